@@ -1,0 +1,14 @@
+import { isObject, type JsonObject } from '../json/mod.ts';
+
+/**
+ * What remains of an answer whose text its caller asked not to log: id, model and usage, so that tokens and cost are
+ * still counted. Nothing that the model said.
+ */
+export function answerSkeleton(answer: unknown): JsonObject {
+  if (!isObject(answer)) return {};
+  const skeleton: JsonObject = {};
+  for (const name of ['id', 'object', 'created', 'model', 'usage', 'service_tier']) {
+    if (answer[name] !== undefined) skeleton[name] = answer[name];
+  }
+  return skeleton;
+}

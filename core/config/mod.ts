@@ -1,0 +1,131 @@
+/**
+ * Configuration: environment variables, read once, at start. Nothing else in the services looks at `process.env`.
+ * README.md has the table that operators read.
+ */
+import { resolve } from 'node:path';
+import { type ProviderConfig, type ProviderName, readProviders } from './providers.ts';
+import { type Environment, EnvironmentReader } from './read.ts';
+
+export { PROVIDER_NAMES, type ProviderConfig, type ProviderName } from './providers.ts';
+export type { Environment } from './read.ts';
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type Config = {
+  /** The address that gateway and API listen on. */
+  host: string;
+  gatewayPort: number;
+  /** Processes that serve the gateway's port together, when the supervisor runs them. */
+  gateways: number;
+  /** Whether other gateways of this user, started by themselves, may serve the gateway's port as well. */
+  sharePort: boolean;
+  /** A bound socket that this process was given for the gateway, as a file descriptor; null: it takes host and port. */
+  gatewaySocketFd: number | null;
+  apiPort: number;
+  /** Health and metrics of ingest, on loopback; 0 takes a free port. */
+  ingestPort: number;
+  /** Health and metrics of the evaluators, on loopback; 0 takes a free port. */
+  evaluatorsPort: number;
+  /** Absolute path; the outbox and the embedded PostgreSQL live in it. */
+  dataDir: string;
+  /** null: the supervisor starts the embedded PostgreSQL. */
+  databaseUrl: string | null;
+  /** The servers of the broker, and a file with credentials for them; null: ingest reads the outboxes of its machine. */
+  nats: { servers: string[]; credentialsFile: string | null } | null;
+  bootstrapApiKey: string | null;
+  logLevel: LogLevel;
+  providers: Record<ProviderName, ProviderConfig>;
+  /** Records older than this are dropped, a week of them at a time; null keeps them for ever. */
+  retentionDays: number | null;
+  outbox: {
+    maxBytes: number;
+    /** `process`: an entry outlives the process (page cache); `disk`: it outlives a power cut (fsync). */
+    sync: 'process' | 'disk';
+  };
+  providerTimeouts: { connectMs: number; firstByteMs: number; idleMs: number };
+  /** The largest request body that the gateway takes. */
+  maxBodyBytes: number;
+  /** How long each process may take to finish what it has begun. */
+  shutdownMs: number;
+  /** How much of that it goes on accepting connections, with `/readyz` at 503. */
+  drainDelayMs: number;
+};
+
+export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+/** An entry holds a body and an answer of four times its size, and must fit an outbox frame (256 MiB). */
+const BODY_BYTES = { min: 1_024, max: 48 * MIB };
+const PORTS = { min: 0, max: 65_535 };
+/** The first three are stdin, stdout and stderr. */
+const GIVEN_FDS = { min: 3, max: 65_535 };
+const TIMEOUTS_MS = { min: 1, max: 86_400_000 };
+/** Long enough not to be guessed, short enough for one header. */
+const BOOTSTRAP_KEY_LENGTH = { min: 20, max: 128 };
+
+/** This process's environment: the one place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env;
+}
+
+/**
+ * Reads all variables, and reports all that are wrong together: by name, with the form expected. Secrets are never
+ * quoted.
+ */
+export function readConfig(environment: Environment): ConfigResult {
+  const reader = new EnvironmentReader(environment);
+  const config: Config = {
+    host: reader.text('HOST') ?? '127.0.0.1',
+    gatewayPort: reader.integer('GATEWAY_PORT', 8_787, PORTS),
+    gateways: reader.integer('GATEWAYS', 1, { min: 1, max: 64 }),
+    sharePort: reader.choice('GATEWAY_SHARE_PORT', 'false', ['true', 'false']) === 'true',
+    gatewaySocketFd: reader.integer('GATEWAY_SOCKET_FD', 0, GIVEN_FDS) || null,
+    apiPort: reader.integer('API_PORT', 8_585, PORTS),
+    ingestPort: reader.integer('INGEST_PORT', 0, PORTS),
+    evaluatorsPort: reader.integer('EVALUATORS_PORT', 0, PORTS),
+    dataDir: resolve(reader.text('DATA_DIR') ?? '.data'),
+    databaseUrl: reader.url(
+      'DATABASE_URL',
+      ['postgres:', 'postgresql:'],
+      'postgres://user:password@host:5432/database',
+    ),
+    nats: readNats(reader),
+    bootstrapApiKey: reader.secret('BOOTSTRAP_API_KEY', BOOTSTRAP_KEY_LENGTH),
+    logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
+    providers: readProviders(reader),
+    retentionDays: reader.integer('RETENTION_DAYS', 0, { min: 0, max: 36_500 }) || null,
+    outbox: {
+      maxBytes: reader.integer('OUTBOX_MAX_BYTES', 8 * GIB, { min: MIB, max: 1_024 * GIB }),
+      sync: reader.choice('OUTBOX_SYNC', 'process', ['process', 'disk']),
+    },
+    providerTimeouts: {
+      connectMs: reader.integer('PROVIDER_CONNECT_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
+      firstByteMs: reader.integer('PROVIDER_FIRST_BYTE_TIMEOUT_MS', 600_000, TIMEOUTS_MS),
+      idleMs: reader.integer('PROVIDER_IDLE_TIMEOUT_MS', 120_000, TIMEOUTS_MS),
+    },
+    maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
+    shutdownMs: reader.integer('SHUTDOWN_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
+    drainDelayMs: reader.integer('DRAIN_DELAY_MS', 0, { ...TIMEOUTS_MS, min: 0 }),
+  };
+  if (config.gatewayPort !== 0 && config.gatewayPort === config.apiPort) {
+    reader.problems.push(`API_PORT must differ from GATEWAY_PORT, but both are ${config.apiPort}`);
+  }
+  if (config.drainDelayMs >= config.shutdownMs) {
+    reader.problems.push(
+      `DRAIN_DELAY_MS must be less than SHUTDOWN_TIMEOUT_MS, which is ${config.shutdownMs}, but is ${config.drainDelayMs}`,
+    );
+  }
+  return reader.problems.length === 0 ? { ok: true, config } : { ok: false, problems: reader.problems };
+}
+
+function readNats(reader: EnvironmentReader): Config['nats'] {
+  const servers = reader.urls('NATS_URL', ['nats:', 'tls:'], 'nats://user:password@host:4222');
+  const credentialsFile = reader.text('NATS_CREDS');
+  if (servers.length === 0) {
+    if (credentialsFile !== null) reader.problems.push('NATS_CREDS needs NATS_URL, which is not set');
+    return null;
+  }
+  return { servers, credentialsFile: credentialsFile === null ? null : resolve(credentialsFile) };
+}

@@ -1,0 +1,43 @@
+import type { EnvironmentReader } from './read.ts';
+
+/** Every provider that the gateway can be given a key or an address for. */
+export const PROVIDER_NAMES = [
+  'openai',
+  'anthropic',
+  'azure',
+  'google',
+  'mistral',
+  'groq',
+  'deepseek',
+  'xai',
+  'together',
+  'openrouter',
+  'custom',
+] as const;
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
+export type ProviderConfig = {
+  /** The operator's own key; null: only callers who bring their own can use the provider. */
+  apiKey: string | null;
+  /** Overrides the provider's public address; no trailing slash. */
+  baseUrl: string | null;
+};
+
+/** Variables begin with the provider's name, but for these two. */
+const PREFIXES: Partial<Record<ProviderName, string>> = { google: 'GEMINI', azure: 'AZURE_OPENAI' };
+const API_KEY_LENGTH = { min: 1, max: 4_096 };
+
+function readProvider(name: ProviderName, reader: EnvironmentReader): ProviderConfig {
+  const prefix = PREFIXES[name] ?? name.toUpperCase();
+  const address = (variable: string) => reader.url(variable, ['http:', 'https:'], 'https://host/v1');
+  const overridden = address(`${prefix}_BASE_URL`);
+  const endpoint = name === 'azure' ? address('AZURE_OPENAI_ENDPOINT') : null;
+  return { apiKey: reader.secret(`${prefix}_API_KEY`, API_KEY_LENGTH), baseUrl: overridden ?? endpoint };
+}
+
+/** Keys and addresses of all providers. */
+export function readProviders(reader: EnvironmentReader): Record<ProviderName, ProviderConfig> {
+  const entries = PROVIDER_NAMES.map((name) => [name, readProvider(name, reader)] as const);
+  return Object.fromEntries(entries) as Record<ProviderName, ProviderConfig>;
+}

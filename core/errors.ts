@@ -1,0 +1,54 @@
+/**
+ * The error table. An error has a stable code, a public sentence and a private detail; the HTTP edge turns it into the
+ * surface's own shape (OpenAI's on the gateway, `{data, error}` on the management API). docs/errors.md lists the same
+ * codes, and a test compares both ways.
+ */
+export const ERROR_CODES = {
+  invalid_json: { status: 400, type: 'invalid_request_error' },
+  invalid_body: { status: 400, type: 'invalid_request_error' },
+  invalid_header: { status: 400, type: 'invalid_request_error' },
+  invalid_filter: { status: 400, type: 'invalid_request_error' },
+  provider_not_configured: { status: 400, type: 'invalid_request_error' },
+  invalid_api_key: { status: 401, type: 'invalid_request_error' },
+  missing_scope: { status: 403, type: 'permission_error' },
+  not_found: { status: 404, type: 'invalid_request_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
+  conflict: { status: 409, type: 'invalid_request_error' },
+  request_id_in_use: { status: 409, type: 'invalid_request_error' },
+  body_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  client_closed_request: { status: 499, type: 'invalid_request_error' },
+  internal_error: { status: 500, type: 'internal_error' },
+  provider_unreachable: { status: 502, type: 'api_connection_error' },
+  provider_bad_answer: { status: 502, type: 'api_error' },
+  store_unavailable: { status: 503, type: 'service_unavailable' },
+  outbox_unavailable: { status: 503, type: 'service_unavailable' },
+  query_too_slow: { status: 503, type: 'service_unavailable' },
+  provider_timeout: { status: 504, type: 'timeout_error' },
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** An expected failure. `message` is public; `detail` goes to the service's own log only. */
+export class AssayError extends Error {
+  readonly code: ErrorCode;
+  readonly detail: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { detail?: string; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'AssayError';
+    this.code = code;
+    this.detail = options.detail;
+  }
+
+  /** The HTTP status of this error's code. */
+  get status(): number {
+    return ERROR_CODES[this.code].status;
+  }
+}
+
+/** An error's message for logs, whatever was thrown. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

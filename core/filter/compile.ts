@@ -1,0 +1,107 @@
+/**
+ * Filter to SQL. Names come from the table of fields or are bound; values are bound, always. What is missing is null in
+ * SQL, so each operator is written such that null does what the contract says (see compare.ts).
+ *
+ * The API reads under row-level security, where Postgres uses an index only through operators that are leakproof:
+ * comparisons of text, timestamps, booleans and int4/int8 are, with a float8 too; numeric, like and everything of jsonb
+ * are not. Hence operands of the column's own type; and properties, which are jsonb, have an index of hashes, which
+ * key-source.ts reads.
+ */
+import { compare, compareWhole } from './compare.ts';
+import { bodyText, bodyValue, inputValue } from './json-value.ts';
+import type { Comparison, Filter, Leaf } from './nodes.ts';
+import type { Parameters } from './parameters.ts';
+
+export type CompileOptions = {
+  /**
+   * Looks scores up as a join with their table: right for a statement that visits every match, such as a count. Wrong for
+   * a page, because Postgres takes such a join to leave next to nothing, and gives up the order.
+   */
+  joins: boolean;
+};
+
+type Context = CompileOptions & { parameters: Parameters };
+
+/**
+ * Writes the condition that a row of `assay.requests r` must meet, binding its values to `parameters`; `true` when every
+ * row does. It may be null instead of false.
+ */
+export function compileFilter(filter: Filter, parameters: Parameters, options: CompileOptions): string {
+  return compileNode(filter, { ...options, parameters });
+}
+
+function compileNode(filter: Filter, context: Context): string {
+  switch (filter.kind) {
+    case 'all':
+      return 'true';
+    case 'leaf':
+      return compileLeaf(filter, context);
+    case 'branch': {
+      // A join narrows only what every match must pass; beside an "or" it would be a look-up for each row.
+      const inner = filter.operator === 'or' ? { ...context, joins: false } : context;
+      return `(${compileNode(filter.left, inner)} ${filter.operator} ${compileNode(filter.right, inner)})`;
+    }
+  }
+}
+
+function compileLeaf({ field, comparison }: Leaf, { parameters, joins }: Context): string {
+  switch (field.kind) {
+    case 'whole-number':
+      return compareWhole(`r.${field.column}`, field, comparison, parameters);
+    case 'column':
+      return compareColumn(`r.${field.column}`, field.type, comparison, parameters);
+    case 'body':
+      return compare(bodyText(field.column), 'text', comparison, parameters);
+    case 'property':
+      return compare(
+        `(r.properties_folded ->> ${parameters.bind(field.name, 'text')})`,
+        'text',
+        comparison,
+        parameters,
+      );
+    case 'score':
+      return compareScore(field.key, comparison, parameters, joins);
+    case 'body-value': {
+      const value = bodyValue(field.column, field.path, comparison.operand, parameters);
+      return compareTyped(value.expression, value.sqlType, comparison, parameters);
+    }
+    case 'input': {
+      const value = inputValue(field.name, comparison.operand, parameters);
+      return compareTyped(value.expression, value.sqlType, comparison, parameters);
+    }
+  }
+}
+
+function compareColumn(
+  column: string,
+  type: 'text' | 'timestamp' | 'boolean',
+  comparison: Comparison,
+  parameters: Parameters,
+): string {
+  if (type !== 'timestamp') return compare(column, type, comparison, parameters);
+  return compare(column, 'timestamptz', comparison, parameters, (ms) => new Date(Number(ms)).toISOString());
+}
+
+/** Numbers are bound by their decimal text: numeric holds it exactly. */
+function compareTyped(
+  expression: string,
+  sqlType: string,
+  comparison: Comparison,
+  parameters: Parameters,
+): string {
+  return compare(expression, sqlType, comparison, parameters, (operand) =>
+    typeof operand === 'number' ? String(operand) : operand,
+  );
+}
+
+/** A score that is not there is null, like a column's value. */
+function compareScore(key: string, comparison: Comparison, parameters: Parameters, joins: boolean): string {
+  const rows =
+    'from assay.request_scores s where s.organization_id = r.organization_id ' +
+    'and s.created_at = r.created_at and s.request_id = r.request_id ' +
+    `and s.key = ${parameters.bind(key, 'text')}`;
+  const isNegative = comparison.operator === 'not-equals' || comparison.operand === null;
+  if (!joins || isNegative)
+    return compare(`(select s.value ${rows})`, 'float8', comparison, parameters, String);
+  return `exists (select ${rows} and ${compare('s.value', 'float8', comparison, parameters, String)})`;
+}

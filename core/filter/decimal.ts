@@ -1,0 +1,26 @@
+/** The whole numbers around a number, exactly. */
+export type Bounds = {
+  floor: bigint;
+  ceil: bigint;
+};
+
+/**
+ * The whole numbers just below and above `value * 10 ** scale`; both the same when it is whole. Goes through the
+ * decimal text of `value`, the number as it was written: 0.1 USD is 100,000,000 nano-dollars and nothing beside.
+ *
+ * @param value finite
+ */
+export function wholeBounds(value: number, scale: number): Bounds {
+  const [digits = '0', exponentText = '0'] = String(Math.abs(value)).split('e');
+  const [whole = '0', fraction = ''] = digits.split('.');
+  const exponent = Number(exponentText) + scale - fraction.length;
+  const unscaled = BigInt(whole + fraction);
+  if (exponent >= 0) {
+    const exact = unscaled * 10n ** BigInt(exponent) * (value < 0 ? -1n : 1n);
+    return { floor: exact, ceil: exact };
+  }
+  const divisor = 10n ** BigInt(-exponent);
+  const quotient = unscaled / divisor;
+  const up = unscaled % divisor === 0n ? quotient : quotient + 1n;
+  return value < 0 ? { floor: -up, ceil: -quotient } : { floor: quotient, ceil: up };
+}

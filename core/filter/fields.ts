@@ -1,0 +1,133 @@
+/** What can be filtered: the fixed table of sections and fields, and the operators that each type has. */
+
+export const OPERATORS = [
+  'equals',
+  'not-equals',
+  'gte',
+  'lte',
+  'gt',
+  'lt',
+  'like',
+  'ilike',
+  'contains',
+  'not-contains',
+] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+export type OrderOperator = 'gte' | 'lte' | 'gt' | 'lt';
+export type PatternOperator = 'like' | 'ilike' | 'contains' | 'not-contains';
+
+export type FieldType = 'text' | 'number' | 'timestamp' | 'boolean' | 'value';
+
+const EQUALITY = ['equals', 'not-equals'] as const;
+const ORDER = ['gte', 'lte', 'gt', 'lt'] as const;
+const PATTERN = ['like', 'ilike', 'contains', 'not-contains'] as const;
+
+export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
+  text: [...EQUALITY, ...PATTERN],
+  number: [...EQUALITY, ...ORDER],
+  timestamp: [...EQUALITY, ...ORDER],
+  boolean: EQUALITY,
+  value: OPERATORS,
+};
+
+/** A column of text in `assay.request_bodies`; both hold a JSON object. */
+export type BodyColumn = 'request_text' | 'response_text';
+
+/**
+ * A column that holds whole numbers: operands are multiplied by `10 ** scale` to its unit (cost is asked for in USD and
+ * stored in nano-dollars).
+ */
+export type WholeNumberField = {
+  readonly kind: 'whole-number';
+  readonly type: 'number';
+  readonly column: string;
+  readonly sqlType: 'int4' | 'int8';
+  readonly scale: number;
+};
+
+/** What a leaf compares: where the value is, and its type. */
+export type Field =
+  | WholeNumberField
+  | {
+      readonly kind: 'column';
+      readonly type: 'text' | 'timestamp' | 'boolean';
+      readonly column: string;
+    }
+  | { readonly kind: 'body'; readonly type: 'text'; readonly column: BodyColumn }
+  /** `name` is folded: property names are equal ignoring case. */
+  | { readonly kind: 'property'; readonly type: 'text'; readonly name: string }
+  | { readonly kind: 'score'; readonly type: 'number'; readonly key: string }
+  /** A place in a body. */
+  | {
+      readonly kind: 'body-value';
+      readonly type: 'value';
+      readonly column: BodyColumn;
+      readonly path: readonly string[];
+    }
+  /** A prompt input variable. */
+  | { readonly kind: 'input'; readonly type: 'value'; readonly name: string };
+
+const text = (column: string): Field => ({ kind: 'column', type: 'text', column });
+const timestamp = (column: string): Field => ({ kind: 'column', type: 'timestamp', column });
+const integer = (column: string): Field => ({
+  kind: 'whole-number',
+  type: 'number',
+  column,
+  sqlType: 'int4',
+  scale: 0,
+});
+
+/** Sections whose fields are these and no others. Maps, so that `__proto__` and `constructor` are unknown fields. */
+export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = new Map([
+  [
+    'request',
+    new Map<string, Field>([
+      ['id', text('request_id')],
+      ['created_at', timestamp('created_at')],
+      ['user_id', text('user_id')],
+      ['path', text('path')],
+      ['model', text('request_model')],
+      ['provider', text('provider')],
+      ['prompt_id', text('prompt_id')],
+      ['prompt_version', text('prompt_version')],
+      ['body', { kind: 'body', type: 'text', column: 'request_text' }],
+    ]),
+  ],
+  [
+    'response',
+    new Map<string, Field>([
+      ['id', text('response_id')],
+      ['created_at', timestamp('response_created_at')],
+      ['status', integer('status')],
+      ['model', text('response_model')],
+      ['latency', integer('latency_ms')],
+      ['time_to_first_token', integer('ttft_ms')],
+      ['prompt_tokens', integer('prompt_tokens')],
+      ['completion_tokens', integer('completion_tokens')],
+      ['total_tokens', integer('total_tokens')],
+      ['cost', { kind: 'whole-number', type: 'number', column: 'cost_nano', sqlType: 'int8', scale: 9 }],
+      ['body', { kind: 'body', type: 'text', column: 'response_text' }],
+    ]),
+  ],
+  [
+    'feedback',
+    new Map<string, Field>([
+      ['rating', { kind: 'column', type: 'boolean', column: 'feedback_rating' }],
+      ['created_at', timestamp('feedback_created_at')],
+    ]),
+  ],
+]);
+
+/** Sections that take any name as a field. */
+export const OPEN_SECTIONS = ['properties', 'values', 'scores'] as const;
+export type OpenSection = (typeof OPEN_SECTIONS)[number];
+
+export const SECTIONS: readonly string[] = [
+  'request',
+  'response',
+  'properties',
+  'feedback',
+  'values',
+  'scores',
+];

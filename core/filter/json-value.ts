@@ -1,0 +1,91 @@
+/** Places in a body, and prompt input variables: JSON of any type, compared by the type of the operand. */
+import type { BodyColumn } from './fields.ts';
+import type { Operand } from './nodes.ts';
+import type { Parameters } from './parameters.ts';
+
+/** The row of bodies that belongs to request `r`. */
+const BODY_OF_REQUEST =
+  'from assay.request_bodies b where b.organization_id = r.organization_id ' +
+  'and b.created_at = r.created_at and b.request_id = r.request_id';
+
+/**
+ * A body's text, for one request at a time: a scalar subquery is a look-up by primary key for each request that the
+ * other conditions leave, so no plan reads bodies first.
+ */
+export function bodyText(column: BodyColumn): string {
+  return `(select b.${column} ${BODY_OF_REQUEST})`;
+}
+
+/** `#>` also takes these for an array's index: from its end, or written in another way. A path means a name by them. */
+const ODD_INDEX = /^(?:\s*[+-]\s*\d|\s+\d|0\d)/;
+
+/** `node` followed down `path`: names in objects, whole numbers from 0 in arrays. */
+function follow(node: string, path: readonly string[], parameters: Parameters): string {
+  let expression = node;
+  let plain: string[] = [];
+  const flush = () => {
+    if (plain.length > 0) expression = `(${expression} #> ${parameters.bind(plain, 'text[]')})`;
+    plain = [];
+  };
+  for (const segment of path) {
+    if (ODD_INDEX.test(segment)) {
+      flush();
+      expression = `(${expression} -> ${parameters.bind(segment, 'text')})`;
+    } else {
+      plain.push(segment);
+    }
+  }
+  flush();
+  return expression;
+}
+
+/** How a node becomes a value of the operand's type; null when it has another type, or is JSON's null. */
+function typed(operand: Operand): { expression: string; sqlType: string } {
+  switch (typeof operand) {
+    case 'string':
+      return {
+        expression: "case jsonb_typeof(v.node) when 'string' then v.node #>> '{}' end",
+        sqlType: 'text',
+      };
+    case 'number':
+      return {
+        expression: "case jsonb_typeof(v.node) when 'number' then v.node::numeric end",
+        sqlType: 'numeric',
+      };
+    case 'boolean':
+      return {
+        expression: "case jsonb_typeof(v.node) when 'boolean' then v.node::boolean end",
+        sqlType: 'boolean',
+      };
+    default:
+      return { expression: "nullif(jsonb_typeof(v.node), 'null')", sqlType: 'text' };
+  }
+}
+
+/** An expression with its SQL type. */
+export type Typed = { expression: string; sqlType: string };
+
+/**
+ * A place in a body as a value of the operand's type. A place that holds another type counts as missing: it is equal to
+ * nothing, and `not-equals` and `not-contains` are true of it. `offset 0` keeps the body from being parsed twice.
+ */
+export function bodyValue(
+  column: BodyColumn,
+  path: readonly string[],
+  operand: Operand,
+  parameters: Parameters,
+): Typed {
+  const { expression, sqlType } = typed(operand);
+  const node = follow(`b.${column}::jsonb`, path, parameters);
+  return {
+    expression: `(select ${expression} from (select ${node} as node ${BODY_OF_REQUEST} offset 0) v)`,
+    sqlType,
+  };
+}
+
+/** A prompt input variable as a value of the operand's type, by the same rule. */
+export function inputValue(name: string, operand: Operand, parameters: Parameters): Typed {
+  const { expression, sqlType } = typed(operand);
+  const node = `r.inputs -> ${parameters.bind(name, 'text')}`;
+  return { expression: `(select ${expression} from (select ${node} as node offset 0) v)`, sqlType };
+}

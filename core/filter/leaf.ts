@@ -1,0 +1,117 @@
+/** Reads a leaf: one section, one field, one operator. */
+import { isObject, type JsonObject } from '../json/mod.ts';
+import { quoteValue } from '../schema/check.ts';
+import { foldName, storableText } from '../schema/text.ts';
+import {
+  type BodyColumn,
+  FIXED_SECTIONS,
+  type Field,
+  OPEN_SECTIONS,
+  type OpenSection,
+  SECTIONS,
+} from './fields.ts';
+import { childPath } from './json-path.ts';
+import { MAX_PATH_SEGMENTS, MAX_STRING_LENGTH } from './limits.ts';
+import type { Leaf } from './nodes.ts';
+import { invalid, isTooLong, readComparison, readOperator } from './operand.ts';
+
+const USE_A_BRANCH = 'combine leaves with {"left": …, "operator": "and", "right": …}';
+const BODY_COLUMNS: ReadonlyMap<string, BodyColumn> = new Map([
+  ['request', 'request_text'],
+  ['response', 'response_text'],
+]);
+
+/** The only member of an object; anything else is told what belongs there. */
+function onlyMember(
+  value: unknown,
+  path: string,
+  noun: string,
+  hint: string,
+): [name: string, member: unknown] {
+  if (!isObject(value))
+    throw invalid(path, `must be an object with one ${noun}, but is ${quoteValue(value)}`);
+  const names = Object.keys(value);
+  const [name] = names;
+  if (name === undefined) throw invalid(path, `must hold one ${noun}, but is empty: ${hint}`);
+  if (names.length > 1) {
+    throw invalid(
+      path,
+      `must hold one ${noun}, but holds ${names.length} (${listNames(names)}): ${USE_A_BRANCH}`,
+    );
+  }
+  return [name, value[name]];
+}
+
+const MOST_NAMES_SHOWN = 10;
+
+function listNames(names: string[]): string {
+  const shown = names.slice(0, MOST_NAMES_SHOWN).map((name) => quoteValue(name));
+  return names.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
+}
+
+function checkName(name: string, path: string): void {
+  if (isTooLong(name)) throw invalid(path, `must have a name of at most ${MAX_STRING_LENGTH} characters`);
+}
+
+/** `request.<path>` and `response.<path>` are places in a body; any other name is a prompt input variable. */
+function readValuesField(name: string, path: string): Field {
+  const dot = name.indexOf('.');
+  const column = BODY_COLUMNS.get(name.slice(0, Math.max(dot, 0)));
+  if (column === undefined) return { kind: 'input', type: 'value', name: storableText(name) };
+  const segments = name.slice(dot + 1).split('.');
+  if (segments.includes(''))
+    throw invalid(path, 'must not have an empty part between, before or after its dots');
+  if (segments.length > MAX_PATH_SEGMENTS) {
+    throw invalid(path, `must be at most ${MAX_PATH_SEGMENTS} levels deep, but is ${segments.length}`);
+  }
+  return { kind: 'body-value', type: 'value', column, path: Object.freeze(segments.map(storableText)) };
+}
+
+function readOpenField(section: OpenSection, name: string, path: string): Field {
+  checkName(name, path);
+  switch (section) {
+    case 'properties':
+      return { kind: 'property', type: 'text', name: foldName(name) };
+    case 'scores':
+      return { kind: 'score', type: 'number', key: storableText(name) };
+    case 'values':
+      return readValuesField(name, path);
+  }
+}
+
+function hintForFields(section: string): string {
+  const fields = FIXED_SECTIONS.get(section);
+  return fields === undefined ? `name one of ${section}` : `use one of ${[...fields.keys()].join(', ')}`;
+}
+
+function readField(section: string, name: string, path: string): Field {
+  const open = OPEN_SECTIONS.find((candidate) => candidate === section);
+  if (open !== undefined) return readOpenField(open, name, path);
+  const field = FIXED_SECTIONS.get(section)?.get(name);
+  if (field === undefined) throw invalid(path, `is not a field of ${section}: ${hintForFields(section)}`);
+  return field;
+}
+
+/**
+ * Reads a non-empty object that is no branch.
+ * @throws AssayError invalid_filter
+ */
+export function readLeaf(value: JsonObject, path: string): Leaf {
+  const unknown = Object.keys(value).find((name) => !SECTIONS.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(
+      childPath(path, unknown),
+      `is not a section: use one of ${SECTIONS.join(', ')}, or a branch of left, operator and right`,
+    );
+  }
+  const [section, fields] = onlyMember(value, path, 'section', '');
+  const sectionPath = childPath(path, section);
+  const [fieldName, operators] = onlyMember(fields, sectionPath, 'field', hintForFields(section));
+  const fieldPath = childPath(sectionPath, fieldName);
+  const field = readField(section, fieldName, fieldPath);
+  const [operatorName, operand] = onlyMember(operators, fieldPath, 'operator', 'for example {"equals": …}');
+  const operandPath = childPath(fieldPath, operatorName);
+  const operator = readOperator(operatorName, field, operandPath);
+  const comparison = readComparison(operator, field.type, operand, operandPath);
+  return Object.freeze({ kind: 'leaf', field: Object.freeze(field), comparison: Object.freeze(comparison) });
+}

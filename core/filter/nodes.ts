@@ -1,0 +1,44 @@
+import type { Field, Operator, OrderOperator, PatternOperator } from './fields.ts';
+
+/**
+ * What a field is compared with. Timestamps are milliseconds since the epoch. `null` asks for missing or present; it
+ * goes with equals and not-equals only.
+ */
+export type Comparison =
+  | { readonly operator: 'equals' | 'not-equals'; readonly operand: Operand }
+  | { readonly operator: OrderOperator; readonly operand: number }
+  | { readonly operator: PatternOperator; readonly operand: string };
+
+export type Operand = string | number | boolean | null;
+
+/** Exactly one field compared in one way. */
+export type Leaf = { readonly kind: 'leaf'; readonly field: Field; readonly comparison: Comparison };
+
+export type Branch = {
+  readonly kind: 'branch';
+  readonly operator: 'and' | 'or';
+  readonly left: Filter;
+  readonly right: Filter;
+};
+
+/** A filter that has been checked: every name is known or bounded, every operand fits its field. Deeply frozen. */
+export type Filter = { readonly kind: 'all' } | Leaf | Branch;
+
+/** The filter that every request passes. */
+export const ALL: Filter = Object.freeze({ kind: 'all' });
+
+/** The operator that is true exactly where this one is false; null when there is none. */
+export function complementOf(operator: Operator): Operator | null {
+  switch (operator) {
+    case 'equals':
+      return 'not-equals';
+    case 'not-equals':
+      return 'equals';
+    case 'contains':
+      return 'not-contains';
+    case 'not-contains':
+      return 'contains';
+    default:
+      return null;
+  }
+}

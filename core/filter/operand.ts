@@ -1,0 +1,127 @@
+/** Reads what a field is compared with: by the field's type, or for a value of a body by the operand's own. */
+import { AssayError } from '../errors.ts';
+import { quoteValue } from '../schema/check.ts';
+import { storableText } from '../schema/text.ts';
+import { type Field, type FieldType, OPERATORS_OF_TYPE, type Operator } from './fields.ts';
+import { MAX_STRING_LENGTH } from './limits.ts';
+import type { Comparison, Operand } from './nodes.ts';
+import { EARLIEST_MS, LATEST_MS, parseTimestamp } from './timestamp.ts';
+
+/** The sentence for a filter that breaks a rule. */
+export function invalid(path: string, problem: string): AssayError {
+  return new AssayError('invalid_filter', `${path} ${problem}`);
+}
+
+/** Characters are code points, so that an emoji is one. */
+export function isTooLong(text: string): boolean {
+  if (text.length <= MAX_STRING_LENGTH) return false;
+  return text.length > 2 * MAX_STRING_LENGTH || [...text].length > MAX_STRING_LENGTH;
+}
+
+function article(type: FieldType): string {
+  return type === 'value' ? 'a value' : `a ${type}`;
+}
+
+/** The operator called `name`, when the field's type has it. */
+export function readOperator(name: string, field: Field, path: string): Operator {
+  const allowed = OPERATORS_OF_TYPE[field.type];
+  const operator = allowed.find((candidate) => candidate === name);
+  if (operator !== undefined) return operator;
+  throw invalid(path, `is not an operator of ${article(field.type)}: use one of ${allowed.join(', ')}`);
+}
+
+function readText(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw invalid(path, `must be a string, but is ${quoteValue(value)}`);
+  if (isTooLong(value)) {
+    throw invalid(path, `must have at most ${MAX_STRING_LENGTH} characters, but has ${[...value].length}`);
+  }
+  return storableText(value);
+}
+
+function readNumber(value: unknown, path: string): number {
+  if (typeof value !== 'number') throw invalid(path, `must be a number, but is ${quoteValue(value)}`);
+  if (!Number.isFinite(value))
+    throw invalid(path, `must be a number of at most 1.7976931348623157e308, but is larger`);
+  return value;
+}
+
+function readBoolean(value: unknown, path: string): boolean {
+  if (typeof value !== 'boolean') throw invalid(path, `must be true or false, but is ${quoteValue(value)}`);
+  return value;
+}
+
+function readTimestamp(value: unknown, path: string): number {
+  const ms =
+    typeof value === 'string' ? parseTimestamp(value) : typeof value === 'number' ? Math.floor(value) : null;
+  if (ms === null || !(ms >= EARLIEST_MS && ms <= LATEST_MS)) {
+    throw invalid(
+      path,
+      `must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" or milliseconds since the epoch, ` +
+        `in the years 0001 to 9999, but is ${quoteValue(value)}`,
+    );
+  }
+  return ms;
+}
+
+/** A pattern's last character may not be a `\` that escapes nothing: Postgres refuses it, so it is refused by name. */
+function checkPattern(pattern: string, path: string): void {
+  const trailing = /\\+$/.exec(pattern)?.[0].length ?? 0;
+  if (trailing % 2 === 0) return;
+  throw invalid(
+    path,
+    `must not end with a single \\: write \\\\ for a backslash, but is ${quoteValue(pattern)}`,
+  );
+}
+
+function readEqualityOperand(type: FieldType, value: unknown, path: string): Operand {
+  if (value === null) return null;
+  switch (type) {
+    case 'text':
+      return readText(value, path);
+    case 'number':
+      return readNumber(value, path);
+    case 'boolean':
+      return readBoolean(value, path);
+    case 'timestamp':
+      return readTimestamp(value, path);
+    case 'value':
+      if (typeof value === 'string') return readText(value, path);
+      if (typeof value === 'boolean') return value;
+      if (typeof value === 'number') return readNumber(value, path);
+      throw invalid(path, `must be a string, a number, true, false or null, but is ${quoteValue(value)}`);
+  }
+}
+
+/**
+ * The comparison that `operator` and `value` ask for.
+ * @throws AssayError invalid_filter
+ */
+export function readComparison(
+  operator: Operator,
+  type: FieldType,
+  value: unknown,
+  path: string,
+): Comparison {
+  switch (operator) {
+    case 'equals':
+    case 'not-equals':
+      return { operator, operand: readEqualityOperand(type, value, path) };
+    case 'gte':
+    case 'lte':
+    case 'gt':
+    case 'lt':
+      return {
+        operator,
+        operand: type === 'timestamp' ? readTimestamp(value, path) : readNumber(value, path),
+      };
+    case 'like':
+    case 'ilike': {
+      const pattern = readText(value, path);
+      checkPattern(pattern, path);
+      return { operator, operand: pattern };
+    }
+    case 'contains':
+    case 'not-contains':
+      return { operator, operand: readText(value, path) };
+  }
+}

@@ -1,0 +1,19 @@
+/** A value as it is bound to a statement. */
+export type SqlValue = string | number | boolean | null | readonly string[];
+
+/** A statement: its text and the values of `$1`, `$2`, … Made by pure functions, run elsewhere. */
+export type Statement = { readonly text: string; readonly values: readonly SqlValue[] };
+
+/** The values of a statement that is being written. */
+export class Parameters {
+  readonly values: SqlValue[] = [];
+
+  /**
+   * Binds a value, and returns its placeholder with its type: `$3::int8`. The type decides whether an index is used, so
+   * it is always said.
+   */
+  bind(value: SqlValue, sqlType: string): string {
+    this.values.push(value);
+    return `$${this.values.length}::${sqlType}`;
+  }
+}

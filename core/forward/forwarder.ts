@@ -1,0 +1,235 @@
+/**
+ * Carries log entries from the outboxes of this machine into the log stream, and lets go of them only when they are in
+ * Postgres: an outbox keeps what it holds until the consumer's acknowledgements, which ingest gives after its commit,
+ * have passed it. After every loss of the connection it begins again behind what is stored. So neither a message that
+ * NATS acknowledged and lost, nor a stream that somebody emptied, loses an entry; what travels twice, Postgres knows.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { describeError } from '../errors.ts';
+import type { Logger } from '../log.ts';
+import {
+  codeOf,
+  type DeclaredStream,
+  declareLogStream,
+  LOG_CONSUMER,
+  LOG_STREAM,
+  LOG_SUBJECT,
+  type NatsConnection,
+  NatsRefusalError,
+} from '../nats/mod.ts';
+import { listOutboxes } from '../outbox/mod.ts';
+import { OutboxFeed, takeOutbox } from './feed.ts';
+
+export type ForwarderOptions = {
+  connection: NatsConnection;
+  /** The directory of the outboxes. */
+  root: string;
+  /** The outbox of this process; those of processes that are gone are taken over. */
+  ownId: string;
+  log: Logger;
+};
+
+/** How soon a new entry is seen when nothing was there. */
+const IDLE_MS = 20;
+const CONFIRM_EVERY_MS = 200;
+const ADOPT_EVERY_MS = 1_000;
+const RETRY_MS = { first: 100, longest: 2_000 };
+const PUBLISH_TIMEOUT_MS = 5_000;
+/** For the subject, headers and reply address of a message, which count against the server's max_payload. */
+const MESSAGE_MARGIN_BYTES = 1_024;
+/** Published and not known to be stored, at most; beyond it entries wait in the outbox. A chunk is up to 4 MiB. */
+const MAX_UNCONFIRMED = 10_000;
+
+/** The stream takes no more for now: full, or its server short of something. JetStream's numbers. */
+const NO_ROOM = new Set([10_023, 10_047, 10_077, 10_122]);
+
+/** The stream that was declared is no more, or the line was cut: what was published may be lost. */
+class SessionLostError extends Error {}
+
+/** Forwards until told to stop. */
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #client: JetStreamClient;
+  readonly #feeds = new Map<string, OutboxFeed>();
+  /** Counts the losses of the connection. */
+  #losses = 0;
+  /** Settles when the connection is back; null while there is one. */
+  #away: { back: Promise<void>; tell(): void } | null = null;
+  #isStopping = false;
+  #nextConfirm = 0;
+  #nextAdoption = 0;
+  #isFull = false;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
+    void this.#watch();
+  }
+
+  async #watch(): Promise<void> {
+    const { connection, log } = this.#options;
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
+        this.#losses += 1;
+        this.#away ??= returnOf();
+        log.warn('lost the connection to NATS; entries wait in the outbox');
+      } else if (status.type === 'reconnect') {
+        this.#return();
+        log.info('NATS is back');
+      }
+    }
+    this.#return();
+  }
+
+  #return(): void {
+    this.#away?.tell();
+    this.#away = null;
+  }
+
+  /** Runs until `stop`, and then until everything is stored, for which the caller may not want to wait. */
+  async run(): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    while (!this.#options.connection.isClosed()) {
+      const startedAt = performance.now();
+      try {
+        await this.#session();
+        return;
+      } catch (error) {
+        if (this.#away !== null) {
+          await this.#away.back;
+          retryMs = RETRY_MS.first;
+          continue;
+        }
+        if (this.#options.connection.isClosed()) return;
+        const level = error instanceof NatsRefusalError ? 'error' : 'warn';
+        this.#options.log[level]({ error: describeError(error), retryMs }, 'cannot forward log entries now');
+        if (performance.now() - startedAt > RETRY_MS.longest) retryMs = RETRY_MS.first;
+        await sleep(retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+      }
+    }
+  }
+
+  /** Lets `run` end when the outboxes of this process and of those that are gone are stored and removed. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Entries that are on their way, in messages; 0 when everything is stored. */
+  get unconfirmed(): number {
+    let sum = 0;
+    for (const feed of this.#feeds.values()) sum += feed.unconfirmed;
+    return sum;
+  }
+
+  /** Lets go of the outboxes, as they are. */
+  release(): void {
+    for (const feed of this.#feeds.values()) feed.release();
+    this.#feeds.clear();
+  }
+
+  async #session(): Promise<void> {
+    const { connection } = this.#options;
+    const losses = this.#losses;
+    if (this.#away !== null) throw new SessionLostError('there is no connection');
+    const stream = await declareLogStream(connection);
+    for (const feed of this.#feeds.values()) feed.restart();
+    const maxBytes = connection.info!.max_payload - MESSAGE_MARGIN_BYTES;
+    for (;;) {
+      await this.#adopt();
+      let moved = 0;
+      for (const feed of this.#feeds.values()) moved += await this.#publish(feed, maxBytes);
+      await this.#confirm(stream, losses);
+      this.#requireUnbroken(losses);
+      if (this.#isStopping && this.#feeds.size === 0) return;
+      if (moved === 0) await sleep(IDLE_MS);
+    }
+  }
+
+  /** Takes up our own outbox, and those whose process is gone. */
+  async #adopt(): Promise<void> {
+    const { root, ownId } = this.#options;
+    const now = performance.now();
+    if (now < this.#nextAdoption && !this.#isStopping) return;
+    this.#nextAdoption = now + ADOPT_EVERY_MS;
+    if (this.#isStopping) {
+      for (const [outboxId, feed] of this.#feeds) if (!feed.adopt()) this.#feeds.delete(outboxId);
+    }
+    for (const outboxId of await listOutboxes(root)) {
+      const isOwn = outboxId === ownId;
+      if (this.#feeds.has(outboxId) || (this.#isStopping && !isOwn)) continue;
+      const directory = join(root, outboxId);
+      // Until the stop our own writer has its lock.
+      const isWritten = isOwn && !this.#isStopping;
+      const lock = isWritten ? null : takeOutbox(directory);
+      if (isWritten || lock !== null) {
+        this.#feeds.set(outboxId, await OutboxFeed.open({ directory, outboxId, lock }));
+      }
+    }
+  }
+
+  /** Publishes what is next of one outbox. Returns how many messages went out. */
+  async #publish(feed: OutboxFeed, maxBytes: number): Promise<number> {
+    if (feed.unconfirmed >= MAX_UNCONFIRMED) return 0;
+    const messages = await feed.outgoing(maxBytes);
+    const results = await Promise.allSettled(
+      messages.map(async (message) => {
+        const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
+          msgID: message.id,
+          timeout: PUBLISH_TIMEOUT_MS,
+        });
+        message.sequence = ack.seq;
+      }),
+    );
+    feed.published();
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed === undefined) {
+      if (messages.length > 0) this.#setFull(false);
+      return messages.length;
+    }
+    if (!NO_ROOM.has(codeOf(failed.reason) ?? 0)) throw failed.reason;
+    this.#setFull(true);
+    return 0;
+  }
+
+  #setFull(isFull: boolean): void {
+    if (isFull === this.#isFull) return;
+    this.#isFull = isFull;
+    if (isFull) this.#options.log.warn(`the NATS stream ${LOG_STREAM} is full; entries wait in the outbox`);
+    else this.#options.log.info(`the NATS stream ${LOG_STREAM} has room again`);
+  }
+
+  #requireUnbroken(losses: number): void {
+    if (this.#losses !== losses) throw new SessionLostError('the connection was lost');
+  }
+
+  /** Asks how far ingest has come, and lets go of what is stored. */
+  async #confirm({ manager, consumerCreated }: DeclaredStream, losses: number): Promise<void> {
+    const now = performance.now();
+    if (now < this.#nextConfirm) return;
+    this.#nextConfirm = now + CONFIRM_EVERY_MS;
+    if (this.unconfirmed > 0) {
+      const info = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
+      // An answer from after a loss may speak of other messages by the same numbers.
+      this.#requireUnbroken(losses);
+      if (info.created !== consumerCreated) throw new SessionLostError('the stream is another one');
+      for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
+    }
+    for (const [outboxId, feed] of this.#feeds) {
+      if (!feed.isDone) continue;
+      await feed.remove();
+      this.#feeds.delete(outboxId);
+      this.#options.log.info({ outboxId }, 'an outbox that nobody writes to any more was stored and removed');
+    }
+  }
+}
+
+function returnOf(): { back: Promise<void>; tell(): void } {
+  let tell = (): void => {};
+  const back = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  return { back, tell };
+}

@@ -1,0 +1,63 @@
+import { storableText } from '../schema/text.ts';
+import { isCompact } from './compact.ts';
+import type { JsonObject } from './shape.ts';
+
+/** Deeper than any real body; Postgres's jsonb runs out of stack at some thousands. */
+const MAX_DEPTH = 512;
+/** Postgres's numeric holds more, but nothing above this survives as a JavaScript number anyway. */
+const TOO_LARGE = 1e308;
+
+/** JSON as text that Postgres can cast to jsonb. */
+export type StorableJson = {
+  text: string;
+  /** The text is what JSON.stringify makes of the value: nothing had to be replaced. */
+  isWhole: boolean;
+};
+
+/**
+ * A parsed JSON value as text that Postgres can cast to jsonb: no NUL, no lone surrogate, no number out of range, at
+ * most 512 levels (what lies deeper becomes null). This is what filters search; the bytes as given are kept beside it.
+ */
+export function storableJson(value: unknown): StorableJson {
+  const isWhole = isWithin(value, MAX_DEPTH);
+  const plain = JSON.stringify(isWhole ? value : cut(value, MAX_DEPTH));
+  // Stringify writes NUL and lone surrogates as escapes, which only jsonb minds: the rare case pays, not the common one.
+  if (!plain.includes('\\u') || !/\\u(0000|d[89a-f])/.test(plain)) return { text: plain, isWhole };
+  const text = JSON.stringify(clean(JSON.parse(plain)));
+  return { text, isWhole: isWhole && text === plain };
+}
+
+/** Whether `text`, which JSON.parse has made `value` of, is what `storableJson` would make of it. False when in doubt. */
+export function isStorableJson(text: string, value: JsonObject): boolean {
+  return isCompact(text, value, MAX_DEPTH);
+}
+
+/** Whether nothing lies deeper than `depth` and every number is finite: then the value is used as it is. */
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((item) => isWithin(item, depth - 1));
+}
+
+/** A copy with what Postgres refuses replaced: deeper levels by null, infinite numbers by the largest. */
+function cut(value: unknown, depth: number): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : TOO_LARGE * Math.sign(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth === 0) return null;
+  if (Array.isArray(value)) return value.map((item) => cut(item, depth - 1));
+  return fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, depth - 1)]));
+}
+
+function clean(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(clean);
+  return fromEntries(Object.entries(value).map(([name, item]) => [storableText(name), clean(item)]));
+}
+
+/** Without a prototype, so that a member called `__proto__` stays a member. */
+function fromEntries(entries: [string, unknown][]): object {
+  const result: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of entries) result[name] = value;
+  return result;
+}

@@ -1,0 +1,67 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** The metrics of one process. Names get the prefix `assay_`; counters should end in `_total`, times in `_seconds`. */
+export type Metrics = {
+  registry: Registry;
+  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
+  gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
+  /** A counter that is kept elsewhere, and read when metrics are asked for. */
+  countedElsewhere(name: string, help: string, read: () => number): void;
+  /** A gauge that is read when metrics are asked for. */
+  readOnDemand(name: string, help: string, read: () => number): void;
+  /** `buckets` are upper bounds in the metric's unit; the default suits seconds. */
+  histogram<L extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly L[],
+    buckets?: number[],
+  ): Histogram<L>;
+  /** Everything, as Prometheus reads it. */
+  text(): Promise<string>;
+  contentType: string;
+};
+
+/** From a millisecond, which is what a gateway adds, to ten minutes, which is what a model may take. */
+const DEFAULT_BUCKETS_SECONDS = [
+  0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
+];
+
+/** Makes the registry of a process, with the runtime's own metrics (CPU, memory, event loop lag) in it. */
+export function createMetrics(role: string): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ role });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    counter: (name, help, labels = []) =>
+      new Counter({ name: `assay_${name}`, help, labelNames: [...labels], registers }),
+    gauge: (name, help, labels = []) =>
+      new Gauge({ name: `assay_${name}`, help, labelNames: [...labels], registers }),
+    countedElsewhere: (name, help, read) => {
+      new Counter({
+        name: `assay_${name}`,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      });
+    },
+    readOnDemand: (name, help, read) => {
+      new Gauge({
+        name: `assay_${name}`,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+    histogram: (name, help, labels = [], buckets = DEFAULT_BUCKETS_SECONDS) =>
+      new Histogram({ name: `assay_${name}`, help, labelNames: [...labels], buckets, registers }),
+    text: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * The JetStream stream that log entries travel in, and the consumer that ingest reads it through. Both are declared by
+ * whoever comes first, always the same.
+ *
+ * A work queue: what ingest has stored is gone from it. `discard: new`, because the default drops the oldest entries
+ * without a word when it is full. No limit of age, for the same reason. The queue is only the way: a gateway keeps its
+ * entries until the consumer's acknowledgements have passed them (core/forward), so a stream that is lost loses nothing.
+ */
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { type NatsConnection, NatsRefusalError } from './connect.ts';
+
+export const LOG_STREAM = 'LOGS';
+export const LOG_SUBJECT = 'assay.logs';
+export const LOG_CONSUMER = 'ingest';
+
+const NANOSECONDS_PER_MS = 1_000_000;
+/** Bounds the stream's disk; an operator may edit it. What does not fit waits in the gateways' outboxes. */
+const MAX_BYTES = 1024 ** 3;
+/** A repetition within this time is recognised by its message id; a later one by Postgres. */
+const DUPLICATE_WINDOW_MS = 120_000;
+/** How long the entries of an ingest process that died wait for another. One that lives asks for more time while it works. */
+export const ACK_WAIT_MS = 6_000;
+/** For all ingest processes together: some of each, and room for those that died with theirs. */
+const MAX_ACK_PENDING = 1_000;
+
+/** JetStream's own numbers: nats-server/server/errors.json. */
+const STREAM_NAME_IN_USE = 10_058;
+const CONSUMER_NAME_IN_USE = [10_148, 10_013];
+const NOT_ENABLED = [10_039, 10_076];
+
+/** What makes the stream safe. Limits of bytes, replicas and placement are the operator's to edit. */
+const ESSENTIAL = {
+  retention: RetentionPolicy.Workqueue,
+  discard: DiscardPolicy.New,
+  max_age: 0,
+  max_msgs: -1,
+} as const satisfies Partial<StreamConfig>;
+
+/** There is no JetStream for us; or not yet, when the server has just been started. */
+export class NoJetStreamError extends NatsRefusalError {}
+
+/** What a forwarder and an ingest process know of the stream when they begin. */
+export type DeclaredStream = {
+  manager: JetStreamManager;
+  /** Another value later means that the consumer, and with it the stream, is another one. */
+  consumerCreated: string;
+};
+
+/**
+ * Declares stream and consumer; harmless when they exist.
+ * @throws NatsRefusalError with a sentence when waiting cannot help: no JetStream, or a stream of this name with settings
+ *   that would lose entries; anything else that is thrown may pass
+ */
+export async function declareLogStream(connection: NatsConnection): Promise<DeclaredStream> {
+  try {
+    const manager = await jetstreamManager(connection);
+    await declareStream(manager);
+    let consumer = await declareConsumer(manager);
+    const { state } = await manager.streams.info(LOG_STREAM);
+    // After a crash of its machine a server may remember acknowledgements of messages that it has lost: their numbers
+    // will be given out again, and new messages must not count as acknowledged.
+    if (consumer.ack_floor.stream_seq > state.last_seq) {
+      await manager.consumers.delete(LOG_STREAM, LOG_CONSUMER);
+      consumer = await declareConsumer(manager);
+    }
+    return { manager, consumerCreated: consumer.created };
+  } catch (error) {
+    if ((error as Error).name === 'JetStreamNotEnabled' || NOT_ENABLED.includes(codeOf(error) ?? 0)) {
+      throw new NoJetStreamError(
+        'NATS runs without JetStream for this account: start nats-server with -js, or enable it for the account',
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+async function declareStream(manager: JetStreamManager): Promise<void> {
+  try {
+    await manager.streams.add({
+      name: LOG_STREAM,
+      subjects: [LOG_SUBJECT],
+      storage: StorageType.File,
+      max_bytes: MAX_BYTES,
+      duplicate_window: DUPLICATE_WINDOW_MS * NANOSECONDS_PER_MS,
+      ...ESSENTIAL,
+    });
+  } catch (error) {
+    if (codeOf(error) !== STREAM_NAME_IN_USE) throw error;
+    const { config } = await manager.streams.info(LOG_STREAM);
+    requireEssentials(config);
+  }
+}
+
+function requireEssentials(config: StreamConfig): void {
+  const wrong = Object.entries(ESSENTIAL)
+    .filter(([name, wanted]) => config[name as keyof typeof ESSENTIAL] !== wanted)
+    .map(([name, wanted]) => `${name} is ${config[name as keyof typeof ESSENTIAL]}, not ${wanted}`);
+  if (!config.subjects?.includes(LOG_SUBJECT)) {
+    wrong.push(`its subjects are ${config.subjects?.join(', ')}, without ${LOG_SUBJECT}`);
+  }
+  if (wrong.length === 0) return;
+  throw new NatsRefusalError(
+    `The NATS stream ${LOG_STREAM} has settings that would lose log entries (${wrong.join('; ')}): remove it or give Assay an account of its own`,
+  );
+}
+
+async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo> {
+  try {
+    return await manager.consumers.add(LOG_STREAM, {
+      durable_name: LOG_CONSUMER,
+      ack_policy: AckPolicy.Explicit,
+      deliver_policy: DeliverPolicy.All,
+      ack_wait: ACK_WAIT_MS * NANOSECONDS_PER_MS,
+      max_deliver: -1,
+      max_ack_pending: MAX_ACK_PENDING,
+    });
+  } catch (error) {
+    if (!CONSUMER_NAME_IN_USE.includes(codeOf(error) ?? 0)) throw error;
+    const info = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
+    const { ack_policy, max_deliver } = info.config;
+    if (ack_policy === AckPolicy.Explicit && (max_deliver ?? -1) === -1) return info;
+    throw new NatsRefusalError(
+      `The NATS consumer ${LOG_CONSUMER} of the stream ${LOG_STREAM} has settings that would lose log entries (ack_policy is ${ack_policy}, max_deliver is ${max_deliver}): remove it`,
+    );
+  }
+}
+
+/** JetStream's number of an error; undefined when it is not one of JetStream's. */
+export function codeOf(error: unknown): number | undefined {
+  return error instanceof JetStreamApiError ? error.code : undefined;
+}

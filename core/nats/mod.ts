@@ -1,0 +1,33 @@
+/** NATS: the connection, and the stream that log entries travel in. */
+export { checkNats } from './check.ts';
+export {
+  connectNats,
+  type NatsAddress,
+  type NatsConnection,
+  NatsRefusalError,
+  publicAddresses,
+} from './connect.ts';
+export { announceKeyChange, watchKeyChanges } from './key-changes.ts';
+export { LogReader, LogStreamGoneError, type TakenMessage } from './log-reader.ts';
+export {
+  ACK_WAIT_MS,
+  codeOf,
+  type DeclaredStream,
+  declareLogStream,
+  LOG_CONSUMER,
+  LOG_STREAM,
+  LOG_SUBJECT,
+} from './log-stream.ts';
+export {
+  decodeMessage,
+  ENTRIES_OVERHEAD_BYTES,
+  type EntryPart,
+  encodeDamage,
+  encodeEntries,
+  encodeParts,
+  joinParts,
+  type LogMessage,
+  MalformedMessageError,
+  type PlacedEntry,
+  placedSize,
+} from './message.ts';

@@ -1,0 +1,16 @@
+/** The outbox: log entries on the gateway's own disk, between the answer and the store. */
+export type { RawEntry } from './frame.ts';
+export { readInterrupted } from './interrupted.ts';
+export { listOutboxes } from './layout.ts';
+export type { CallKey } from './open-calls.ts';
+export {
+  type ReadEntry,
+  type ReadLimits,
+  type ReadResult,
+  readOutbox,
+  removeOutbox,
+  takeAbandonedOutbox,
+  trimOutbox,
+} from './reader.ts';
+export type { OutboxPosition } from './scan.ts';
+export { type Outbox, type OutboxOptions, openOutbox } from './writer.ts';
