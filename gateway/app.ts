@@ -1,0 +1,28 @@
+/** The gateway's routes. */
+import { Elysia } from 'elysia';
+import { AssayError } from '#core/errors.ts';
+import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
+import { newRequestId } from '#core/ids.ts';
+import { errorReply } from './chat/answer.ts';
+import { chatRoutes } from './routes/chat.ts';
+
+export type GatewayAppOptions = {
+  handleChat(request: Request): Promise<Response>;
+  health: HealthOptions;
+};
+
+/** Makes the gateway's app; `app.fetch` goes to `serve`. */
+export function createGatewayApp(options: GatewayAppOptions) {
+  return new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .onError({ as: 'global' }, ({ code, error, request }) => {
+      const path = new URL(request.url).pathname;
+      const known =
+        code === 'NOT_FOUND'
+          ? new AssayError('not_found', `There is no ${request.method} ${path} here`)
+          : error;
+      return errorReply(known, newRequestId());
+    })
+    .use(chatRoutes(options.handleChat))
+    .use(healthRoutes(options.health))
+    .compile();
+}

@@ -1,0 +1,168 @@
+/**
+ * One pass over a call's headers: what of them is ours, and what goes on to the provider. An allow-list, so that no
+ * credential, cookie or forwarding header of the caller's ever leaves by accident.
+ */
+import { AssayError } from '#core/errors.ts';
+import { isRequestId } from '#core/ids.ts';
+
+/** What a caller says about a call, beside its body. */
+export type CallHeaders = {
+  authorization: string | null;
+  serviceAuth: string | null;
+  contentEncoding: string | null;
+  requestId: string | null;
+  userId: string | null;
+  sessionId: string | null;
+  sessionPath: string | null;
+  sessionName: string | null;
+  promptId: string | null;
+  experimentId: string | null;
+  omitRequest: boolean;
+  omitResponse: boolean;
+  /** Name (as sent) and value. */
+  properties: [string, string][];
+  /** Flat list of names and values for the provider. */
+  forwarded: string[];
+};
+
+const FORWARDED = new Set([
+  'accept',
+  'accept-language',
+  'user-agent',
+  'idempotency-key',
+  'http-referer',
+  'x-title',
+  'x-client-request-id',
+  'openai-organization',
+  'openai-project',
+  'openai-beta',
+]);
+/** The official SDKs tell the provider about themselves in these. */
+const FORWARDED_PREFIX = 'x-stainless-';
+const SERVICE_PREFIX = 'service-';
+const PROPERTY_PREFIX = 'service-property-';
+const MAX_PROPERTIES = 100;
+const MAX_ID_LENGTH = 1_024;
+const MAX_PROPERTY_NAME = 128;
+
+/**
+ * Node reads header bytes as Latin-1; clients that send anything else send UTF-8. What is not valid UTF-8 is left as
+ * it is.
+ */
+function decodeValue(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole point is to find what is not ASCII
+  if (/^[\x00-\x7f]*$/.test(value)) return value;
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? value : text;
+}
+
+function isOn(value: string): boolean {
+  const folded = value.trim().toLowerCase();
+  return folded === 'true' || folded === '1';
+}
+
+function limited(name: string, value: string): string {
+  const text = decodeValue(value);
+  if (text.length > MAX_ID_LENGTH) {
+    throw new AssayError(
+      'invalid_header',
+      `The header ${name} is ${text.length} characters long; at most ${MAX_ID_LENGTH} are allowed`,
+    );
+  }
+  return text;
+}
+
+/**
+ * Reads a call's headers.
+ * @param rawHeaders flat list of names and values, as received
+ * @throws AssayError invalid_header
+ */
+export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
+  const call: CallHeaders = {
+    authorization: null,
+    serviceAuth: null,
+    contentEncoding: null,
+    requestId: null,
+    userId: null,
+    sessionId: null,
+    sessionPath: null,
+    sessionName: null,
+    promptId: null,
+    experimentId: null,
+    omitRequest: false,
+    omitResponse: false,
+    properties: [],
+    forwarded: [],
+  };
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index]!;
+    const value = rawHeaders[index + 1]!;
+    const name = given.toLowerCase();
+    if (FORWARDED.has(name) || name.startsWith(FORWARDED_PREFIX)) call.forwarded.push(name, value);
+    else if (name.startsWith(SERVICE_PREFIX)) readServiceHeader(call, given, name, value);
+    else if (name === 'authorization') call.authorization = value;
+    else if (name === 'content-encoding') call.contentEncoding = value;
+  }
+  return call;
+}
+
+function readServiceHeader(call: CallHeaders, given: string, name: string, value: string): void {
+  if (name.startsWith(PROPERTY_PREFIX)) {
+    addProperty(call, given.slice(PROPERTY_PREFIX.length), value);
+    return;
+  }
+  switch (name) {
+    case 'service-auth':
+      call.serviceAuth = value;
+      break;
+    case 'service-user-id':
+      call.userId = limited(given, value);
+      break;
+    case 'service-session-id':
+      call.sessionId = limited(given, value);
+      break;
+    case 'service-session-path':
+      call.sessionPath = limited(given, value);
+      break;
+    case 'service-session-name':
+      call.sessionName = limited(given, value);
+      break;
+    case 'service-prompt-id':
+      call.promptId = limited(given, value);
+      break;
+    case 'service-experiment-id':
+      call.experimentId = limited(given, value);
+      break;
+    case 'service-omit-request':
+      call.omitRequest = isOn(value);
+      break;
+    case 'service-omit-response':
+      call.omitResponse = isOn(value);
+      break;
+    case 'service-request-id':
+      if (!isRequestId(value)) {
+        throw new AssayError(
+          'invalid_header',
+          `The header ${given} must be a UUID or a ULID, but is "${value.slice(0, 80)}"`,
+        );
+      }
+      call.requestId = value;
+      break;
+  }
+}
+
+function addProperty(call: CallHeaders, name: string, value: string): void {
+  if (name === '' || name.length > MAX_PROPERTY_NAME) {
+    throw new AssayError(
+      'invalid_header',
+      `A property header needs a name of 1 to ${MAX_PROPERTY_NAME} characters after Service-Property-, but has ${name.length}`,
+    );
+  }
+  if (call.properties.length === MAX_PROPERTIES) {
+    throw new AssayError(
+      'invalid_header',
+      `A request may carry at most ${MAX_PROPERTIES} Service-Property headers`,
+    );
+  }
+  call.properties.push([name, decodeValue(value)]);
+}

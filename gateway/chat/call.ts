@@ -1,0 +1,96 @@
+import type { ServerResponse } from 'node:http';
+import type { Clock } from '#core/clock.ts';
+import type { ApiKey } from '#core/keys/mod.ts';
+import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { Route } from '../providers/route.ts';
+import type { CallHeaders } from './call-headers.ts';
+import type { ChatBody } from './chat-body.ts';
+
+/** One call that was let in, on its way to a provider. */
+export type Call = {
+  id: string;
+  apiKey: ApiKey;
+  /** The gateway's own path, as records show it. */
+  path: string;
+  headers: CallHeaders;
+  body: ChatBody;
+  route: Route;
+  /** Milliseconds since the epoch. */
+  createdAtMs: number;
+  /** On the monotonic clock. */
+  startedAt: number;
+  /** Where the client is: closes when it leaves. */
+  client: ServerResponse;
+};
+
+/** How a call ended: what its record says of the answer. */
+export type Outcome = {
+  /** The status that the client saw; 499 when it left. */
+  status: number;
+  /** As the provider sent it, or the error of ours that the client got. */
+  responseBody: Buffer;
+  contentType: string | null;
+  contentEncoding: string | null;
+  stream: boolean;
+  ttftMs: number | null;
+  truncated: boolean;
+  errorCode: string | null;
+};
+
+/** What the head of a log entry says of the call, before any answer. */
+function callHead(call: Call) {
+  const { headers, body, route } = call;
+  return {
+    v: 1,
+    id: call.id,
+    organizationId: call.apiKey.organizationId,
+    apiKeyId: call.apiKey.keyId,
+    source: 'gateway',
+    createdAtMs: call.createdAtMs,
+    path: call.path,
+    provider: route.dialect.label,
+    requestModel: route.model,
+    userId: headers.userId ?? body.user,
+    sessionId: headers.sessionId,
+    sessionPath: headers.sessionPath,
+    sessionName: headers.sessionName,
+    promptId: headers.promptId,
+    experimentId: headers.experimentId,
+    properties: headers.properties,
+    omitRequest: headers.omitRequest,
+    omitResponse: headers.omitResponse,
+  } as const;
+}
+
+/** The head of a call's log entry. */
+export function entryHead(call: Call, outcome: Outcome, clock: Clock): LogEntryHead {
+  return {
+    ...callHead(call),
+    answeredAtMs: clock.now(),
+    latencyMs: Math.round(clock.monotonic() - call.startedAt),
+    ttftMs: outcome.ttftMs === null ? null : Math.round(outcome.ttftMs),
+    status: outcome.status,
+    stream: outcome.stream,
+    truncated: outcome.truncated,
+    errorCode: outcome.errorCode,
+    contentType: outcome.contentType,
+    contentEncoding: outcome.contentEncoding,
+  };
+}
+
+/** The head of the entry of a call that its gateway was killed in the middle of. */
+export function interruptedHead(call: Call): LogEntryHead {
+  return {
+    ...callHead(call),
+    answeredAtMs: call.createdAtMs,
+    latencyMs: 0,
+    ttftMs: null,
+    status: 0,
+    // What was asked for: whether it would have been streamed, only the answer says.
+    stream: call.body.stream,
+    truncated: true,
+    errorCode: 'interrupted',
+    contentType: null,
+    contentEncoding: null,
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * An answer in one piece: taken whole, committed to the log, then sent. Nobody can use half of a JSON document, and
+ * only so can its last byte wait for its record.
+ */
+import type { AssayError } from '#core/errors.ts';
+import { Reply } from '#core/http/mod.ts';
+import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import { answerHeaders, errorBody, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
+import type { Call, Outcome } from './call.ts';
+import type { RecordOutcome } from './record.ts';
+
+export type PlainRelay = AnswerSink & {
+  /** What has come so far, for the record of a call whose client left. */
+  received(): Buffer;
+};
+
+export type PlainRelayOptions = {
+  call: Call;
+  answer: ProviderAnswer;
+  record: RecordOutcome;
+  /** Beyond this the answer is refused: it would be held in memory. */
+  maxAnswerBytes: number;
+  respond(response: Response): void;
+  /** Stops the provider when its answer is refused. */
+  abort(): void;
+};
+
+/** How much of a provider's page is quoted in an error message. */
+const QUOTED_CHARACTERS = 2_000;
+
+type Answer = { status: number; body: Buffer; headers: HeaderPairs; errorCode: string | null };
+
+/** The sink of a plain answer. */
+export function relayPlain(options: PlainRelayOptions): PlainRelay {
+  const { call, answer } = options;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const received = () => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+
+  const finish = async (result: Answer, raw: Buffer, truncated: boolean): Promise<void> => {
+    const outcome: Outcome = {
+      status: result.status,
+      responseBody: raw.length === 0 ? result.body : raw,
+      contentType: answer.headers['content-type'] ?? null,
+      contentEncoding: raw.length === 0 ? null : (answer.headers['content-encoding'] ?? null),
+      stream: false,
+      ttftMs: null,
+      truncated,
+      errorCode: result.errorCode,
+    };
+    const kept = await options.record(outcome);
+    if (!kept) result.headers.push(['service-logged', 'false']);
+    options.respond(new Reply(result.body, { status: result.status, headers: result.headers }));
+  };
+
+  const fail = (error: AssayError): void => {
+    void finish(ownError(call, error), received(), true);
+  };
+
+  return {
+    received,
+    data: (chunk) => {
+      size += chunk.length;
+      if (size > options.maxAnswerBytes) {
+        options.abort();
+        chunks.length = 0;
+        size = 0;
+        void finish(tooLarge(call, options.maxAnswerBytes), Buffer.alloc(0), true);
+        return;
+      }
+      chunks.push(chunk);
+    },
+    end: () => {
+      const raw = received();
+      void finish(answerFor(call, answer, raw), raw, false);
+    },
+    fail,
+  };
+}
+
+function jsonHeaders(call: Call): HeaderPairs {
+  return [
+    ['content-type', 'application/json'],
+    ['service-request-id', call.id],
+  ];
+}
+
+function ownError(call: Call, error: AssayError): Answer {
+  return {
+    status: error.status,
+    body: ownErrorBody(error.code, error.message),
+    headers: jsonHeaders(call),
+    errorCode: error.code,
+  };
+}
+
+function badAnswer(call: Call, message: string): Answer {
+  return {
+    status: 502,
+    body: ownErrorBody('provider_bad_answer', message),
+    headers: jsonHeaders(call),
+    errorCode: 'provider_bad_answer',
+  };
+}
+
+function tooLarge(call: Call, maxBytes: number): Answer {
+  return badAnswer(
+    call,
+    `The provider ${call.route.dialect.label} sent an answer of more than ${maxBytes} bytes`,
+  );
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
+}
+
+/** What the client gets: the provider's bytes as they are, unless no client of OpenAI's dialect could read them. */
+function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
+  const { status, headers } = answer;
+  const label = call.route.dialect.label;
+  const isRedirect = status >= 300 && status < 400;
+  if (
+    !isRedirect &&
+    raw.length > 0 &&
+    (isJsonType(headers['content-type']) || isJson(raw, headers['content-encoding']))
+  ) {
+    return { status, body: raw, headers: answerHeaders(headers, call.id), errorCode: null };
+  }
+  if (status < 400) {
+    return badAnswer(
+      call,
+      `The provider ${label} answered ${status} with ${describeBody(answer, raw)} instead of a completion`,
+    );
+  }
+  const text = quote(raw, headers['content-encoding']);
+  const message = `The provider ${label} answered ${status}${text === '' ? ' without a body' : `: ${text}`}`;
+  // The body is ours now, so what described the provider's goes; retry-after and x-ratelimit-* stay.
+  const kept = answerHeaders(headers, call.id).filter(
+    ([name]) => !name.startsWith('content-') && name !== 'etag',
+  );
+  kept.push(['content-type', 'application/json']);
+  return { status, body: errorBody(message, errorTypeOf(status), null), headers: kept, errorCode: null };
+}
+
+function describeBody(answer: ProviderAnswer, raw: Buffer): string {
+  return raw.length === 0 ? 'no body' : (answer.headers['content-type'] ?? 'a body without a content-type');
+}
+
+function decoded(raw: Buffer, encoding: string | undefined): string | null {
+  try {
+    return decodeAnswer(raw, encoding ?? null).toString('utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** For answers that do not say they are JSON, which some servers forget. */
+function isJson(raw: Buffer, encoding: string | undefined): boolean {
+  const text = decoded(raw, encoding);
+  if (text === null) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function quote(raw: Buffer, encoding: string | undefined): string {
+  const text = (decoded(raw, encoding) ?? '').trim();
+  return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
+}

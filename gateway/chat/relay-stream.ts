@@ -1,0 +1,160 @@
+/**
+ * A streamed answer: whole events go to the client as they come, byte for byte, and are kept for the log. The end is
+ * held back, `[DONE]` or the close of the stream, until the record is committed: a client that has seen the end can
+ * find its record.
+ */
+import type { ServerResponse } from 'node:http';
+import { assembleStream } from '#core/chat/mod.ts';
+import type { AssayError } from '#core/errors.ts';
+import { Reply } from '#core/http/mod.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import { answerHeaders, ownErrorBody } from './answer.ts';
+import type { Call } from './call.ts';
+import type { RecordOutcome } from './record.ts';
+import { FrameSplitter, isDoneFrame, isUsageFrame } from './sse-frames.ts';
+
+export type StreamRelayOptions = {
+  call: Call;
+  answer: ProviderAnswer;
+  record: RecordOutcome;
+  /** Leave the usage chunk out: the gateway asked for it, not the client. */
+  hidesUsage: boolean;
+  /** How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. */
+  maxLoggedBytes: number;
+  /** Milliseconds on the monotonic clock. */
+  now(): number;
+  respond(response: Response): void;
+};
+
+/** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
+class ClientStream {
+  readonly #answer: ProviderAnswer;
+  #out: ServerResponse | null = null;
+  #early: Buffer[] = [];
+  #hasEnded = false;
+
+  constructor(answer: ProviderAnswer) {
+    this.#answer = answer;
+  }
+
+  /** Called by the HTTP layer once the headers are out. */
+  pipe(out: ServerResponse): ServerResponse {
+    this.#out = out;
+    out.on('drain', () => this.#answer.resume());
+    const early = this.#early;
+    this.#early = [];
+    for (const bytes of early) this.write(bytes);
+    if (this.#hasEnded) out.end();
+    return out;
+  }
+
+  write(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    if (this.#out === null) this.#early.push(bytes);
+    else if (!this.#out.write(bytes)) this.#answer.pause();
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+    this.#out?.end();
+  }
+}
+
+export class StreamRelay implements AnswerSink {
+  readonly #options: StreamRelayOptions;
+  readonly #client: ClientStream;
+  readonly #splitter = new FrameSplitter();
+  #logged: Buffer[] = [];
+  #loggedBytes = 0;
+  #isCut = false;
+  #ttftMs: number | null = null;
+  /** From `[DONE]` on: the record is being committed, and what follows waits behind it. */
+  #ending: Promise<void> | null = null;
+
+  constructor(options: StreamRelayOptions) {
+    const { call, answer } = options;
+    this.#options = options;
+    this.#client = new ClientStream(answer);
+    const headers = answerHeaders(answer.headers, call.id).filter(([name]) => name !== 'content-encoding');
+    const body = this.#client as unknown as ReadableStream;
+    options.respond(new Reply(body, { status: answer.status, headers }));
+  }
+
+  data(chunk: Buffer): void {
+    this.#ttftMs ??= this.#options.now() - this.#options.call.startedAt;
+    this.#log(chunk);
+    let passed: Buffer[] = [];
+    for (const frame of this.#splitter.push(chunk)) {
+      if (this.#options.hidesUsage && isUsageFrame(frame)) continue;
+      if (this.#ending === null && isDoneFrame(frame)) {
+        this.#send(passed);
+        passed = [];
+        this.#ending = this.#record(this.#options.answer.status, false, null);
+      }
+      passed.push(frame);
+    }
+    this.#send(passed);
+  }
+
+  end(): void {
+    const last = this.#splitter.rest();
+    this.#ending ??= this.#record(this.#options.answer.status, !this.#assembled().complete, null);
+    const hidden = this.#options.hidesUsage && isUsageFrame(last);
+    void this.#ending.then(() => {
+      if (!hidden) this.#client.write(last);
+      this.#client.end();
+    });
+  }
+
+  fail(error: AssayError): void {
+    // After [DONE], or after a finish reason, the answer was whole: how the connection ended does not matter.
+    if (this.#ending !== null || this.#assembled().complete) {
+      this.end();
+      return;
+    }
+    void this.#record(this.#options.answer.status, true, error.code).then(() => {
+      // A torn event is not passed on: the error stands where it would have been, and no [DONE] follows.
+      this.#client.write(Buffer.from(`data: ${ownErrorBody(error.code, error.message).toString()}\n\n`));
+      this.#client.end();
+    });
+  }
+
+  /** The client left: its record says so, with what had come. */
+  clientLeft(): void {
+    this.#ending ??= this.#record(499, true, 'client_closed_request');
+  }
+
+  #send(frames: Buffer[]): void {
+    if (frames.length === 0) return;
+    const bytes = frames.length === 1 ? frames[0]! : Buffer.concat(frames);
+    if (this.#ending === null) this.#client.write(bytes);
+    else void this.#ending.then(() => this.#client.write(bytes));
+  }
+
+  #log(chunk: Buffer): void {
+    // What follows [DONE] is not part of the answer.
+    if (this.#ending !== null || this.#isCut) return;
+    this.#loggedBytes += chunk.length;
+    if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
+    else this.#logged.push(chunk);
+  }
+
+  #assembled() {
+    return assembleStream(Buffer.concat(this.#logged).toString('utf8'));
+  }
+
+  async #record(status: number, truncated: boolean, errorCode: string | null): Promise<void> {
+    const responseBody = Buffer.concat(this.#logged);
+    this.#logged = [];
+    await this.#options.record({
+      status,
+      responseBody,
+      contentType: this.#options.answer.headers['content-type'] ?? null,
+      contentEncoding: null,
+      stream: true,
+      ttftMs: this.#ttftMs,
+      truncated: truncated || this.#isCut,
+      errorCode,
+    });
+  }
+}

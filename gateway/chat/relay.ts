@@ -1,0 +1,138 @@
+/** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
+import { AssayError, describeError } from '#core/errors.ts';
+import { Reply } from '#core/http/mod.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import { errorReply, ownErrorBody } from './answer.ts';
+import type { Call, Outcome } from './call.ts';
+import type { ProviderBody } from './chat-body.ts';
+import { canDecode, decodingSink } from './decoding-sink.ts';
+import type { ChatDependencies } from './handle.ts';
+import type { RecordOutcome } from './record.ts';
+import { type PlainRelay, relayPlain } from './relay-plain.ts';
+import { StreamRelay } from './relay-stream.ts';
+
+/** An answer may be larger than a request: 128,000 tokens of stream are some 32 MiB of events. */
+const ANSWER_TO_BODY_RATIO = 4;
+
+/**
+ * Relays one call. Resolves with the response as soon as there is one; of a stream, that is its beginning.
+ * @param headers flat list for the provider
+ */
+export function relayCall(
+  call: Call,
+  provided: ProviderBody,
+  headers: string[],
+  dependencies: ChatDependencies,
+): Promise<Response> {
+  const { clock } = dependencies;
+  const maxAnswerBytes = dependencies.config.maxBodyBytes * ANSWER_TO_BODY_RATIO;
+  return new Promise((respond) => {
+    let recorded: Promise<boolean> | null = null;
+    // Whichever of the three comes first decides what the record says; the others find it written.
+    const record: RecordOutcome = (outcome) => {
+      recorded ??= dependencies.recorder.record(call, outcome);
+      return recorded;
+    };
+    let plain: PlainRelay | null = null;
+    let stream: StreamRelay | null = null;
+    let abort = (): void => {};
+
+    const fail = (error: AssayError): void => {
+      dependencies.log.warn(
+        { requestId: call.id, code: error.code, detail: error.detail },
+        'provider call failed',
+      );
+      void record(failedOutcome(error)).then(() => respond(errorReply(error, call.id)));
+    };
+
+    const start = (answer: ProviderAnswer): AnswerSink => {
+      const options = { call, answer, record, respond };
+      const encoding = encodingOf(answer);
+      if (isEventStream(answer) && (encoding === null || canDecode(encoding))) {
+        const { hidesUsage } = provided;
+        const now = () => clock.monotonic();
+        stream = new StreamRelay({ ...options, hidesUsage, maxLoggedBytes: maxAnswerBytes, now });
+        return encoding === null ? stream : decodingSink(encoding, call.route.dialect.label, stream);
+      }
+      plain = relayPlain({ ...options, maxAnswerBytes, abort: () => abort() });
+      return plain;
+    };
+
+    const send = (): void => {
+      // The client left while the START was written.
+      if (recorded !== null) return;
+      abort = dependencies.upstream.send({
+        label: call.route.dialect.label,
+        origin: call.route.origin,
+        path: call.route.path,
+        headers,
+        body: provided.bytes,
+        onStart: start,
+        onFailure: fail,
+      });
+    };
+
+    call.client.once('close', () => {
+      if (call.client.writableFinished) return;
+      abort();
+      if (stream !== null) stream.clientLeft();
+      else if (!call.client.headersSent)
+        void record(abandonedOutcome(plain)).then(() => respond(goneReply()));
+    });
+
+    // Whatever happens to this process from now on, the call has a record.
+    dependencies.recorder
+      .begin(call)
+      .then(send)
+      .catch((error: unknown) => fail(unexpected(error)));
+  });
+}
+
+function isEventStream(answer: ProviderAnswer): boolean {
+  const isSuccess = answer.status >= 200 && answer.status < 300;
+  return isSuccess && /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
+}
+
+/** null: as it is. */
+function encodingOf(answer: ProviderAnswer): string | null {
+  const encoding = answer.headers['content-encoding'];
+  return encoding === undefined || encoding === 'identity' ? null : encoding;
+}
+
+function unexpected(error: unknown): AssayError {
+  return new AssayError('internal_error', 'The gateway failed to make this call', {
+    detail: describeError(error),
+    cause: error,
+  });
+}
+
+function failedOutcome(error: AssayError): Outcome {
+  return {
+    status: error.status,
+    responseBody: ownErrorBody(error.code, error.message),
+    contentType: 'application/json',
+    contentEncoding: null,
+    stream: false,
+    ttftMs: null,
+    truncated: true,
+    errorCode: error.code,
+  };
+}
+
+function abandonedOutcome(plain: PlainRelay | null): Outcome {
+  return {
+    status: 499,
+    responseBody: plain?.received() ?? Buffer.alloc(0),
+    contentType: null,
+    contentEncoding: null,
+    stream: false,
+    ttftMs: null,
+    truncated: true,
+    errorCode: 'client_closed_request',
+  };
+}
+
+/** Nobody reads this: the client is gone, the HTTP layer only wants an answer to end its work. */
+function goneReply(): Response {
+  return new Reply(null, { status: 499 });
+}

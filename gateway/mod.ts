@@ -1,0 +1,85 @@
+/** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
+import type { Clock } from '#core/clock.ts';
+import type { Config } from '#core/config/mod.ts';
+import { openLogPath } from '#core/forward/mod.ts';
+import { serve } from '#core/http/mod.ts';
+import { claimRequestId, createKeyDirectory } from '#core/keys/mod.ts';
+import type { Role } from '#core/lifecycle.ts';
+import type { Logger } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
+import { createGatewayApp } from './app.ts';
+import { createChatHandler } from './chat/handle.ts';
+import { createRecorder } from './chat/record.ts';
+import { gatewayMetrics } from './metrics.ts';
+import { createRouter } from './providers/route.ts';
+import { createUpstream } from './providers/upstream.ts';
+
+/** Looking up keys and claiming ids is all the gateway wants of Postgres. */
+const POSTGRES_CONNECTIONS = 4;
+const STATEMENT_TIMEOUT_MS = 5_000;
+
+/** Starts the gateway; `config.databaseUrl` must be set. */
+export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
+  const { config, log, clock } = options;
+  const sql = connectPostgres({
+    url: config.databaseUrl!,
+    max: POSTGRES_CONNECTIONS,
+    applicationName: 'assay-gateway',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  await checkSchema(sql);
+  const keys = createKeyDirectory({ sql, clock, log, nats: config.nats });
+  const metrics = createMetrics('gateway');
+  const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
+  const { outbox } = logPath;
+  const observe = gatewayMetrics(metrics);
+  const upstream = createUpstream(config.providerTimeouts);
+  const handleChat = createChatHandler({
+    config,
+    clock,
+    log,
+    keys,
+    route: createRouter(config.providers),
+    upstream,
+    recorder: observe(createRecorder(outbox, clock)),
+    claimRequestId: async (organizationId, requestId) => {
+      try {
+        return await claimRequestId(sql, organizationId, requestId);
+      } catch (error) {
+        // A call is worth more than a refused repetition: while Postgres is away, ids are taken on trust.
+        if (!isStoreUnavailable(error)) throw error;
+        log.warn({ requestId }, 'cannot check whether a request id was used before');
+        return true;
+      }
+    },
+  });
+  const app = createGatewayApp({
+    handleChat,
+    health: { metrics, checks: { postgres: () => sql`select 1` } },
+  });
+  const server = await serve({
+    fetch: app.fetch,
+    host: config.host,
+    port: config.gatewayPort,
+    sharePort: config.sharePort,
+    socketFd: config.gatewaySocketFd,
+    drainDelayMs: config.drainDelayMs,
+  });
+  log.info({ address: server.url }, 'gateway serves');
+  return {
+    name: 'gateway',
+    address: server.url,
+    stop: async () => {
+      const stopBy = clock.monotonic() + config.shutdownMs;
+      // 1. No new calls; those under way finish, or are cut at the deadline.
+      await server.close(config.shutdownMs);
+      // 2. Every record that was begun is committed, and on its way.
+      await logPath.close(stopBy);
+      // 3. Then what they needed.
+      await upstream.close();
+      await keys.stop();
+      await sql.end({ timeout: 1 });
+    },
+  };
+}
