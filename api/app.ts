@@ -1,0 +1,60 @@
+/** The management API's routes. */
+import { Elysia } from 'elysia';
+import { AssayError } from '#core/errors.ts';
+import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
+import { newRequestId } from '#core/ids.ts';
+import type { Logger } from '#core/log.ts';
+import { failureReply, toAssayError } from './routes/failure.ts';
+import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
+import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
+import { MethodNotAllowedError } from './routes/route.ts';
+
+export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
+  LogRoutesOptions & { health: HealthOptions; log: Logger };
+
+/** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
+export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
+  const { keys, requests, logRequest, maxBodyBytes, health, log } = options;
+  const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
+
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .onError({ as: 'global' }, ({ code, error, request }) => {
+      if (code !== 'NOT_FOUND') throw error;
+      return failureReply(
+        new AssayError('not_found', `There is no ${request.method} ${pathOf(request)} here`),
+      );
+    })
+    .use(requestRoutes({ keys, requests, onBroken }))
+    .use(logRoutes({ keys, logRequest, maxBodyBytes }))
+    .use(healthRoutes(health))
+    .compile();
+
+  return {
+    async fetch(request) {
+      const requestId = newRequestId();
+      let reply: Response;
+      try {
+        reply = await app.fetch(request);
+      } catch (error) {
+        reply = explain(error, requestId, log);
+      }
+      reply.headers.set('service-request-id', requestId);
+      return reply;
+    },
+  };
+}
+
+function pathOf(request: Request): string {
+  return new URL(request.url).pathname;
+}
+
+function explain(error: unknown, requestId: string, log: Logger): Response {
+  const known = toAssayError(error);
+  if (known.status >= 500) {
+    const fields = { requestId, code: known.code, detail: known.detail, err: known.cause };
+    log.error(fields, 'A call of the management API failed');
+  }
+  const reply = failureReply(known);
+  if (known instanceof MethodNotAllowedError) reply.headers.set('allow', known.allow);
+  return reply;
+}

@@ -1,0 +1,214 @@
+/** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
+import { isUtf8 } from 'node:buffer';
+import { assembleStream, readUsage } from '#core/chat/mod.ts';
+import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import type { RawEntry } from '#core/outbox/mod.ts';
+import { PRICE_SOURCE, priceCall } from '#core/pricing/mod.ts';
+import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { type LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
+import {
+  foldProperties,
+  hashProperty,
+  type Properties,
+  storableProperties,
+} from '#core/schema/properties.ts';
+import { indexedText, storableText } from '#core/schema/text.ts';
+
+/** One request as the store takes it. Column names, so that the statement that inserts them needs no table of its own. */
+export type RequestRow = {
+  organization_id: string;
+  created_at: Date;
+  request_id: string;
+  api_key_id: string | null;
+  source: string;
+  path: string;
+  provider: string;
+  request_model: string | null;
+  response_model: string | null;
+  model: string;
+  response_id: string | null;
+  response_created_at: Date;
+  status: number;
+  latency_ms: number;
+  ttft_ms: number | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  total_tokens: number | null;
+  cost_nano: number | null;
+  price_source: string | null;
+  user_id: string | null;
+  session_id: string | null;
+  session_path: string | null;
+  session_name: string | null;
+  prompt_id: string | null;
+  experiment_id: string | null;
+  request_properties: string | null;
+  properties_folded: string;
+  is_stream: boolean;
+  truncated: boolean;
+  error_code: string | null;
+};
+
+export type BodyRow = {
+  request_text: string;
+  response_text: string;
+  request_raw: Buffer | null;
+  response_raw: Buffer | null;
+};
+
+export type StorableRecord = {
+  request: RequestRow;
+  bodies: BodyRow;
+  /** One for each property, for the property index. */
+  propertyHashes: bigint[];
+};
+
+type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
+
+/**
+ * Builds the rows of an entry.
+ * @throws Error when the head is not one of ours: such an entry is for the dead letters
+ */
+export function buildRecord(entry: RawEntry): StorableRecord {
+  const head = readHead(entry.head);
+  const requestBody = head.omitRequest ? OMITTED : readBody(entry.requestBody, null);
+  const answer = readAnswer(head, entry.responseBody);
+  const parsed = answer.parsed;
+  const responseModel = indexedOrNull(textOrNull(parsed.model));
+  const usage = readUsage(parsed);
+  const cost =
+    usage === null
+      ? null
+      : priceCall({
+          provider: head.provider.toLowerCase(),
+          models: [responseModel, head.requestModel],
+          usage,
+          atMs: head.createdAtMs,
+        });
+  const properties = storableProperties(head.properties);
+  const folded = foldProperties(properties);
+  const hasProperties = head.properties.length > 0;
+  const shown = head.omitResponse ? OMITTED : answer;
+  return {
+    request: {
+      ...identityOf(head),
+      response_model: responseModel,
+      model: responseModel ?? indexedText(head.requestModel ?? ''),
+      response_id: storableOrNull(textOrNull(parsed.id)),
+      prompt_tokens: usage?.promptTokens ?? null,
+      completion_tokens: usage?.completionTokens ?? null,
+      total_tokens: usage?.totalTokens ?? null,
+      cost_nano: cost,
+      price_source: cost === null ? null : PRICE_SOURCE,
+      request_properties: hasProperties ? JSON.stringify(properties) : null,
+      properties_folded: JSON.stringify(folded),
+    },
+    bodies: {
+      request_text: requestBody.text,
+      request_raw: requestBody.raw,
+      response_text: shown.text,
+      response_raw: shown.raw,
+    },
+    propertyHashes: hashesOf(folded),
+  };
+}
+
+function hashesOf(folded: Properties): bigint[] {
+  return Object.entries(folded).map(([name, value]) => hashProperty(name, value));
+}
+
+function storableOrNull(text: string | null): string | null {
+  return text === null ? null : storableText(text);
+}
+
+function indexedOrNull(text: string | null): string | null {
+  return text === null ? null : indexedText(text);
+}
+
+function readHead(bytes: Uint8Array): LogEntryHead {
+  const head: unknown = JSON.parse(asBuffer(bytes).toString('utf8'));
+  if (!logEntryHeadChecker.Check(head)) {
+    const first = logEntryHeadChecker.Errors(head).First();
+    throw new Error(`The head of the entry does not fit its schema: ${first?.path} ${first?.message}`);
+  }
+  return head;
+}
+
+/** What the head alone decides. */
+function identityOf(head: LogEntryHead) {
+  return {
+    organization_id: head.organizationId,
+    created_at: new Date(head.createdAtMs),
+    request_id: head.id,
+    api_key_id: head.apiKeyId,
+    source: head.source,
+    path: head.path,
+    provider: head.provider,
+    request_model: indexedOrNull(head.requestModel),
+    response_created_at: new Date(head.answeredAtMs),
+    status: head.status,
+    latency_ms: Math.round(head.latencyMs),
+    ttft_ms: head.ttftMs === null ? null : Math.round(head.ttftMs),
+    user_id: indexedOrNull(head.userId),
+    session_id: storableOrNull(head.sessionId),
+    session_path: storableOrNull(head.sessionPath),
+    session_name: storableOrNull(head.sessionName),
+    prompt_id: indexedOrNull(head.promptId),
+    experiment_id: storableOrNull(head.experimentId),
+    is_stream: head.stream,
+    truncated: head.truncated,
+    error_code: head.errorCode,
+  };
+}
+
+const OMITTED: Body = { parsed: {}, text: '{}', raw: null };
+
+/** The same bytes with Buffer's methods. */
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** The answer's body: a stream assembled, anything else as it came. */
+function readAnswer(head: LogEntryHead, bytes: Uint8Array): Body {
+  if (bytes.length === 0) return OMITTED;
+  if (!head.stream || head.omitResponse) return readBody(bytes, head.contentEncoding);
+  return fromValue(assembleStream(asBuffer(bytes).toString('utf8')).completion);
+}
+
+/** A body that is JSON as it is; any other as `{"text": …}`. The bytes as given are kept where the text differs. */
+function readBody(bytes: Uint8Array, encoding: string | null): Body {
+  let given: Buffer;
+  try {
+    given = decodeAnswer(bytes, encoding);
+  } catch {
+    // Bytes that do not unpack are kept for whoever wants to look, as the base64 of what came.
+    return fromValue({ text: asBuffer(bytes).toString('base64') });
+  }
+  if (given.length === 0) return OMITTED;
+  const text = given.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return fromValue({ text });
+  }
+  // The record's bodies are objects: a bare array or string is text like any other.
+  if (!isObject(value)) return fromValue({ text });
+  const storable = isStorableJson(text, value) ? text : storableJson(value).text;
+  return { parsed: value, text: storable, raw: storable === text && isUtf8(given) ? null : given };
+}
+
+/** A body that nobody sent as JSON. */
+function fromValue(parsed: JsonObject): Body {
+  const { text, isWhole } = storableJson(parsed);
+  return { parsed, text, raw: isWhole ? null : writeOut(parsed) };
+}
+
+function writeOut(value: JsonObject): Buffer | null {
+  try {
+    return Buffer.from(JSON.stringify(value));
+  } catch {
+    // Nested too deep: what Postgres can hold of it is all that there will be.
+    return null;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * The ingest role: log entries into Postgres, each exactly once. They come through NATS when there is one, else from the
+ * outboxes of this machine.
+ */
+import { join } from 'node:path';
+import type { Clock } from '#core/clock.ts';
+import type { Config } from '#core/config/mod.ts';
+import { healthApp, serve } from '#core/http/mod.ts';
+import { type Role, stopInOrder } from '#core/lifecycle.ts';
+import type { Logger } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { checkNats, connectNats, type NatsConnection, publicAddresses } from '#core/nats/mod.ts';
+import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { StreamConsumer } from './consume.ts';
+import { Drain } from './drain.ts';
+import { startPartitionKeeper } from './retention.ts';
+import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
+
+export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
+export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
+
+const POSTGRES_CONNECTIONS = 2;
+/** A batch takes milliseconds; a minute means that something holds the tables. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** Nobody but the operator calls this role. */
+const LOOPBACK = '127.0.0.1';
+
+export type StartIngestOptions = { config: Config; log: Logger; clock: Clock };
+
+/** Where entries come from, until it is stopped. */
+type Source = {
+  /** Rejects while it does not answer. */
+  check(): Promise<unknown>;
+  /** Finishes what it has begun. */
+  stop(): Promise<void>;
+};
+
+type SourceOptions = BatchStoreOptions & { onStored(result: BatchResult): void };
+
+function drainOutboxes(dataDir: string, options: SourceOptions): Source {
+  const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
+  const running = drain.run();
+  options.log.info({ dataDir }, 'ingest reads the outboxes');
+  return {
+    check: async () => {},
+    stop: async () => {
+      drain.stop();
+      await running;
+    },
+  };
+}
+
+async function consumeStream(address: NonNullable<Config['nats']>, source: SourceOptions): Promise<Source> {
+  const { log } = source;
+  const options = { address, name: 'assay-ingest', log };
+  await checkNats(options);
+  // Health is served, and a stop obeyed, also before there is a connection.
+  let connected: { connection: NatsConnection; consumer: StreamConsumer } | null = null;
+  const running = connectNats(options).then((connection) => {
+    connected = { connection, consumer: new StreamConsumer({ ...source, connection }) };
+    return connected.consumer.run();
+  });
+  log.info({ servers: publicAddresses(address) }, 'ingest reads from NATS');
+  return {
+    check: async () => {
+      if (connected === null) throw new Error('not connected');
+      await connected.connection.flush();
+    },
+    stop: async () => {
+      if (connected === null) return;
+      connected.consumer.stop();
+      await running;
+      await connected.connection.close();
+    },
+  };
+}
+
+/**
+ * Starts ingest; `config.databaseUrl` must be set.
+ * @throws Error with one sentence when the schema does not fit, the port is taken, or NATS refuses for good
+ */
+export async function startIngest(options: StartIngestOptions): Promise<Role> {
+  const { config, log, clock } = options;
+  const sql = connectPostgres({
+    url: config.databaseUrl!,
+    max: POSTGRES_CONNECTIONS,
+    applicationName: 'assay-ingest',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  await checkSchema(sql);
+  const metrics = createMetrics('ingest');
+  const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');
+  const deadLetters = metrics.counter('ingest_dead_letters_total', 'Log entries kept as dead letters');
+  const expired = metrics.counter(
+    'ingest_expired_total',
+    'Log entries older than records are kept: not stored',
+  );
+  const onStored = (result: BatchResult): void => {
+    stored.inc(result.stored);
+    expired.inc(result.expired);
+    if (result.deadLetters === 0) return;
+    deadLetters.inc(result.deadLetters);
+    log.error(result, 'entries became dead letters');
+  };
+  const sourceOptions = { sql, log, clock, retentionDays: config.retentionDays, onStored };
+  const source = await (config.nats === null
+    ? drainOutboxes(config.dataDir, sourceOptions)
+    : consumeStream(config.nats, sourceOptions));
+  const app = healthApp({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
+  const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.ingestPort });
+  log.info({ address: server.url }, 'ingest serves its health');
+  const keeper = startPartitionKeeper({
+    url: config.databaseUrl!,
+    clock,
+    log,
+    retentionDays: config.retentionDays,
+  });
+  return {
+    name: 'ingest',
+    address: server.url,
+    stop: () =>
+      stopInOrder([
+        // 1. What has been begun is stored; the deadline is the caller's.
+        { what: 'Storing what is left', run: source.stop },
+        // 2. Then what it needed.
+        { what: 'Leaving the partitions', run: keeper.stop },
+        { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
+        { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
+      ]),
+  };
+}

@@ -1,0 +1,52 @@
+/** Storing what became a dead letter, once its cause is gone. */
+import { describeError } from '#core/errors.ts';
+import type { Sql } from '#core/postgres/mod.ts';
+import { buildRecord } from './build-record.ts';
+import { findDeadLetter, storableReason } from './dead-letters.ts';
+import { ensurePartitions, insertRecords } from './statements.ts';
+import { isPassing } from './store-batch.ts';
+
+/** What became of a letter: gone, because its record is stored; or refused again, and kept with this reason. */
+export type Retried = { refused: string | null };
+
+/**
+ * Stores the entry of a letter as ingest does, and removes the letter in the same transaction. Null when there is no
+ * letter with this id, or no longer: of two that retry the same one, one does.
+ * @throws what Postgres threw when it is away: the letter is as it was
+ */
+export async function retryDeadLetter(sql: Sql, id: string): Promise<Retried | null> {
+  const letter = await findDeadLetter(sql, id);
+  if (letter === null) return null;
+  if (letter.entry === null) return { refused: `${letter.reason} (it holds no entry that could be stored)` };
+  try {
+    const record = buildRecord(letter.entry);
+    await ensurePartitions(sql, [record.request.created_at]);
+    const isOurs = await sql.begin(async (tx) => {
+      const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
+      if (count === 1) await insertRecords(tx, [record]);
+      return count === 1;
+    });
+    return isOurs ? { refused: null } : null;
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    const reason = storableReason(`Refused again: ${describeError(error)}`);
+    await sql`update assay.dead_letters set reason = ${reason} where dead_letter_id = ${id}`;
+    return { refused: reason };
+  }
+}
+
+/** Retries all letters that are there, oldest first. Returns how many were stored, and how many refused again. */
+export async function retryAllDeadLetters(sql: Sql): Promise<{ stored: number; refused: number }> {
+  const result = { stored: 0, refused: 0 };
+  let last = '0';
+  for (;;) {
+    const [next] = await sql<{ id: string | null }[]>`
+      select min(dead_letter_id) as id from assay.dead_letters where dead_letter_id > ${last}`;
+    if (next?.id == null) return result;
+    last = next.id;
+    const retried = await retryDeadLetter(sql, last);
+    if (retried === null) continue;
+    if (retried.refused === null) result.stored += 1;
+    else result.refused += 1;
+  }
+}

@@ -1,0 +1,81 @@
+/** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
+import type { Clock } from '#core/clock.ts';
+import { AssayError } from '#core/errors.ts';
+import { newRequestId } from '#core/ids.ts';
+import { type ApiKey, claimRequestId } from '#core/keys/mod.ts';
+import type { Logger } from '#core/log.ts';
+import type { Outbox, RawEntry } from '#core/outbox/mod.ts';
+import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
+import { loggablePeriod } from './moments.ts';
+import { readCall, type SentCall } from './read-call.ts';
+
+export { BODY_PATHS } from './read-call.ts';
+
+/**
+ * Logs a call for the organization of `key`, and resolves with its request id once it is committed to the outbox.
+ * @throws AssayError invalid_body; request_id_in_use, which means that a request of this id is in the log already;
+ *   outbox_unavailable, when it is not logged and can be sent again
+ */
+export type LogRequest = (key: Pick<ApiKey, 'keyId' | 'organizationId'>, call: SentCall) => Promise<string>;
+
+export type LogDependencies = {
+  outbox: Pick<Outbox, 'append'>;
+  /** Connects as the owner. */
+  sql: Sql;
+  /** How long records are kept; null: for ever. */
+  retentionDays: number | null;
+  clock: Clock;
+  log: Logger;
+};
+
+/** Makes the function that logs calls. */
+export function createRequestLog(dependencies: LogDependencies): LogRequest {
+  const { outbox, sql, retentionDays, clock, log } = dependencies;
+
+  async function append(id: string, entry: RawEntry): Promise<void> {
+    if (await outbox.append(id, entry)) return;
+    throw new AssayError(
+      'outbox_unavailable',
+      'The request was not logged: the outbox is full or cannot be written now; try again',
+    );
+  }
+
+  /**
+   * The claim is a transaction around the commit to the outbox, so that an id is used up only by a request that is
+   * logged: a caller that was told nothing, or no, can send it again.
+   */
+  async function claimAndAppend(organizationId: string, id: string, entry: RawEntry): Promise<void> {
+    let isLogged = false;
+    try {
+      await sql.begin(async (tx) => {
+        if (!(await claimRequestId(tx, organizationId, id))) {
+          throw new AssayError('request_id_in_use', `The request_id ${id} was used before`);
+        }
+        await append(id, entry);
+        isLogged = true;
+      });
+    } catch (error) {
+      // While Postgres is away ids are taken on trust, as on the gateway. The same call sent twice is stored once anyway.
+      if (!isStoreUnavailable(error)) throw error;
+      log.warn({ requestId: id }, 'cannot check whether a request id was used before');
+      if (!isLogged) await append(id, entry);
+    }
+  }
+
+  return async ({ keyId, organizationId }, sent) => {
+    const nowMs = clock.now();
+    const { requestId, head, requestBody, responseBody } = readCall(
+      sent,
+      loggablePeriod(nowMs, retentionDays),
+    );
+    const id = requestId ?? newRequestId(nowMs);
+    const entry = {
+      head: Buffer.from(JSON.stringify({ ...head, id, organizationId, apiKeyId: keyId })),
+      requestBody,
+      responseBody,
+    };
+    if (requestId === null) await append(id, entry);
+    else await claimAndAppend(organizationId, id, entry);
+    return id;
+  };
+}

@@ -1,0 +1,87 @@
+/** The api role: the management API. */
+import type { Clock } from '#core/clock.ts';
+import type { Config } from '#core/config/mod.ts';
+import { openLogPath } from '#core/forward/mod.ts';
+import { serve } from '#core/http/mod.ts';
+import { createKeyDirectory } from '#core/keys/mod.ts';
+import { type Role, stopInOrder } from '#core/lifecycle.ts';
+import type { Logger } from '#core/log.ts';
+import { createMetrics } from '#core/metrics.ts';
+import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { createApiApp } from './app.ts';
+import { createRequestLog } from './log/mod.ts';
+import { createRequestService } from './requests/mod.ts';
+
+/** Queries at a time; those beyond wait for a connection. More would not be quicker: Postgres has its own cores. */
+const QUERY_CONNECTIONS = 10;
+/** Longer than any query with an index takes; a scan of bodies that is not done by then would hold a connection for minutes. */
+const QUERY_TIMEOUT_MS = 15_000;
+const KEY_CONNECTIONS = 2;
+/** Claims of ids wait for the outbox, so they have connections of their own and hold up no key. */
+const CLAIM_CONNECTIONS = 4;
+const OWNER_TIMEOUT_MS = 5_000;
+
+/** Starts the API; `config.databaseUrl` must be set. */
+export async function startApi(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
+  const { config, log, clock } = options;
+  // Keys and ids are read as the owner; everything else under row-level security, as a role that sees one organization a time.
+  const connectAsOwner = (applicationName: string, max: number) =>
+    connectPostgres({
+      url: config.databaseUrl!,
+      max,
+      applicationName,
+      statementTimeoutMs: OWNER_TIMEOUT_MS,
+    });
+  const keySql = connectAsOwner('assay-api-keys', KEY_CONNECTIONS);
+  const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
+  await checkSchema(keySql);
+  const sql = connectPostgres({
+    url: config.databaseUrl!,
+    max: QUERY_CONNECTIONS,
+    role: 'assay_api',
+    applicationName: 'assay-api',
+    statementTimeoutMs: QUERY_TIMEOUT_MS,
+  });
+  const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats });
+  const metrics = createMetrics('api');
+  const logPath = await openLogPath({ config, role: 'api', log, metrics, clock });
+  const app = createApiApp({
+    keys,
+    requests: createRequestService({ sql, clock }),
+    logRequest: createRequestLog({
+      outbox: logPath.outbox,
+      sql: claimSql,
+      retentionDays: config.retentionDays,
+      clock,
+      log,
+    }),
+    maxBodyBytes: config.maxBodyBytes,
+    health: { metrics, checks: { postgres: () => sql`select 1` } },
+    log,
+  });
+  const server = await serve({
+    fetch: app.fetch,
+    host: config.host,
+    port: config.apiPort,
+    drainDelayMs: config.drainDelayMs,
+  });
+  log.info({ address: server.url }, 'api serves');
+  return {
+    name: 'api',
+    address: server.url,
+    stop: () => {
+      const stopBy = clock.monotonic() + config.shutdownMs;
+      return stopInOrder([
+        // 1. No new calls; those under way finish, or are cut at the deadline.
+        { what: 'closing the port', run: () => server.close(config.shutdownMs) },
+        // 2. Every entry that was begun is committed, and on its way.
+        { what: 'closing the outbox', run: () => logPath.close(stopBy) },
+        // 3. Then what they needed.
+        { what: 'letting go of keys', run: () => keys.stop() },
+        { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
+        { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
+        { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },
+      ]);
+    },
+  };
+}

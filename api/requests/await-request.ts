@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '#core/clock.ts';
+import { AssayError } from '#core/errors.ts';
+import { ulidTimeMs } from '#core/ids.ts';
+import { quoteValue } from '#core/schema/check.ts';
+
+/** A request this young may still be on its way from the gateway to the store. */
+const YOUNG_MS = 10_000;
+/** Clocks of two machines differ. */
+const AHEAD_MS = 5_000;
+/** Longer than a record takes in all but a few of a thousand cases; short enough to wait for. */
+const PATIENCE_MS = 1_500;
+const POLL_MS = 50;
+
+const UUID_V7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** When an id was made, in milliseconds since the epoch, by the id itself; null when it does not say. */
+function idTimeMs(requestId: string): number | null {
+  const uuid = UUID_V7.exec(requestId);
+  return uuid === null ? ulidTimeMs(requestId) : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
+}
+
+/**
+ * Runs `attempt` until it finds the request: once, or for a moment when the id was made just now. A client that has an
+ * answer may rate it at once.
+ *
+ * @param attempt returns null or false when there is no such request (yet)
+ * @throws AssayError not_found
+ */
+export async function awaitRequest<T>(
+  requestId: string,
+  clock: Clock,
+  attempt: () => Promise<T | null | false>,
+): Promise<T> {
+  const madeAt = idTimeMs(requestId);
+  const age = madeAt === null ? Number.POSITIVE_INFINITY : clock.now() - madeAt;
+  const isYoung = age < YOUNG_MS && age > -AHEAD_MS;
+  const deadline = clock.monotonic() + (isYoung ? PATIENCE_MS : 0);
+  for (;;) {
+    const found = await attempt();
+    if (found !== null && found !== false) return found;
+    if (clock.monotonic() >= deadline) {
+      throw new AssayError('not_found', `There is no request with the id ${quoteValue(requestId)}`);
+    }
+    await sleep(POLL_MS);
+  }
+}

@@ -1,0 +1,110 @@
+/** Setting one property of a request: the request's row, what filters read, and the property index, together. */
+import { AssayError } from '#core/errors.ts';
+import { Parameters, type Statement } from '#core/filter/mod.ts';
+import type { TransactionSql } from '#core/postgres/mod.ts';
+import { hashProperty } from '#core/schema/properties.ts';
+import { MAX_PROPERTIES } from '#core/schema/query.ts';
+import { foldName, storableText } from '#core/schema/text.ts';
+import type { RequestKey } from './find-keys.ts';
+import { mergeProperties } from './record-json.ts';
+import { runStatement } from './run.ts';
+
+type Properties = Record<string, string>;
+type PropertyRow = RequestKey & { properties_added: string | null; properties_folded: string };
+
+/** Locks the request's row, so that two writers change its properties one after the other. */
+function lockStatement(organizationId: string, requestId: string): Statement {
+  const parameters = new Parameters();
+  const text = `
+    select created_at, request_id, properties_added::text, properties_folded::text
+    from assay.requests
+    where organization_id = ${parameters.bind(organizationId, 'uuid')}
+      and request_id = ${parameters.bind(requestId, 'text')}
+    for update`;
+  return { text, values: parameters.values };
+}
+
+function bindKey(parameters: Parameters, organizationId: string, key: RequestKey) {
+  return {
+    organization: parameters.bind(organizationId, 'uuid'),
+    createdAt: parameters.bind(key.created_at.toISOString(), 'timestamptz'),
+    requestId: parameters.bind(key.request_id, 'text'),
+  };
+}
+
+function updateStatement(
+  organizationId: string,
+  key: RequestKey,
+  properties: { added: Properties; folded: Properties },
+): Statement {
+  const parameters = new Parameters();
+  const { organization, createdAt, requestId } = bindKey(parameters, organizationId, key);
+  const text = `
+    update assay.requests
+    set properties_added = ${parameters.bind(JSON.stringify(properties.added), 'text')}::jsonb,
+      properties_folded = ${parameters.bind(JSON.stringify(properties.folded), 'text')}::jsonb
+    where organization_id = ${organization} and created_at = ${createdAt} and request_id = ${requestId}`;
+  return { text, values: parameters.values };
+}
+
+function unindexStatement(organizationId: string, key: RequestKey, hash: bigint): Statement {
+  const parameters = new Parameters();
+  const { organization, createdAt, requestId } = bindKey(parameters, organizationId, key);
+  const text = `
+    delete from assay.request_properties
+    where organization_id = ${organization} and pair_hash = ${parameters.bind(hash.toString(), 'int8')}
+      and created_at = ${createdAt} and request_id = ${requestId}`;
+  return { text, values: parameters.values };
+}
+
+function indexStatement(organizationId: string, key: RequestKey, hash: bigint): Statement {
+  const parameters = new Parameters();
+  const { organization, createdAt, requestId } = bindKey(parameters, organizationId, key);
+  const text = `
+    insert into assay.request_properties (organization_id, pair_hash, created_at, request_id)
+    values (${organization}, ${parameters.bind(hash.toString(), 'int8')}, ${createdAt}, ${requestId})
+    on conflict do nothing`;
+  return { text, values: parameters.values };
+}
+
+/** `properties` with one more, in a copy without a prototype. */
+function withProperty(properties: Properties, name: string, value: string): Properties {
+  const addition: Properties = Object.create(null);
+  addition[name] = value;
+  return mergeProperties(properties, addition);
+}
+
+/**
+ * Sets a property, in place of one that is equal ignoring case. False when the organization has no such request.
+ * @throws AssayError invalid_body when the request would have too many
+ */
+export async function setProperty(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+  property: { key: string; value: string },
+): Promise<boolean> {
+  const [row] = await runStatement<PropertyRow>(tx, lockStatement(organizationId, requestId));
+  if (row === undefined) return false;
+  const name = storableText(property.key);
+  const value = storableText(property.value);
+  const folded = JSON.parse(row.properties_folded) as Properties;
+  const foldedName = foldName(name);
+  const before = Object.hasOwn(folded, foldedName) ? folded[foldedName] : undefined;
+  if (before === undefined && Object.keys(folded).length >= MAX_PROPERTIES) {
+    throw new AssayError(
+      'invalid_body',
+      `A request can have at most ${MAX_PROPERTIES} properties, and this one has them`,
+    );
+  }
+  const properties = {
+    added: withProperty(JSON.parse(row.properties_added ?? '{}') as Properties, name, value),
+    folded: withProperty(folded, foldedName, value),
+  };
+  if (before !== undefined && before !== value) {
+    await runStatement(tx, unindexStatement(organizationId, row, hashProperty(foldedName, before)));
+  }
+  await runStatement(tx, indexStatement(organizationId, row, hashProperty(foldedName, value)));
+  await runStatement(tx, updateStatement(organizationId, row, properties));
+  return true;
+}

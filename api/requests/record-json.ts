@@ -1,0 +1,67 @@
+/**
+ * A record as JSON text. Bodies are put in as the text they came as, never parsed: so repeated names, long numbers and
+ * odd escapes come out as they went in, and 32 MiB cost a copy.
+ */
+import { foldName } from '#core/schema/text.ts';
+import { nanoToUsd } from './money.ts';
+import type { BodyRow, RecordRow } from './records.ts';
+
+type Properties = Record<string, string>;
+
+/** Those sent and those added later; an added one takes the place of one that is equal ignoring case. */
+export function mergeProperties(sent: Properties, added: Properties): Properties {
+  const replaced = new Set(Object.keys(added).map(foldName));
+  const merged: Properties = Object.create(null);
+  for (const [name, value] of Object.entries(sent)) if (!replaced.has(foldName(name))) merged[name] = value;
+  for (const [name, value] of Object.entries(added)) merged[name] = value;
+  return merged;
+}
+
+/** Postgres writes JSON with spaces in it. */
+function compact(json: string | null): string {
+  return json === null ? 'null' : JSON.stringify(JSON.parse(json));
+}
+
+function propertiesText(row: RecordRow): string {
+  if (row.properties_added === null) return compact(row.request_properties ?? '{}');
+  const sent = JSON.parse(row.request_properties ?? '{}') as Properties;
+  return JSON.stringify(mergeProperties(sent, JSON.parse(row.properties_added) as Properties));
+}
+
+function bodyText(text: string | null, raw: Buffer | null): string {
+  return raw === null ? (text ?? '{}') : raw.toString('utf8');
+}
+
+/** One record, its fields in the order of the interface. */
+export function recordText(row: RecordRow, body: BodyRow, options: { includeInputs: boolean }): string {
+  const json = JSON.stringify;
+  const fields = [
+    `"request_id":${json(row.request_id)}`,
+    `"request_created_at":${json(row.created_at)}`,
+    `"request_body":${bodyText(body.request_text, body.request_raw)}`,
+    `"request_path":${json(row.path)}`,
+    `"request_user_id":${json(row.user_id)}`,
+    `"request_properties":${compact(row.request_properties)}`,
+    `"request_model":${json(row.request_model)}`,
+    `"response_id":${json(row.response_id)}`,
+    `"response_created_at":${json(row.response_created_at)}`,
+    `"response_body":${bodyText(body.response_text, body.response_raw)}`,
+    `"response_status":${row.status}`,
+    `"response_model":${json(row.response_model)}`,
+    `"provider":${json(row.provider)}`,
+    `"model":${json(row.model)}`,
+    `"delay_ms":${row.latency_ms}`,
+    `"time_to_first_token":${row.ttft_ms}`,
+    `"total_tokens":${row.total_tokens}`,
+    `"prompt_tokens":${row.prompt_tokens}`,
+    `"completion_tokens":${row.completion_tokens}`,
+    `"cost":${row.cost_nano === null ? null : nanoToUsd(row.cost_nano)}`,
+    `"prompt_id":${json(row.prompt_id)}`,
+    `"prompt_version":${json(row.prompt_version)}`,
+    `"feedback_rating":${row.feedback_rating}`,
+    `"scores":${compact(row.scores)}`,
+    `"properties":${propertiesText(row)}`,
+  ];
+  if (options.includeInputs) fields.push(`"inputs":${compact(row.inputs ?? '{}')}`);
+  return `{${fields.join(',')}}`;
+}

@@ -1,0 +1,142 @@
+/** The narrow part of records, by key: everything but the bodies, and how large those are. */
+import { Parameters, type Statement } from '#core/filter/mod.ts';
+import type { RequestKey } from './find-keys.ts';
+
+/** A row of `recordsStatement`; jsonb comes as its text. */
+export type RecordRow = {
+  request_id: string;
+  created_at: Date;
+  path: string;
+  user_id: string | null;
+  request_properties: string | null;
+  properties_added: string | null;
+  request_model: string | null;
+  response_id: string | null;
+  response_created_at: Date | null;
+  status: number;
+  response_model: string | null;
+  provider: string;
+  model: string;
+  latency_ms: number | null;
+  ttft_ms: number | null;
+  total_tokens: number | null;
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cost_nano: string | null;
+  prompt_id: string | null;
+  prompt_version: string | null;
+  feedback_rating: boolean | null;
+  scores: string | null;
+  inputs: string | null;
+  /** Of both bodies together, as they will be sent. */
+  body_bytes: number;
+};
+
+const COLUMNS = [
+  'r.request_id',
+  'r.created_at',
+  'r.path',
+  'r.user_id',
+  'r.request_properties::text',
+  'r.properties_added::text',
+  'r.request_model',
+  'r.response_id',
+  'r.response_created_at',
+  'r.status',
+  'r.response_model',
+  'r.provider',
+  'r.model',
+  'r.latency_ms',
+  'r.ttft_ms',
+  'r.total_tokens',
+  'r.prompt_tokens',
+  'r.completion_tokens',
+  'r.cost_nano',
+  'r.prompt_id',
+  'r.prompt_version',
+  'r.feedback_rating',
+  'r.inputs::text',
+];
+
+/** Length is kept beside a large value, so this reads none of them. */
+const BODY_BYTES =
+  'case when b.request_raw is null then octet_length(b.request_text) else octet_length(b.request_raw) end::int8 + ' +
+  'case when b.response_raw is null then octet_length(b.response_text) else octet_length(b.response_raw) end';
+
+/** Keys in a statement. */
+type BoundKeys = {
+  /** The keys with their position, as a table `k`. */
+  table: string;
+  /** The condition that a row of another table has the key `k`. */
+  matches(table: string): string;
+};
+
+/** Says first and last time as well: by them Postgres leaves out partitions while it plans, which takes most of the time. */
+function bindKeys(organizationId: string, keys: readonly RequestKey[], parameters: Parameters): BoundKeys {
+  const organization = parameters.bind(organizationId, 'uuid');
+  const times = keys.map((key) => key.created_at.toISOString()).sort();
+  const first = parameters.bind(times[0] ?? null, 'timestamptz');
+  const last = parameters.bind(times.at(-1) ?? null, 'timestamptz');
+  const createdAt = parameters.bind(
+    keys.map((key) => key.created_at.toISOString()),
+    'text[]',
+  );
+  const ids = parameters.bind(
+    keys.map((key) => key.request_id),
+    'text[]',
+  );
+  return {
+    table: `unnest(${createdAt}::timestamptz[], ${ids}) with ordinality as k(created_at, request_id, position)`,
+    matches: (table) =>
+      `${table}.organization_id = ${organization} and ${table}.created_at between ${first} and ${last} ` +
+      `and ${table}.created_at = k.created_at and ${table}.request_id = k.request_id`,
+  };
+}
+
+/**
+ * The records with these keys, in their order. Laterals fenced by `offset 0`: each key is looked up by primary key,
+ * whatever Postgres expects of the rest.
+ */
+export function recordsStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
+  const parameters = new Parameters();
+  const { table, matches } = bindKeys(organizationId, keys, parameters);
+  const text = `
+    select r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores
+    from ${table}
+    cross join lateral (
+      select ${COLUMNS.join(', ')} from assay.requests r where ${matches('r')} offset 0
+    ) r
+    left join lateral (
+      select ${BODY_BYTES} as body_bytes from assay.request_bodies b where ${matches('b')} offset 0
+    ) b on true
+    left join lateral (
+      select json_object_agg(s.key, s.value order by s.key)::text as scores
+      from assay.request_scores s where ${matches('s')}
+    ) s on true
+    order by k.position`;
+  return { text, values: parameters.values };
+}
+
+/** A row of `bodiesStatement`: each body as bytes where those differ from the text that filters search. */
+export type BodyRow = {
+  request_text: string | null;
+  request_raw: Buffer | null;
+  response_text: string | null;
+  response_raw: Buffer | null;
+};
+
+/** The bodies of these keys, in their order; nulls where there is none. */
+export function bodiesStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
+  const parameters = new Parameters();
+  const { table, matches } = bindKeys(organizationId, keys, parameters);
+  const text = `
+    select b.*
+    from ${table}
+    left join lateral (
+      select case when b.request_raw is null then b.request_text end as request_text, b.request_raw,
+        case when b.response_raw is null then b.response_text end as response_text, b.response_raw
+      from assay.request_bodies b where ${matches('b')} offset 0
+    ) b on true
+    order by k.position`;
+  return { text, values: parameters.values };
+}

@@ -1,0 +1,77 @@
+/** Where the requests of an answer are listed from, when Postgres had better not decide. See core/filter's key sources. */
+import {
+  type Filter,
+  type KeySource,
+  keySource,
+  keySourcesOf,
+  type Listing,
+  Parameters,
+  propertyToWalk,
+  type Statement,
+} from '#core/filter/mod.ts';
+import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { RequestQuery } from './query.ts';
+import { runStatement } from './run.ts';
+
+/** More sources than this add counting, not knowledge. */
+const MAX_SOURCES = 4;
+const FEW_SCORED = 1_000;
+
+function scoredRequests(filter: Filter): KeySource {
+  return {
+    yields: 'keys',
+    rest: filter,
+    few: FEW_SCORED,
+    compile: ({ organization, tail, direction }) =>
+      `select s.created_at, s.request_id from assay.request_scores s where s.organization_id = ${organization} ` +
+      `group by s.created_at, s.request_id order by s.created_at ${direction}, s.request_id ${direction} ${tail}`,
+  };
+}
+
+function sourcesOf({ filter, isScored }: RequestQuery): KeySource[] {
+  const sources = keySourcesOf(filter).map((leaf) => keySource(filter, leaf));
+  if (isScored) sources.unshift(scoredRequests(filter));
+  return sources.slice(0, MAX_SOURCES);
+}
+
+/** Counts each source's requests as far as it matters: one row, columns c0, c1, … */
+function countSourcesStatement(organizationId: string, sources: readonly KeySource[]): Statement {
+  const parameters = new Parameters();
+  const organization = parameters.bind(organizationId, 'uuid');
+  const counts = sources.map((source, index) => {
+    const listing: Listing = { parameters, organization, tail: `limit ${source.few + 1}`, direction: 'desc' };
+    return `(select count(*) from (${source.compile(listing)}) k)::int4 as c${index}`;
+  });
+  return { text: `select ${counts.join(', ')}`, values: parameters.values };
+}
+
+/** The shortest source of a query, when it is short; else null. */
+export async function findShortSource(
+  tx: TransactionSql,
+  organizationId: string,
+  query: RequestQuery,
+): Promise<KeySource | null> {
+  const sources = sourcesOf(query);
+  if (sources.length === 0) return null;
+  const [row] = await runStatement<Record<string, number>>(
+    tx,
+    countSourcesStatement(organizationId, sources),
+  );
+  let shortest: KeySource | null = null;
+  let fewest = Number.POSITIVE_INFINITY;
+  sources.forEach((source, index) => {
+    const count = row?.[`c${index}`] ?? Number.POSITIVE_INFINITY;
+    if (count > source.few || count >= fewest) return;
+    shortest = source;
+    fewest = count;
+  });
+  return shortest;
+}
+
+/** A source in the order of a query's own sort, for an answer that is long; null when Postgres finds its way. */
+export function findOrderedSource({ filter, sort, isScored }: RequestQuery): KeySource | null {
+  if (sort.field !== 'created_at') return null;
+  const property = propertyToWalk(filter);
+  if (property !== null) return keySource(filter, property);
+  return isScored ? scoredRequests(filter) : null;
+}

@@ -1,0 +1,114 @@
+/**
+ * What a text of JSON holds that `JSON.parse` does not tell: how deep it goes, names that stand twice in one object, and
+ * values as they are written. By character codes: a regular expression runs out of stack on a string of some megabytes.
+ */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPENING = { brace: 0x7b, bracket: 0x5b };
+const CLOSING = { brace: 0x7d, bracket: 0x5d };
+
+/** JSON's own. */
+const SPACES = ' \n\r\t';
+const LONGEST_SHOWN_NAME = 80;
+
+const opens = (code: number) => code === OPENING.brace || code === OPENING.bracket;
+const closes = (code: number) => code === CLOSING.brace || code === CLOSING.bracket;
+
+/** Where the string that opens at `from` closes. */
+function closingQuote(text: string, from: number): number {
+  let at = from + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+/** Whether objects and arrays lie in each other more than `levels` deep. `text` may be anything. */
+export function isDeeperThan(text: string, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = closingQuote(text, at);
+    else if (closes(code)) depth -= 1;
+    else if (opens(code)) {
+      depth += 1;
+      if (depth > levels) return true;
+    }
+  }
+  return false;
+}
+
+function firstOfValue(text: string, from: number): number {
+  let at = from;
+  while (SPACES.includes(text[at]!)) at += 1;
+  return at;
+}
+
+/** The last character of the object, array or string that begins at `from`. */
+function lastOfValue(text: string, from: number): number {
+  let depth = 0;
+  for (let at = from; ; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = closingQuote(text, at);
+    else if (opens(code)) depth += 1;
+    else if (closes(code)) depth -= 1;
+    if (depth === 0) return at;
+  }
+}
+
+/** The names that lead to a member, from the outermost object on. */
+export type MemberPath = readonly string[];
+
+export type Members = {
+  /** The first name, as JSON, that stands twice in one object; null when there is none. */
+  repeated: string | null;
+  /** The value of each member asked for, as written; null where there is none. What is not an object, array or string may be cut. */
+  written: (string | null)[];
+};
+
+/** An object or array that is open where the reader stands: the names seen in it, and the latest. */
+type Open = { names: Set<string> | null; latest: string | null };
+
+/**
+ * Reads the names of a text. `JSON.parse` keeps the last of two equal ones and says nothing, so a filter could lose a
+ * condition.
+ *
+ * @param text what `JSON.parse` has accepted
+ * @param paths of members whose values are wanted as written; names within them are not looked at
+ */
+export function readMembers(text: string, paths: readonly MemberPath[]): Members {
+  const written: (string | null)[] = paths.map(() => null);
+  const open: Open[] = [];
+  let last = { start: 0, end: 0 };
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      last = { start: at, end: closingQuote(text, at) + 1 };
+      at = last.end - 1;
+    } else if (opens(code)) {
+      open.push({ names: code === OPENING.brace ? new Set() : null, latest: null });
+    } else if (closes(code)) {
+      open.pop();
+    } else if (code === COLON) {
+      const object = open.at(-1)!;
+      const quoted = text.slice(last.start, last.end);
+      const name = JSON.parse(quoted) as string;
+      if (object.names?.has(name)) return { repeated: quoted.slice(0, LONGEST_SHOWN_NAME), written };
+      object.names?.add(name);
+      object.latest = name;
+      const wanted = paths.findIndex((path) => leadsHere(path, open));
+      if (wanted === -1) continue;
+      const start = firstOfValue(text, at + 1);
+      at = lastOfValue(text, start);
+      written[wanted] = text.slice(start, at + 1);
+    }
+  }
+  return { repeated: null, written };
+}
+
+function leadsHere(path: MemberPath, open: readonly Open[]): boolean {
+  return path.length === open.length && path.every((name, level) => open[level]?.latest === name);
+}

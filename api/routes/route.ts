@@ -1,0 +1,42 @@
+/** What every group of routes is made of. */
+import { Elysia } from 'elysia';
+import { AssayError } from '#core/errors.ts';
+import type { ApiKey, KeyDirectory, Scope } from '#core/keys/mod.ts';
+import { authorize } from './authorize.ts';
+
+export type Call = { request: Request; params: Record<string, string> };
+export type Handler = (call: Call) => Promise<Response>;
+export type Route = { method: 'GET' | 'POST' | 'PUT'; path: string; handle: Handler };
+
+/** A handler for callers whose key has `scope`; anybody else is refused before the body is read. */
+export function guarded(
+  keys: Pick<KeyDirectory, 'find'>,
+  scope: Scope,
+  handle: (key: ApiKey, call: Call) => Promise<Response>,
+): Handler {
+  return async (call) => handle(await authorize(call.request, keys, scope), call);
+}
+
+/** Makes routes an app. Another method on one of their paths is a 405. */
+export function routesApp(name: string, routes: readonly Route[]) {
+  const app = new Elysia({ name });
+  for (const { method, path, handle } of routes) {
+    app.route(method, path, ({ request, params }) => handle({ request, params }), { parse: 'none' });
+    app.all(path, ({ request }) => refuseMethod(request, method), { parse: 'none' });
+  }
+  return app;
+}
+
+/** The method that a 405 names in its Allow header. */
+export class MethodNotAllowedError extends AssayError {
+  readonly allow: string;
+
+  constructor(method: string, allow: string) {
+    super('method_not_allowed', `${method} is not allowed here; use ${allow}`);
+    this.allow = allow;
+  }
+}
+
+function refuseMethod(request: Request, allow: string): never {
+  throw new MethodNotAllowedError(request.method, allow);
+}

@@ -1,0 +1,53 @@
+import { Reply } from '#core/http/mod.ts';
+import type { RecordStream } from '../requests/mod.ts';
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** `{"data": …, "error": null}` around a JSON text. */
+export function dataReply(json: string): Response {
+  return new Reply(`{"data":${json},"error":null}`, { headers: JSON_HEADERS });
+}
+
+/**
+ * The same around an array of records: in one piece when they are in memory, else record by record as the client reads.
+ * @param onBroken told what cut a stream short after it had begun; the client sees the connection end
+ */
+export async function recordsReply(
+  records: RecordStream,
+  onBroken: (error: unknown) => void,
+): Promise<Response> {
+  if (records.isWhole) {
+    const texts: string[] = [];
+    for await (const text of records.texts) texts.push(text);
+    return dataReply(`[${texts.join(',')}]`);
+  }
+  return new Reply(byteStream(records, onBroken), { headers: JSON_HEADERS });
+}
+
+function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void): ReadableStream<Uint8Array> {
+  let count = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await texts.next();
+          if (done === true) {
+            controller.enqueue(Buffer.from('],"error":null}'));
+            controller.close();
+            return;
+          }
+          controller.enqueue(Buffer.from(count === 0 ? `{"data":[${value}` : `,${value}`));
+          count += 1;
+        } catch (error) {
+          onBroken(error);
+          controller.error(error);
+        }
+      },
+      async cancel() {
+        await texts.return();
+      },
+    },
+    // A record at a time: they are large, or the page would be in one piece.
+    { highWaterMark: 1 },
+  );
+}
