@@ -1,0 +1,139 @@
+/**
+ * The command line: `npm start` runs everything; `npm start <role>` runs one role; `npm start -- keys …` and its like
+ * manage what is stored. A role's code is loaded only in the process that runs it.
+ */
+import { fileURLToPath } from 'node:url';
+import { Argument, Command } from 'commander';
+import { type Clock, systemClock } from '#core/clock.ts';
+import { type Config, processEnvironment, readConfig } from '#core/config/mod.ts';
+import { operatorSentence, type Role, runRole } from '#core/lifecycle.ts';
+import { createLogger, type Logger } from '#core/log.ts';
+import { announceKeyChange } from '#core/nats/mod.ts';
+import {
+  deadLettersCommand,
+  keysCommand,
+  lockRole,
+  migrateStore,
+  organizationsCommand,
+  ROLES,
+  type RoleName,
+  type RunCommand,
+  supervise,
+  superviseDeadlineMs,
+  withStore,
+} from './supervisor/mod.ts';
+
+type StartRole = (options: { config: Config; log: Logger; clock: Clock }) => Promise<Role>;
+
+const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
+  gateway: async () => (await import('./gateway/mod.ts')).startGateway,
+  api: async () => (await import('./api/mod.ts')).startApi,
+  ingest: async () => (await import('./api/ingest/mod.ts')).startIngest,
+  evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
+};
+
+/** What a role's own stop may take beyond `shutdownMs`. */
+const STOP_GRACE_MS = 4_000;
+
+function fail(error: unknown): never {
+  process.stderr.write(`${operatorSentence(error)}\n`);
+  process.exit(1);
+}
+
+/** The configuration, or the end of the process with one line for each variable that is wrong. */
+function configOrExit(): Config {
+  const result = readConfig(processEnvironment());
+  if (result.ok) return result.config;
+  process.stderr.write(`${result.problems.join('\n')}\n`);
+  process.exit(1);
+}
+
+/** How this program is run again, for a role, under the same runtime. */
+function commandFor(role: RoleName): { command: string; parameters: string[] } {
+  const program = [fileURLToPath(import.meta.url), role, '--supervised'];
+  const runtime = 'Deno' in globalThis ? ['run', '--allow-all'] : ['--disable-warning=ExperimentalWarning'];
+  return { command: process.execPath, parameters: [...runtime, ...program] };
+}
+
+/** Settles when the supervisor is gone, however it went: it holds the other end of stdin and writes nothing. */
+function supervisorIsGone(): Promise<void> {
+  return new Promise((resolve) => {
+    process.stdin.once('end', resolve).once('close', resolve).once('error', resolve).resume();
+  });
+}
+
+async function runOne(name: RoleName, supervised: boolean): Promise<void> {
+  const config = configOrExit();
+  const log = createLogger({ role: name, level: config.logLevel });
+  const start = async () => {
+    if (config.databaseUrl === null) throw new Error(`The ${name} run by itself needs DATABASE_URL`);
+    if (supervised) lockRole(config.dataDir, name);
+    const startRole = await ROLE_MODULES[name]();
+    return await startRole({ config, log, clock: systemClock });
+  };
+  await runRole(start, {
+    deadlineMs: config.shutdownMs + STOP_GRACE_MS,
+    ...(supervised && {
+      abandoned: supervisorIsGone(),
+      onReady: ({ address }: Role) => process.stdout.write(`${JSON.stringify({ address })}\n`),
+    }),
+  });
+}
+
+async function runAll(): Promise<void> {
+  const config = configOrExit();
+  const log = createLogger({ role: 'supervisor', level: config.logLevel });
+  const print = (text: string) => process.stdout.write(text);
+  await runRole(() => supervise({ config, log, commandFor, print }), {
+    deadlineMs: superviseDeadlineMs(config),
+  });
+}
+
+/** What commands say is for a person: only what went wrong is logged beside it. */
+function storeOptions(): { config: Config; log: Logger } {
+  const config = configOrExit();
+  return { config, log: createLogger({ role: 'command', level: 'error' }) };
+}
+
+const runCommand: RunCommand = async (work) => {
+  process.stdout.write(`${await withStore(storeOptions(), work)}\n`);
+};
+
+/** For commands that change keys or organizations: every process learns of it at once. */
+const runKeyCommand: RunCommand = async (work) => {
+  await runCommand(work);
+  const { config, log } = storeOptions();
+  if (config.nats !== null) await announceKeyChange({ address: config.nats, name: 'assay-command', log });
+};
+
+async function runMigrations(): Promise<void> {
+  const { applied } = await migrateStore(storeOptions());
+  const what = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`;
+  process.stdout.write(`${what}\n`);
+}
+
+async function main(): Promise<void> {
+  const program = new Command('assay').description(
+    'An LLM gateway that logs every request and grades the answers',
+  );
+  program
+    .addArgument(
+      new Argument('[role]', 'run one role against DATABASE_URL; all of them without it').choices(ROLES),
+    )
+    .option('--supervised', 'started by the supervisor: end with it')
+    .action((role: RoleName | undefined, { supervised = false }: { supervised?: boolean }) =>
+      role === undefined ? runAll() : runOne(role, supervised),
+    );
+  program.command('migrate').description('apply the migrations that are missing').action(runMigrations);
+  program
+    .addCommand(keysCommand(runKeyCommand))
+    .addCommand(organizationsCommand(runKeyCommand))
+    .addCommand(deadLettersCommand(runCommand, () => import('./api/ingest/mod.ts')));
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    fail(error);
+  }
+}
+
+await main();

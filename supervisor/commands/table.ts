@@ -1,0 +1,13 @@
+/** Rows as text columns with a header, for people; two spaces between columns. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

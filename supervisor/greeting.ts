@@ -1,0 +1,61 @@
+import { type Config, PROVIDER_NAMES, type ProviderName } from '#core/config/mod.ts';
+
+/** A model to try each provider with. A provider without one has no models of a name known in advance. */
+const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
+  openai: 'gpt-4o-mini',
+  google: 'google/gemini-2.5-flash',
+  mistral: 'mistral/mistral-small-latest',
+  groq: 'groq/llama-3.1-8b-instant',
+  deepseek: 'deepseek/deepseek-chat',
+  xai: 'xai/grok-3-mini',
+  together: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo',
+  openrouter: 'openrouter/openai/gpt-4o-mini',
+};
+
+/** An address that a browser or curl on this machine can open. */
+function openable(address: string): string {
+  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+function curl(url: string, key: string, body: unknown): string {
+  return [
+    `  curl ${url} \\`,
+    `    -H "Authorization: Bearer ${key}" \\`,
+    `    -H 'Content-Type: application/json' \\`,
+    `    -d '${JSON.stringify(body)}'`,
+  ].join('\n');
+}
+
+export type GreetingOptions = {
+  gateway: string;
+  api: string;
+  /** The key that was made at this start; null when there was one already. */
+  newKey: string | null;
+  providers: Config['providers'];
+};
+
+/** What `npm start` prints when everything runs. */
+export function greeting(options: GreetingOptions): string {
+  const gateway = openable(options.gateway);
+  const api = openable(options.api);
+  const key = options.newKey ?? '$ASSAY_API_KEY';
+  const lines = ['', 'Assay is ready', '', `  gateway  ${gateway}/v1`, `  API      ${api}`];
+  if (options.newKey !== null) lines.push(`  API key  ${options.newKey}   (shown this once: keep it)`);
+  const provider = PROVIDER_NAMES.find(
+    (name) => options.providers[name].apiKey !== null && MODELS_TO_TRY[name] !== undefined,
+  );
+  if (provider === undefined) {
+    lines.push(
+      '',
+      'Set OPENAI_API_KEY, or the key of another provider, to call a model; see what is logged:',
+      '',
+    );
+    lines.push(curl(`${api}/v1/request/query`, key, { filter: 'all' }));
+  } else {
+    const messages = [{ role: 'user', content: 'Say hello' }];
+    lines.push('', 'Call a model, then find the call:', '');
+    lines.push(curl(`${gateway}/v1/chat/completions`, key, { model: MODELS_TO_TRY[provider], messages }), '');
+    lines.push(curl(`${api}/v1/request/query`, key, { filter: 'all' }));
+  }
+  return `${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,8 @@
+/** Running everything on one machine, and the commands of an operator. */
+export { deadLettersCommand } from './commands/dead-letters.ts';
+export { keysCommand, type RunCommand } from './commands/keys.ts';
+export { organizationsCommand } from './commands/organizations.ts';
+export { lockRole } from './data-dir.ts';
+export { ROLES, type RoleName } from './role-list.ts';
+export { migrateStore, withStore } from './store.ts';
+export { type SuperviseOptions, supervise, superviseDeadlineMs } from './supervise.ts';

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/errors.ts';
+import type { Logger } from '#core/log.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#core/postgres/mod.ts';
+import { createBackoff } from './backoff.ts';
+
+/** A server that is started again, at the same address, when it dies. */
+export type KeptPostgres = {
+  url: string;
+  stop(): Promise<void>;
+  /** Ends it at once: what was committed is recovered at the next start. */
+  kill(): void;
+};
+
+/**
+ * Starts the embedded PostgreSQL of a data directory and keeps it running.
+ * @throws Error with a sentence when it does not start the first time
+ */
+export async function keepPostgres(options: { dataDir: string; log: Logger }): Promise<KeptPostgres> {
+  const { log } = options;
+  const stopping = new AbortController();
+  let server: EmbeddedPostgres | null = await startEmbeddedPostgres(options);
+  const { url, port } = server;
+
+  async function keepRunning(): Promise<void> {
+    const backoff = createBackoff();
+    let bornAt = performance.now();
+    while (true) {
+      await server?.exited;
+      if (stopping.signal.aborted) return;
+      const waitMs = backoff.next(performance.now() - bornAt);
+      log.error({ waitMs }, 'The embedded PostgreSQL died; it is started again');
+      await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      bornAt = performance.now();
+      server = await startEmbeddedPostgres({ ...options, port }).catch((error: unknown) => {
+        log.error({ reason: describeError(error) }, 'The embedded PostgreSQL did not start');
+        return null;
+      });
+    }
+  }
+  const running = keepRunning();
+
+  return {
+    url,
+    async stop() {
+      stopping.abort();
+      await server?.stop();
+      await running;
+      // It may have been starting again when the stop came.
+      await server?.stop();
+    },
+    kill() {
+      stopping.abort();
+      server?.kill();
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/**
+ * The signal for a rolling restart. Not SIGHUP: a terminal that closes sends it, and what was started there should end.
+ * Not SIGUSR1: Node opens its debugger on it.
+ */
+import { operatorSentence } from '#core/lifecycle.ts';
+import type { Logger } from '#core/log.ts';
+
+const RESTART_SIGNAL = 'SIGUSR2';
+
+/** Calls `restart` at each signal; those that come while it runs ask for one more run after it. */
+export function restartOnSignal(restart: () => Promise<void>, log: Logger): void {
+  let isRunning = false;
+  let isAskedAgain = false;
+
+  async function run(): Promise<void> {
+    const startedAt = performance.now();
+    log.info('Restarting the gateways');
+    try {
+      await restart();
+      log.info({ restartMs: performance.now() - startedAt }, 'Restarted the gateways');
+    } catch (error) {
+      log.error(
+        { reason: operatorSentence(error) },
+        'The restart of the gateways ended early: the former goes on',
+      );
+    }
+  }
+
+  process.on(RESTART_SIGNAL, async () => {
+    isAskedAgain = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isAskedAgain) {
+      isAskedAgain = false;
+      await run();
+    }
+    isRunning = false;
+  });
+}

@@ -1,0 +1,11 @@
+/** The roles, in the order of a call: who brings work in comes before who carries it away. */
+export const ROLES = ['gateway', 'api', 'ingest', 'evaluators'] as const;
+export type RoleName = (typeof ROLES)[number];
+
+/** The variable that sets each role's port. */
+export const PORT_VARIABLES = {
+  gateway: 'GATEWAY_PORT',
+  api: 'API_PORT',
+  ingest: 'INGEST_PORT',
+  evaluators: 'EVALUATORS_PORT',
+} as const satisfies Record<RoleName, string>;

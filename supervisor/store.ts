@@ -1,0 +1,74 @@
+import type { Config } from '#core/config/mod.ts';
+import type { Logger } from '#core/log.ts';
+import {
+  checkSchema,
+  connectPostgres,
+  migrate,
+  type Sql,
+  startEmbeddedPostgres,
+} from '#core/postgres/mod.ts';
+import { findStore, lockDataDir } from './data-dir.ts';
+
+export type StoreOptions = { config: Config; log: Logger };
+
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** A start makes a cluster and migrates before it says where the server is. */
+const WAIT_FOR_START_MS = 30_000;
+
+async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connectPostgres({
+    url,
+    max: 1,
+    applicationName: 'assay-cli',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  try {
+    await checkSchema(sql);
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+type Store = {
+  url: string;
+  /** It runs for this command alone, so nobody else has migrated it. */
+  isOwn: boolean;
+};
+
+/**
+ * Calls `use` with Assay's database: DATABASE_URL; else the embedded PostgreSQL that runs in DATA_DIR; else that
+ * PostgreSQL, started for just this long.
+ */
+async function withDatabase<T>({ config, log }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
+  if (config.databaseUrl !== null) return await use({ url: config.databaseUrl, isOwn: false });
+  const lock = lockDataDir(config.dataDir);
+  if (lock === null) {
+    const url = await findStore(config.dataDir, WAIT_FOR_START_MS);
+    if (url !== null) return await use({ url, isOwn: false });
+    throw new Error(`Another process of Assay uses DATA_DIR ${config.dataDir}: try again when it is done`);
+  }
+  try {
+    const server = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+    try {
+      return await use({ url: server.url, isOwn: true });
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+/** Runs a command's work on the database, wherever it is. */
+export function withStore<T>(options: StoreOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
+  return withDatabase(options, async ({ url, isOwn }) => {
+    if (isOwn) await migrate(url);
+    return await withConnection(url, work);
+  });
+}
+
+/** Applies the migrations that are missing, and returns their names. */
+export function migrateStore(options: StoreOptions): Promise<{ applied: string[] }> {
+  return withDatabase(options, ({ url }) => migrate(url));
+}
