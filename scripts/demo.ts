@@ -1,0 +1,130 @@
+/**
+ * `npm run demo`: the product in a minute, without a provider key. Starts everything on free ports in a directory of
+ * its own, sends calls as an application would, and shows what queries find.
+ */
+import { SingleBar } from 'cli-progress';
+import { Command } from 'commander';
+import OpenAI from 'openai';
+import { type Assay, startAssay } from '../test/support/assay.ts';
+import type { Api } from './demo/api.ts';
+import { createApi } from './demo/api.ts';
+import { type Call, demoCalls, recordsOf } from './demo/calls.ts';
+import { heading, quiet, say } from './demo/print.ts';
+import { startDemoProvider } from './demo/provider.ts';
+import { showFeedback, showQueries } from './demo/tour.ts';
+
+/** Calls under way at once, as from an application with some users. */
+const CONCURRENCY = 4;
+const FINDABLE_WITHIN_MS = 10_000;
+
+async function sendAll(client: OpenAI, calls: readonly Call[]): Promise<void> {
+  const bar = new SingleBar({
+    format: '  {bar} {value} of {total}  {title}',
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    hideCursor: true,
+    noTTYOutput: true,
+    notTTYSchedule: 1_000,
+  });
+  bar.start(calls.length, 0, { title: '' });
+  const waiting = [...calls];
+  const work = async () => {
+    for (let call = waiting.shift(); call !== undefined; call = waiting.shift()) {
+      await call.run(client);
+      bar.increment(1, { title: call.title.padEnd(28) });
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    bar.update({ title: ''.padEnd(28) });
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Waits until every call is found; a moment, as records are stored beside the calls. */
+async function waitForRecords(api: Api, expected: number): Promise<number> {
+  const startedAt = performance.now();
+  while (true) {
+    const found = await api.call<number>('POST', '/v1/request/count/query', { filter: 'all' });
+    const waitedMs = performance.now() - startedAt;
+    if (found >= expected) return waitedMs;
+    if (waitedMs > FINDABLE_WITHIN_MS) throw new Error(`Only ${found} of ${expected} calls were found`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function tour(assay: Assay, apiKey: string): Promise<void> {
+  const client = new OpenAI({ baseURL: `${assay.gatewayUrl}/v1`, apiKey, maxRetries: 0 });
+  const api = createApi(assay.apiUrl, apiKey);
+  const calls = demoCalls();
+  const records = calls.reduce((sum, call) => sum + recordsOf(call), 0);
+
+  heading(`Sending ${records} calls with the openai package; only its base URL and key are changed`);
+  await sendAll(client, calls);
+  const waitedMs = await waitForRecords(api, records);
+  say(
+    `  All ${records} are logged; the last was found ${Math.max(1, Math.round(waitedMs))} ms after its answer`,
+  );
+  await showQueries(api);
+  await showFeedback(api);
+}
+
+function goOn(assay: Assay, apiKey: string): string {
+  const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] });
+  return [
+    `  gateway  ${assay.gatewayUrl}/v1`,
+    `  API      ${assay.apiUrl}`,
+    `  key      ${apiKey}`,
+    '',
+    `  curl ${assay.gatewayUrl}/v1/chat/completions \\`,
+    `    -H 'Authorization: Bearer ${apiKey}' \\`,
+    `    -H 'Content-Type: application/json' -d '${body}'`,
+  ].join('\n');
+}
+
+/** Resolves at Ctrl-C, which the services below get as well, as they share the terminal. */
+function interruption(): Promise<'interrupted'> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
+  });
+}
+
+async function demo(options: { keep: boolean }): Promise<void> {
+  heading('Assay: an LLM gateway that logs every request and grades the answers');
+  quiet('Starting a scripted provider, PostgreSQL, the gateway, the API …');
+  const interrupted = interruption();
+  const provider = await startDemoProvider();
+  const assay = await startAssay({
+    environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-demo' },
+  });
+  let ending: 'interrupted' | undefined;
+  try {
+    const apiKey = assay.key ?? '';
+    ending = await Promise.race([tour(assay, apiKey).then(() => undefined), interrupted]);
+    if (ending === undefined) {
+      heading(options.keep ? 'Still running; Ctrl-C stops it' : 'Where it runs');
+      say(goOn(assay, apiKey));
+      if (options.keep) ending = await interrupted;
+    }
+  } finally {
+    quiet('\nStopping …');
+    await assay.stop();
+    await provider.stop();
+  }
+  if (ending === 'interrupted') process.exit(options.keep ? 0 : 130);
+  heading('Go on');
+  say('  npm run demo -- --keep          the same, left running for your own calls');
+  say('  OPENAI_API_KEY=sk-… npm start   the real thing; point any OpenAI client at it');
+}
+
+const command = new Command('demo')
+  .description('Shows the product at work, without a provider key')
+  .option('--keep', 'go on running until Ctrl-C', false)
+  .parse();
+try {
+  await demo(command.opts<{ keep: boolean }>());
+} catch (error) {
+  process.stderr.write(`The demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

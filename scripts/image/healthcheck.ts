@@ -1,0 +1,68 @@
+/**
+ * The image's health check: asks what this container runs for its `/healthz`, prints what it said, and ends with 0 when
+ * all is well. Which role that is, the command line of the container's first process tells, as HEALTHCHECK is not told;
+ * a parameter comes before that.
+ */
+import { readFileSync } from 'node:fs';
+import { type Config, processEnvironment, readConfig } from '#core/config/mod.ts';
+import type { RoleName } from '../../supervisor/mod.ts';
+
+/** Shorter than HEALTHCHECK's own, so that the sentence is ours. */
+const TIMEOUT_MS = 4_000;
+
+const LOOPBACK = '127.0.0.1';
+const EVERY_ADDRESS: Record<string, string> = { '0.0.0.0': LOOPBACK, '::': '::1' };
+
+type Address = { host: string; port: number };
+
+/** Where each role serves its health. */
+const ADDRESSES: Record<RoleName, (config: Config) => Address> = {
+  gateway: ({ host, gatewayPort }) => ({ host, port: gatewayPort }),
+  api: ({ host, apiPort }) => ({ host, port: apiPort }),
+  ingest: ({ ingestPort }) => ({ host: LOOPBACK, port: ingestPort }),
+  evaluators: ({ evaluatorsPort }) => ({ host: LOOPBACK, port: evaluatorsPort }),
+};
+const ROLES = Object.keys(ADDRESSES) as RoleName[];
+
+/** The first parameter of main.ts, behind whatever starts it: an init, the runtime and its flags. */
+function parameterOfContainer(): string | undefined {
+  const parts = readFileSync('/proc/1/cmdline', 'utf8').split('\0').slice(0, -1);
+  const program = parts.findIndex((part) => part.endsWith('/main.ts'));
+  if (program === -1) throw new Error('The first process of this container is not Assay: give the role');
+  return parts[program + 1];
+}
+
+/** Without a role all of them run; a command such as `migrate` serves nothing. */
+function rolesToAsk(parameter: string | undefined): RoleName[] {
+  return parameter === undefined ? ROLES : ROLES.filter((role) => role === parameter);
+}
+
+async function ask({ host, port }: Address): Promise<void> {
+  const reachable = EVERY_ADDRESS[host] ?? host;
+  const authority = reachable.includes(':') ? `[${reachable}]:${port}` : `${reachable}:${port}`;
+  const response = await fetch(`http://${authority}/healthz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`it answers ${response.status}`);
+}
+
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
+}
+
+async function check(): Promise<void> {
+  const result = readConfig(processEnvironment());
+  if (!result.ok) throw new Error(result.problems.join('; '));
+  for (const role of rolesToAsk(process.argv[2] ?? parameterOfContainer())) {
+    await ask(ADDRESSES[role](result.config)).catch((error: unknown) => {
+      throw new Error(`The health of ${role}: ${reasonOf(error)}`);
+    });
+  }
+}
+
+try {
+  await check();
+  process.stdout.write('healthy\n');
+} catch (error) {
+  process.stdout.write(`${reasonOf(error)}\n`);
+  process.exitCode = 1;
+}
