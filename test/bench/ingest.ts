@@ -1,0 +1,94 @@
+/**
+ * `npm run bench ingest`: from the gateway's answer to the row in Postgres, with everything on two cores: rows a second,
+ * how soon, and what CPU each process takes for a record; beside bare inserts of the same rows into the same Postgres.
+ */
+import { Command, InvalidArgumentError } from 'commander';
+import { type LoadGenerator, startLoadGenerator } from './gateway/measure.ts';
+import { busyTimes, pin, shareOfOthers } from './gateway/process.ts';
+import { startAssembly } from './ingest/assembly.ts';
+import { measureBare } from './ingest/bare.ts';
+import { type Load, measureEndToEnd } from './ingest/end-to-end.ts';
+import { type Round, report } from './ingest/report.ts';
+import { describeMachine } from './machine.ts';
+
+const RATES = [100, 1_000, null];
+/** A record is a request and an answer: "2 KB" and "100 KB". */
+const SIZES = [1_024, 50 * 1_024];
+const WARM_UP_SECONDS = 3;
+/** Of bare inserts: as many as take some seconds. */
+const BARE_BYTES = 40 * 1024 * 1024;
+
+type Options = { seconds: number; bytes: number[]; rates: (number | null)[]; nats: boolean; json: boolean };
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('It must be a positive number.');
+  return value;
+}
+
+const listOf =
+  <T>(parse: (text: string) => T) =>
+  (text: string): T[] =>
+    text.split(',').map((item) => parse(item.trim()));
+
+async function measure(
+  generator: LoadGenerator,
+  bytes: number,
+  options: Options,
+  nats: boolean,
+): Promise<Round> {
+  const assembly = await startAssembly(bytes, { nats });
+  try {
+    const loads: Round['loads'] = [];
+    const runLoad = (load: Omit<Load, 'bytes'>) => measureEndToEnd(assembly, generator, { ...load, bytes });
+    await runLoad({ perSecond: null, seconds: WARM_UP_SECONDS });
+    for (const perSecond of options.rates) {
+      const name = perSecond === null ? 'as rows follow' : `${perSecond} calls/s`;
+      process.stderr.write(`2 × ${bytes} bytes, ${nats ? 'NATS' : 'outbox'}: ${name}\n`);
+      loads.push({ perSecond, found: await runLoad({ perSecond, seconds: options.seconds }) });
+    }
+    process.stderr.write(`2 × ${bytes} bytes: bare inserts\n`);
+    const bare = await measureBare(assembly, Math.round(BARE_BYTES / (2 * bytes)));
+    return { bytes, transport: nats ? 'NATS' : 'outbox', loads, bare };
+  } finally {
+    await assembly.stop();
+  }
+}
+
+/** Runs the benchmark with the arguments after its name. */
+export async function run(args: string[]): Promise<void> {
+  const command = new Command('bench ingest')
+    .description('From the answer to the row: records a second, latency, CPU a record')
+    .option('--seconds <number>', 'length of one measurement', positive, 10)
+    .option('--bytes <list>', 'sizes of request and answer', listOf(positive), SIZES)
+    .option(
+      '--rates <list>',
+      'calls a second, or "max"',
+      listOf((text) => (text === 'max' ? null : positive(text))),
+      RATES,
+    )
+    .option('--nats', 'through a real nats-server too', false)
+    .option('--json', 'print every figure as JSON', false)
+    .parse(args, { from: 'user' });
+  const options = command.opts<Options>();
+  // What this process starts stays on its cores.
+  pin(process.pid, 'two');
+  const generator = startLoadGenerator();
+  const rounds: Round[] = [];
+  const before = busyTimes();
+  try {
+    for (const bytes of options.bytes) {
+      for (const nats of options.nats ? [false, true] : [false])
+        rounds.push(await measure(generator, bytes, options, nats));
+    }
+  } finally {
+    await generator.stop();
+  }
+  const othersBusy = shareOfOthers(before, busyTimes());
+  const machine = describeMachine();
+  process.stdout.write(
+    options.json
+      ? `${JSON.stringify({ machine, othersBusy, rounds }, null, 2)}\n`
+      : report(machine, othersBusy, rounds),
+  );
+}

@@ -1,0 +1,79 @@
+/** The ingest benchmark's figures as a table. */
+import { HAS_TWO_CORES } from '../gateway/process.ts';
+import { formatTable } from '../table.ts';
+import type { CpuTimes } from './assembly.ts';
+import type { Bare } from './bare.ts';
+import type { EndToEnd } from './end-to-end.ts';
+
+/** All that was measured with bodies of one size over one transport. */
+export type Round = {
+  bytes: number;
+  transport: 'outbox' | 'NATS';
+  loads: { perSecond: number | null; found: EndToEnd }[];
+  bare: Bare;
+};
+
+const PROCESSES = ['gateway', 'nats', 'ingest', 'postgres', 'provider', 'load'] as const;
+
+function microseconds(cpu: CpuTimes): string[] {
+  const known = PROCESSES.map((name) => cpu[name]);
+  const total = known.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+  return [...known, total].map((value) => (value === undefined ? '' : value.toFixed(0)));
+}
+
+function section({ bytes, transport, loads, bare }: Round): string {
+  const head = [
+    `2 × ${bytes / 1_024} KB, ${transport}`,
+    'calls',
+    'rows/s',
+    'p50 ms',
+    'p99 ms',
+    ...PROCESSES,
+    'all, µs',
+  ];
+  const rows = loads.map(({ perSecond, found }) => [
+    perSecond === null ? 'as rows follow' : `${perSecond} calls/s`,
+    String(found.calls),
+    found.rowsPerSecond.toFixed(0),
+    found.p50.toFixed(0),
+    found.p99.toFixed(0),
+    ...microseconds(found.cpu),
+  ]);
+  const bareRow = ['bare inserts', '', bare.rowsPerSecond.toFixed(0), '', '', ...microseconds(bare.cpu)];
+  const full = loads.find(({ perSecond }) => perSecond === null)?.found;
+  const storing = (cpu: CpuTimes) => cpu.ingest! + cpu.postgres!;
+  const lines = [
+    formatTable([head, ...rows, bareRow]),
+    ...(full === undefined
+      ? []
+      : [
+          `as rows follow / bare inserts: rows a second ${(full.rowsPerSecond / bare.rowsPerSecond).toFixed(2)} ×, ` +
+            `CPU of ingest and Postgres ${(storing(full.cpu) / storing(bare.cpu)).toFixed(2)} ×`,
+        ]),
+    ...loads.flatMap(({ found }) => troubles(found)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function troubles({ calls, rows, failure }: EndToEnd): string[] {
+  return [
+    ...(failure === null ? [] : [`An answer was wrong: ${failure}`]),
+    ...(rows === calls ? [] : [`${rows} rows of ${calls} calls`]),
+  ];
+}
+
+/** All of it as text. */
+export function report(machine: string, othersBusy: number, rounds: readonly Round[]): string {
+  return [
+    `\n${machine}`,
+    'Load generator, provider, gateway, ingest, PostgreSQL, and NATS where it is used, share ' +
+      `${HAS_TWO_CORES ? 'two cores' : 'all cores'}.`,
+    ...(Number.isNaN(othersBusy)
+      ? []
+      : [
+          `Processes that have nothing to do with it had ${(othersBusy * 100).toFixed(0)} % of them meanwhile.`,
+        ]),
+    'p50 and p99: from the last byte of an answer to its row. By process: CPU a record, µs, of all its threads.\n',
+    ...rounds.map(section),
+  ].join('\n');
+}

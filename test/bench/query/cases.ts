@@ -1,0 +1,92 @@
+/** The queries that `npm run bench query` times. */
+
+/** One query to time. */
+export type QueryCase = { name: string; path?: string; body: object; indexed: boolean };
+
+/** A request in the middle of the set, for filters that look for one. */
+export type Sample = { request_id: string; created_at: string; user_id: string; conversation: string };
+
+/** The usual queries; `indexed` ones are held to the target. */
+export function queryCases(sample: Sample, count: number): QueryCase[] {
+  const lists = (name: string, filter: unknown, more: object = {}, indexed = true): QueryCase => ({
+    name,
+    body: { filter, ...more },
+    indexed,
+  });
+  const counts = (name: string, filter: unknown): QueryCase => ({
+    name,
+    path: '/v1/request/count/query',
+    body: { filter },
+    indexed: false,
+  });
+  const plan = { properties: { Plan: { equals: 'pro' } } };
+  return [
+    lists('all', 'all'),
+    lists('request.id equals', { request: { id: { equals: sample.request_id } } }),
+    lists('request.created_at lt', { request: { created_at: { lt: sample.created_at } } }),
+    lists('request.created_at equals', { request: { created_at: { equals: sample.created_at } } }),
+    lists('request.user_id equals', { request: { user_id: { equals: sample.user_id } } }),
+    lists('request.user_id equals, unknown', { request: { user_id: { equals: 'nobody' } } }),
+    lists('request.model equals, common', { request: { model: { equals: 'gpt-4o' } } }),
+    lists('request.model equals, rare', { request: { model: { equals: 'grok-4' } } }),
+    lists('response.model equals, rare', { response: { model: { equals: 'grok-4' } } }),
+    lists('request.prompt_id equals', { request: { prompt_id: { equals: 'prompt-1' } } }),
+    lists('request.prompt_id present', { request: { prompt_id: { 'not-equals': null } } }),
+    lists('response.status equals 200', { response: { status: { equals: 200 } } }),
+    lists('response.status equals 418, rare', { response: { status: { equals: 418 } } }),
+    lists('response.status gte 400', { response: { status: { gte: 400 } } }),
+    lists('response.status not-equals 200', { response: { status: { 'not-equals': 200 } } }),
+    lists('response.latency gt, common', { response: { latency: { gt: 4_000 } } }),
+    lists('response.latency gt, 0.1 %', { response: { latency: { gt: 60_000 } } }),
+    lists('response.latency gt, rare', { response: { latency: { gt: 400_000 } } }),
+    lists('response.cost gt, common', { response: { cost: { gt: 0.0001 } } }),
+    lists('response.cost gt, rare', { response: { cost: { gt: 5 } } }),
+    lists('response.total_tokens gt, rare', { response: { total_tokens: { gt: 2_800 } } }),
+    lists('feedback.rating equals', { feedback: { rating: { equals: true } } }),
+    lists('feedback.created_at gte', { feedback: { created_at: { gte: sample.created_at } } }),
+    lists('properties equals, common', plan),
+    lists('properties equals, rare', { properties: { conversation: { equals: sample.conversation } } }),
+    lists('properties equals, absent', { properties: { plan: { equals: 'none' } } }),
+    lists('scores gt, common', { scores: { helpfulness: { gt: 0.5 } } }),
+    lists('scores equals', { scores: { helpfulness: { equals: 1 } } }),
+    lists('scores gt, none', { scores: { helpfulness: { gt: 2 } } }),
+    lists('isScored', 'all', { isScored: true }),
+    lists('isCached', 'all', { isCached: true }),
+    lists('isPartOfExperiment', 'all', { isPartOfExperiment: true }),
+    lists('limit 100', 'all', { limit: 100 }),
+    ...['latency', 'cost', 'tokens'].flatMap((field) =>
+      ['desc', 'asc'].map((direction) =>
+        lists(`sort by ${field} ${direction}`, 'all', { sort: { [field]: direction } }),
+      ),
+    ),
+    lists('property, sort by latency desc', plan, { sort: { latency: 'desc' } }),
+    lists('properties and status', {
+      left: plan,
+      operator: 'and',
+      right: { response: { status: { equals: 500 } } },
+    }),
+    lists('sort by prompt_tokens desc (no index)', 'all', { sort: { prompt_tokens: 'desc' } }, false),
+    lists(
+      'request.provider equals, rare (no index)',
+      { request: { provider: { equals: 'XAI' } } },
+      {},
+      false,
+    ),
+    lists(
+      'request.body contains, common (no index)',
+      { request: { body: { contains: 'QUESTION' } } },
+      {},
+      false,
+    ),
+    lists(
+      'values equals, common (no index)',
+      { values: { 'response.choices.0.finish_reason': { equals: 'stop' } } },
+      {},
+      false,
+    ),
+    lists('offset at nine tenths', 'all', { offset: Math.floor(count * 0.9) }, false),
+    counts('count all', 'all'),
+    counts('count response.status gte 400', { response: { status: { gte: 400 } } }),
+    counts('count properties equals, common', plan),
+  ];
+}

@@ -1,0 +1,148 @@
+import t from 'tap';
+import type { CallNote } from './ledger.ts';
+import { type Fill, judge, type RunFacts, type StoredRecord } from './verdict.ts';
+
+function note(more: Partial<CallNote> = {}): CallNote {
+  return {
+    call: 1,
+    server: 'gateway-1',
+    life: 1,
+    isStream: false,
+    startedMs: 1_000,
+    endedMs: 1_100,
+    end: 'answered',
+    status: 200,
+    requestId: 'id-1',
+    isLogged: true,
+    requestDigest: 'question',
+    answerDigest: 'answer',
+    why: null,
+    ...more,
+  };
+}
+
+function record(more: Partial<StoredRecord> = {}): StoredRecord {
+  return {
+    call: 1,
+    requestId: 'id-1',
+    status: 200,
+    requestDigest: 'question',
+    answerDigest: 'answer',
+    ...more,
+  };
+}
+
+const FILL: Fill = {
+  server: 'gateway-1',
+  life: 1,
+  fromMs: 500,
+  untilMs: 2_000,
+  countedMs: 3_000,
+  notLogged: 1,
+};
+
+function judged(facts: Partial<RunFacts>) {
+  const verdict = judge({
+    notes: [note()],
+    records: [record()],
+    reached: [1],
+    fills: [],
+    emptyDigest: 'nothing',
+    ...facts,
+  });
+  return { ...verdict, kinds: verdict.problems.map(({ kind }) => kind) };
+}
+
+t.test('an answered call with its one record is as it should be', async (t) => {
+  t.same(judged({}), {
+    problems: [],
+    kinds: [],
+    records: 1,
+    notLogged: { missing: 0, counted: 0 },
+    excused: 0,
+  });
+});
+
+t.test('an answered call without a record is missing', async (t) => {
+  t.same(judged({ records: [] }).kinds, ['missing']);
+  t.same(
+    judged({ records: [], notes: [note({ isLogged: false })] }).kinds,
+    ['missing'],
+    'also when it says so',
+  );
+});
+
+t.test('two records of one call are a duplicate, whatever their ids', async (t) => {
+  t.same(judged({ records: [record(), record()] }).kinds, ['duplicate']);
+  t.same(judged({ records: [record(), record({ requestId: 'id-2' })] }).kinds, ['duplicate']);
+});
+
+t.test('a record must be what the client saw', async (t) => {
+  for (const more of [{ status: 0 }, { requestId: 'id-2' }, { requestDigest: 'x' }, { answerDigest: null }]) {
+    t.same(judged({ records: [record(more)] }).kinds, ['changed'], JSON.stringify(more));
+  }
+});
+
+t.test('who got the answer to another call has no good record', async (t) => {
+  t.same(judged({ notes: [note({ why: 'the answer is not the one to this call' })] }).kinds, ['changed']);
+});
+
+t.test('a record of a call that nobody made is a stranger', async (t) => {
+  t.same(judged({ records: [record(), record({ call: 2 })] }).kinds, ['stranger']);
+  t.same(judged({ records: [record(), record({ call: null })] }).kinds, ['stranger']);
+});
+
+t.test('a call that was cut off has a record once the provider was asked', async (t) => {
+  const lost = note({ end: 'lost', status: null, requestId: null, answerDigest: null });
+  t.same(judged({ notes: [lost], records: [] }).kinds, ['vanished']);
+  t.same(judged({ notes: [lost], records: [], reached: [] }).kinds, [], 'none, when it was not');
+  const interrupted = record({ status: 0, answerDigest: null });
+  t.same(judged({ notes: [lost], records: [interrupted] }).kinds, []);
+  const withoutQuestion = record({ status: 0, requestDigest: 'nothing', answerDigest: null });
+  t.same(judged({ notes: [lost], records: [withoutQuestion] }).kinds, []);
+  t.same(judged({ notes: [lost], records: [interrupted, interrupted] }).kinds, ['duplicate']);
+});
+
+t.test('the provider is asked once', async (t) => {
+  t.same(judged({ reached: [1, 1] }).kinds, ['repeated']);
+});
+
+t.test('while the disk is full, as many are missing as are counted', async (t) => {
+  const unlogged = note({ isLogged: false });
+  const full = judged({ notes: [unlogged], records: [], fills: [FILL] });
+  t.same(full.kinds, []);
+  t.same(full.notLogged, { missing: 1, counted: 1 });
+  t.same(judged({ notes: [unlogged], records: [], fills: [{ ...FILL, notLogged: 2 }] }).kinds, [
+    'miscounted',
+  ]);
+  t.same(judged({ fills: [FILL] }).kinds, ['miscounted'], 'what is counted and there is no less wrong');
+});
+
+t.test('a stream cannot say that it was not logged, a plain answer must', async (t) => {
+  t.same(judged({ notes: [note({ isStream: true })], records: [], fills: [FILL] }).kinds, []);
+  t.same(judged({ records: [], fills: [FILL] }).kinds, ['missing']);
+});
+
+t.test('who is told that it was not logged has no record', async (t) => {
+  t.same(judged({ notes: [note({ isLogged: false })] }).kinds, ['changed']);
+});
+
+t.test('a full disk excuses nothing in another life of the gateway, or after the count', async (t) => {
+  const unlogged = { isLogged: false, isStream: true };
+  const fills = [{ ...FILL, notLogged: 0 }];
+  t.same(judged({ notes: [note({ ...unlogged, life: 2 })], records: [], fills }).kinds, ['missing']);
+  t.same(judged({ notes: [note({ ...unlogged, endedMs: 4_000 })], records: [], fills }).kinds, ['missing']);
+});
+
+t.test('a call that began while the disk was full and was cut off after the count is excused', async (t) => {
+  const fills = [{ ...FILL, notLogged: 0 }];
+  const late = { end: 'lost', endedMs: 4_000 } as const;
+  t.equal(judged({ notes: [note(late)], records: [], fills }).excused, 1);
+  t.same(judged({ notes: [note({ ...late, startedMs: 2_500 })], records: [], fills }).kinds, ['vanished']);
+});
+
+t.test('several full disks in one life are counted once, by the last count', async (t) => {
+  const notes = [note({ isLogged: false }), note({ call: 2, endedMs: 6_000, isLogged: false })];
+  const later = { ...FILL, fromMs: 5_000, untilMs: 7_000, countedMs: 8_000, notLogged: 2 };
+  t.same(judged({ notes, records: [], reached: [1, 2], fills: [FILL, later] }).kinds, []);
+});

@@ -1,0 +1,55 @@
+/** Changes of keys over NATS, where the line to Postgres drops notifications. */
+import t from 'tap';
+import { systemClock } from '#core/clock.ts';
+import { createKey, createKeyDirectory, createOrganization, revokeKey } from '#core/keys/mod.ts';
+import { createLogger } from '#core/log.ts';
+import { announceKeyChange } from '#core/nats/mod.ts';
+import { waitFor } from '../../support/assay.ts';
+import { natsIsMissing, startNats } from '../../support/nats.ts';
+import { testDatabase } from '../../support/postgres.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+
+t.test(
+  'a revocation that Postgres told nobody of counts when it is announced, also after NATS was away',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const database = await testDatabase();
+    const nats = await startNats();
+    const { sql } = database;
+    // As behind a pooler in transaction mode: no notification arrives.
+    await sql`drop trigger keys_changed on assay.api_keys`;
+    const address = { servers: [nats.url], credentialsFile: null };
+    const directory = createKeyDirectory({ sql, clock: systemClock, log, nats: address });
+    t.teardown(async () => {
+      await directory.stop();
+      await nats[Symbol.asyncDispose]();
+      await database.close();
+    });
+    const { organizationId } = await createOrganization(sql, { name: 'acme' });
+    const make = async () => await createKey(sql, { organizationId, scopes: ['read'], name: '' });
+    const isValid = async (key: string) => (await directory.find(key)) !== null;
+
+    const first = await make();
+    // Known and fresh without asking: what a notification would end.
+    await waitFor('the directory to be listening', async () => {
+      await directory.find(first.key);
+      return !(directory.find(first.key) instanceof Promise);
+    });
+    await revokeKey(sql, first.record.keyId);
+    t.ok(await isValid(first.key), 'nobody has told it yet');
+    await waitFor('the announcement to arrive', async () => {
+      await announceKeyChange({ address, name: 'test', log });
+      return !(await isValid(first.key));
+    });
+
+    const second = await make();
+    t.ok(await isValid(second.key));
+    t.notOk(directory.find(second.key) instanceof Promise, 'known and fresh');
+    await nats.kill();
+    await revokeKey(sql, second.record.keyId);
+    t.ok(await isValid(second.key), 'an announcement has nobody to reach');
+    await nats.restart();
+    await waitFor('what may have been missed to be asked for', async () => !(await isValid(second.key)));
+  },
+);

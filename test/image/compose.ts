@@ -1,0 +1,38 @@
+/** compose.yaml as Docker Compose reads it when no variable is set. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { PROJECT } from './container.ts';
+
+export type Service = {
+  image: string;
+  command: string[];
+  environment: Record<string, string | null>;
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+  networks: string[];
+  ports?: string[];
+  volumes?: string[];
+  tmpfs?: string[];
+  cap_drop: string[];
+  security_opt: string[];
+  read_only: boolean;
+  stop_grace_period: string;
+  deploy?: { replicas: number };
+};
+
+export type Compose = {
+  services: Record<string, Service>;
+  networks: Record<string, { internal?: boolean } | null>;
+  volumes: Record<string, null>;
+};
+
+/** The text with the defaults of its variables in their places. */
+export function interpolatedText(): string {
+  const text = readFileSync(join(PROJECT, 'compose.yaml'), 'utf8');
+  return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+}
+
+export function readCompose(): Compose {
+  return parse(interpolatedText(), { merge: true }) as Compose;
+}

@@ -1,0 +1,147 @@
+/** The `openai` package: what it gets when something goes wrong, and what the log keeps of it. */
+import OpenAI from 'openai';
+import type { Test } from 'tap';
+import { waitFor } from '../../support/assay.ts';
+import { ANSWER, ask, CHAT, clientOf } from './openai-client.ts';
+import type { World } from './world.ts';
+
+type ErrorCase = [status: number, type: new (...given: never[]) => Error, code: string | null];
+
+const PROVIDER_ERRORS: ErrorCase[] = [
+  [400, OpenAI.BadRequestError, null],
+  [401, OpenAI.AuthenticationError, 'invalid_api_key'],
+  [403, OpenAI.PermissionDeniedError, 'unsupported_country_region_territory'],
+  [404, OpenAI.NotFoundError, 'model_not_found'],
+  [422, OpenAI.UnprocessableEntityError, null],
+  [429, OpenAI.RateLimitError, 'rate_limit_exceeded'],
+  [500, OpenAI.InternalServerError, null],
+  [503, OpenAI.InternalServerError, null],
+];
+
+/** What `call` throws, as the package's own error. */
+async function errorOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+  const error = await call.then(
+    () => new Error('The call should have failed'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof OpenAI.APIError) return error;
+  throw error;
+}
+
+export async function providerErrors(t: Test, world: World): Promise<void> {
+  for (const [status, type, code] of PROVIDER_ERRORS) {
+    const { headers, logged } = world.newCase(`openai error ${status}`);
+    const error = await errorOf(clientOf(world, headers).chat.completions.create(ask(`/status ${status}`)));
+    t.type(error, type, `${status} is a ${type.name}`);
+    t.match(error, { status, code });
+    t.match(error.message, `Scripted failure with status ${status}`);
+    if (status === 429) t.equal(error.headers?.get('retry-after'), '1');
+    t.match(await logged(1), [{ response_status: status, total_tokens: null, cost: null }]);
+  }
+}
+
+/** A page instead of JSON, and connections that break: errors that the package understands, with the record. */
+export async function brokenProvider(t: Test, world: World): Promise<void> {
+  const broken = [
+    ['/html 502', 502],
+    ['/html 404', 404],
+    ['/cut headers', 502],
+    ['/cut body', 502],
+  ] as const;
+  for (const [directive, status] of broken) {
+    const { headers, logged } = world.newCase(`openai ${directive}`);
+    const error = await errorOf(clientOf(world, headers).chat.completions.create(ask(directive)));
+    t.match(error, { status }, directive);
+    t.type(error.error, 'object', 'with an error object of OpenAI’s shape');
+    t.match(await logged(1), [{ response_status: status }]);
+  }
+}
+
+export async function brokenStream(t: Test, world: World): Promise<void> {
+  const { headers, logged } = world.newCase('openai cut stream');
+  const body = { ...ask('/cut stream'), stream: true } as const;
+  let text = '';
+  const read = async () => {
+    for await (const chunk of await clientOf(world, headers).chat.completions.create(body)) {
+      text += chunk.choices[0]?.delta.content ?? '';
+    }
+  };
+  await errorOf(read());
+  t.equal(text, 'You said: /cut stream', 'what came before the cut arrives');
+  const [record] = await logged(1);
+  t.equal(record?.response_body.choices?.[0]?.message.content, text, 'and is in the log');
+}
+
+export async function gatewayErrors(t: Test, world: World): Promise<void> {
+  const wrongKey = await errorOf(
+    clientOf(world, {}, { apiKey: 'sk-assay-unknown' }).chat.completions.create(CHAT),
+  );
+  t.type(wrongKey, OpenAI.AuthenticationError);
+  t.match(wrongKey, { status: 401, code: 'invalid_api_key', type: 'invalid_request_error' });
+
+  const client = clientOf(world, {});
+  const unknownModel = await errorOf(client.chat.completions.create({ ...CHAT, model: 'no-such-model' }));
+  t.type(unknownModel, OpenAI.NotFoundError);
+  t.match(unknownModel, { status: 404, code: 'model_not_found' });
+
+  const noMessages = { model: 42 } as unknown as OpenAI.ChatCompletionCreateParamsNonStreaming;
+  t.type(await errorOf(client.chat.completions.create(noMessages)), OpenAI.BadRequestError);
+
+  const nobodyListens = new OpenAI({ baseURL: 'http://127.0.0.1:1/v1', apiKey: 'none', maxRetries: 0 });
+  t.type(await errorOf(nobodyListens.chat.completions.create(CHAT)), OpenAI.APIConnectionError);
+}
+
+/** The package tries again by itself: each try is a call, and a record. */
+export async function retries(t: Test, world: World): Promise<void> {
+  const { headers, logged } = world.newCase('openai retries');
+  let tries = 0;
+  world.provider.script(() => {
+    tries += 1;
+    return tries < 3 ? { kind: 'error', status: 503 } : { kind: 'answer' };
+  });
+  try {
+    const completion = await clientOf(world, headers, { maxRetries: 2 }).chat.completions.create(CHAT);
+    t.equal(completion.choices[0]?.message.content, ANSWER);
+  } finally {
+    world.provider.script(null);
+  }
+  t.match(await logged(3), [{ response_status: 503 }, { response_status: 503 }, { response_status: 200 }]);
+}
+
+/** Aborting stops the provider within 100 ms, while it thinks and while it writes. */
+export async function abort(t: Test, world: World): Promise<void> {
+  const moments = [
+    ['plain', '/hang', false],
+    ['before the first token', '/hang', true],
+    ['in the middle of a stream', '/slow 5000', true],
+  ] as const;
+  for (const [name, directive, streams] of moments) {
+    const { headers, logged } = world.newCase(`openai abort ${name}`);
+    const before = world.provider.requests.length;
+    const controller = new AbortController();
+    let chunks = 0;
+    const call = async () => {
+      const body = { ...ask(directive), stream: streams };
+      const answer = await clientOf(world, headers).chat.completions.create(body, {
+        signal: controller.signal,
+      });
+      if (!(Symbol.asyncIterator in answer)) return;
+      for await (const _ of answer) chunks += 1;
+    };
+    const called = call().catch((error: unknown) => error);
+    const hasBegun = () => world.provider.requests.length > before && (directive === '/hang' || chunks > 3);
+    await waitFor('the call to be under way', hasBegun);
+    const abortedAtMs = performance.now();
+    controller.abort();
+    const error = await called;
+    // The package ends an aborted stream without an error.
+    if (directive === '/hang') t.type(error, OpenAI.APIUserAbortError);
+    const seen = world.provider.requests.at(-1);
+    await seen?.ended;
+    t.ok(
+      (seen?.abortedAtMs ?? Number.POSITIVE_INFINITY) - abortedAtMs < 100,
+      `${name}: the provider is let go at once`,
+    );
+    t.match(await logged(1), [{ response_status: 499 }]);
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The whole product as an operator runs it: `main.ts` in a process of its own, with its embedded PostgreSQL, on free
+ * ports and in a temporary data directory, under Node or Deno.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export type Runtime = 'node' | 'deno';
+
+export type AssayOptions = {
+  runtime?: Runtime;
+  /** Beside PATH and HOME, which are passed on, and the ports, which are free ones. */
+  environment?: Record<string, string>;
+  /** One that a test keeps over several starts; a temporary one otherwise, removed at `stop`. */
+  dataDir?: string;
+};
+
+/** How a process ended. */
+export type Ending = { code: number | null; signal: NodeJS.Signals | null };
+
+/** A run of `main.ts`, however it goes. */
+export type Run = {
+  process: ChildProcess;
+  ended: Promise<Ending>;
+  stdout(): string;
+  stderr(): string;
+};
+
+export type Assay = Run & {
+  gatewayUrl: string;
+  apiUrl: string;
+  /** The first key; null when this start did not print one. */
+  key: string | null;
+  dataDir: string;
+  /** The process id of a role's latest start. */
+  pidOf(role: string): number;
+  /** `kill -9` of a role. */
+  kill(role: string): void;
+  /** `kill -9` of the embedded PostgreSQL. */
+  killPostgres(): void;
+  /** SIGTERM, and how it ended. Harmless when it has ended. */
+  stop(): Promise<Ending>;
+};
+
+const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const READY_TIMEOUT_MS = 60_000;
+const BIN = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url));
+
+function commandOf(runtime: Runtime, parameters: string[]): [string, string[]] {
+  if (runtime === 'deno') return [join(BIN, 'deno'), ['run', '--allow-all', MAIN, ...parameters]];
+  return [process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...parameters]];
+}
+
+/** Runs `main.ts` with these parameters, and nothing of this process's environment but PATH and HOME. */
+export function runMain(
+  parameters: string[],
+  environment: Record<string, string>,
+  runtime: Runtime = 'node',
+): Run {
+  const { PATH = '', HOME = '' } = process.env;
+  const [command, all] = commandOf(runtime, parameters);
+  const child = spawn(command, all, {
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  // Exit, not close: an orphan may hold the pipes for longer than its parent lives.
+  const ended = new Promise<Ending>((resolve) => {
+    child.once('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), 50));
+  });
+  return { process: child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Waits until `probe` is true; the error says what it waited for. */
+export async function waitFor(
+  what: string,
+  probe: () => boolean | Promise<boolean>,
+  timeoutMs = 20_000,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await probe())) {
+    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain for ${what}`);
+    await sleep(20);
+  }
+}
+
+/** Whether a process runs. One that has ended counts as gone, though its new parent may not have asked how yet. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch (error) {
+    // No /proc: what answers to a signal is alive.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && process.platform !== 'linux';
+  }
+}
+
+/** Whether every store of the service at this address answers. */
+export async function isReady(url: string): Promise<boolean> {
+  return await fetch(`${url}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  );
+}
+
+/** What a person reads on stderr: the lines that are not the log's. */
+export function sentences(stderr: string): string[] {
+  return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+}
+
+/** A data directory to keep over several starts. */
+export function temporaryDataDir(): { path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'assay-test-data-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+function pidOf(run: Run, role: string): number {
+  const starts = [...run.stderr().matchAll(/"started":"([a-z]+)","process":(\d+)/g)].filter(
+    (start) => start[1] === role,
+  );
+  const latest = starts.at(-1);
+  if (latest === undefined) throw new Error(`The ${role} was not started:\n${run.stderr()}`);
+  return Number(latest[2]);
+}
+
+function postgresPid(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+/**
+ * Starts Assay and waits until it is ready.
+ * @throws Error with everything it said when it ends instead
+ */
+export async function startAssay(options: AssayOptions = {}): Promise<Assay> {
+  const temporary = options.dataDir === undefined ? temporaryDataDir() : null;
+  const dataDir = options.dataDir ?? temporary!.path;
+  const environment = { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir, ...options.environment };
+  const run = runMain([], environment, options.runtime);
+  let ended = false;
+  void run.ended.then(() => {
+    ended = true;
+  });
+  const hasGreeted = () => run.stdout().includes('Assay is ready') && run.stdout().endsWith('\n\n');
+  await waitFor('Assay to start', () => hasGreeted() || ended, READY_TIMEOUT_MS).catch((error: Error) => {
+    run.process.kill('SIGKILL');
+    throw new Error(`${error.message}:\n${run.stderr()}`);
+  });
+  if (ended) throw new Error(`Assay did not start:\n${run.stderr()}`);
+  const find = (pattern: RegExp) => pattern.exec(run.stdout())?.[1] ?? null;
+  return {
+    ...run,
+    gatewayUrl: (find(/gateway {2}(\S+)/) ?? '').replace(/\/v1$/, ''),
+    apiUrl: find(/API {6}(\S+)/) ?? '',
+    key: find(/API key {2}(\S+)/),
+    dataDir,
+    pidOf: (role) => pidOf(run, role),
+    kill: (role) => process.kill(pidOf(run, role), 'SIGKILL'),
+    killPostgres: () => process.kill(postgresPid(dataDir), 'SIGKILL'),
+    async stop() {
+      run.process.kill('SIGTERM');
+      const ending = await run.ended;
+      temporary?.remove();
+      return ending;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Outboxes in temporary directories, and reading them as ingest does. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newRequestId } from '#core/ids.ts';
+import { createLogger } from '#core/log.ts';
+import {
+  type Outbox,
+  type OutboxOptions,
+  type OutboxPosition,
+  openOutbox,
+  type RawEntry,
+  readInterrupted,
+  readOutbox,
+} from '#core/outbox/mod.ts';
+
+export const ALL = { maxEntries: 1_000, maxBytes: 64 * 1024 * 1024 };
+export const BEGINNING: OutboxPosition = { segment: 0, offset: 0 };
+
+/** An entry whose parts are these texts. */
+export function rawEntry(head: string, requestBody = 'request', responseBody = 'response'): RawEntry {
+  return {
+    head: Buffer.from(head),
+    requestBody: Buffer.from(requestBody),
+    responseBody: Buffer.from(responseBody),
+  };
+}
+
+/** A directory for outboxes that goes with its test. */
+export function temporaryRoot(t: { teardown(fn: () => void): void }): string {
+  const root = mkdtempSync(join(tmpdir(), 'assay-outbox-'));
+  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  return root;
+}
+
+/** A new outbox below `root`. */
+export async function openIn(
+  root: string,
+  more: Partial<OutboxOptions> = {},
+): Promise<{ id: string; outbox: Outbox; directory: string }> {
+  const id = newRequestId();
+  const log = createLogger({ role: 'test', level: 'silent' });
+  const outbox = await openOutbox({ root, id, maxBytes: 1e9, sync: 'process', log, ...more });
+  return { id, outbox, directory: join(root, id) };
+}
+
+/** The heads of all entries from `from` on, and where they end. */
+export async function readAll(directory: string, limits = ALL, from = BEGINNING) {
+  const heads: string[] = [];
+  let position = from;
+  for (;;) {
+    const { entries, next } = await readOutbox(directory, position, limits);
+    heads.push(...entries.map(({ head }) => Buffer.from(head).toString()));
+    const isEnd = next.segment === position.segment && next.offset === position.offset;
+    if (entries.length === 0 && isEnd) return { heads, position };
+    position = next;
+  }
+}
+
+/** The heads of the calls that would be told as interrupted if the writer were killed now. */
+export async function interruptedHeads(directory: string): Promise<string[]> {
+  return (await readInterrupted(directory)).map(({ head }) => Buffer.from(head).toString());
+}
