@@ -25,11 +25,17 @@ function redactedPaths(): string[] {
   });
 }
 
+/** Of lines that could not be written, and are once there is room again. Those beyond are dropped. */
+const MAX_WAITING_BYTES = 64 * 1024;
+
 /**
  * The log of one process: JSON lines on stderr, each with its role. Written synchronously, so that the last line
  * before a crash is there; the services log events, not requests, so this costs nothing on the hot path.
  */
 export function createLogger(options: { role: string; level: LogLevel }): Logger {
+  const out = destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });
+  // A full disk, or whoever read the log is gone: there is nobody to tell, and the service must not die of it.
+  out.on('error', () => {});
   return pino(
     {
       level: options.level,
@@ -37,6 +43,6 @@ export function createLogger(options: { role: string; level: LogLevel }): Logger
       timestamp: stdTimeFunctions.isoTime,
       redact: { paths: redactedPaths(), censor: '[redacted]' },
     },
-    destination({ dest: 2, sync: true }),
+    out,
   );
 }

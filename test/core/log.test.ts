@@ -48,3 +48,16 @@ t.test('an error is logged with its cause', async (t) => {
   );
   t.match(JSON.stringify(line), /outer.*inner/);
 });
+
+t.test('a log on a full disk is lost, and its process goes on', async (t) => {
+  const program = join(t.testdir(), 'program.mjs');
+  writeFileSync(
+    program,
+    `import { createLogger } from ${JSON.stringify(MODULE)};
+     const log = createLogger({ role: 'gateway', level: 'info' });
+     for (let line = 0; line < 2_000; line += 1) log.info('y'.repeat(100));
+     process.stdout.write('alive');`,
+  );
+  const command = `"${process.execPath}" "${program}" 2>/dev/full`;
+  t.equal(execFileSync('sh', ['-c', command], { encoding: 'utf8' }), 'alive');
+});
