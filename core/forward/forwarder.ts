@@ -10,6 +10,7 @@ import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import {
+  ACK_WAIT_MS,
   codeOf,
   type DeclaredStream,
   declareLogStream,
@@ -18,6 +19,8 @@ import {
   LOG_SUBJECT,
   type NatsConnection,
   NatsRefusalError,
+  replaceConsumer,
+  waitsForNothing,
 } from '../nats/mod.ts';
 import { listOutboxes } from '../outbox/mod.ts';
 import { OutboxFeed, takeOutbox } from './feed.ts';
@@ -29,6 +32,8 @@ export type ForwarderOptions = {
   /** The outbox of this process; those of processes that are gone are taken over. */
   ownId: string;
   log: Logger;
+  /** How long the acknowledgements may stand still before it is looked why. */
+  stuckAfterMs?: number;
 };
 
 /** How soon a new entry is seen when nothing was there. */
@@ -41,6 +46,9 @@ const PUBLISH_TIMEOUT_MS = 5_000;
 const MESSAGE_MARGIN_BYTES = 1_024;
 /** Published and not known to be stored, at most; beyond it entries wait in the outbox. A chunk is up to 4 MiB. */
 const MAX_UNCONFIRMED = 10_000;
+
+/** Long enough for what an ingest process died with to be given to another, and stored by it. */
+const STUCK_AFTER_MS = 2 * ACK_WAIT_MS;
 
 /** The stream takes no more for now: full, or its server short of something. JetStream's numbers. */
 const NO_ROOM = new Set([10_023, 10_047, 10_077, 10_122]);
@@ -61,6 +69,8 @@ export class Forwarder {
   #nextConfirm = 0;
   #nextAdoption = 0;
   #isFull = false;
+  /** Where the acknowledgements stand, and since when. */
+  #floor = { sequence: -1, sinceMs: 0 };
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -140,7 +150,7 @@ export class Forwarder {
     for (;;) {
       await this.#adopt();
       let moved = 0;
-      for (const feed of this.#feeds.values()) moved += await this.#publish(feed, maxBytes);
+      for (const feed of this.#feeds.values()) moved += await this.#publish(feed, stream, maxBytes);
       await this.#confirm(stream, losses);
       this.#requireUnbroken(losses);
       if (this.#isStopping && this.#feeds.size === 0) return;
@@ -171,13 +181,14 @@ export class Forwarder {
   }
 
   /** Publishes what is next of one outbox. Returns how many messages went out. */
-  async #publish(feed: OutboxFeed, maxBytes: number): Promise<number> {
+  async #publish(feed: OutboxFeed, { consumerCreated }: DeclaredStream, maxBytes: number): Promise<number> {
     if (feed.unconfirmed >= MAX_UNCONFIRMED) return 0;
     const messages = await feed.outgoing(maxBytes);
     const results = await Promise.allSettled(
       messages.map(async (message) => {
         const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
-          msgID: message.id,
+          // The same again is recognised, but not what another consumer may have been told of and never saw.
+          msgID: `${message.id}/${consumerCreated}`,
           timeout: PUBLISH_TIMEOUT_MS,
         });
         message.sequence = ack.seq;
@@ -205,8 +216,22 @@ export class Forwarder {
     if (this.#losses !== losses) throw new SessionLostError('the connection was lost');
   }
 
+  /** Acknowledgements stand still while Postgres is away, and that is right; but not because of a message that is gone. */
+  async #requireMoving(stream: DeclaredStream, sequence: number): Promise<void> {
+    const now = performance.now();
+    if (sequence !== this.#floor.sequence) this.#floor = { sequence, sinceMs: now };
+    if (now - this.#floor.sinceMs < (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) return;
+    this.#floor.sinceMs = now;
+    if (!(await waitsForNothing(stream, sequence))) return;
+    await replaceConsumer(stream);
+    throw new SessionLostError(
+      `the NATS consumer ${LOG_CONSUMER} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,
+    );
+  }
+
   /** Asks how far ingest has come, and lets go of what is stored. */
-  async #confirm({ manager, consumerCreated }: DeclaredStream, losses: number): Promise<void> {
+  async #confirm(stream: DeclaredStream, losses: number): Promise<void> {
+    const { manager, consumerCreated } = stream;
     const now = performance.now();
     if (now < this.#nextConfirm) return;
     this.#nextConfirm = now + CONFIRM_EVERY_MS;
@@ -216,6 +241,7 @@ export class Forwarder {
       this.#requireUnbroken(losses);
       if (info.created !== consumerCreated) throw new SessionLostError('the stream is another one');
       for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
+      await this.#requireMoving(stream, info.ack_floor.stream_seq);
     }
     for (const [outboxId, feed] of this.#feeds) {
       if (!feed.isDone) continue;

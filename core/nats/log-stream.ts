@@ -137,6 +137,28 @@ async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo>
   }
 }
 
+/**
+ * Whether the consumer waits for a message that is no more. Killed in the middle, a server may remember that an
+ * acknowledged message was removed, and forget that it was acknowledged (seen on 2.9.10): its consumer then asks for it
+ * for ever, and its acknowledgements never pass it.
+ *
+ * @param floor where they have stood for longer than a redelivery takes, so that what follows is not just on its way
+ */
+export async function waitsForNothing({ manager }: DeclaredStream, floor: number): Promise<boolean> {
+  const { state } = await manager.streams.info(LOG_STREAM);
+  if (floor >= state.last_seq) return false;
+  return (await manager.streams.getMessage(LOG_STREAM, { seq: floor + 1 })) === null;
+}
+
+/**
+ * Makes the consumer begin anew with what the stream holds. Whoever reads or publishes finds it to be another one, and
+ * begins anew too.
+ */
+export async function replaceConsumer({ manager, consumerCreated }: DeclaredStream): Promise<void> {
+  const { created } = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
+  if (created === consumerCreated) await manager.consumers.delete(LOG_STREAM, LOG_CONSUMER);
+}
+
 /** JetStream's number of an error; undefined when it is not one of JetStream's. */
 export function codeOf(error: unknown): number | undefined {
   return error instanceof JetStreamApiError ? error.code : undefined;

@@ -17,6 +17,8 @@ export {
   LOG_CONSUMER,
   LOG_STREAM,
   LOG_SUBJECT,
+  replaceConsumer,
+  waitsForNothing,
 } from './log-stream.ts';
 export {
   decodeMessage,

@@ -1,8 +1,8 @@
 /** Outbox → forwarder → nats-server → ingest → Postgres, all real, with every part of it killed. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import t from 'tap';
@@ -10,7 +10,7 @@ import { systemClock } from '#core/clock.ts';
 import { Forwarder } from '#core/forward/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import { createLogger } from '#core/log.ts';
-import { connectNats, type NatsConnection } from '#core/nats/mod.ts';
+import { connectNats, LogReader, type NatsConnection } from '#core/nats/mod.ts';
 import { openOutbox } from '#core/outbox/mod.ts';
 import { StreamConsumer } from '../../api/ingest/consume.ts';
 import { waitFor } from '../support/assay.ts';
@@ -58,7 +58,7 @@ async function setUp(t: Teardown, natsConfig = '') {
   };
   const forward = async (ownId: string) => {
     const connection = await connectTo('forwarder');
-    const forwarder = new Forwarder({ connection, root, ownId, log });
+    const forwarder = new Forwarder({ connection, root, ownId, log, stuckAfterMs: 1_000 });
     return { forwarder, connection, running: forwarder.run() };
   };
   const consume = async () => {
@@ -202,6 +202,46 @@ t.test(
         { request_id: finished.id, status: 200, error_code: null },
       ],
     );
+  },
+);
+
+t.test(
+  'a server that forgot in a crash what was acknowledged, and not what was removed, holds up nothing',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, stored, root, nats, connectTo } = await setUp(t);
+    const own = await outbox(20_000);
+    const { forwarder, running } = await forward(own.id);
+    const ids: string[] = [];
+    const append = async () => {
+      for (let index = 0; index < 100; index += 1) {
+        const entry = logEntry();
+        ids.push(entry.id);
+        await own.outbox.append(entry.id, entry);
+      }
+    };
+    await append();
+    const reader = new LogReader(await connectTo('dies'));
+    await waitFor('messages', async () => (await reader.take(100)).length > 0);
+    // What the server knows of its consumer now, it will know again after the crash.
+    const consumerState = join(nats.storeDirectory, 'jetstream/$G/streams/LOGS/obs/ingest');
+    const remembered = join(root, '..', `${basename(root)}-consumer`);
+    t.teardown(() => rmSync(remembered, { recursive: true, force: true }));
+    await waitFor('the consumer to be written down', () => existsSync(join(consumerState, 'o.dat')));
+    cpSync(consumerState, remembered, { recursive: true });
+    reader.close();
+    await consume();
+    await waitFor('all records', async () => (await stored()).length === ids.length);
+    await nats.kill();
+    rmSync(consumerState, { recursive: true });
+    cpSync(remembered, consumerState, { recursive: true });
+    await nats.restart();
+    await append();
+    await own.outbox.close();
+    forwarder.stop();
+    await running;
+    t.same(await readdir(root), [], 'the outbox was stored, and let go');
+    t.same(await stored(), [...ids].sort());
   },
 );
 

@@ -9,6 +9,8 @@ import { freePort } from './free-port.ts';
 export type NatsServer = {
   url: string;
   port: number;
+  /** Where JetStream keeps what it stores. */
+  storeDirectory: string;
   readonly process: ChildProcess;
   /** `kill -9`, and waits until it is gone. */
   kill(): Promise<void>;
@@ -37,11 +39,12 @@ export function natsIsMissing(): string | false {
 /** Starts a server on a free port, with a store of its own. */
 export async function startNats(options: NatsOptions = {}): Promise<NatsServer> {
   const directory = mkdtempSync(join(tmpdir(), 'assay-test-nats-'));
+  const storeDirectory = join(directory, 'store');
   const port = await freePort();
   let jetStream = options.jetStream ?? true;
 
   const start = async (): Promise<ChildProcess> => {
-    const store = jetStream ? `jetstream { store_dir: "${join(directory, 'store')}" }` : '';
+    const store = jetStream ? `jetstream { store_dir: "${storeDirectory}" }` : '';
     const file = join(directory, 'nats.conf');
     writeFileSync(file, `listen: 127.0.0.1:${port}\n${store}\n${options.config ?? ''}\n`);
     const child = spawn(options.binary ?? 'nats-server', ['-c', file], {
@@ -75,13 +78,14 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    storeDirectory,
     get process() {
       return child;
     },
     kill,
     async restart(again = {}) {
       await kill();
-      if (again.emptied === true) rmSync(join(directory, 'store'), { recursive: true, force: true });
+      if (again.emptied === true) rmSync(storeDirectory, { recursive: true, force: true });
       jetStream = again.jetStream ?? jetStream;
       child = await start();
     },
