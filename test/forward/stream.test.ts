@@ -1,16 +1,23 @@
 /** Outbox → forwarder → nats-server → ingest → Postgres, all real, with every part of it killed. */
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
 import { Forwarder } from '#core/forward/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import { createLogger } from '#core/log.ts';
-import { connectNats, LogReader, type NatsConnection } from '#core/nats/mod.ts';
+import {
+  connectNats,
+  declareLogStream,
+  LogReader,
+  type NatsConnection,
+  type TakenMessage,
+} from '#core/nats/mod.ts';
 import { openOutbox } from '#core/outbox/mod.ts';
 import { StreamConsumer } from '../../api/ingest/consume.ts';
 import { waitFor } from '../support/assay.ts';
@@ -58,7 +65,7 @@ async function setUp(t: Teardown, natsConfig = '') {
   };
   const forward = async (ownId: string) => {
     const connection = await connectTo('forwarder');
-    const forwarder = new Forwarder({ connection, root, ownId, log, stuckAfterMs: 1_000 });
+    const forwarder = new Forwarder({ connection, root, ownId, log, stuckAfterMs: 3_000 });
     return { forwarder, connection, running: forwarder.run() };
   };
   const consume = async () => {
@@ -209,38 +216,58 @@ t.test(
   'a server that forgot in a crash what was acknowledged, and not what was removed, holds up nothing',
   { skip },
   async (t) => {
-    const { outbox, forward, consume, stored, root, nats, connectTo } = await setUp(t);
-    const own = await outbox(20_000);
+    const { outbox, forward, consume, stored, root, nats, manager, connectTo } = await setUp(t);
+    const { streams, consumers } = await manager();
+    const reading = await connectTo('test');
+    const consumerFile = join(nats.storeDirectory, 'jetstream/$G/streams/LOGS/obs/ingest/o.dat');
+    const remembered = join(t.testdir(), 'o.dat');
+    /** Takes three messages that are in the stream, and acknowledges some: what is left of them is written down then. */
+    const acknowledge = async (chosen: number[]) => {
+      const reader = new LogReader(reading);
+      const taken: TakenMessage[] = [];
+      await waitFor('messages', async () => taken.push(...(await reader.take(100))) === 3);
+      for (const index of chosen) taken[index]!.acknowledge();
+      const left = 3 - chosen.length;
+      await waitFor('the rest', async () => (await streams.info('LOGS')).state.messages === left);
+      await waitFor('its note', () => statSync(consumerFile).mtimeMs < Date.now() - 1_000);
+    };
+
+    // A consumer that knows of the first of three messages that it was acknowledged.
+    await declareLogStream(reading);
+    for (let index = 0; index < 3; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+    await acknowledge([0]);
+    cpSync(consumerFile, remembered);
+    await streams.delete('LOGS');
+
+    // And a stream that has the first of three messages, and not the others.
+    const own = await outbox();
     const { forwarder, running } = await forward(own.id);
     const ids: string[] = [];
-    const append = async () => {
-      for (let index = 0; index < 100; index += 1) {
-        const entry = logEntry();
-        ids.push(entry.id);
-        await own.outbox.append(entry.id, entry);
-      }
-    };
-    await append();
-    const reader = new LogReader(await connectTo('dies'));
-    await waitFor('messages', async () => (await reader.take(100)).length > 0);
-    // What the server knows of its consumer now, it will know again after the crash.
-    const consumerState = join(nats.storeDirectory, 'jetstream/$G/streams/LOGS/obs/ingest');
-    const remembered = join(root, '..', `${basename(root)}-consumer`);
-    t.teardown(() => rmSync(remembered, { recursive: true, force: true }));
-    await waitFor('the consumer to be written down', () => existsSync(join(consumerState, 'o.dat')));
-    cpSync(consumerState, remembered, { recursive: true });
-    reader.close();
-    await consume();
-    await waitFor('all records', async () => (await stored()).length === ids.length);
-    await nats.kill();
-    rmSync(consumerState, { recursive: true });
-    cpSync(remembered, consumerState, { recursive: true });
+    for (let count = 1; count <= 3; count += 1) {
+      const entry = logEntry();
+      ids.push(entry.id);
+      await own.outbox.append(entry.id, entry);
+      await waitFor('its message', async () => {
+        const info = await streams.info('LOGS').catch(() => null);
+        return info?.state.messages === count;
+      });
+    }
+    await acknowledge([1, 2]);
+    const ended = once(nats.process, 'exit');
+    nats.process.kill('SIGTERM');
+    await ended;
+    cpSync(remembered, consumerFile);
     await nats.restart();
-    await append();
+    await waitFor('the consumer to wait for what the stream does not have', async () => {
+      const info = await consumers.info('LOGS', 'ingest').catch(() => null);
+      return info?.ack_floor.stream_seq === 1 && info.num_ack_pending === 2;
+    });
+
+    await consume();
     await own.outbox.close();
     forwarder.stop();
     await running;
-    t.same(await readdir(root), [], 'the outbox was stored, and let go');
+    t.same(await readdir(root), [], 'the outbox was let go');
     t.same(await stored(), [...ids].sort());
   },
 );
