@@ -3,6 +3,7 @@
  * README.md has the table that operators read.
  */
 import { resolve } from 'node:path';
+import { parseAllowList } from '../outbound/mod.ts';
 import { type ProviderConfig, type ProviderName, readProviders } from './providers.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
 
@@ -46,6 +47,19 @@ export type Config = {
   providerTimeouts: { connectMs: number; firstByteMs: number; idleMs: number };
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
+  /** 32 bytes each, for the secrets of evaluators: the first seals, each opens what it has sealed. */
+  secretKeys: Buffer[];
+  /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See core/outbound. */
+  outboundAllow: string[];
+  evaluators: {
+    /** The gateway that judges are called through. */
+    gatewayUrl: string;
+    /** Judge calls and calls of external services at a time, in one process. */
+    remoteConcurrency: number;
+    /** Python evaluations at a time, in one process. */
+    pythonConcurrency: number;
+    python: string;
+  };
   /** How long each process may take to finish what it has begun. */
   shutdownMs: number;
   /** How much of that it goes on accepting connections, with `/readyz` at 503. */
@@ -76,9 +90,10 @@ export function processEnvironment(): Environment {
  */
 export function readConfig(environment: Environment): ConfigResult {
   const reader = new EnvironmentReader(environment);
+  const gatewayPort = reader.integer('GATEWAY_PORT', 8_787, PORTS);
   const config: Config = {
     host: reader.text('HOST') ?? '127.0.0.1',
-    gatewayPort: reader.integer('GATEWAY_PORT', 8_787, PORTS),
+    gatewayPort,
     gateways: reader.integer('GATEWAYS', 1, { min: 1, max: 64 }),
     sharePort: reader.choice('GATEWAY_SHARE_PORT', 'false', ['true', 'false']) === 'true',
     gatewaySocketFd: reader.integer('GATEWAY_SOCKET_FD', 0, GIVEN_FDS) || null,
@@ -106,6 +121,16 @@ export function readConfig(environment: Environment): ConfigResult {
       idleMs: reader.integer('PROVIDER_IDLE_TIMEOUT_MS', 120_000, TIMEOUTS_MS),
     },
     maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
+    secretKeys: readSecretKeys(reader),
+    outboundAllow: readOutboundAllow(reader),
+    evaluators: {
+      gatewayUrl:
+        reader.url('GATEWAY_URL', ['http:', 'https:'], 'http://gateway:8787') ??
+        `http://127.0.0.1:${gatewayPort}`,
+      remoteConcurrency: reader.integer('EVALUATOR_CONCURRENCY', 32, { min: 1, max: 1_024 }),
+      pythonConcurrency: reader.integer('PYTHON_CONCURRENCY', 4, { min: 1, max: 64 }),
+      python: reader.text('PYTHON') ?? '/usr/bin/python3',
+    },
     shutdownMs: reader.integer('SHUTDOWN_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
     drainDelayMs: reader.integer('DRAIN_DELAY_MS', 0, { ...TIMEOUTS_MS, min: 0 }),
   };
@@ -128,4 +153,27 @@ function readNats(reader: EnvironmentReader): Config['nats'] {
     return null;
   }
   return { servers, credentialsFile: credentialsFile === null ? null : resolve(credentialsFile) };
+}
+
+const SECRET_KEY_BYTES = 32;
+
+function readSecretKeys(reader: EnvironmentReader): Buffer[] {
+  return reader.list('SECRET_KEY').flatMap((text) => {
+    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
+    if (key.length === SECRET_KEY_BYTES) return [key];
+    reader.problems.push(
+      `SECRET_KEY must be ${SECRET_KEY_BYTES} bytes as base64 or hex (openssl rand -base64 32), or more than one with commas between them`,
+    );
+    return [];
+  });
+}
+
+function readOutboundAllow(reader: EnvironmentReader): string[] {
+  const entries = reader.list('OUTBOUND_ALLOW');
+  const read = parseAllowList(entries);
+  if ('allow' in read) return entries;
+  reader.problems.push(
+    `OUTBOUND_ALLOW must be addresses, CIDRs or host names with commas between them, but one is "${read.badEntry.slice(0, 80)}"`,
+  );
+  return [];
 }

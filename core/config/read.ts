@@ -26,6 +26,11 @@ export class EnvironmentReader {
     return value === undefined || value === '' ? null : value;
   }
 
+  /** Several, with commas between them; none when it is unset. */
+  list(name: string): string[] {
+    return (this.text(name) ?? '').split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+  }
+
   /** A whole number within bounds; digits only, so that `1e3` and `0x10` are not guessed at. */
   integer(name: string, fallback: number, bounds: { min: number; max: number }): number {
     return this.#read<number>(name, fallback, (text) => {

@@ -7,6 +7,8 @@ export type HealthOptions = {
   metrics: { text(): Promise<string>; contentType: string };
   /** What must answer for the process to be of use, by name: each rejects when it does not. */
   checks: Record<string, () => Promise<unknown>>;
+  /** What else an operator should see of it beside them; decides nothing. */
+  facts?: Record<string, string>;
 };
 
 const CHECK_TIMEOUT_MS = 2_000;
@@ -43,7 +45,7 @@ export function healthRoutes(options: HealthOptions) {
       const checks = Object.fromEntries(
         names.map((name, index) => [name, results[index] === 'ok' ? 'ok' : 'failed']),
       );
-      return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
+      return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks, ...options.facts });
     })
     .get(
       '/metrics',

@@ -1,0 +1,160 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher } from 'undici';
+import type { AllowList } from './allow-list.ts';
+import { checkOutboundUrl, hostOf } from './check-url.ts';
+import { ForbiddenAddressError, guardedConnector, type Lookup } from './connector.ts';
+import { OutboundError } from './outbound-error.ts';
+
+export type OutboundRequest = {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** For the whole of it, from looking up the name to the last byte of the answer. */
+  timeoutMs: number;
+  /** Ends the call; `post` then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+};
+
+/** An answer of any status but 3xx. */
+export type OutboundAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+
+/** Calls to addresses that users chose. */
+export type Outbound = {
+  /** @throws OutboundError */
+  post(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** Why a URL cannot be called; see `checkOutboundUrl`. */
+  checkUrl(url: string): string | null;
+  close(): Promise<void>;
+};
+
+/** A score and its reasons take a few KB; who sends more is broken, or means harm. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const CONNECT_MS = 5_000;
+const MAX_CONNECTIONS_PER_ORIGIN = 64;
+const KEEP_ALIVE_MS = 10_000;
+
+/**
+ * Makes the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed, the
+ * answer is read up to 1 MB, and the whole call has one deadline.
+ * @param options.lookup resolves names; the system's resolver unless told
+ * @param options.ca certificates (PEM) to trust instead of the usual authorities
+ */
+export function createOutbound(options: {
+  allow: AllowList;
+  lookup?: Lookup | undefined;
+  ca?: string | undefined;
+  connectMs?: number;
+}): Outbound {
+  const { allow, connectMs = CONNECT_MS } = options;
+  const agent = new Agent({
+    allowH2: false,
+    connections: MAX_CONNECTIONS_PER_ORIGIN,
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: guardedConnector({ allow, connectMs, lookup: options.lookup, ca: options.ca }),
+    // One deadline of ours instead of two: these would let a byte a second go on for ever.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  return {
+    checkUrl: (url) => checkOutboundUrl(url, allow),
+    post: async (request) => {
+      // Again, though it was checked when it was stored: what is allowed may have changed since.
+      if (checkOutboundUrl(request.url, allow) !== null) throw new OutboundError('forbidden', FORBIDDEN);
+      return callWithin(agent, request);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const FORBIDDEN = 'The address does not lead to a public host, or to one that OUTBOUND_ALLOW admits';
+
+async function callWithin(agent: Agent, request: OutboundRequest): Promise<OutboundAnswer> {
+  request.signal?.throwIfAborted();
+  const host = hostOf(new URL(request.url));
+  const over = new AbortController();
+  const stop = () => over.abort();
+  const timer = setTimeout(stop, request.timeoutMs);
+  request.signal?.addEventListener('abort', stop, { once: true });
+  // undici hears of the signal only once it is connected, so that a look-up that hangs would hold the call.
+  const stopped = new Promise<never>((_, reject) => {
+    over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
+  });
+  try {
+    return await Promise.race([exchange(agent, request, over.signal), stopped]);
+  } catch (error) {
+    if (error instanceof OutboundError) throw error;
+    request.signal?.throwIfAborted();
+    throw over.signal.aborted
+      ? new OutboundError('timeout', `${host} did not answer within ${request.timeoutMs} ms`)
+      : translate(error, host);
+  } finally {
+    clearTimeout(timer);
+    request.signal?.removeEventListener('abort', stop);
+  }
+}
+
+async function exchange(
+  agent: Agent,
+  request: OutboundRequest,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const url = new URL(request.url);
+  const answer = await agent.request({
+    origin: url.origin,
+    path: `${url.pathname}${url.search}`,
+    method: 'POST',
+    headers: request.headers,
+    body: request.body,
+    signal,
+  });
+  return readAnswer(answer, hostOf(url));
+}
+
+async function readAnswer(answer: Dispatcher.ResponseData, host: string): Promise<OutboundAnswer> {
+  const { statusCode: status, headers, body } = answer;
+  const give = (error: OutboundError): never => {
+    body.on('error', () => {}).destroy();
+    throw error;
+  };
+  if (status >= 300 && status < 400) {
+    give(new OutboundError('redirect', `${host} answered with a redirect (${status}): none is followed`));
+  }
+  const tooLarge = () =>
+    new OutboundError('too_large', `${host} answered with more than ${MAX_ANSWER_BYTES} bytes`);
+  if (Number(headers['content-length']) > MAX_ANSWER_BYTES) give(tooLarge());
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_ANSWER_BYTES) give(tooLarge());
+    chunks.push(chunk);
+  }
+  return { status, headers, body: Buffer.concat(chunks) };
+}
+
+const TLS_CODE = /^(ERR_TLS_|ERR_SSL_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH$|EPROTO$)/;
+
+function translate(cause: unknown, host: string): OutboundError {
+  const fail = (failure: OutboundError['failure'], message: string) =>
+    new OutboundError(failure, message, { cause });
+  if (cause instanceof ForbiddenAddressError) return fail('forbidden', FORBIDDEN);
+  const code = String((cause as { code?: unknown } | null)?.code ?? '');
+  if (TLS_CODE.test(code)) return fail('unreachable', `${host} could not be trusted: TLS failed (${code})`);
+  switch (code) {
+    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'ETIMEDOUT':
+      return fail('timeout', `${host} accepted no connection in time`);
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return fail('too_large', `${host} answered with too many headers`);
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return fail('unreachable', `${host} could not be found`);
+    case 'UND_ERR_SOCKET':
+    case 'ECONNRESET':
+    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
+      return fail('unreachable', `${host} closed the connection before its answer was whole`);
+    default:
+      return fail('unreachable', `${host} could not be reached`);
+  }
+}

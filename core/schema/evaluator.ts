@@ -1,0 +1,240 @@
+/** What evaluators are made of, and the rules for it. A sentence of these names the JSON path, the value and the rule. */
+import { type Static, Type } from '@sinclair/typebox';
+import { AssayError } from '../errors.ts';
+import { isObject, type JsonObject } from '../json/mod.ts';
+import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
+import { Compile, parseWith, quoteValue } from './check.ts';
+
+/** In code points. */
+export const MAX_EVALUATOR_NAME_LENGTH = 100;
+export const MAX_MODEL_LENGTH = 200;
+export const CHOICES = { min: 2, max: 50 } as const;
+/** Of a choice's label: a sentence or two. A judge is sent all labels twice. */
+export const MAX_LABEL_LENGTH = 500;
+
+export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
+
+/** One answer that a judge may choose. */
+export type Choice = { score: number; description: string };
+
+/** `min` and `max` are those of an LLM-RANGE, `choices` those of an LLM-CHOICE. */
+export type LlmTemplate = {
+  model: string;
+  prompt: string;
+  min?: number;
+  max?: number;
+  choices?: Choice[];
+};
+
+/** Python that defines `evaluate(input, output)`. */
+export type CodeTemplate = {
+  code: string;
+  /** Those left out are the sandbox's own. */
+  limits?: CodeLimits;
+};
+
+export const TEMPLATE_FIELDS = ['llm_template', 'code_template', 'external_config'] as const;
+export type TemplateField = (typeof TEMPLATE_FIELDS)[number];
+
+/** The field that says what an evaluator of this type does. */
+export function templateFieldOf(scoringType: ScoringType): TemplateField {
+  if (scoringType === 'PYTHON') return 'code_template';
+  return scoringType === 'EXTERNAL' ? 'external_config' : 'llm_template';
+}
+
+/** A label as it is compared: labels are equal ignoring case and surrounding space. */
+export function foldLabel(label: string): string {
+  return label.trim().normalize('NFC').toLowerCase();
+}
+
+const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
+  'LLM-BOOLEAN': [],
+  'LLM-CHOICE': ['choices'],
+  'LLM-RANGE': ['min', 'max'],
+};
+const SPECIAL_FIELDS = ['min', 'max', 'choices'];
+
+const closed = { additionalProperties: false };
+const Special = Type.Optional(Type.Unknown());
+const LlmTemplateShape = Type.Object(
+  {
+    model: Type.String({ maxLength: MAX_MODEL_LENGTH }),
+    prompt: Type.String(),
+    min: Special,
+    max: Special,
+    choices: Special,
+  },
+  closed,
+);
+
+function invalid(path: string, problem: string): AssayError {
+  return new AssayError('invalid_body', `${path} ${problem}`);
+}
+
+/** What the schema's paths are to begin with: a template that lies at `path` is checked inside the objects around it. */
+function nest(path: readonly string[], innermost: unknown): unknown {
+  return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
+}
+
+function finite(value: unknown, path: string): number {
+  if (value === undefined || value === null) throw invalid(path, 'is required');
+  if (typeof value !== 'number') throw invalid(path, `must be a number, but is ${quoteValue(value)}`);
+  // JSON writes no infinity, but 1e999 is read as one.
+  if (!Number.isFinite(value)) throw invalid(path, 'must be a finite number, but is larger than any');
+  return value + 0;
+}
+
+function notBlank(text: string, path: string): string {
+  if (text.trim() === '') throw invalid(path, 'must not be empty');
+  return text;
+}
+
+/**
+ * Makes the reader of LLM templates that lie at `path` in a body.
+ * @returns throws AssayError invalid_body; the template it returns has only the fields of the type
+ */
+export function llmTemplateReader(
+  path: readonly string[],
+): (scoringType: LlmScoringType, value: unknown) => LlmTemplate {
+  const shape = path.reduceRight(
+    (inner, name) => Type.Object({ [name]: inner }),
+    LlmTemplateShape as ReturnType<typeof Type.Object>,
+  );
+  const checker = Compile(shape);
+  const at = path.join('.');
+  return (scoringType, value) => {
+    parseWith(checker, nest(path, value));
+    const template = value as JsonObject & { model: string; prompt: string };
+    for (const field of SPECIAL_FIELDS) {
+      if (LLM_FIELDS[scoringType].includes(field) || (template[field] ?? null) === null) continue;
+      throw invalid(`${at}.${field}`, `does not belong to the scoring_type ${scoringType}`);
+    }
+    const model = notBlank(template.model, `${at}.model`);
+    const prompt = checkPrompt(template.prompt, at);
+    switch (scoringType) {
+      case 'LLM-BOOLEAN':
+        return { model, prompt };
+      case 'LLM-RANGE':
+        return { model, prompt, ...readRange(template, at) };
+      case 'LLM-CHOICE':
+        return { model, prompt, choices: readChoices(template.choices, `${at}.choices`) };
+    }
+  };
+}
+
+/** The sentences of `parseTemplate` begin with `prompt`. */
+function checkPrompt(prompt: string, at: string): string {
+  try {
+    parseTemplate(prompt);
+    return prompt;
+  } catch (error) {
+    if (!(error instanceof AssayError)) throw error;
+    throw new AssayError(error.code, `${at}.${error.message}`);
+  }
+}
+
+function readRange(template: JsonObject, at: string): { min: number; max: number } {
+  const min = finite(template.min, `${at}.min`);
+  const max = finite(template.max, `${at}.max`);
+  if (min < max) return { min, max };
+  throw invalid(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
+}
+
+function readChoices(value: unknown, at: string): Choice[] {
+  if (value === undefined || value === null) throw invalid(at, 'is required');
+  if (!Array.isArray(value)) throw invalid(at, `must be an array, but is ${quoteValue(value)}`);
+  if (value.length < CHOICES.min || value.length > CHOICES.max) {
+    throw invalid(at, `must hold ${CHOICES.min} to ${CHOICES.max} choices, but holds ${value.length}`);
+  }
+  const seen = new Map<string, number>();
+  return value.map((given, index) => {
+    const choice = readChoice(given, index, `${at}.${index}`);
+    const label = foldLabel(choice.description);
+    const twin = seen.get(label);
+    if (twin !== undefined) {
+      throw invalid(
+        `${at}.${index}`,
+        `has the label of ${at}.${twin}, ignoring case and surrounding space: ${quoteValue(choice.description)}`,
+      );
+    }
+    seen.set(label, index);
+    return choice;
+  });
+}
+
+/** A bare text is a label whose score is its index; a bare number is its own label. */
+function readChoice(given: unknown, index: number, at: string): Choice {
+  if (typeof given === 'string') return { score: index, description: readLabel(given, at) };
+  if (typeof given === 'number') return { score: finite(given, at), description: String(given + 0) };
+  if (!isObject(given)) {
+    throw invalid(
+      at,
+      `must be a string, a number or an object of score and description, but is ${quoteValue(given)}`,
+    );
+  }
+  const unknown = Object.keys(given).find((name) => name !== 'score' && name !== 'description');
+  if (unknown !== undefined) throw invalid(`${at}.${unknown}`, 'is not a known field');
+  const { description } = given;
+  if (description === undefined || description === null) throw invalid(`${at}.description`, 'is required');
+  if (typeof description !== 'string') {
+    throw invalid(`${at}.description`, `must be a string, but is ${quoteValue(description)}`);
+  }
+  return {
+    score: finite(given.score, `${at}.score`),
+    description: readLabel(description, `${at}.description`),
+  };
+}
+
+function readLabel(label: string, at: string): string {
+  if (label.length > MAX_LABEL_LENGTH) {
+    throw invalid(at, `must have at most ${MAX_LABEL_LENGTH} characters, but has ${label.length}`);
+  }
+  return notBlank(label, at);
+}
+
+/** The most that an evaluator may ask for: the sandbox refuses no more than it is told to. */
+export const MAX_CODE_LIMITS = { wallMs: 10_000, cpuSeconds: 10, memoryMb: 512 } as const;
+
+const atMost = (least: number, most: number) =>
+  Type.Optional(Type.Integer({ minimum: least, maximum: most }));
+
+/** What one evaluation may take. */
+export const CodeLimits = Type.Object(
+  {
+    wallMs: atMost(10, MAX_CODE_LIMITS.wallMs),
+    cpuSeconds: atMost(1, MAX_CODE_LIMITS.cpuSeconds),
+    memoryMb: atMost(16, MAX_CODE_LIMITS.memoryMb),
+  },
+  closed,
+);
+export type CodeLimits = Static<typeof CodeLimits>;
+
+const codeTemplateChecker = Compile(
+  Type.Object({
+    code_template: Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed),
+  }),
+);
+
+/**
+ * Reads `code_template`: the shape only, as nothing but Python can tell Python.
+ * @throws AssayError invalid_body
+ */
+export function readCodeTemplate(value: unknown): CodeTemplate {
+  const { code_template: template } = parseWith(codeTemplateChecker, { code_template: value });
+  checkCode(template.code, 'code_template.code');
+  return template;
+}
+
+/**
+ * Refuses source that cannot be stored as it is: it would be another program.
+ * @throws AssayError invalid_body
+ */
+export function checkCode(code: string, path: string): void {
+  const nul = code.indexOf('\0');
+  if (nul !== -1) {
+    const line = code.slice(0, nul).split('\n').length;
+    throw invalid(path, `has a NUL character in line ${line}, which Python does not allow`);
+  }
+  if (!code.isWellFormed()) throw invalid(path, 'is not valid Unicode: it has half of a surrogate pair');
+  notBlank(code, path);
+}

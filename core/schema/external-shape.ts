@@ -1,0 +1,202 @@
+/** The form of each adapter's config, and what its fields may say. */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import type { ValueError } from '@sinclair/typebox/compiler';
+import { AssayError } from '../errors.ts';
+import { parseTemplate, type Subject } from '../scoring/mod.ts';
+import { type Checker, Compile, explain, quoteValue } from './check.ts';
+
+/** What stands for a secret wherever one would be shown. */
+export const SECRET_MARK = '[secret]';
+
+/** Of the npm library `autoevals`: those that need neither a model nor code of the user's. */
+export const SCORERS = [
+  'ExactMatch',
+  'Levenshtein',
+  'NumericDiff',
+  'JSONDiff',
+  'ListContains',
+  'ValidJSON',
+] as const;
+export type ScorerName = (typeof SCORERS)[number];
+
+/** LastMile's own service; others that speak its language have their own `url`. */
+export const AUTOEVAL_URL = 'https://lastmileai.dev/api/2/auto_eval/evaluation/evaluate';
+
+/** A worker waits for as long at most; its lease on the evaluation must be longer. */
+export const MAX_EXTERNAL_TIMEOUT_MS = 120_000;
+const MIN_TIMEOUT_MS = 100;
+const MAX_EXPECTED_CHARACTERS = 65_536;
+
+const closed = { additionalProperties: false };
+const Url = Type.String({ minLength: 1, maxLength: 2_048 });
+const TimeoutMs = Type.Optional(Type.Integer({ minimum: MIN_TIMEOUT_MS, maximum: MAX_EXTERNAL_TIMEOUT_MS }));
+const Secret = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
+const expectation = { expected: Type.Optional(Type.Unknown()), expectedFrom: Text };
+
+const HttpConfig = Type.Object(
+  {
+    adapter: Type.Literal('http'),
+    url: Url,
+    // Looked at by hand: the sentence is to name the header.
+    headers: Type.Optional(Type.Unsafe<Record<string, string> | null>(Type.Unknown())),
+    secret: Secret,
+    timeoutMs: TimeoutMs,
+  },
+  closed,
+);
+const AutoevalConfig = Type.Object(
+  {
+    adapter: Type.Literal('autoeval'),
+    url: Type.Optional(Url),
+    metric: Text,
+    metricId: Text,
+    projectId: Text,
+    apiKey: Secret,
+    ...expectation,
+    timeoutMs: TimeoutMs,
+  },
+  closed,
+);
+const AutoevalsConfig = Type.Object(
+  {
+    adapter: Type.Literal('autoevals'),
+    scorer: Type.Union(SCORERS.map((name) => Type.Literal(name))),
+    ...expectation,
+    allowExtraEntities: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+const CHECKERS = {
+  http: Compile(HttpConfig),
+  autoeval: Compile(AutoevalConfig),
+  autoevals: Compile(AutoevalsConfig),
+};
+
+/** Any service: a JSON body in, `{score, reasoning?}` out. */
+export type HttpConfig = Static<typeof HttpConfig>;
+/** LastMile's AutoEval, or what speaks its language: parallel arrays in, an array of scores out. */
+export type AutoevalConfig = Static<typeof AutoevalConfig> & { url: string };
+/** A scorer of the npm library `autoevals`, in process. */
+export type AutoevalsConfig = Static<typeof AutoevalsConfig>;
+/** As it is stored and shown: with `[secret]` for each secret. */
+export type ExternalConfig = HttpConfig | AutoevalConfig | AutoevalsConfig;
+/** By the path of their field: `secret`, `apiKey`, `headers.<name in lower case>`. */
+export type ExternalSecrets = Record<string, string>;
+
+/** Whether an evaluator keeps this machine busy, and not some other. */
+export function scoresInProcess(config: ExternalConfig): boolean {
+  return config.adapter === 'autoevals';
+}
+
+/** The error of a field of `external_config`. */
+export function invalidConfig(path: string, problem: string): AssayError {
+  return new AssayError('invalid_body', `external_config${path === '' ? '' : `.${path}`} ${problem}`);
+}
+
+/**
+ * Reads a body's `external_config` as far as it needs nothing else; secrets are in it as they were given.
+ * @throws AssayError invalid_body
+ */
+export function parseShape(value: unknown): ExternalConfig {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidConfig('', 'must be an object');
+  }
+  const { adapter } = value as { adapter?: unknown };
+  const names = Object.keys(CHECKERS)
+    .map((name) => `"${name}"`)
+    .join(', ');
+  if (adapter === undefined) throw invalidConfig('adapter', `is required: one of ${names}`);
+  switch (adapter) {
+    case 'http':
+      return checked(CHECKERS.http, value);
+    case 'autoeval': {
+      const config = checked(CHECKERS.autoeval, value);
+      // Written down, so that a key never follows a default to another address.
+      return { ...config, url: config.url ?? AUTOEVAL_URL };
+    }
+    case 'autoevals':
+      return checked(CHECKERS.autoevals, value);
+    default:
+      throw invalidConfig('adapter', `must be one of ${names}, but is ${quoteValue(adapter)}`);
+  }
+}
+
+/** A URL may hold a password, too. */
+const SECRET_PATH = /^\/(apiKey|secret|headers|url)(\/|$)/;
+
+function checked<T extends TSchema>(checker: Checker<T>, value: unknown): Static<T> {
+  if (checker.Check(value)) return value;
+  const first = checker.Errors(value).First() as ValueError;
+  const shown = SECRET_PATH.test(first.path) ? { ...first, value: SECRET_MARK } : first;
+  throw new AssayError('invalid_body', explain({ ...shown, path: `/external_config${first.path}` }));
+}
+
+/** @throws AssayError invalid_body when what is expected cannot be stored, or looked up */
+export function checkExpectation(config: { expected?: unknown; expectedFrom?: string }): void {
+  if (config.expected !== undefined && config.expectedFrom !== undefined) {
+    throw invalidConfig('expectedFrom', 'must not be given together with external_config.expected');
+  }
+  let length: number;
+  try {
+    length = JSON.stringify(config.expected ?? null).length;
+  } catch {
+    throw invalidConfig('expected', 'is nested too deep');
+  }
+  if (length > MAX_EXPECTED_CHARACTERS) {
+    throw invalidConfig('expected', `must have at most ${MAX_EXPECTED_CHARACTERS} characters as JSON`);
+  }
+  if (config.expectedFrom !== undefined) lookupOf(config.expectedFrom);
+}
+
+/**
+ * What a variable of prompts means, given as in `{{…}}` but without the braces.
+ * @throws AssayError invalid_body when there is no such variable
+ */
+export function lookupOf(variable: string): (subject: Subject) => unknown {
+  const parts = /[{}]/.test(variable) ? [] : partsOf(variable);
+  const [part] = parts;
+  if (parts.length === 1 && part !== undefined && 'lookup' in part) return part.lookup;
+  throw invalidConfig(
+    'expectedFrom',
+    `must be one of input, output, inputs.<name>, request.<path>, response.<path>, properties.<name>, but is ${quoteValue(variable)}`,
+  );
+}
+
+function partsOf(variable: string): ReturnType<typeof parseTemplate>['parts'] {
+  try {
+    return parseTemplate(`{{${variable}}}`).parts;
+  } catch {
+    return [];
+  }
+}
+
+/** @throws AssayError invalid_body when the scorer and what it compares with do not go together */
+export function checkScorer(config: AutoevalsConfig): void {
+  checkExpectation(config);
+  const hasExpectation = config.expected !== undefined || config.expectedFrom !== undefined;
+  if (config.scorer === 'ValidJSON') {
+    if (hasExpectation) throw invalidConfig('expected', 'does not apply to the scorer "ValidJSON"');
+  } else if (!hasExpectation) {
+    throw invalidConfig(
+      'expected',
+      `or external_config.expectedFrom is required for the scorer "${config.scorer}"`,
+    );
+  }
+  if (config.allowExtraEntities !== undefined && config.scorer !== 'ListContains') {
+    throw invalidConfig('allowExtraEntities', `does not apply to the scorer "${config.scorer}"`);
+  }
+  const { scorer, expected } = config;
+  if (expected === undefined) return;
+  if (scorer === 'NumericDiff' && typeof expected !== 'number') {
+    throw invalidConfig('expected', 'must be a number for the scorer "NumericDiff"');
+  }
+  if (scorer === 'ListContains' && !isTexts(expected)) {
+    throw invalidConfig('expected', 'must be an array of strings for the scorer "ListContains"');
+  }
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

@@ -1,0 +1,7 @@
+/** What scoring means, for whoever schedules, runs or shows evaluations. Pure. */
+export * from './outcome.ts';
+export { isSampled, samplingPoint } from './sampling.ts';
+export { scoreKeyOf } from './score-key.ts';
+export { readSubject, type Skip, type StoredCall } from './subject.ts';
+export { MAX_PROMPT_BYTES, parseTemplate, type Rendered, renderTemplate, type Template } from './template.ts';
+export * from './trial.ts';
