@@ -3,6 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
 import { openLogPath } from '#core/forward/mod.ts';
 import { serve } from '#core/http/mod.ts';
+import { readInternalCall, readInternalSecret } from '#core/internal-call.ts';
 import { claimRequestId, createKeyDirectory } from '#core/keys/mod.ts';
 import type { Role } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
@@ -29,6 +30,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
+  const internalSecret = await readInternalSecret(sql);
   const keys = createKeyDirectory({ sql, clock, log, nats: config.nats });
   const metrics = createMetrics('gateway');
   const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
@@ -43,6 +45,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     route: createRouter(config.providers),
     upstream,
     recorder: observe(createRecorder(outbox, clock)),
+    readInternalCall: (header) => readInternalCall(internalSecret, header, clock.now()),
     claimRequestId: async (organizationId, requestId) => {
       try {
         return await claimRequestId(sql, organizationId, requestId);

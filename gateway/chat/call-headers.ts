@@ -4,11 +4,14 @@
  */
 import { AssayError } from '#core/errors.ts';
 import { isRequestId } from '#core/ids.ts';
+import { INTERNAL_HEADER } from '#core/internal-call.ts';
 
 /** What a caller says about a call, beside its body. */
 export type CallHeaders = {
   authorization: string | null;
   serviceAuth: string | null;
+  /** A call of our own evaluators says so here; of clients it counts for nothing. */
+  internal: string | null;
   contentEncoding: string | null;
   requestId: string | null;
   userId: string | null;
@@ -81,6 +84,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const call: CallHeaders = {
     authorization: null,
     serviceAuth: null,
+    internal: null,
     contentEncoding: null,
     requestId: null,
     userId: null,
@@ -114,6 +118,9 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
   switch (name) {
     case 'service-auth':
       call.serviceAuth = value;
+      break;
+    case INTERNAL_HEADER:
+      call.internal = value;
       break;
     case 'service-user-id':
       call.userId = limited(given, value);

@@ -1,15 +1,22 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
-import type { ApiKey } from '#core/keys/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
 import type { CallHeaders } from './call-headers.ts';
 import type { ChatBody } from './chat-body.ts';
 
+/** Who makes a call. */
+export type Caller = {
+  organizationId: string;
+  /** null: none, it is an evaluator's call. */
+  apiKeyId: string | null;
+  source: 'gateway' | 'evaluator';
+};
+
 /** One call that was let in, on its way to a provider. */
 export type Call = {
   id: string;
-  apiKey: ApiKey;
+  caller: Caller;
   /** The gateway's own path, as records show it. */
   path: string;
   headers: CallHeaders;
@@ -39,13 +46,13 @@ export type Outcome = {
 
 /** What the head of a log entry says of the call, before any answer. */
 function callHead(call: Call) {
-  const { headers, body, route } = call;
+  const { headers, body, route, caller } = call;
   return {
     v: 1,
     id: call.id,
-    organizationId: call.apiKey.organizationId,
-    apiKeyId: call.apiKey.keyId,
-    source: 'gateway',
+    organizationId: caller.organizationId,
+    apiKeyId: caller.apiKeyId,
+    source: caller.source,
     createdAtMs: call.createdAtMs,
     path: call.path,
     provider: route.dialect.label,

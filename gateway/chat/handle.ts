@@ -7,12 +7,13 @@ import type { Config } from '#core/config/mod.ts';
 import { AssayError, describeError } from '#core/errors.ts';
 import { bearerToken, incomingOf, outgoingOf, readBody } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
-import type { ApiKey, KeyDirectory } from '#core/keys/mod.ts';
+import type { InternalCall } from '#core/internal-call.ts';
+import type { KeyDirectory } from '#core/keys/mod.ts';
 import type { Logger } from '#core/log.ts';
 import type { Route } from '../providers/route.ts';
 import type { Upstream } from '../providers/upstream.ts';
 import { errorReply } from './answer.ts';
-import type { Call } from './call.ts';
+import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
 import { type ChatBody, decodeBody, providerBody, readChatBody } from './chat-body.ts';
 import type { Recorder } from './record.ts';
@@ -28,7 +29,12 @@ export type ChatDependencies = {
   recorder: Recorder;
   /** Claims an id that a caller chose; false when the organization has used it before. */
   claimRequestId(organizationId: string, requestId: string): Promise<boolean>;
+  /** The evaluation that a header says a call is made for; null when it is not signed by an evaluator of ours. */
+  readInternalCall(header: string): InternalCall | null;
 };
+
+/** The property that leads from a judge's record to the evaluation it was made for. */
+const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
 
 /** The path that records show, whichever of the two was called. */
 const RECORDED_PATH = '/v1/chat/completions';
@@ -43,13 +49,13 @@ export function createChatHandler(dependencies: ChatDependencies): (request: Req
     try {
       const headers = readCallHeaders(incomingOf(request).rawHeaders);
       id = headers.requestId ?? id;
-      const apiKey = await authenticate(headers, dependencies.keys);
+      const caller = await authenticate(headers, dependencies);
       const body = await readRequest(request, headers, dependencies.config.maxBodyBytes);
       const route = dependencies.route(body.model);
       const client = outgoingOf(request);
       const call: Call = {
         id,
-        apiKey,
+        caller,
         path: RECORDED_PATH,
         headers,
         body,
@@ -61,7 +67,7 @@ export function createChatHandler(dependencies: ChatDependencies): (request: Req
       const provided = providerBody(body, route.model, route.dialect.asksForUsage);
       const sent = providerHeaders(call);
       // Last, so that a call that is refused does not use its id up.
-      if (headers.requestId !== null) await claim(apiKey, headers.requestId, dependencies);
+      if (headers.requestId !== null) await claim(caller, headers.requestId, dependencies);
       if (client.destroyed)
         throw new AssayError('client_closed_request', 'The client left before its call was made');
       return await relayCall(call, provided, sent, dependencies);
@@ -77,7 +83,15 @@ export function createChatHandler(dependencies: ChatDependencies): (request: Req
   };
 }
 
-async function authenticate(headers: CallHeaders, keys: KeyDirectory): Promise<ApiKey> {
+async function authenticate(
+  headers: CallHeaders,
+  { keys, readInternalCall }: Pick<ChatDependencies, 'keys' | 'readInternalCall'>,
+): Promise<Caller> {
+  const internal = headers.internal === null ? null : readInternalCall(headers.internal);
+  if (internal !== null) {
+    headers.properties.push([EVALUATION_PROPERTY, internal.evaluationId]);
+    return { organizationId: internal.organizationId, apiKeyId: null, source: 'evaluator' };
+  }
   const token = bearerToken(headers.serviceAuth ?? headers.authorization);
   if (token === null) {
     throw new AssayError(
@@ -91,7 +105,7 @@ async function authenticate(headers: CallHeaders, keys: KeyDirectory): Promise<A
     throw new AssayError('invalid_api_key', 'The API key is not known here, or was revoked');
   if (!apiKey.scopes.has('gateway'))
     throw new AssayError('missing_scope', 'The API key lacks the scope "gateway"');
-  return apiKey;
+  return { organizationId: apiKey.organizationId, apiKeyId: apiKey.keyId, source: 'gateway' };
 }
 
 async function readRequest(request: Request, headers: CallHeaders, maxBytes: number): Promise<ChatBody> {
@@ -101,8 +115,12 @@ async function readRequest(request: Request, headers: CallHeaders, maxBytes: num
   return readChatBody(isPlain ? received : await decodeBody(received, encoding, maxBytes));
 }
 
-async function claim(apiKey: ApiKey, requestId: string, dependencies: ChatDependencies): Promise<void> {
-  if (await dependencies.claimRequestId(apiKey.organizationId, requestId)) return;
+async function claim(
+  caller: Caller,
+  requestId: string,
+  dependencies: Pick<ChatDependencies, 'claimRequestId'>,
+): Promise<void> {
+  if (await dependencies.claimRequestId(caller.organizationId, requestId)) return;
   throw new AssayError('request_id_in_use', `The Service-Request-Id ${requestId} was used before`);
 }
 
