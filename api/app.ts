@@ -4,17 +4,19 @@ import { AssayError } from '#core/errors.ts';
 import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import type { Logger } from '#core/log.ts';
+import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, toAssayError } from './routes/failure.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { MethodNotAllowedError } from './routes/route.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
-  LogRoutesOptions & { health: HealthOptions; log: Logger };
+  LogRoutesOptions &
+  EvaluatorRoutesOptions & { health: HealthOptions; log: Logger };
 
 /** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
 export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
-  const { keys, requests, logRequest, maxBodyBytes, health, log } = options;
+  const { keys, requests, evaluators, logRequest, maxBodyBytes, health, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
 
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -25,6 +27,7 @@ export function createApiApp(options: ApiAppOptions): { fetch(request: Request):
       );
     })
     .use(requestRoutes({ keys, requests, onBroken }))
+    .use(evaluatorRoutes({ keys, evaluators }))
     .use(logRoutes({ keys, logRequest, maxBodyBytes }))
     .use(healthRoutes(health))
     .compile();

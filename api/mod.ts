@@ -7,8 +7,11 @@ import { createKeyDirectory } from '#core/keys/mod.ts';
 import { type Role, stopInOrder } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
+import { checkOutboundUrl, parseAllowList } from '#core/outbound/mod.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { createSecretBox } from '#core/secrets/mod.ts';
 import { createApiApp } from './app.ts';
+import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
 import { createRequestLog } from './log/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 
@@ -45,9 +48,22 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats });
   const metrics = createMetrics('api');
   const logPath = await openLogPath({ config, role: 'api', log, metrics, clock });
+  const requests = createRequestService({ sql, clock });
+  const allowed = parseAllowList(config.outboundAllow);
+  if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
+  const trials = createTrials({ sql, clock });
+  const evaluators = createEvaluatorService({
+    sql,
+    clock,
+    trials,
+    requests,
+    secrets: createSecretBox(config.secretKeys),
+    checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
+  });
   const app = createApiApp({
     keys,
-    requests: createRequestService({ sql, clock }),
+    requests,
+    evaluators,
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       sql: claimSql,
@@ -77,6 +93,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         // 2. Every entry that was begun is committed, and on its way.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then what they needed.
+        { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
         { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
         { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },

@@ -10,6 +10,7 @@ import { isStoreUnavailable, type Sql, type TransactionSql } from '#core/postgre
 import { buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { isExpired } from './retention.ts';
+import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
 
 /** An entry, and where it was read: what a dead letter names. */
@@ -111,7 +112,9 @@ export class BatchStore {
       this.#options.sql.begin(async (tx) => {
         await batch.alongside?.(tx, first, first + items.length);
         for (const letter of letters) await insertDeadLetter(tx, letter);
-        return await insert(tx, records);
+        const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
+        if (online.length > 0) await scheduleEvaluations(tx, records, online, this.#options.log);
+        return added;
       }),
     );
     const deadLetters = letters.length;

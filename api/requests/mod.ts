@@ -15,6 +15,8 @@ import { runStatement } from './run.ts';
 import { readScores, scoresStatement } from './scores.ts';
 import { findShortSource } from './sources.ts';
 
+export { nanoToUsd } from './money.ts';
+
 /** Records as JSON texts, in order; `isWhole` when all are in memory already. */
 export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };
 

@@ -48,7 +48,8 @@ export function scoresStatement(
       and r.request_id = ${parameters.bind(requestId, 'text')}
     order by k.key collate "C"
     on conflict (organization_id, created_at, request_id, key)
-      do update set value = excluded.value, updated_at = excluded.updated_at
+      do update set value = excluded.value, updated_at = excluded.updated_at,
+                    evaluator_id = null, evaluator_version = null
     returning 1`;
   return { text, values: parameters.values };
 }

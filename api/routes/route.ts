@@ -6,7 +6,7 @@ import { authorize } from './authorize.ts';
 
 export type Call = { request: Request; params: Record<string, string> };
 export type Handler = (call: Call) => Promise<Response>;
-export type Route = { method: 'GET' | 'POST' | 'PUT'; path: string; handle: Handler };
+export type Route = { method: 'GET' | 'POST' | 'PUT' | 'DELETE'; path: string; handle: Handler };
 
 /** A handler for callers whose key has `scope`; anybody else is refused before the body is read. */
 export function guarded(
@@ -20,23 +20,30 @@ export function guarded(
 /** Makes routes an app. Another method on one of their paths is a 405. */
 export function routesApp(name: string, routes: readonly Route[]) {
   const app = new Elysia({ name });
+  const methods = new Map<string, string[]>();
   for (const { method, path, handle } of routes) {
-    app.route(method, path, ({ request, params }) => handle({ request, params }), { parse: 'none' });
-    app.all(path, ({ request }) => refuseMethod(request, method), { parse: 'none' });
+    // Elysia leaves params out where the path has none.
+    app.route(method, path, ({ request, params }) => handle({ request, params: params ?? {} }), {
+      parse: 'none',
+    });
+    methods.set(path, [...(methods.get(path) ?? []), method]);
+  }
+  for (const [path, allowed] of methods) {
+    app.all(path, ({ request }) => refuseMethod(request, allowed), { parse: 'none' });
   }
   return app;
 }
 
-/** The method that a 405 names in its Allow header. */
+/** The methods that a 405 names in its Allow header. */
 export class MethodNotAllowedError extends AssayError {
   readonly allow: string;
 
-  constructor(method: string, allow: string) {
-    super('method_not_allowed', `${method} is not allowed here; use ${allow}`);
-    this.allow = allow;
+  constructor(method: string, allowed: readonly string[]) {
+    super('method_not_allowed', `${method} is not allowed here; use ${allowed.join(' or ')}`);
+    this.allow = allowed.join(', ');
   }
 }
 
-function refuseMethod(request: Request, allow: string): never {
-  throw new MethodNotAllowedError(request.method, allow);
+function refuseMethod(request: Request, allowed: readonly string[]): never {
+  throw new MethodNotAllowedError(request.method, allowed);
 }

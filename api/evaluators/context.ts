@@ -1,0 +1,13 @@
+import type { Clock } from '#core/clock.ts';
+import type { Sql } from '#core/postgres/mod.ts';
+import type { RequestService } from '../requests/mod.ts';
+import type { DefineOptions } from './define.ts';
+
+/** What the parts of the service are given. */
+export type Context = DefineOptions & {
+  /** Under the role `assay_api`. */
+  sql: Sql;
+  clock: Clock;
+  /** Counts the requests that a run would score. */
+  requests: Pick<RequestService, 'count'>;
+};

@@ -1,0 +1,137 @@
+/** From the fields of a body to what is stored of an evaluator: read, checked, compiled, its secrets sealed. */
+import { isDeepStrictEqual } from 'node:util';
+import { AssayError } from '#core/errors.ts';
+import { storableJson } from '#core/json/mod.ts';
+import {
+  llmTemplateReader,
+  readCodeTemplate,
+  TEMPLATE_FIELDS,
+  type TemplateField,
+  templateFieldOf,
+} from '#core/schema/evaluator.ts';
+import { type ExternalSecrets, readExternalConfig } from '#core/schema/external.ts';
+import type { CompileResult, ScoringType } from '#core/scoring/mod.ts';
+import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#core/secrets/mod.ts';
+import type { EvaluatorRow, Templates } from './evaluator-json.ts';
+import type { Trials } from './trials.ts';
+
+/** One version of an evaluator. */
+export type Definition = Templates & { secrets: Buffer | null };
+
+export type DefineOptions = {
+  trials: Pick<Trials, 'run'>;
+  secrets: SecretBox;
+  /** Why a URL cannot be called, as the rest of a sentence; null when it may be. */
+  checkUrl: (url: string) => string | null;
+};
+
+export type DefinitionRequest = SecretOwner & {
+  scoringType: ScoringType;
+  /** The value of the type's own field. */
+  value: unknown;
+  /** What it replaces. */
+  previous: EvaluatorRow | null;
+};
+
+const NOTHING: Definition = {
+  llm_template: null,
+  code_template: null,
+  external_config: null,
+  secrets: null,
+};
+
+const readLlmTemplate = llmTemplateReader(['llm_template']);
+
+/**
+ * The value of the one template field that a scoring type has; undefined when it is absent or null.
+ * @throws AssayError invalid_body when a field of another type is there
+ */
+export function ownTemplate(scoringType: ScoringType, body: { [field in TemplateField]?: unknown }): unknown {
+  const own = templateFieldOf(scoringType);
+  for (const field of TEMPLATE_FIELDS) {
+    if (field === own || (body[field] ?? null) === null) continue;
+    throw new AssayError('invalid_body', `${field} does not belong to the scoring_type ${scoringType}`);
+  }
+  return body[own] ?? undefined;
+}
+
+/**
+ * Makes a definition; null when it is what `previous` is already.
+ * @throws AssayError invalid_body, evaluators_unavailable
+ */
+export async function define(options: DefineOptions, wanted: DefinitionRequest): Promise<Definition | null> {
+  const { scoringType, value, previous } = wanted;
+  switch (scoringType) {
+    case 'PYTHON': {
+      const code_template = readCodeTemplate(value);
+      if (previous !== null && isDeepStrictEqual(previous.code_template, code_template)) return null;
+      await compile(options.trials, wanted.organizationId, code_template.code);
+      return { ...NOTHING, code_template };
+    }
+    case 'EXTERNAL':
+      return defineExternal(options, wanted);
+    default: {
+      const llm_template = storable(readLlmTemplate(scoringType, value));
+      if (previous !== null && isDeepStrictEqual(previous.llm_template, llm_template)) return null;
+      return { ...NOTHING, llm_template };
+    }
+  }
+}
+
+/** As Postgres will give it back. */
+function storable<T>(value: T): T {
+  return JSON.parse(storableJson(value).text);
+}
+
+async function compile(trials: Pick<Trials, 'run'>, organizationId: string, code: string): Promise<void> {
+  const result = await trials.run({ organizationId, body: { kind: 'compile', code } });
+  if (!result.ok) throw new AssayError('invalid_body', compileSentence(result));
+}
+
+/** Python's own message, and where it points. */
+export function compileSentence(result: CompileResult & { ok: false }): string {
+  const { line, column } = result;
+  const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
+    .filter((part) => part !== '')
+    .join(', ');
+  return `code_template.code cannot be used: ${result.message}${place === '' ? '' : ` (${place})`}`;
+}
+
+function defineExternal({ secrets: box, checkUrl }: DefineOptions, wanted: DefinitionRequest) {
+  const { organizationId, evaluatorId, previous } = wanted;
+  const owner = { organizationId, evaluatorId };
+  const openSecrets = (): ExternalSecrets =>
+    previous === null || previous.secrets === null
+      ? {}
+      : withSecrets(() => box.open(previous.secrets!, owner));
+  const read = readExternalConfig(wanted.value, {
+    checkUrl,
+    previous:
+      previous === null || previous.external_config === null
+        ? null
+        : { config: previous.external_config, openSecrets },
+  });
+  const external_config = storable(read.config);
+  if (
+    previous !== null &&
+    isDeepStrictEqual(previous.external_config, external_config) &&
+    isDeepStrictEqual(openSecrets(), read.secrets)
+  ) {
+    return null;
+  }
+  return { ...NOTHING, external_config, secrets: sealSecrets(box, read.secrets, owner) };
+}
+
+/** Null when there are none. */
+export function sealSecrets(box: SecretBox, secrets: ExternalSecrets, owner: SecretOwner): Buffer | null {
+  return Object.keys(secrets).length === 0 ? null : withSecrets(() => box.seal(secrets, owner));
+}
+
+function withSecrets<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!(error instanceof SecretsUnavailableError)) throw error;
+    throw new AssayError('invalid_body', `external_config has secrets. ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,62 @@
+/** How an evaluator's scores are grouped, and which of them mean "good". Pure. */
+import { foldLabel } from '#core/schema/evaluator.ts';
+import type { Version } from './stats-statements.ts';
+
+/** Scores from `from` up to and without `to` (the last bucket: with it), or those of one answer, which has a label. */
+export type Bucket =
+  | { from: number; to: number; count: number }
+  | { label: string; score: number; count: number };
+
+export const BUCKETS = 10;
+const HALF = 0.5;
+
+/** The middle of two numbers, however large. */
+const middle = (low: number, high: number) => low / 2 + high / 2;
+
+/** Scores from here on count as good: the middle of what the evaluator can say, or half. */
+export function passThreshold({ llmTemplate }: Version): number {
+  if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
+    return middle(llmTemplate.min, llmTemplate.max);
+  }
+  const scores = llmTemplate?.choices?.map(({ score }) => score);
+  return scores === undefined ? HALF : middle(Math.min(...scores), Math.max(...scores));
+}
+
+/** Empty buckets: of each answer where they are given, else ten of equal width from the least score to the greatest. */
+export function bucketsOf(version: Version, scores: { min: number | null; max: number | null }): Bucket[] {
+  const { scoringType, llmTemplate } = version;
+  if (scoringType === 'LLM-BOOLEAN') {
+    return [
+      { label: 'false', score: 0, count: 0 },
+      { label: 'true', score: 1, count: 0 },
+    ];
+  }
+  if (llmTemplate?.choices !== undefined) {
+    return llmTemplate.choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
+  }
+  const from = llmTemplate?.min ?? scores.min;
+  const to = llmTemplate?.max ?? scores.max;
+  if (from === null || to === null) return [];
+  if (from === to) return [{ from, to, count: 0 }];
+  const edges = edgesOf(from, to);
+  return edges.slice(1).map((edge, index) => ({ from: edges[index]!, to: edge, count: 0 }));
+}
+
+/** Ascending, whatever rounding does to a range that is tiny, and finite, however large it is. */
+function edgesOf(from: number, to: number): number[] {
+  const edges = [from];
+  for (let index = 1; index < BUCKETS; index += 1) {
+    const plain = (from * (BUCKETS - index) + to * index) / BUCKETS;
+    const large = (from / BUCKETS) * (BUCKETS - index) + (to / BUCKETS) * index;
+    const edge = Number.isFinite(plain) ? plain : large;
+    edges.push(Math.min(to, Math.max(edges.at(-1)!, edge)));
+  }
+  return [...edges, to];
+}
+
+/** Whether an answer belongs to a bucket: choices by their label, where they have one. */
+export function isAnswer(bucket: Bucket, answer: { label: string | null; score: number }): boolean {
+  if (!('label' in bucket)) return false;
+  if (answer.label === null) return bucket.score === answer.score;
+  return foldLabel(bucket.label) === foldLabel(answer.label);
+}

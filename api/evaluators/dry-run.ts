@@ -1,0 +1,72 @@
+/** What a run over history would do, and cost. */
+import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { nanoToUsd } from '../requests/mod.ts';
+import type { Context } from './context.ts';
+import type { EvaluatorRow } from './evaluator-json.ts';
+import { requireEvaluator } from './evaluators.ts';
+
+export type DryRunJson = {
+  /** Requests that pass the filter. */
+  matching: number;
+  /** Of those, the ones that this version has an evaluation of: they are not scored again. */
+  already_scored: number;
+  /** Of what would be scheduled, by what evaluations of this evaluator cost so far; null: not known. */
+  estimated_cost_usd: number | null;
+};
+
+async function countScored(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluator: EvaluatorRow,
+  filter: Filter,
+): Promise<number> {
+  const parameters = new Parameters();
+  const organization = parameters.bind(organizationId, 'uuid');
+  const text = `
+    select count(*)::int4 as count
+    from assay.evaluations e
+    join assay.requests r
+      on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
+    where e.organization_id = ${organization}
+      and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
+      and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''
+      and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: false })}`;
+  const [row] = await tx.unsafe<{ count: number }[]>(text, [...parameters.values] as never[], {
+    prepare: false,
+  });
+  return row!.count;
+}
+
+/** What an evaluation costs, in nano-dollars; null: not known. */
+async function averageCost(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluator: EvaluatorRow,
+): Promise<number | null> {
+  if (evaluator.scoring_type === 'PYTHON') return 0;
+  const [row] = await tx<{ cost: number | null }[]>`
+    select avg(cost_nano)::float8 as cost from assay.evaluations
+    where organization_id = ${organizationId} and evaluator_id = ${evaluator.evaluator_id} and state = 'completed'`;
+  return row!.cost;
+}
+
+/** Counts and estimates; schedules nothing. */
+export async function dryRun(
+  { sql, requests }: Pick<Context, 'sql' | 'requests'>,
+  wanted: { organizationId: string; evaluatorId: string; filter: unknown; limit?: number },
+): Promise<DryRunJson> {
+  const { organizationId, evaluatorId, filter, limit } = wanted;
+  const matching = await requests.count(organizationId, { filter });
+  return inOrganization(sql, organizationId, async (tx) => {
+    const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
+    const scored = await countScored(tx, organizationId, evaluator, parseFilter(filter));
+    const cost = await averageCost(tx, organizationId, evaluator);
+    const count = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, matching - scored));
+    return {
+      matching,
+      already_scored: scored,
+      estimated_cost_usd: cost === null ? null : nanoToUsd(String(Math.round(cost * count))),
+    };
+  });
+}

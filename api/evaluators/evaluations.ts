@@ -1,0 +1,224 @@
+/** Single evaluations: found, tried again, cancelled. */
+import { AssayError } from '#core/errors.ts';
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { parseWith } from '#core/schema/check.ts';
+import { storableText } from '#core/schema/text.ts';
+import type { EvaluationState, Probe } from '#core/scoring/mod.ts';
+import { DEFAULT_LIMIT, type EvaluationQueryBody, evaluationQueryChecker } from './bodies.ts';
+import { usdOrNull } from './budget.ts';
+import type { Context } from './context.ts';
+import { isUuid, readWholeId, unknown } from './ids.ts';
+
+export type EvaluationJson = {
+  id: string;
+  evaluator_id: string;
+  evaluator_name: string;
+  /** Of the evaluator. */
+  version: number;
+  request_id: string;
+  request_created_at: string;
+  /** What was changed to measure the evaluator itself; null of an ordinary evaluation. */
+  probe: Probe | null;
+  run_id: string | null;
+  state: EvaluationState;
+  attempts: number;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  traces: string | null;
+  flags: string[];
+  /** The last failure, or why there was nothing to score. */
+  error: { code: string; message: string | null } | null;
+  /** Null when no judge was called. */
+  judge: {
+    model: string | null;
+    calls: number;
+    /** The judge's own records. */
+    request_ids: string[];
+    prompt_tokens: number | null;
+    completion_tokens: number | null;
+    /** USD. */
+    cost: number | null;
+    latency_ms: number | null;
+  } | null;
+  scheduled_at: string;
+  finished_at: string | null;
+};
+
+export type Evaluations = {
+  /** Newest first. */
+  query(organizationId: string, body: unknown): Promise<EvaluationJson[]>;
+  get(organizationId: string, id: string): Promise<EvaluationJson>;
+  retry(organizationId: string, id: string): Promise<EvaluationJson>;
+  cancel(organizationId: string, id: string): Promise<EvaluationJson>;
+};
+
+type EvaluationRow = {
+  evaluation_id: string;
+  evaluator_id: string;
+  evaluator_name: string;
+  version: number;
+  request_id: string;
+  created_at: Date;
+  probe: Probe | '';
+  run_id: string | null;
+  state: EvaluationState;
+  attempts: number;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  traces: string | null;
+  flags: string[];
+  error_code: string | null;
+  error_message: string | null;
+  judge_model: string | null;
+  judge_calls: number;
+  judge_request_ids: string[];
+  prompt_tokens: string | null;
+  completion_tokens: string | null;
+  cost_nano: string | null;
+  judge_latency_ms: string | null;
+  scheduled_at: Date;
+  finished_at: Date | null;
+};
+
+const RETRIED_FROM: readonly EvaluationState[] = ['error', 'dead', 'cancelled'];
+const CANCELLED_FROM: readonly EvaluationState[] = ['pending', 'paused'];
+
+const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
+
+function judgeJson(row: EvaluationRow): EvaluationJson['judge'] {
+  if (row.judge_calls === 0) return null;
+  return {
+    model: row.judge_model,
+    calls: row.judge_calls,
+    request_ids: row.judge_request_ids,
+    prompt_tokens: numberOrNull(row.prompt_tokens),
+    completion_tokens: numberOrNull(row.completion_tokens),
+    cost: usdOrNull(row.cost_nano),
+    latency_ms: numberOrNull(row.judge_latency_ms),
+  };
+}
+
+function evaluationJson(row: EvaluationRow): EvaluationJson {
+  return {
+    id: row.evaluation_id,
+    evaluator_id: row.evaluator_id,
+    evaluator_name: row.evaluator_name,
+    version: row.version,
+    request_id: row.request_id,
+    request_created_at: row.created_at.toISOString(),
+    probe: row.probe === '' ? null : row.probe,
+    run_id: row.run_id,
+    state: row.state,
+    attempts: row.attempts,
+    score: row.score,
+    label: row.label,
+    reasoning: row.reasoning,
+    traces: row.traces,
+    flags: row.flags,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message },
+    judge: judgeJson(row),
+    scheduled_at: row.scheduled_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+/** The name is that of the evaluator now, deleted or not. */
+const columns = (tx: TransactionSql) => tx`
+  e.*, v.name as evaluator_name
+  from assay.evaluations e
+  join assay.evaluators v on v.organization_id = e.organization_id and v.evaluator_id = e.evaluator_id`;
+
+async function find(tx: TransactionSql, organizationId: string, id: string): Promise<EvaluationRow> {
+  const [row] = await tx<EvaluationRow[]>`
+    select ${columns(tx)}
+    where e.organization_id = ${organizationId} and e.evaluation_id = ${readWholeId('evaluation', id)}`;
+  if (row === undefined) throw unknown('evaluation', id);
+  return row;
+}
+
+function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
+  const { evaluatorId, version, requestId, runId, state, errorCode } = query;
+  return tx`
+    ${evaluatorId === undefined ? tx`` : tx`and e.evaluator_id = ${evaluatorId}`}
+    ${version === undefined ? tx`` : tx`and e.version = ${version}`}
+    ${requestId === undefined ? tx`` : tx`and e.request_id = ${storableText(requestId)}`}
+    ${runId === undefined ? tx`` : tx`and e.run_id = ${runId}`}
+    ${state === undefined ? tx`` : tx`and e.state = ${state}`}
+    ${errorCode === undefined ? tx`` : tx`and e.error_code = ${storableText(errorCode)}`}`;
+}
+
+export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Evaluations {
+  /** The answer for an evaluation that is not in a state that allows a change. */
+  async function refuse(
+    tx: TransactionSql,
+    organizationId: string,
+    id: string,
+    { from, what }: { from: readonly EvaluationState[]; what: string },
+  ): Promise<never> {
+    const { state } = await find(tx, organizationId, id);
+    const states = `${from.slice(0, -1).join(', ')} or ${from.at(-1)}`;
+    throw new AssayError(
+      'conflict',
+      `The evaluation ${id} is ${state}: only one that is ${states} can be ${what}`,
+    );
+  }
+
+  return {
+    async query(organizationId, body) {
+      const query = parseWith(evaluationQueryChecker, body);
+      // What cannot be an id is nobody's.
+      if ([query.evaluatorId, query.runId].some((id) => id !== undefined && !isUuid(id))) return [];
+      const { limit = DEFAULT_LIMIT, offset = 0 } = query;
+      const rows = await inOrganization(
+        sql,
+        organizationId,
+        (tx) => tx<EvaluationRow[]>`
+          select ${columns(tx)}
+          where e.organization_id = ${organizationId} ${conditions(tx, query)}
+          order by e.scheduled_at desc, e.evaluation_id desc
+          limit ${limit} offset ${offset}`,
+      );
+      return rows.map(evaluationJson);
+    },
+
+    async get(organizationId, id) {
+      return inOrganization(sql, organizationId, async (tx) =>
+        evaluationJson(await find(tx, organizationId, id)),
+      );
+    },
+
+    async retry(organizationId, id) {
+      const evaluationId = readWholeId('evaluation', id);
+      return inOrganization(sql, organizationId, async (tx) => {
+        const retried = await tx`
+          update assay.evaluations
+          set state = 'pending', due_at = ${new Date(clock.now())}, attempts = 0,
+            error_code = null, error_message = null, finished_at = null
+          where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
+            and state = any(${tx.array([...RETRIED_FROM])})
+          returning 1`;
+        if (retried.length === 0) {
+          return refuse(tx, organizationId, id, { from: RETRIED_FROM, what: 'tried again' });
+        }
+        return evaluationJson(await find(tx, organizationId, id));
+      });
+    },
+
+    async cancel(organizationId, id) {
+      const evaluationId = readWholeId('evaluation', id);
+      return inOrganization(sql, organizationId, async (tx) => {
+        const cancelled = await tx`
+          update assay.evaluations set state = 'cancelled', finished_at = ${new Date(clock.now())}
+          where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
+            and state = any(${tx.array([...CANCELLED_FROM])})
+          returning 1`;
+        if (cancelled.length === 0) {
+          return refuse(tx, organizationId, id, { from: CANCELLED_FROM, what: 'cancelled' });
+        }
+        return evaluationJson(await find(tx, organizationId, id));
+      });
+    },
+  };
+}

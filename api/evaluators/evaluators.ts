@@ -1,0 +1,256 @@
+/** Evaluators themselves: made, found, changed, deleted, resumed. */
+import { randomUUID } from 'node:crypto';
+import { AssayError } from '#core/errors.ts';
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { parseWith, quoteValue } from '#core/schema/check.ts';
+import { MAX_EVALUATOR_NAME_LENGTH, templateFieldOf } from '#core/schema/evaluator.ts';
+import { foldName, storableText } from '#core/schema/text.ts';
+import { type ScoringType, scoreKeyOf } from '#core/scoring/mod.ts';
+import { evaluatorChangeChecker, evaluatorQueryChecker, newEvaluatorChecker } from './bodies.ts';
+import { readBudget } from './budget.ts';
+import type { Context } from './context.ts';
+import { type Definition, define, ownTemplate } from './define.ts';
+import { type EvaluatorJson, type EvaluatorRow, evaluatorJson } from './evaluator-json.ts';
+import { readUuid, unknown } from './ids.ts';
+import { setStates } from './set-states.ts';
+import {
+  addVersion,
+  countEvaluators,
+  deleteEvaluator,
+  findEvaluator,
+  findNameTaken,
+  insertEvaluator,
+  listEvaluators,
+  lockEvaluators,
+  unpauseEvaluator,
+  updateEvaluator,
+} from './store.ts';
+
+export type Evaluators = {
+  create(organizationId: string, body: unknown): Promise<EvaluatorJson>;
+  get(organizationId: string, id: string): Promise<EvaluatorJson>;
+  query(organizationId: string, body: unknown): Promise<EvaluatorJson[]>;
+  change(organizationId: string, id: string, body: unknown): Promise<EvaluatorJson>;
+  remove(organizationId: string, id: string): Promise<void>;
+  resume(organizationId: string, id: string): Promise<EvaluatorJson>;
+};
+
+/** Of one organization. Each online one is looked at for every request that is logged. */
+export const MAX_EVALUATORS = 200;
+
+/** Changes are few, so that one is rarely overtaken by another; never five times. */
+const MAX_CHANGE_ATTEMPTS = 5;
+
+const CHANGEABLE = ['name', 'llm_template', 'code_template', 'external_config', 'daily_budget_usd'] as const;
+
+function readName(name: string): { name: string; scoreKey: string } {
+  const length = [...name].length;
+  if (length < 1 || length > MAX_EVALUATOR_NAME_LENGTH) {
+    throw new AssayError(
+      'invalid_body',
+      `name must have 1 to ${MAX_EVALUATOR_NAME_LENGTH} characters, but has ${length}`,
+    );
+  }
+  const stored = storableText(name);
+  const scoreKey = scoreKeyOf(stored);
+  if (scoreKey !== '') return { name: stored, scoreKey };
+  throw new AssayError(
+    'invalid_body',
+    `name must hold a letter or a digit, as its scores are stored by those, but is ${quoteValue(name)}`,
+  );
+}
+
+/** Only judges cost. */
+function readBudgetOf(scoringType: ScoringType, value: unknown): number | null {
+  const budget = readBudget(value);
+  if (budget === null || scoringType !== 'PYTHON') return budget;
+  throw new AssayError('invalid_body', 'daily_budget_usd does not belong to the scoring_type PYTHON');
+}
+
+/** @throws AssayError not_found */
+export async function requireEvaluator(
+  tx: TransactionSql,
+  organizationId: string,
+  id: string,
+): Promise<EvaluatorRow> {
+  const row = await findEvaluator(tx, organizationId, id);
+  if (row === undefined) throw unknown('evaluator', id);
+  return row;
+}
+
+/** @throws AssayError conflict: two evaluators with one score key would write over each other's scores */
+async function refuseTakenName(
+  tx: TransactionSql,
+  organizationId: string,
+  wanted: { name: string; scoreKey: string },
+  ownId: string | null,
+): Promise<void> {
+  const other = await findNameTaken(tx, organizationId, wanted.scoreKey, ownId);
+  if (other === undefined) return;
+  const message =
+    other.name === wanted.name
+      ? `There is an evaluator named ${quoteValue(other.name)} already: ${other.evaluator_id}`
+      : `The name ${quoteValue(wanted.name)} has the score key ${quoteValue(wanted.scoreKey)}, ` +
+        `which is that of the evaluator ${quoteValue(other.name)}: ${other.evaluator_id}`;
+  throw new AssayError('conflict', message);
+}
+
+export function createEvaluators(context: Context): Evaluators {
+  const { sql, clock } = context;
+
+  async function changeOnce(
+    organizationId: string,
+    id: string,
+    body: unknown,
+  ): Promise<EvaluatorJson | 'overtaken'> {
+    const before = await inOrganization(sql, organizationId, (tx) =>
+      requireEvaluator(tx, organizationId, id),
+    );
+    const change = readChange(body, before);
+    const definition =
+      change.template === undefined
+        ? null
+        : await define(context, {
+            organizationId,
+            evaluatorId: id,
+            scoringType: before.scoring_type,
+            value: change.template,
+            previous: before,
+          });
+    return inOrganization(sql, organizationId, async (tx) => {
+      await lockEvaluators(tx, organizationId);
+      const current = await requireEvaluator(tx, organizationId, id);
+      if (current.version !== before.version) return 'overtaken';
+      if (change.name !== undefined) await refuseTakenName(tx, organizationId, change.name, id);
+      const at = new Date(clock.now());
+      if (definition !== null) {
+        const version = current.version + 1;
+        await addVersion(tx, { organizationId, evaluatorId: id, version, definition, at });
+      }
+      const row = await updateEvaluator(tx, {
+        organizationId,
+        evaluatorId: id,
+        ...(change.name ?? { name: current.name, scoreKey: current.score_key }),
+        dailyBudgetNano: change.budget === undefined ? current.daily_budget_nano : change.budget,
+        version: definition === null ? current.version : current.version + 1,
+        at,
+      });
+      return evaluatorJson(row);
+    });
+  }
+
+  return {
+    async create(organizationId, value) {
+      const body = parseWith(newEvaluatorChecker, value);
+      const named = readName(body.name);
+      const scoringType = body.scoring_type as ScoringType;
+      const template = ownTemplate(scoringType, body);
+      const dailyBudgetNano = readBudgetOf(scoringType, body.daily_budget_usd);
+      if (template === undefined) {
+        throw new AssayError(
+          'invalid_body',
+          `${templateFieldOf(scoringType)} is required for the scoring_type ${scoringType}`,
+        );
+      }
+      const evaluatorId = randomUUID();
+      const owner = { organizationId, evaluatorId };
+      const definition = (await define(context, {
+        ...owner,
+        scoringType,
+        value: template,
+        previous: null,
+      })) as Definition;
+      return inOrganization(sql, organizationId, async (tx) => {
+        await lockEvaluators(tx, organizationId);
+        await refuseTakenName(tx, organizationId, named, null);
+        if ((await countEvaluators(tx, organizationId)) >= MAX_EVALUATORS) {
+          throw new AssayError('conflict', `An organization can have at most ${MAX_EVALUATORS} evaluators`);
+        }
+        const at = new Date(clock.now());
+        await insertEvaluator(tx, { ...owner, ...named, scoringType, dailyBudgetNano, at });
+        await addVersion(tx, { ...owner, version: 1, definition, at });
+        return evaluatorJson(await requireEvaluator(tx, organizationId, evaluatorId));
+      });
+    },
+
+    async get(organizationId, id) {
+      const evaluatorId = readUuid('evaluator', id);
+      return inOrganization(sql, organizationId, async (tx) =>
+        evaluatorJson(await requireEvaluator(tx, organizationId, evaluatorId)),
+      );
+    },
+
+    async query(organizationId, value) {
+      const { name, scoring_type, isPaused } = parseWith(evaluatorQueryChecker, value);
+      const rows = await inOrganization(sql, organizationId, (tx) => listEvaluators(tx, organizationId));
+      // They are few, and names are folded by one function only.
+      return rows
+        .filter(
+          (row) =>
+            (name === undefined || foldName(row.name).includes(foldName(name))) &&
+            (scoring_type === undefined || row.scoring_type === scoring_type) &&
+            (isPaused === undefined || (row.paused_reason !== null) === isPaused),
+        )
+        .map(evaluatorJson);
+    },
+
+    async change(organizationId, id, value) {
+      const evaluatorId = readUuid('evaluator', id);
+      for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt += 1) {
+        const changed = await changeOnce(organizationId, evaluatorId, value);
+        if (changed !== 'overtaken') return changed;
+      }
+      throw new AssayError('conflict', 'This evaluator is being changed by others: try again');
+    },
+
+    async remove(organizationId, id) {
+      const evaluatorId = readUuid('evaluator', id);
+      await inOrganization(sql, organizationId, async (tx) => {
+        await lockEvaluators(tx, organizationId);
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
+      });
+    },
+
+    async resume(organizationId, id) {
+      const evaluatorId = readUuid('evaluator', id);
+      const row = await inOrganization(sql, organizationId, async (tx) => {
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        await unpauseEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
+        return requireEvaluator(tx, organizationId, evaluatorId);
+      });
+      await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
+      return evaluatorJson(row);
+    },
+  };
+}
+
+type Change = {
+  name: { name: string; scoreKey: string } | undefined;
+  /** The value of the type's own template; undefined: it stays. */
+  template: unknown;
+  /** Nano-dollars, null for no limit; undefined: it stays. */
+  budget: number | null | undefined;
+};
+
+/** @throws AssayError invalid_body */
+function readChange(value: unknown, current: EvaluatorRow): Change {
+  const body = parseWith(evaluatorChangeChecker, value);
+  if (body.scoring_type !== undefined && body.scoring_type !== current.scoring_type) {
+    throw new AssayError(
+      'invalid_body',
+      `scoring_type cannot change: it is ${current.scoring_type}, but ${body.scoring_type} is asked for; make another evaluator`,
+    );
+  }
+  if (CHANGEABLE.every((field) => body[field] === undefined)) {
+    throw new AssayError('invalid_body', `body must hold at least one of ${CHANGEABLE.join(', ')}`);
+  }
+  return {
+    name: body.name === undefined ? undefined : readName(body.name),
+    template: ownTemplate(current.scoring_type, body),
+    budget:
+      body.daily_budget_usd === undefined
+        ? undefined
+        : readBudgetOf(current.scoring_type, body.daily_budget_usd),
+  };
+}

@@ -1,0 +1,126 @@
+/** Online evaluators: which requests an evaluator scores as they are logged. */
+import { AssayError } from '#core/errors.ts';
+import { parseFilter } from '#core/filter/mod.ts';
+import { storableJson } from '#core/json/mod.ts';
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { parseWith } from '#core/schema/check.ts';
+import { onlineEvaluatorChecker } from './bodies.ts';
+import type { Context } from './context.ts';
+import { requireEvaluator } from './evaluators.ts';
+import { readUuid, unknown } from './ids.ts';
+import { lockEvaluators } from './store.ts';
+
+export type OnlineEvaluatorJson = {
+  id: string;
+  evaluator_id: string;
+  config: {
+    /** Percent. */
+    sampleRate: number;
+    propertyFilters: { key: string; value: string }[];
+    /** As it was given; null: every request. */
+    filter: unknown;
+    /** Percent of what is sampled. */
+    probeRate: number;
+  };
+  created_at: string;
+};
+
+export type OnlineEvaluators = {
+  create(organizationId: string, evaluatorId: string, body: unknown): Promise<OnlineEvaluatorJson>;
+  /** Newest first. */
+  list(organizationId: string, evaluatorId: string): Promise<OnlineEvaluatorJson[]>;
+  remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<void>;
+};
+
+/** Of one organization: all of them are looked at for every request that is logged. */
+export const MAX_ONLINE_EVALUATORS = 50;
+
+type OnlineRow = {
+  online_id: string;
+  evaluator_id: string;
+  sample_rate: number;
+  property_filters: { key: string; value: string }[];
+  filter: unknown;
+  probe_rate: number;
+  created_at: Date;
+};
+
+function onlineJson(row: OnlineRow): OnlineEvaluatorJson {
+  return {
+    id: row.online_id,
+    evaluator_id: row.evaluator_id,
+    config: {
+      sampleRate: row.sample_rate,
+      propertyFilters: row.property_filters.map(({ key, value }) => ({ key, value })),
+      filter: row.filter,
+      probeRate: row.probe_rate,
+    },
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+/** A filter as it is stored: as given, once it is known to be one. Null is none. */
+function checkedFilter(filter: unknown): string | null {
+  if (filter === undefined || filter === null) return null;
+  parseFilter(filter);
+  return storableJson(filter).text;
+}
+
+async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from assay.online_evaluators where organization_id = ${organizationId}`;
+  if (row!.count < MAX_ONLINE_EVALUATORS) return;
+  throw new AssayError(
+    'conflict',
+    `An organization can have at most ${MAX_ONLINE_EVALUATORS} online evaluators`,
+  );
+}
+
+export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'clock'>): OnlineEvaluators {
+  return {
+    async create(organizationId, id, body) {
+      const evaluatorId = readUuid('evaluator', id);
+      const { config } = parseWith(onlineEvaluatorChecker, body);
+      const { sampleRate, propertyFilters = [], probeRate = 0 } = config;
+      const filter = checkedFilter(config.filter);
+      return inOrganization(sql, organizationId, async (tx) => {
+        await lockEvaluators(tx, organizationId);
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        await refuseTooMany(tx, organizationId);
+        const [row] = await tx<OnlineRow[]>`
+          insert into assay.online_evaluators
+            (organization_id, evaluator_id, sample_rate, property_filters, filter, probe_rate, created_at)
+          values
+            (${organizationId}, ${evaluatorId}, ${sampleRate}, ${storableJson(propertyFilters).text}::text::jsonb,
+             ${filter}::text::jsonb, ${probeRate}, ${new Date(clock.now())})
+          returning *`;
+        return onlineJson(row!);
+      });
+    },
+
+    async list(organizationId, id) {
+      const evaluatorId = readUuid('evaluator', id);
+      return inOrganization(sql, organizationId, async (tx) => {
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        const rows = await tx<OnlineRow[]>`
+          select * from assay.online_evaluators
+          where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
+          order by created_at desc, online_id desc`;
+        return rows.map(onlineJson);
+      });
+    },
+
+    async remove(organizationId, id, onlineId) {
+      const evaluatorId = readUuid('evaluator', id);
+      await inOrganization(sql, organizationId, async (tx) => {
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        const removed = await tx`
+          delete from assay.online_evaluators
+          where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
+            and online_id = ${readUuid('online evaluator', onlineId)}
+          returning 1`;
+        if (removed.length === 0) throw unknown('online evaluator', onlineId);
+      });
+    },
+  };
+}

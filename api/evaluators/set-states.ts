@@ -1,0 +1,77 @@
+/** Changes of many evaluations at once: a batch a transaction, so that none is long and workers get their rows in between. */
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import type { Context } from './context.ts';
+
+/** Whose evaluations change, and so how. */
+export type StateChange =
+  /** Its paused evaluations are pending again, but for those of runs that are paused themselves. */
+  | { kind: 'evaluator-resumed'; evaluatorId: string }
+  /** Its pending evaluations wait. */
+  | { kind: 'run-paused'; runId: string }
+  | { kind: 'run-resumed'; runId: string }
+  /** What has not begun does not begin. */
+  | { kind: 'run-cancelled'; runId: string };
+
+const BATCH_SIZE = 5_000;
+/** Some millions: what is beyond is left to a second call. */
+const MAX_BATCHES = 1_000;
+
+/** Makes a change, and returns how many evaluations it was. Those that somebody holds right now are running, or done. */
+export async function setStates(
+  { sql, clock }: Pick<Context, 'sql' | 'clock'>,
+  organizationId: string,
+  change: StateChange,
+): Promise<number> {
+  let total = 0;
+  for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
+    const changed = await inOrganization(sql, organizationId, (tx) =>
+      changeBatch(tx, organizationId, change, new Date(clock.now())),
+    );
+    total += changed;
+    if (changed < BATCH_SIZE) break;
+  }
+  return total;
+}
+
+async function changeBatch(
+  tx: TransactionSql,
+  organizationId: string,
+  change: StateChange,
+  at: Date,
+): Promise<number> {
+  const rows = await tx`
+    update assay.evaluations set ${assignment(tx, change, at)}
+    where evaluation_id in (
+      select e.evaluation_id from assay.evaluations e
+      where e.organization_id = ${organizationId} and ${condition(tx, change)}
+      limit ${BATCH_SIZE} for update skip locked)
+    returning 1`;
+  return rows.length;
+}
+
+function assignment(tx: TransactionSql, { kind }: StateChange, at: Date) {
+  switch (kind) {
+    case 'evaluator-resumed':
+    case 'run-resumed':
+      return tx`state = 'pending', due_at = ${at}`;
+    case 'run-paused':
+      return tx`state = 'paused'`;
+    case 'run-cancelled':
+      return tx`state = 'cancelled', finished_at = ${at}`;
+  }
+}
+
+function condition(tx: TransactionSql, change: StateChange) {
+  switch (change.kind) {
+    case 'evaluator-resumed':
+      return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'paused' and not exists (
+        select from assay.evaluation_runs r where r.run_id = e.run_id and r.state = 'paused')`;
+    case 'run-paused':
+      return tx`e.run_id = ${change.runId} and e.state = 'pending'`;
+    case 'run-resumed':
+      return tx`e.run_id = ${change.runId} and e.state = 'paused' and exists (
+        select from assay.evaluators v where v.evaluator_id = e.evaluator_id and v.paused_reason is null)`;
+    case 'run-cancelled':
+      return tx`e.run_id = ${change.runId} and e.state in ('pending', 'paused')`;
+  }
+}

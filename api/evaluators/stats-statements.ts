@@ -1,0 +1,219 @@
+/** What the statistics are made of, summed in Postgres: one version of one evaluator. */
+import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { LlmTemplate } from '#core/schema/evaluator.ts';
+import { EVALUATION_STATES, type EvaluationState, type ScoringType } from '#core/scoring/mod.ts';
+import type { Agreement, ProbeSum } from './agreement.ts';
+import { type Bucket, isAnswer } from './distribution.ts';
+import type { EvaluatorRow } from './evaluator-json.ts';
+
+/** What the statistics are of. */
+export type Version = {
+  organizationId: string;
+  evaluatorId: string;
+  version: number;
+  scoringType: ScoringType;
+  llmTemplate: LlmTemplate | null;
+};
+
+export async function findVersion(
+  tx: TransactionSql,
+  evaluator: EvaluatorRow,
+  version: number,
+): Promise<Version | undefined> {
+  const { organization_id: organizationId, evaluator_id: evaluatorId, scoring_type: scoringType } = evaluator;
+  const [row] = await tx<{ llm_template: LlmTemplate | null }[]>`
+    select llm_template from assay.evaluator_versions
+    where organization_id = ${organizationId} and evaluator_id = ${evaluatorId} and version = ${version}`;
+  return row && { organizationId, evaluatorId, version, scoringType, llmTemplate: row.llm_template };
+}
+
+const evaluationsOf = (tx: TransactionSql, { organizationId, evaluatorId, version }: Version) => tx`
+  e.organization_id = ${organizationId} and e.evaluator_id = ${evaluatorId} and e.version = ${version}`;
+
+/** Evaluations that gave a score that counts. */
+const scoredOf = (tx: TransactionSql, version: Version) => tx`
+  ${evaluationsOf(tx, version)} and e.probe = '' and e.state = 'completed'`;
+
+export async function countStates(tx: TransactionSql, version: Version) {
+  const rows = await tx<{ state: EvaluationState; error_code: string | null; count: number }[]>`
+    select state, error_code, count(*)::int4 as count from assay.evaluations e
+    where ${evaluationsOf(tx, version)} and probe = ''
+    group by state, error_code order by count desc, error_code`;
+  const byState = Object.fromEntries(EVALUATION_STATES.map((state) => [state, 0])) as Record<
+    EvaluationState,
+    number
+  >;
+  const errors: Record<string, number> = {};
+  const skips: Record<string, number> = {};
+  for (const { state, error_code: code, count } of rows) {
+    byState[state] += count;
+    if (code === null) continue;
+    if (state === 'skipped') skips[code] = (skips[code] ?? 0) + count;
+    if (state === 'error' || state === 'dead') errors[code] = (errors[code] ?? 0) + count;
+  }
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
+  return { total, by_state: byState, errors, skips };
+}
+
+export type ScoreSums = {
+  count: number;
+  mean: number | null;
+  standard_deviation: number | null;
+  min: number | null;
+  max: number | null;
+};
+
+/** Sums of squares of scores below this are within a double; larger ones, which no rubric has, are scaled first. */
+const SAFE_SCORE = 1e100;
+
+/** What scores are divided by before they are summed. */
+const scaleOf = (min: number | null, max: number | null) => {
+  const largest = Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0));
+  return largest > SAFE_SCORE ? largest : 1;
+};
+
+export async function sumScores(tx: TransactionSql, version: Version): Promise<ScoreSums> {
+  const [range] = await tx<{ count: number; min: number | null; max: number | null }[]>`
+    select count(*)::int4 as count, min(score) as min, max(score) as max
+    from assay.evaluations e where ${scoredOf(tx, version)}`;
+  const { count, min, max } = range!;
+  const scale = scaleOf(min, max);
+  const [sums] = await tx<{ mean: number | null; deviation: number | null }[]>`
+    select avg(score / ${scale}::float8) as mean, stddev_samp(score / ${scale}::float8) as deviation
+    from assay.evaluations e where ${scoredOf(tx, version)}`;
+  const times = (value: number | null) => (value === null ? null : value * scale);
+  return {
+    count,
+    mean: times(sums!.mean),
+    standard_deviation: times(sums!.deviation),
+    min,
+    max,
+  };
+}
+
+/** Fills buckets. */
+export async function countBuckets(
+  tx: TransactionSql,
+  version: Version,
+  buckets: readonly Bucket[],
+): Promise<Bucket[]> {
+  const [first] = buckets;
+  if (first === undefined) return [];
+  return 'label' in first ? countAnswers(tx, version, buckets) : countWidths(tx, version, buckets);
+}
+
+async function countAnswers(
+  tx: TransactionSql,
+  version: Version,
+  buckets: readonly Bucket[],
+): Promise<Bucket[]> {
+  const rows = await tx<{ label: string | null; score: number; count: number }[]>`
+    select label, score, count(*)::int4 as count from assay.evaluations e
+    where ${scoredOf(tx, version)} group by label, score`;
+  return buckets.map((bucket) => ({
+    ...bucket,
+    count: rows.filter((row) => isAnswer(bucket, row)).reduce((sum, row) => sum + row.count, 0),
+  }));
+}
+
+type Width = Bucket & { from: number; to: number };
+
+async function countWidths(
+  tx: TransactionSql,
+  version: Version,
+  buckets: readonly Bucket[],
+): Promise<Bucket[]> {
+  const edges = buckets.slice(1).map((bucket) => String((bucket as Width).from));
+  // The number of edges at or below a score; a score that is out by a rounding stays in the outermost bucket.
+  const rows = await tx<{ bucket: number; count: number }[]>`
+    select width_bucket(score, ${tx.array(edges)}::text[]::float8[]) as bucket, count(*)::int4 as count
+    from assay.evaluations e where ${scoredOf(tx, version)} group by 1`;
+  return buckets.map((bucket, index) => ({
+    ...bucket,
+    count: rows.find((row) => row.bucket === index)?.count ?? 0,
+  }));
+}
+
+/** `day` is `YYYY-MM-DD`. */
+export type DayRow = { day: string; count: number; mean: number | null };
+
+/** By when the requests were made, as a run over history would otherwise make all of it one day's. */
+export async function listDays(tx: TransactionSql, version: Version, firstDay: string): Promise<DayRow[]> {
+  const rows = await tx<{ day: string; count: number; mean: number; scale: number }[]>`
+    select to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int4 as count,
+      avg(score / s.scale) as mean, s.scale
+    from assay.evaluations e
+    cross join (
+      select case when max(abs(score)) > ${SAFE_SCORE}::float8 then max(abs(score)) else 1 end as scale
+      from assay.evaluations e where ${scoredOf(tx, version)}) s
+    where ${scoredOf(tx, version)} and e.created_at >= ${firstDay}::text::timestamp at time zone 'UTC'
+    group by 1, s.scale`;
+  return rows.map(({ day, count, mean, scale }) => ({ day, count, mean: mean * scale }));
+}
+
+export type JudgeSums = {
+  calls: number;
+  prompt_tokens: string;
+  completion_tokens: string;
+  cost_nano: string;
+  latency_ms: string;
+  p50: number | null;
+  p95: number | null;
+};
+
+/** Whatever came of the evaluations, as a judge is paid for failures too; without probes. */
+export async function sumJudge(tx: TransactionSql, version: Version): Promise<JudgeSums> {
+  const [sums] = await tx<JudgeSums[]>`
+    select coalesce(sum(judge_calls), 0)::float8 as calls,
+      coalesce(sum(prompt_tokens), 0)::int8 as prompt_tokens,
+      coalesce(sum(completion_tokens), 0)::int8 as completion_tokens,
+      coalesce(sum(cost_nano), 0)::int8 as cost_nano,
+      coalesce(sum(judge_latency_ms), 0)::int8 as latency_ms,
+      percentile_cont(0.5) within group (order by judge_latency_ms) as p50,
+      percentile_cont(0.95) within group (order by judge_latency_ms) as p95
+    from assay.evaluations e where ${evaluationsOf(tx, version)} and probe = '' and judge_calls > 0`;
+  return sums!;
+}
+
+export async function countAgreement(
+  tx: TransactionSql,
+  version: Version,
+  threshold: number,
+): Promise<Agreement> {
+  const passes = tx`e.score >= ${threshold}::float8`;
+  const [all] = await tx<{ scored: number; passed: number }[]>`
+    select count(*)::int4 as scored, (count(*) filter (where ${passes}))::int4 as passed
+    from assay.evaluations e where ${scoredOf(tx, version)}`;
+  const [rated] = await tx<{ tp: number; fp: number; fn: number; tn: number }[]>`
+    select (count(*) filter (where ${passes} and r.feedback_rating))::int4 as tp,
+      (count(*) filter (where ${passes} and not r.feedback_rating))::int4 as fp,
+      (count(*) filter (where not ${passes} and r.feedback_rating))::int4 as fn,
+      (count(*) filter (where not ${passes} and not r.feedback_rating))::int4 as tn
+    from assay.evaluations e
+    join assay.requests r
+      on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
+    where ${scoredOf(tx, version)} and r.feedback_rating is not null`;
+  const { tp, fp, fn, tn } = rated!;
+  return {
+    ...all!,
+    confusion: { truePositive: tp, falsePositive: fp, falseNegative: fn, trueNegative: tn },
+  };
+}
+
+/** Probes beside the evaluations that they repeat. */
+export async function sumProbes(
+  tx: TransactionSql,
+  version: Version,
+  threshold: number,
+): Promise<ProbeSum[]> {
+  return tx<ProbeSum[]>`
+    select p.probe, count(*)::int4 as count,
+      (count(*) filter (where (p.score >= ${threshold}::float8) <> (e.score >= ${threshold}::float8)))::int4 as flips,
+      least(1.7976931348623157e308, avg(abs(p.score::numeric - e.score::numeric)))::float8 as difference
+    from assay.evaluations e
+    join assay.evaluations p
+      on p.organization_id = e.organization_id and p.request_id = e.request_id and p.created_at = e.created_at
+        and p.evaluator_id = e.evaluator_id and p.version = e.version and p.probe <> '' and p.state = 'completed'
+    where ${scoredOf(tx, version)}
+    group by p.probe`;
+}

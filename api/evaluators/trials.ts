@@ -1,0 +1,173 @@
+/**
+ * Work that the API has an evaluators process do at once: code is compiled, and evaluators are tried out, in the sandbox
+ * and with the authorization of real evaluations, which the API has not. A trial is a row that is answered in place; both
+ * sides tell each other by notifications, and look for themselves should one get lost.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#core/clock.ts';
+import { AssayError } from '#core/errors.ts';
+import { storableJson } from '#core/json/mod.ts';
+import { inOrganization, listen, type Sql } from '#core/postgres/mod.ts';
+import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
+
+export type Trials = {
+  /**
+   * Has a trial done, and waits for its result.
+   * @throws AssayError evaluators_unavailable when no evaluators process takes it, or none is done in time
+   */
+  run<Body extends TrialBody>(trial: { organizationId: string; body: Body }): Promise<TrialResultOf<Body>>;
+  stop(): Promise<void>;
+};
+
+export type TrialsOptions = {
+  /** Under the role `assay_api`. */
+  sql: Sql;
+  clock: Clock;
+  /** Overrides how long to wait, in milliseconds. */
+  patience?: Partial<TrialPatience>;
+};
+
+export type TrialPatience = {
+  /** For a process to take a trial: those that are up take it at once, if they are not all busy. */
+  takenMs: number;
+  /** For a compilation or Python. */
+  localMs: number;
+  /** For judges and other services. */
+  remoteMs: number;
+};
+
+const PATIENCE: TrialPatience = { takenMs: 5_000, localMs: 15_000, remoteMs: 120_000 };
+
+/** Whoever hears gets by with a rare look; whoever does not hear must look often. */
+const LOOK_MS = { hearing: 1_000, deaf: 250 };
+
+/** Trials that wait at a time, in this process and of one organization: each looks at Postgres now and then. */
+const MAX_WAITING = 64;
+const MAX_WAITING_OF_ONE = 8;
+
+const REQUESTS_CHANNEL = 'assay_trials';
+const RESULTS_CHANNEL = 'assay_trial_results';
+
+const unavailable = (message: string) => new AssayError('evaluators_unavailable', message);
+
+/** A trial under way. */
+type Waiting = { organizationId: string; isWoken: boolean; wake(): void };
+
+type TrialRow = { is_taken: boolean; result: TrialResult | null };
+
+export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
+  const { takenMs, localMs, remoteMs } = { ...PATIENCE, ...patience };
+  const waiting = new Map<string, Waiting>();
+  let isHearing = false;
+  const listening = listen({
+    sql,
+    channel: RESULTS_CHANNEL,
+    onNotify: (trialId) => wake(waiting.get(trialId)),
+    onListening: () => {
+      isHearing = true;
+      for (const one of waiting.values()) wake(one);
+    },
+    onLost: () => {
+      isHearing = false;
+    },
+  });
+
+  function refuseTooMany(organizationId: string): void {
+    const own = [...waiting.values()].filter((one) => one.organizationId === organizationId).length;
+    if (own < MAX_WAITING_OF_ONE && waiting.size < MAX_WAITING) return;
+    throw unavailable('Too many evaluators are being compiled or tried out at once: try again');
+  }
+
+  async function ask(organizationId: string, trialId: string, body: TrialBody): Promise<void> {
+    const text = storableJson(body).text;
+    await inOrganization(sql, organizationId, async (tx) => {
+      await tx`
+        insert into assay.evaluator_trials (trial_id, organization_id, body)
+        values (${trialId}, ${organizationId}, ${text}::text::jsonb)`;
+      await tx`select pg_notify(${REQUESTS_CHANNEL}, ${trialId})`;
+    });
+  }
+
+  async function look(organizationId: string, trialId: string): Promise<TrialRow> {
+    const [row] = await inOrganization(
+      sql,
+      organizationId,
+      (tx) => tx<TrialRow[]>`
+        select taken_at is not null as is_taken, result from assay.evaluator_trials where trial_id = ${trialId}`,
+    );
+    // The table is unlogged: it is empty after a crash of Postgres.
+    if (row === undefined) throw unavailable('The evaluators lost this call: try again');
+    return row;
+  }
+
+  async function answerTo(
+    organizationId: string,
+    trialId: string,
+    one: Waiting,
+    patienceMs: number,
+  ): Promise<TrialResult> {
+    const start = clock.monotonic();
+    for (;;) {
+      await nextLook(one, isHearing ? LOOK_MS.hearing : LOOK_MS.deaf);
+      const { is_taken: isTaken, result } = await look(organizationId, trialId);
+      if (result !== null) return result;
+      const waitedMs = clock.monotonic() - start;
+      if (!isTaken && waitedMs >= takenMs) {
+        throw unavailable('No evaluators process is free, or none runs: try again');
+      }
+      if (waitedMs >= patienceMs) throw unavailable('The evaluators took too long: try again');
+    }
+  }
+
+  const forget = (organizationId: string, trialId: string) =>
+    inOrganization(
+      sql,
+      organizationId,
+      (tx) => tx`delete from assay.evaluator_trials where trial_id = ${trialId}`,
+    ).catch(() => {}); // The evaluators clear away what nobody waits for.
+
+  return {
+    async run<Body extends TrialBody>(trial: { organizationId: string; body: Body }) {
+      const { organizationId, body } = trial;
+      refuseTooMany(organizationId);
+      const trialId = randomUUID();
+      const one: Waiting = { organizationId, isWoken: false, wake: () => {} };
+      waiting.set(trialId, one);
+      try {
+        await ask(organizationId, trialId, body);
+        const result = await answerTo(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
+        if (result.kind === 'unavailable') throw unavailable(result.message);
+        return result as TrialResultOf<Body>;
+      } finally {
+        waiting.delete(trialId);
+        await forget(organizationId, trialId);
+      }
+    },
+    stop: () => listening.stop(),
+  };
+}
+
+function isLocal(body: TrialBody): boolean {
+  return body.kind === 'compile' || body.scoringType === 'PYTHON';
+}
+
+function wake(one: Waiting | undefined): void {
+  if (one === undefined) return;
+  one.isWoken = true;
+  one.wake();
+}
+
+/** Resolves after `waitMs`, or as soon as there was a notification since the last time. */
+function nextLook(one: Waiting, waitMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      one.isWoken = false;
+      one.wake = () => {};
+      resolve();
+    };
+    const timer = setTimeout(done, waitMs);
+    one.wake = done;
+    if (one.isWoken) done();
+  });
+}

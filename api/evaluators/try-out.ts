@@ -1,0 +1,178 @@
+/** Evaluators tried out before they are made: on a call and an answer that the caller gives, leaving nothing behind. */
+import { AssayError } from '#core/errors.ts';
+import { parseWith, quoteValue } from '#core/schema/check.ts';
+import { checkCode, type LlmScoringType, llmTemplateReader } from '#core/schema/evaluator.ts';
+import { readExternalConfig } from '#core/schema/external.ts';
+import { storableText } from '#core/schema/text.ts';
+import {
+  type Outcome,
+  type TestInput,
+  type TestResult,
+  TRIAL_EVALUATOR_ID,
+  type TrialDefinition,
+} from '#core/scoring/mod.ts';
+import { nanoToUsd } from '../requests/mod.ts';
+import { externalTestChecker, llmTestChecker, pythonTestChecker, type TestInputBody } from './bodies.ts';
+import { type DefineOptions, sealSecrets } from './define.ts';
+
+/** Why there is no score: an evaluation that fails is a result of the test, not a failure of the call. */
+type TestError = { code: string; message: string };
+
+/** USD is null when the judge's model has no known price. */
+export type LlmTestJson = {
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  flags: string[];
+  usage: { prompt_tokens: number | null; completion_tokens: number | null; calls: number } | null;
+  cost: number | null;
+  prompt: string | null;
+  raw: string | null;
+  parse: string | null;
+  duration_ms: number;
+  error: TestError | null;
+};
+
+export type PythonTestJson = {
+  output: number | null;
+  traces: string;
+  duration_ms: number;
+  error: TestError | null;
+};
+
+export type ExternalTestJson = {
+  score: number | null;
+  reasoning: string | null;
+  duration_ms: number;
+  error: TestError | null;
+};
+
+export type TryOut = {
+  llm(organizationId: string, body: unknown): Promise<LlmTestJson>;
+  python(organizationId: string, body: unknown): Promise<PythonTestJson>;
+  external(organizationId: string, body: unknown): Promise<ExternalTestJson>;
+};
+
+const DEFAULT_NAME = 'Test';
+const readLlmTemplate = llmTemplateReader(['evaluatorConfig', 'evaluator_llm_template']);
+
+/** A body as the text that a record would hold: a string has to be JSON itself. */
+function bodyText(value: unknown, path: string): string {
+  if (typeof value !== 'string') return writeJson(value, path);
+  try {
+    JSON.parse(value);
+    return value;
+  } catch {
+    throw new AssayError(
+      'invalid_body',
+      `${path} must be JSON, or a string of JSON, but is ${quoteValue(value)}`,
+    );
+  }
+}
+
+function writeJson(value: unknown, path: string): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    throw new AssayError('invalid_body', `${path} is nested too deep`);
+  }
+}
+
+function readTestInput({ inputBody, outputBody, inputs }: TestInputBody): TestInput {
+  return {
+    requestText: bodyText(inputBody, 'testInput.inputBody'),
+    responseText: bodyText(outputBody, 'testInput.outputBody'),
+    inputs: (inputs ?? {}) as Record<string, unknown>,
+  };
+}
+
+function errorOf(outcome: Outcome): TestError | null {
+  switch (outcome.state) {
+    case 'completed':
+      return null;
+    case 'skipped':
+      return { code: outcome.reason, message: outcome.message };
+    case 'failed':
+      return { code: outcome.code, message: outcome.message };
+  }
+}
+
+function scoreOf(outcome: Outcome) {
+  if (outcome.state !== 'completed') return { score: null, label: null, reasoning: null, flags: [] };
+  const { score, label, reasoning, flags } = outcome;
+  return { score, label, reasoning, flags };
+}
+
+function llmTestJson({ outcome, use, prompt, raw, parse, durationMs }: TestResult): LlmTestJson {
+  return {
+    ...scoreOf(outcome),
+    usage:
+      use === null
+        ? null
+        : {
+            prompt_tokens: use.promptTokens,
+            completion_tokens: use.completionTokens,
+            calls: use.calls,
+          },
+    cost: use === null || use.costNano === null ? null : nanoToUsd(String(use.costNano)),
+    prompt,
+    raw,
+    parse,
+    duration_ms: durationMs,
+    error: errorOf(outcome),
+  };
+}
+
+export function createTryOut({ trials, secrets, checkUrl }: DefineOptions): TryOut {
+  const run = (
+    organizationId: string,
+    body: { testInput: TestInputBody; evaluatorName?: string },
+    definition: TrialDefinition,
+  ): Promise<TestResult> =>
+    trials.run({
+      organizationId,
+      body: {
+        kind: 'test',
+        evaluatorName: storableText(body.evaluatorName ?? DEFAULT_NAME),
+        testInput: readTestInput(body.testInput),
+        ...definition,
+      },
+    });
+
+  return {
+    async llm(organizationId, value) {
+      const body = parseWith(llmTestChecker, value);
+      const scoringType = body.evaluatorConfig.evaluator_scoring_type as LlmScoringType;
+      const llmTemplate = readLlmTemplate(scoringType, body.evaluatorConfig.evaluator_llm_template);
+      return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));
+    },
+
+    async python(organizationId, value) {
+      const body = parseWith(pythonTestChecker, value);
+      const { code, limits } = body;
+      checkCode(code, 'code');
+      const codeTemplate = limits === undefined ? { code } : { code, limits };
+      const result = await run(organizationId, body, { scoringType: 'PYTHON', codeTemplate });
+      return {
+        output: scoreOf(result.outcome).score,
+        traces: result.traces ?? '',
+        duration_ms: result.durationMs,
+        error: errorOf(result.outcome),
+      };
+    },
+
+    async external(organizationId, value) {
+      const body = parseWith(externalTestChecker, value);
+      const read = readExternalConfig(body.external_config, { checkUrl });
+      const owner = { organizationId, evaluatorId: TRIAL_EVALUATOR_ID };
+      const sealed = sealSecrets(secrets, read.secrets, owner);
+      const { outcome, durationMs } = await run(organizationId, body, {
+        scoringType: 'EXTERNAL',
+        externalConfig: read.config,
+        sealedSecrets: sealed === null ? null : sealed.toString('base64'),
+      });
+      const { score, reasoning } = scoreOf(outcome);
+      return { score, reasoning, duration_ms: durationMs, error: errorOf(outcome) };
+    },
+  };
+}
