@@ -1,23 +1,36 @@
-/** The evaluators role: scores what was logged. So far it serves its health only. */
+/** The evaluators role: scores what was logged. */
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
+import { describeError } from '#core/errors.ts';
 import { healthApp, serve } from '#core/http/mod.ts';
+import { readInternalSecret } from '#core/internal-call.ts';
 import { type Role, stopInOrder } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { createSecretBox } from '#core/secrets/mod.ts';
+import { startSandbox } from './python/mod.ts';
+import { createScorer, startWorker } from './worker/mod.ts';
 
-const POSTGRES_CONNECTIONS = 2;
-const STATEMENT_TIMEOUT_MS = 5_000;
+const POSTGRES_CONNECTIONS = 8;
+const STATEMENT_TIMEOUT_MS = 15_000;
 /** Nobody but the operator calls this role. */
 const LOOPBACK = '127.0.0.1';
+/** Beyond the gateway's own patience with a provider, so that its answer, which names the record, comes first. */
+const JUDGE_GRACE_MS = 5_000;
+const JUDGE_CONNECT_MS = 5_000;
+/** Python evaluations that are held for each that runs: the next is at hand when one ends. */
+const PYTHON_AHEAD = 4;
+/** For what was held to be given back, and the pool to end. */
+const STOP_MARGIN_MS = 1_000;
 
 /**
  * Starts the evaluators; `config.databaseUrl` must be set.
  * @throws Error with one sentence when the schema does not fit or the port is taken
  */
 export async function startEvaluators(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
-  const { config, log } = options;
+  const { config, log, clock } = options;
+  const { gatewayUrl, remoteConcurrency, pythonConcurrency, python } = config.evaluators;
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
@@ -25,17 +38,68 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
+  const internalSecret = await readInternalSecret(sql);
+  const sandbox = await startSandbox({
+    directory: config.dataDir,
+    python,
+    concurrency: pythonConcurrency,
+    log,
+    clock,
+  });
+  const scorer = createScorer({
+    thread: {
+      gatewayUrl,
+      internalSecret,
+      outboundAllow: config.outboundAllow,
+      judgeTimeouts: {
+        connectMs: JUDGE_CONNECT_MS,
+        firstByteMs: config.providerTimeouts.firstByteMs + JUDGE_GRACE_MS,
+        totalMs: config.providerTimeouts.firstByteMs + 2 * JUDGE_GRACE_MS,
+      },
+    },
+    sandbox,
+    concurrency: remoteConcurrency,
+    onDefect: (error, evaluationId) =>
+      log.error({ evaluationId, error: describeError(error) }, 'an evaluation failed for a defect of ours'),
+  });
+  const metrics = createMetrics('evaluators');
+  const settled = metrics.counter('evaluations_settled_total', 'Evaluations that came to an outcome', [
+    'state',
+  ]);
+  const worker = startWorker({
+    sql,
+    log,
+    clock,
+    scorer,
+    sandbox,
+    secrets: createSecretBox(config.secretKeys),
+    capacity: { python: PYTHON_AHEAD * pythonConcurrency, remote: remoteConcurrency },
+    onSettled: (_job, fate) => settled.inc({ state: fate.state }),
+  });
+  metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);
+  metrics
+    .gauge('sandbox_tier', 'The tier of the Python sandbox, as its label; none: Python is not run', ['tier'])
+    .set({ tier: sandbox.tier }, 1);
   const app = healthApp({
-    metrics: createMetrics('evaluators'),
+    metrics,
     checks: { postgres: () => sql`select 1` },
+    facts: { sandbox: sandbox.tier },
   });
   const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.evaluatorsPort });
-  log.info({ address: server.url }, 'evaluators serve');
+  log.info({ address: server.url, sandbox: sandbox.tier, why: sandbox.why }, 'evaluators serve');
   return {
     name: 'evaluators',
     address: server.url,
     stop: () =>
       stopInOrder([
+        // 1. Nothing new; what was begun comes to its outcome, or goes back.
+        {
+          what: 'Finishing evaluations',
+          run: () => worker.stop(Math.max(0, config.shutdownMs - STOP_MARGIN_MS)),
+        },
+        // 2. Then what they needed.
+        { what: 'Ending the pool', run: () => scorer.close() },
+        { what: 'Ending the sandbox', run: () => sandbox.stop() },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
       ]),

@@ -20,6 +20,7 @@ import { type KeptPostgres, keepPostgres } from './postgres.ts';
 import { restartOnSignal } from './restart-signal.ts';
 import { PORT_VARIABLES, ROLES, type RoleName } from './role-list.ts';
 import { type RoleProcess, startRoleProcess } from './role-process.ts';
+import { ensureSecretKey } from './secret-key.ts';
 
 export type SuperviseOptions = {
   config: Config;
@@ -127,13 +128,35 @@ async function startStore(running: Running, { config, log }: SuperviseOptions): 
 
 async function startRoles(running: Running, options: SuperviseOptions, url: string): Promise<void> {
   const { config, log } = options;
-  const environment: Environment = { ...processEnvironment(), DATABASE_URL: url, DATA_DIR: config.dataDir };
+  const given = processEnvironment();
+  const environment: Environment = {
+    ...given,
+    DATABASE_URL: url,
+    DATA_DIR: config.dataDir,
+    ...(config.secretKeys.length === 0 && { SECRET_KEY: ensureSecretKey(config.dataDir) }),
+  };
+  const gateways = startGateways({
+    ...options.commandFor('gateway'),
+    environment,
+    log,
+    count: config.gateways,
+    socket: running.gatewaySocket,
+  });
   const starts = ROLES.map(async (role) => {
-    const process = { ...options.commandFor(role), environment, log };
-    running.roles[role] =
-      role === 'gateway'
-        ? await startGateways({ ...process, count: config.gateways, socket: running.gatewaySocket })
-        : await startRoleProcess({ ...process, role, portVariable: PORT_VARIABLES[role] });
+    if (role === 'gateway') {
+      running.roles.gateway = await gateways;
+      return;
+    }
+    // Judges are called through the gateway, whose port may be known only once it serves.
+    const ownGateway =
+      role === 'evaluators' && !given.GATEWAY_URL ? { GATEWAY_URL: (await gateways).address ?? '' } : {};
+    running.roles[role] = await startRoleProcess({
+      ...options.commandFor(role),
+      environment: { ...environment, ...ownGateway },
+      log,
+      role,
+      portVariable: PORT_VARIABLES[role],
+    });
   });
   const failed = (await Promise.allSettled(starts)).find((start) => start.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -1,0 +1,39 @@
+import type { Clock } from '#core/clock.ts';
+import type { Outbound } from '#core/outbound/mod.ts';
+import type { ExternalConfig, ExternalSecrets } from '#core/schema/external.ts';
+import type { Subject } from '#core/scoring/mod.ts';
+import type { ExternalFailure } from './failure.ts';
+import type { RunScorer } from './scorer.ts';
+
+/** One thing to be scored. */
+export type ExternalItem = {
+  /** The same for every attempt, so that a service can tell a repetition from a new evaluation. */
+  evaluationId: string;
+  subject: Subject;
+};
+
+export type ExternalCall<C extends ExternalConfig = ExternalConfig> = {
+  config: C;
+  secrets: ExternalSecrets;
+  evaluator: { id: string; version: number; name: string };
+  outbound: Outbound;
+  clock: Clock;
+  runScorer: RunScorer;
+  /** Ends the call: what is under way rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+};
+
+/** What an adapter got, not looked at yet. */
+export type Verdict = { score: unknown; reasoning?: unknown };
+
+/** How scores are got from one kind of evaluator. */
+export type ExternalAdapter<C extends ExternalConfig> = {
+  /** How many items one call may hold. */
+  readonly maxItems: number;
+  /**
+   * Scores all items in one call.
+   * @returns one verdict or failure for each item, in their order
+   * @throws ExternalFailure when none of them has a score
+   */
+  score(call: ExternalCall<C>, items: readonly ExternalItem[]): Promise<(Verdict | ExternalFailure)[]>;
+};

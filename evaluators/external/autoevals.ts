@@ -1,0 +1,109 @@
+/** Scorers of the npm library `autoevals`: the answer against what was expected, in process. */
+import type { AutoevalsConfig } from '#core/schema/external.ts';
+import type { Subject } from '#core/scoring/mod.ts';
+import type { ExternalAdapter, Verdict } from './adapter.ts';
+import { expectationOf } from './expectation.ts';
+import { ExternalFailure } from './failure.ts';
+import type { ScorerJob } from './scorer.ts';
+
+/** Edit distance takes the product of both lengths: with this, 0.2 s at most, and an answer of 1,500 words. */
+const MAX_CHARACTERS = 8_192;
+/** Pairing lists takes the cube of their length. */
+const MAX_LIST_ITEMS = 100;
+/** The library walks into JSON by recursion. */
+const MAX_LEVELS = 100;
+
+export const autoevalsAdapter: ExternalAdapter<AutoevalsConfig> = {
+  maxItems: 1,
+  score: (call, items) =>
+    Promise.all(
+      items.map(async ({ subject }): Promise<Verdict> => {
+        const job = jobOf(call.config, subject);
+        const score = await call.runScorer(job);
+        if (score !== null) return { score };
+        throw new ExternalFailure('ext_not_applicable', `The scorer ${job.scorer} cannot take this answer`);
+      }),
+    ),
+};
+
+function jobOf(config: AutoevalsConfig, subject: Subject): ScorerJob {
+  const expected = expectationOf(config, subject);
+  checkLength('answer', subject.output);
+  checkLength('expected value', expected);
+  const { scorer } = config;
+  return {
+    scorer,
+    output: readAs(scorer, 'answer', subject.output),
+    expected: scorer === 'ValidJSON' ? undefined : readAs(scorer, 'expected value', expected),
+    allowExtraEntities: config.allowExtraEntities ?? false,
+  };
+}
+
+function checkLength(what: string, value: unknown): void {
+  let length: number;
+  try {
+    length = typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
+  } catch {
+    length = Number.POSITIVE_INFINITY;
+  }
+  if (length <= MAX_CHARACTERS) return;
+  throw new ExternalFailure('input_too_large', `The ${what} has more than ${MAX_CHARACTERS} characters`);
+}
+
+/** A value as the scorer takes it: texts are read where it compares something else. */
+function readAs(scorer: AutoevalsConfig['scorer'], what: string, value: unknown): unknown {
+  switch (scorer) {
+    case 'Levenshtein':
+      return typeof value === 'string' ? value : JSON.stringify(value);
+    case 'NumericDiff':
+      return readNumber(what, value);
+    case 'ListContains':
+      return readList(what, value);
+    case 'JSONDiff':
+      checkLevels(what, typeof value === 'string' ? parseJson(value) : value);
+      return value;
+    default:
+      return value;
+  }
+}
+
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+function readNumber(what: string, value: unknown): number {
+  const text = typeof value === 'string' ? value.trim() : '';
+  const number = typeof value === 'number' ? value : DECIMAL.test(text) ? Number(text) : Number.NaN;
+  if (Number.isFinite(number)) return number;
+  throw new ExternalFailure('ext_not_applicable', `The ${what} is not a number`);
+}
+
+function readList(what: string, value: unknown): string[] {
+  const list = typeof value === 'string' ? parseJson(value) : value;
+  if (!Array.isArray(list)) {
+    throw new ExternalFailure('ext_not_applicable', `The ${what} is not a JSON array`);
+  }
+  if (list.length > MAX_LIST_ITEMS) {
+    throw new ExternalFailure('input_too_large', `The ${what} has more than ${MAX_LIST_ITEMS} items`);
+  }
+  return list.map((item: unknown) => (typeof item === 'string' ? item : JSON.stringify(item)));
+}
+
+function checkLevels(what: string, value: unknown): void {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_LEVELS) {
+      throw new ExternalFailure(
+        'input_too_large',
+        `The ${what} is nested more than ${MAX_LEVELS} levels deep`,
+      );
+    }
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

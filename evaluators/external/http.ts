@@ -1,0 +1,50 @@
+/** Any service: one signed message for each evaluation, `{score, reasoning?}` back. */
+import type { HttpConfig } from '#core/schema/external.ts';
+import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';
+import { ExternalFailure } from './failure.ts';
+import { bodyOf, postJson } from './post-json.ts';
+import { webhookHeaders } from './sign.ts';
+
+export const httpAdapter: ExternalAdapter<HttpConfig> = {
+  maxItems: 1,
+  score: (call, items) => Promise.all(items.map((item) => scoreOne(call, item))),
+};
+
+async function scoreOne(call: ExternalCall<HttpConfig>, item: ExternalItem): Promise<Verdict> {
+  const { config, secrets } = call;
+  const nowMs = call.clock.now();
+  const body = messageOf(call, item, nowMs);
+  const given = Object.keys(config.headers ?? {}).map((name) => [name, secrets[`headers.${name}`] ?? '']);
+  const answer = await postJson(call.outbound, {
+    url: config.url,
+    body,
+    headers: {
+      ...Object.fromEntries(given),
+      ...webhookHeaders({ id: `evaluation_${item.evaluationId}`, atMs: nowMs, body, secret: secrets.secret }),
+    },
+    timeoutMs: config.timeoutMs,
+    nowMs,
+    signal: call.signal,
+  });
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer) || !('score' in answer)) {
+    throw new ExternalFailure('ext_bad_answer', 'The service\'s answer is not an object with a "score"');
+  }
+  return { score: answer.score, reasoning: 'reasoning' in answer ? answer.reasoning : undefined };
+}
+
+function messageOf(
+  call: ExternalCall<HttpConfig>,
+  { evaluationId, subject }: ExternalItem,
+  nowMs: number,
+): string {
+  const { requestId, input, output, inputs, properties, model, request, response } = subject;
+  return bodyOf({
+    type: 'evaluation.requested',
+    timestamp: new Date(nowMs).toISOString(),
+    data: {
+      evaluation_id: evaluationId,
+      evaluator: call.evaluator,
+      request: { id: requestId, input, output, inputs, properties, model, request, response },
+    },
+  });
+}

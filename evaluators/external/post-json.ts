@@ -1,0 +1,129 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Outbound, OutboundError } from '#core/outbound/mod.ts';
+import { ExternalFailure } from './failure.ts';
+
+/** What a judge model behind a service may take. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Some 2 million words; larger bodies cost more to send than their score is worth. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+const LONGEST_RETRY_AFTER_MS = 3_600_000;
+
+/** A value as JSON, for a body. @throws ExternalFailure when it is too large to be sent */
+export function bodyOf(value: unknown): string {
+  let body: string;
+  try {
+    body = JSON.stringify(value);
+  } catch {
+    throw new ExternalFailure('input_too_large', 'The request or its answer is nested too deep to be sent');
+  }
+  const bytes = Buffer.byteLength(body);
+  if (bytes <= MAX_BODY_BYTES) return body;
+  throw new ExternalFailure(
+    'input_too_large',
+    `The request and its answer take ${bytes} bytes as JSON: more than the ${MAX_BODY_BYTES} that are sent`,
+  );
+}
+
+/**
+ * Posts JSON and reads the JSON of a successful answer.
+ * @throws ExternalFailure for everything else, by what can be done about it
+ */
+export async function postJson(
+  outbound: Outbound,
+  request: {
+    url: string;
+    headers: Record<string, string>;
+    body: string;
+    timeoutMs: number | undefined;
+    nowMs: number;
+    signal: AbortSignal | undefined;
+  },
+): Promise<unknown> {
+  const answer = await outbound
+    .post({
+      url: request.url,
+      body: request.body,
+      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      signal: request.signal,
+      headers: {
+        ...request.headers,
+        'content-type': 'application/json',
+        accept: 'application/json',
+        'user-agent': 'assay',
+      },
+    })
+    .catch((error: unknown) => {
+      throw error instanceof OutboundError ? failureOf(error) : error;
+    });
+  const text = decode(answer.body);
+  if (answer.status < 200 || answer.status > 299) {
+    throw refusal(answer.status, answer.headers, text, request.nowMs);
+  }
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    throw new ExternalFailure('ext_bad_answer', `The service's answer is not JSON${quoted(text)}`);
+  }
+}
+
+function decode(body: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return null;
+  }
+}
+
+function quoted(text: string | null): string {
+  if (text === null) return ', nor text';
+  const shown = text.trim();
+  return shown === '' ? ': it is empty' : `: ${shown}`;
+}
+
+function failureOf(error: OutboundError): ExternalFailure {
+  switch (error.failure) {
+    case 'forbidden':
+    case 'redirect':
+      return new ExternalFailure('ext_forbidden_url', error.message);
+    case 'too_large':
+      return new ExternalFailure('ext_too_large', error.message);
+    case 'timeout':
+      return new ExternalFailure('ext_timeout', error.message, { retry: 'later' });
+    case 'unreachable':
+      return new ExternalFailure('ext_unavailable', error.message, { retry: 'later' });
+  }
+}
+
+function refusal(
+  status: number,
+  headers: IncomingHttpHeaders,
+  text: string | null,
+  nowMs: number,
+): ExternalFailure {
+  const message = `The service answered with status ${status}${quoted(text)}`;
+  const retryAfterMs = readRetryAfter(headers['retry-after'], nowMs);
+  switch (status) {
+    case 401:
+    case 403:
+      return new ExternalFailure('ext_unauthorized', message, { retry: 'later', pause: 'auth' });
+    case 402:
+      return new ExternalFailure('ext_billing', message, { retry: 'later', pause: 'billing' });
+    case 408:
+      return new ExternalFailure('ext_timeout', message, { retry: 'later', retryAfterMs });
+    case 425:
+      return new ExternalFailure('ext_unavailable', message, { retry: 'later', retryAfterMs });
+    case 429:
+      return new ExternalFailure('ext_rate_limited', message, { retry: 'later', retryAfterMs });
+    default:
+      return status >= 500
+        ? new ExternalFailure('ext_unavailable', message, { retry: 'later', retryAfterMs })
+        : new ExternalFailure('ext_rejected', message);
+  }
+}
+
+/** `Retry-After` in milliseconds from now, an hour at most; null where there is none that makes sense. */
+export function readRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null;
+  const waitMs = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
+  return waitMs >= 0 ? Math.min(Math.ceil(waitMs), LONGEST_RETRY_AFTER_MS) : null;
+}

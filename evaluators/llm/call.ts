@@ -1,0 +1,187 @@
+/** The HTTP edge of judges: one call through the gateway, bounded in time and size. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import type { Clock } from '#core/clock.ts';
+import { describeError } from '#core/errors.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import { createPlanMemory, type PlanMemory } from './plan.ts';
+
+/** What came of a call. */
+export type JudgeReply = {
+  /** The gateway's id of the call's record; null when no answer told it. */
+  requestId: string | null;
+  latencyMs: number;
+} & (
+  | { kind: 'answer'; status: number; text: string /** As the headers ask. */; retryAfterMs: number | null }
+  /** `too_large`: the answer was cut off. `aborted`: by who asked for it. `detail` is for the service's log. */
+  | { kind: 'too_large' | 'timeout' | 'unreachable' | 'aborted'; detail: string }
+);
+
+/** How `judge` reaches a judge, and what it remembers of judges. */
+export type JudgeCall = {
+  /** Makes one call; never rejects. */
+  send(body: JsonObject, signal?: AbortSignal): Promise<JudgeReply>;
+  readonly plans: PlanMemory;
+  readonly clock: Clock;
+};
+
+/** Milliseconds. The gateway answers a call in one piece, so `firstByteMs` is how long a judge may think. */
+export type JudgeTimeouts = { connectMs: number; firstByteMs: number; totalMs: number };
+
+export type JudgeCallOptions = {
+  /** Scheme, host and port of the gateway. */
+  gatewayUrl: string;
+  /** The headers that let a call of ours in, for one evaluation. */
+  internalHeaders(organizationId: string, evaluationId: string): Record<string, string>;
+  timeouts: JudgeTimeouts;
+  clock: Clock;
+  /** Bytes of an answer, unpacked; default: 1 MB. */
+  maxAnswerBytes?: number;
+};
+
+export type JudgeEdge = {
+  /** The call for one evaluation. */
+  callFor(organizationId: string, evaluationId: string): JudgeCall;
+  /** Closes every connection; calls under way end as unreachable. */
+  close(): Promise<void>;
+};
+
+const MAX_ANSWER_BYTES = 1_048_576;
+/** The worker bounds how many calls are under way; this is only what a process may hold open. */
+const MAX_CONNECTIONS = 512;
+
+/** Makes the edge. */
+export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
+  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
+  const pool = new Pool(url.origin, {
+    connections: MAX_CONNECTIONS,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: timeouts.connectMs },
+    headersTimeout: timeouts.firstByteMs,
+    bodyTimeout: timeouts.firstByteMs,
+  });
+  const plans = createPlanMemory();
+  return {
+    callFor: (organizationId, evaluationId) => ({
+      plans,
+      clock,
+      send: (body, signal) =>
+        exchange({
+          pool,
+          path: url.pathname,
+          headers: { ...options.internalHeaders(organizationId, evaluationId), ...HEADERS },
+          body: JSON.stringify(body),
+          timeouts,
+          clock,
+          maxAnswerBytes,
+          signal,
+        }),
+    }),
+    close: () => pool.destroy(),
+  };
+}
+
+const HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
+
+type Exchange = {
+  pool: Pool;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+  timeouts: JudgeTimeouts;
+  clock: Clock;
+  maxAnswerBytes: number;
+  signal: AbortSignal | undefined;
+};
+
+class TooLarge extends Error {}
+
+async function exchange(options: Exchange): Promise<JudgeReply> {
+  const { pool, path, headers, body, timeouts, clock, maxAnswerBytes } = options;
+  const startedMs = clock.monotonic();
+  const total = new AbortController();
+  const timer = setTimeout(() => total.abort(), timeouts.totalMs);
+  const signal =
+    options.signal === undefined ? total.signal : AbortSignal.any([options.signal, total.signal]);
+  let requestId: string | null = null;
+  try {
+    const answer = await pool.request({ method: 'POST', path, headers, body, signal });
+    requestId = textOf(answer.headers['service-request-id']);
+    const bytes = await readBounded(answer.body, maxAnswerBytes);
+    const plain = await decode(bytes, textOf(answer.headers['content-encoding']), maxAnswerBytes);
+    return {
+      kind: 'answer',
+      requestId,
+      latencyMs: clock.monotonic() - startedMs,
+      status: answer.statusCode,
+      text: plain.toString('utf8'),
+      retryAfterMs: readRetryAfter(answer.headers, clock.now()),
+    };
+  } catch (error) {
+    const kind = options.signal?.aborted ? 'aborted' : total.signal.aborted ? 'timeout' : kindOf(error);
+    return { kind, requestId, latencyMs: clock.monotonic() - startedMs, detail: describeError(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+function kindOf(error: unknown): 'too_large' | 'timeout' | 'unreachable' {
+  if (error instanceof TooLarge) return 'too_large';
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large';
+  return typeof code === 'string' && TIMEOUTS.has(code) ? 'timeout' : 'unreachable';
+}
+
+/** Reads a body; one that is larger than allowed closes its connection. */
+async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop by an error destroys the stream, and with it the connection.
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new TooLarge(`The answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, size);
+}
+
+type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+const DECODERS: Record<string, Decode> = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+/** Some providers pack their answers unasked. Bytes that do not unpack are taken as they are, and will not be read. */
+async function decode(bytes: Buffer, encoding: string | null, maxBytes: number): Promise<Buffer> {
+  const unpack = DECODERS[encoding?.trim().toLowerCase() ?? ''];
+  if (unpack === undefined || bytes.length === 0) return bytes;
+  try {
+    return await unpack(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (kindOf(error) === 'too_large') throw error;
+    return bytes;
+  }
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' ? header : (header?.[0] ?? null);
+}
+
+/** The delay that headers ask for, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a date. */
+function readRetryAfter(headers: IncomingHttpHeaders, nowMs: number): number | null {
+  const ms = Number.parseFloat(textOf(headers['retry-after-ms']) ?? '');
+  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
+  const text = headers['retry-after']?.trim() ?? '';
+  if (/^\d{1,9}(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1_000);
+  const dateMs = Date.parse(text);
+  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
+}

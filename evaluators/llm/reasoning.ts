@@ -1,0 +1,26 @@
+/** A judge's reasoning as it may be stored and shown. */
+import { storableText } from '#core/schema/text.ts';
+
+const MAX_REASONING_BYTES = 4_096;
+const CUT_MARK = '…';
+
+/**
+ * As Postgres can hold it; of control characters only line breaks and tabs; without the marks that turn the direction of
+ * text around for whatever stands beside it; at most 4 KB of UTF-8. Null when nothing is left.
+ */
+export function cleanReasoning(text: string | null): string | null {
+  if (text === null) return null;
+  const plain = storableText(text.slice(0, 2 * MAX_REASONING_BYTES))
+    .replaceAll(/\r\n?/g, '\n')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole point is to find them
+    .replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
+    .trim();
+  return plain === '' ? null : cutBytes(plain, MAX_REASONING_BYTES);
+}
+
+function cutBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
+  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(CUT_MARK));
+  // A character cut in two becomes a replacement character at the end.
+  return bytes.toString('utf8').replace(/\ufffd+$/, '') + CUT_MARK;
+}

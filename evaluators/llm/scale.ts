@@ -1,0 +1,46 @@
+/** What a judge may answer. */
+import { createHash } from 'node:crypto';
+import type { Choice, LlmTemplate } from '#core/schema/evaluator.ts';
+import type { Probe, ScoringType } from '#core/scoring/mod.ts';
+
+export type Scale =
+  | { kind: 'boolean' }
+  /** In the order in which the judge sees them. */
+  | { kind: 'choice'; choices: readonly Choice[] }
+  | { kind: 'range'; min: number; max: number };
+
+/**
+ * The scale of an evaluator for one request. Judges favour what stands first, so choices are in another order for each
+ * request, always the same for one; the probe `order` turns that order around.
+ * @throws Error when the template does not fit its type, which creation does not allow
+ */
+export function scaleOf(options: {
+  scoringType: ScoringType;
+  template: LlmTemplate;
+  requestId: string;
+  probe: Probe | null;
+}): Scale {
+  const { scoringType, template, requestId, probe } = options;
+  if (scoringType === 'LLM-BOOLEAN') return { kind: 'boolean' };
+  if (scoringType === 'LLM-CHOICE' && template.choices !== undefined && template.choices.length > 0) {
+    const choices = shuffle(template.choices, requestId);
+    return { kind: 'choice', choices: probe === 'order' ? choices.reverse() : choices };
+  }
+  const { min, max } = template;
+  if (scoringType === 'LLM-RANGE' && typeof min === 'number' && typeof max === 'number') {
+    return { kind: 'range', min, max };
+  }
+  throw new Error(`The template does not fit an evaluator of type ${scoringType}`);
+}
+
+/** Fisher and Yates's shuffle, with the digests of the seed as its dice. */
+function shuffle<T>(items: readonly T[], seed: string): T[] {
+  const shuffled = [...items];
+  for (let last = shuffled.length - 1; last > 0; last -= 1) {
+    const digest = createHash('sha256').update(`${last}\0${seed}`).digest();
+    // 2^48 against a few dozen choices: the remainder favours none by more than one in 10^12.
+    const other = digest.readUIntBE(0, 6) % (last + 1);
+    [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
+  }
+  return shuffled;
+}

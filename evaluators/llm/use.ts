@@ -1,0 +1,95 @@
+/** What the calls of an attempt used. */
+import type { Usage } from '#core/chat/mod.ts';
+import { PROVIDER_NAMES } from '#core/config/mod.ts';
+import { knowsModel, priceCall } from '#core/pricing/mod.ts';
+import { indexedText } from '#core/schema/text.ts';
+import type { JudgeUse } from '#core/scoring/mod.ts';
+import type { JudgeReply } from './call.ts';
+
+/** Whose catalog a bare model name is looked up in, in the gateway's order. */
+const CATALOG_ORDER = [
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'deepseek',
+  'xai',
+  'groq',
+  'together',
+  'openrouter',
+];
+
+/** The provider and its name for the model that a judge's model id means; null when none is known. */
+export function providerOf(model: string): { provider: string; model: string } | null {
+  const slash = model.indexOf('/');
+  const prefix = slash > 0 ? model.slice(0, slash).toLowerCase() : '';
+  if ((PROVIDER_NAMES as readonly string[]).includes(prefix) && slash < model.length - 1) {
+    return { provider: prefix, model: model.slice(slash + 1) };
+  }
+  const provider = model.startsWith('ft:')
+    ? 'openai'
+    : CATALOG_ORDER.find((candidate) => knowsModel(candidate, model));
+  return provider === undefined ? null : { provider, model };
+}
+
+/** Sums the calls of one attempt. What a call did not tell counts nothing: the sums are what is known. */
+export class UseMeter {
+  readonly #asked: string;
+  readonly #use: JudgeUse;
+
+  constructor(model: string) {
+    this.#asked = model;
+    this.#use = {
+      calls: 0,
+      requestIds: [],
+      model: null,
+      promptTokens: null,
+      completionTokens: null,
+      costNano: null,
+      latencyMs: 0,
+    };
+  }
+
+  addCall(reply: JudgeReply): void {
+    this.#use.calls += 1;
+    this.#use.latencyMs += Math.round(reply.latencyMs);
+    if (reply.requestId !== null) this.#use.requestIds.push(reply.requestId);
+  }
+
+  /** @param atMs when the call was made, for its price */
+  addAnswer({ model, usage }: { model: string | null; usage: Usage | null }, atMs: number): void {
+    if (model !== null) this.#use.model = indexedText(model);
+    if (usage === null) return;
+    this.#use.promptTokens = (this.#use.promptTokens ?? 0) + usage.promptTokens;
+    this.#use.completionTokens = (this.#use.completionTokens ?? 0) + usage.completionTokens;
+    const asked = providerOf(this.#asked);
+    if (asked === null) return;
+    const cost = priceCall({ provider: asked.provider, models: [model, asked.model], usage, atMs });
+    if (cost !== null) this.#use.costNano = (this.#use.costNano ?? 0) + cost;
+  }
+
+  /** Null when no call was made. */
+  total(): JudgeUse | null {
+    if (this.#use.calls === 0) return null;
+    return { ...this.#use, model: this.#use.model ?? this.#asked };
+  }
+}
+
+/** A snapshot's date, which does not make another model. */
+const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
+
+function familyOf(model: string): string {
+  return model
+    .slice(model.lastIndexOf('/') + 1)
+    .toLowerCase()
+    .replace(SNAPSHOT, '');
+}
+
+/** Whether a judge is, or answered as, the model that it judges. */
+export function judgesItself(subjectModel: string | null, judgeModels: readonly (string | null)[]): boolean {
+  if (subjectModel === null || subjectModel === '') return false;
+  const family = familyOf(subjectModel);
+  return judgeModels.some(
+    (model) => model?.split(',').some((name) => familyOf(name.trim()) === family) ?? false,
+  );
+}

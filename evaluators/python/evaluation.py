@@ -1,0 +1,264 @@
+"""One job in a child that is locked down: compiles the evaluator's code, calls it, and answers on descriptor 3.
+
+The code can do to this interpreter what it likes; that changes what is answered about itself, and nothing else. What
+must not break by accident (a patched `print` or `type`) is taken from its module beforehand.
+"""
+import inspect
+import io
+import json
+import math
+import os
+import random
+import struct
+import sys
+from types import FunctionType
+
+CONNECTION = 3
+FILE_NAME = '<evaluator>'
+MAX_PRINTED_BYTES = 16 * 1024
+MAX_MESSAGE_LENGTH = 500
+LONGEST_NAME = 100
+# Given back when memory is short, so that there is enough to say so.
+RESERVE_BYTES = 1 << 20
+NO_MEMORY_TO_ANSWER = 95
+
+# The answer: what kind, the score, line and column (0: none), the lengths of code and message; then these two, and what
+# was printed. frame.ts reads it.
+LOADED, SCORE, FAILURE = 0, 1, 2
+_pack_head = struct.Struct('>IBdiiHH').pack
+_read, _write, _close, _exit = os.read, os.write, os.close, os._exit
+_type, _bool, _int, _float, _str, _len, _callable = type, bool, int, float, str, len, callable
+_is_finite, _recursion_limit, _load_json = math.isfinite, sys.setrecursionlimit, json.loads
+_compile, _exec = compile, exec
+
+
+class Failure(Exception):
+    """How an evaluation failed: a code of core/scoring, a sentence, and where in the source."""
+
+    def __init__(self, code, message, line=0, column=0):
+        super().__init__(message)
+        self.code, self.message, self.line, self.column = code, message, line or 0, column or 0
+
+
+class Printed(io.TextIOBase):
+    """Takes the place of stdout and stderr: keeps the first 16 KB."""
+
+    encoding = 'utf-8'
+    errors = 'replace'
+
+    def __init__(self):
+        self.parts, self.length = [], 0
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if not isinstance(text, str):
+            raise TypeError(f'write() argument must be str, not {type(text).__name__}')
+        if self.length < MAX_PRINTED_BYTES:
+            self.parts.append(text[: MAX_PRINTED_BYTES - self.length])
+        self.length += len(text)
+        return len(text)
+
+    def take(self):
+        """What was printed since the last time, as UTF-8."""
+        text = ''.join(self.parts)
+        whole = text.encode('utf-8', 'replace')
+        if self.length > _len(text) or _len(whole) > MAX_PRINTED_BYTES:
+            end = '\n[more was printed]'.encode()
+            whole = whole[: MAX_PRINTED_BYTES - _len(end)].decode('utf-8', 'ignore').encode() + end
+        self.parts, self.length = [], 0
+        return whole
+
+
+def read_frame():
+    """The next frame from the service; the child ends when there is none."""
+    length = int.from_bytes(read_exactly(4), 'big')
+    return _load_json(read_exactly(length))
+
+
+def read_exactly(length):
+    parts = []
+    while length > 0:
+        part = _read(CONNECTION, min(length, 1 << 20))
+        if not part:
+            _exit(0)
+        parts.append(part)
+        length -= _len(part)
+    return b''.join(parts)
+
+
+def answer(kind, printed, score=0.0, failure=None):
+    code = failure.code.encode() if failure else b''
+    message = failure.message[:MAX_MESSAGE_LENGTH].encode('utf-8', 'replace') if failure else b''
+    line, column = (failure.line, failure.column) if failure else (0, 0)
+    rest = code + message + printed.take()
+    # 21: what the head takes after the length itself.
+    frame = _pack_head(21 + _len(rest), kind, score, line, column, _len(code), _len(message)) + rest
+    while frame:
+        frame = frame[_write(CONNECTION, frame):]
+
+
+def serve(reserve):
+    """
+    Does one job and ends the process. Nothing that the code left behind (exit handlers, finalizers) runs. `reserve` is
+    memory to give back when there is none left.
+    """
+    random.seed()
+    printed = Printed()
+    sys.stdin, sys.stdout, sys.stderr = io.StringIO(''), printed, printed
+    job = read_frame()
+    many = job['task'] == 'many'
+    try:
+        call = load(job['code'])
+        if many or job['task'] == 'compile':
+            answer(LOADED, printed)
+        else:
+            answer(SCORE, printed, score=score_of(call, job['input'], job['output']))
+        while many:
+            answer_record(call, read_frame(), printed)
+    except BaseException as error:
+        reserve.clear()
+        answer_failure(error, printed)
+    # Its end tells the service that there was one answer; the end of the process takes longer.
+    _close(CONNECTION)
+    _exit(0)
+
+
+def answer_record(call, record, printed):
+    """A record that fails in an ordinary way leaves the child as it is; without memory it is of no more use."""
+    try:
+        answer(SCORE, printed, score=score_of(call, record['input'], record['output']))
+    except MemoryError:
+        raise
+    except BaseException as error:
+        answer_failure(error, printed)
+
+
+def answer_failure(error, printed):
+    try:
+        _recursion_limit(1000)
+        failure = error if _type(error) is Failure else describe(error)
+        release(error)
+        answer(FAILURE, printed, failure=failure)
+    except MemoryError:
+        _exit(NO_MEMORY_TO_ANSWER)
+
+
+def release(error):
+    """Its frames hold whatever the code has made."""
+    try:
+        error.__traceback__ = error.__context__ = error.__cause__ = None
+    except BaseException:
+        pass  # the code's own class may refuse it
+
+
+def score_of(call, input_text, output_text):
+    value = call(input_text, output_text)
+    kind = _type(value)
+    # Exactly these: the methods of a subclass can say anything.
+    if kind is not _float and kind is not _int and kind is not _bool:
+        name = name_of(kind)
+        raise Failure('py_bad_return_type', f'evaluate returned {name}; it must return a bool, an int or a float')
+    try:
+        score = _float(value)
+    except OverflowError:
+        raise Failure('py_not_finite', 'evaluate returned an integer too large for a score') from None
+    if not _is_finite(score):
+        raise Failure('py_not_finite', f'evaluate returned {score}; a score must be finite')
+    return score
+
+
+def load(code):
+    """Runs the module and returns what is to be called with (input, output)."""
+    try:
+        program = _compile(code, FILE_NAME, 'exec', dont_inherit=True)
+    except SyntaxError as error:
+        raise Failure('py_syntax_error', _str(error.msg), error.lineno, error.offset) from None
+    except UnicodeError:
+        raise Failure('py_syntax_error', 'The source has a lone surrogate, which is no character') from None
+    except ValueError as error:
+        line = code.count('\n', 0, code.find('\0')) + 1 if '\0' in code else 0
+        raise Failure('py_syntax_error', _str(error), line) from None
+    except (MemoryError, RecursionError, OverflowError):
+        raise Failure('py_syntax_error', 'The source is nested too deeply for Python to compile it') from None
+    namespace = {'__name__': 'evaluator'}
+    _exec(program, namespace)
+    return as_call(namespace.get('evaluate'), 'evaluate' in namespace)
+
+
+def as_call(function, defined):
+    """How `evaluate` is called. By the names of its parameters where it has both, whatever their order; else in order."""
+    if not defined:
+        raise Failure('py_no_function', 'The code must define evaluate(input, output)')
+    if not _callable(function) or isinstance(function, _type):
+        what = 'a class' if isinstance(function, _type) else name_of(_type(function))
+        raise Failure('py_no_function', f'evaluate must be a function, not {what}')
+    code = function.__code__ if _type(function) is FunctionType else None
+    line, flags = (code.co_firstlineno, code.co_flags) if code else (0, 0)
+    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise Failure('py_bad_signature', 'evaluate must not be async: nothing awaits it', line)
+    if flags & inspect.CO_GENERATOR:
+        raise Failure(
+            'py_bad_return_type',
+            'evaluate returned a generator, as it contains yield; it must return a bool, an int or a float',
+            line,
+        )
+    if code and code.co_varnames[: code.co_argcount] == ('input', 'output') and code.co_kwonlyargcount == 0:
+        return function  # as nearly all are
+    return by_signature(function, line)
+
+
+def by_signature(function, line):
+    try:
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return function  # made in C: it says nothing about itself
+    if accepts(signature, input='', output=''):
+        return lambda input_text, output_text: function(input=input_text, output=output_text)
+    if not accepts(signature, '', ''):
+        raise Failure('py_bad_signature', f'evaluate{signature} cannot be called as evaluate(input, output)', line)
+    names = list(signature.parameters)
+    if names[:1] == ['output'] or names[1:2] == ['input']:
+        raise Failure('py_bad_signature', f'evaluate{signature} has input and output in the wrong order', line)
+    return function
+
+
+def accepts(signature, *args, **kwargs):
+    try:
+        signature.bind(*args, **kwargs)
+        return True
+    except TypeError:
+        return False
+
+
+def name_of(kind):
+    try:
+        return _str(kind.__name__)[:LONGEST_NAME]
+    except BaseException:
+        return 'an object without a name'
+
+
+def describe(error):
+    """The failure for an exception of the code's own, with the line of the code that it passed last."""
+    kind = name_of(_type(error))
+    if isinstance(error, MemoryError):
+        return Failure('py_memory', 'The code used more memory than it may', line_of(error))
+    try:
+        text = _str(error)[:MAX_MESSAGE_LENGTH]
+    except BaseException as second:
+        text = f'(its __str__ raised {name_of(_type(second))})'
+    return Failure('py_exception', f'{kind}: {text}' if text else kind, line_of(error))
+
+
+def line_of(error):
+    line = 0
+    try:
+        step = error.__traceback__
+        while step is not None:
+            if step.tb_frame.f_code.co_filename == FILE_NAME:
+                line = step.tb_lineno
+            step = step.tb_next
+    except BaseException:
+        pass  # the code's own class may have made it something else
+    return line

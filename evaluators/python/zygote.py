@@ -1,0 +1,229 @@
+"""The zygote: a Python with everything loaded that forks one child per evaluation, and never sees what they evaluate.
+
+It is told on stdin `fork <id> <cpu seconds> <memory MB>` and `kill <id>`; it tells on stdout, as lines of JSON, that it
+is ready and how each child ended. A child connects to the service's socket, locks itself down, says its id, and only
+then is sent a job. Started by zygote.ts, with its settings as the one parameter.
+"""
+import gc
+import importlib
+import json
+import os
+import resource
+import selectors
+import signal
+import sys
+import warnings
+from fcntl import F_DUPFD_CLOEXEC, fcntl
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# What modules want done after a fork is for programs with threads, and costs a third of a fork. The one thing that a
+# child needs of it, other random numbers than its siblings, evaluation.py does.
+register_at_fork, os.register_at_fork = os.register_at_fork, lambda **hooks: None
+
+import _socket  # noqa: E402
+
+import enclosure  # noqa: E402
+import evaluation  # noqa: E402
+import lockdown  # noqa: E402
+import seccomp  # noqa: E402
+
+# Loaded late by what evaluators may import, when no file can be opened any more.
+ENCODINGS = (
+    'ascii latin_1 iso8859_1 iso8859_15 cp1250 cp1251 cp1252 cp437 koi8_r idna punycode utf_7 utf_8 utf_8_sig utf_16 utf_16_le '
+    'utf_16_be utf_32 utf_32_le utf_32_be unicode_escape raw_unicode_escape hex_codec base64_codec quopri_codec rot_13'
+)
+ALSO_LOADED = ('_strptime', 'linecache', 'traceback', *(f'encodings.{name}' for name in ENCODINGS.split()))
+LOCKDOWN_FAILED = 97
+OPEN_FILES = 4096
+SOCKET = 'socket'
+NULL = evaluation.CONNECTION + 1
+
+
+class Refuser:
+    """In the place of Python's finders: what is not loaded cannot be imported, in no tier."""
+
+    def __init__(self, modules):
+        self._available = ', '.join(modules)
+
+    def find_spec(self, name, path=None, target=None):
+        text = f"No module named '{name}'; evaluators can import {self._available}"
+        raise ModuleNotFoundError(text, name=name)
+
+
+def load(modules):
+    """Loads what evaluators may import; returns what this Python does not have."""
+    missing = []
+    for name in modules:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            missing.append(name)
+    for name in ALSO_LOADED:
+        importlib.import_module(name)
+    return missing
+
+
+def forget_the_machine(modules):
+    """Leaves nothing in the interpreter that says where it runs, and nothing that could load more."""
+    import builtins
+    builtins.exit = builtins.quit = sys.exit  # as in an ordinary Python
+    for own in ('enclosure', 'evaluation', 'lockdown', 'seccomp'):
+        del sys.modules[own]
+    os.register_at_fork = register_at_fork
+    os.environ.clear()
+    sys.argv, sys.path[:], sys.path_hooks[:] = [''], [], []
+    sys.path_importer_cache.clear()
+    sys.meta_path[:] = [Refuser(modules)]
+    warnings.simplefilter('ignore', SyntaxWarning)
+
+
+def address_space_bytes():
+    with open('/proc/self/statm') as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def offer_to_the_kernel():
+    """When the machine runs out of memory, these are to go first, not the service."""
+    try:
+        with open('/proc/self/oom_score_adj', 'w') as file:
+            file.write('1000')
+    except OSError:
+        pass
+
+
+class Zygote:
+    def __init__(self, settings):
+        self.tier, self.first_uid = settings['tier'], settings['firstUid']
+        self.filter = seccomp.Filter(lockdown.LIBC)
+        self.abi = lockdown.landlock_abi()
+        self.null = os.open('/dev/null', os.O_RDWR)
+        self.selector = selectors.DefaultSelector()
+        self.children = {}  # by id: (pid, pidfd, slot)
+        self.slots = set()
+        self.reserve = bytearray(evaluation.RESERVE_BYTES)
+        self.base_bytes = address_space_bytes()
+
+    def fork(self, identity, cpu_seconds, memory_mb):
+        slot = next(slot for slot in range(len(self.slots) + 1) if slot not in self.slots)
+        zygote = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self.become_child(identity, slot, zygote, cpu_seconds, memory_mb)
+        descriptor = os.pidfd_open(pid)
+        self.slots.add(slot)
+        self.children[identity] = (pid, descriptor, slot)
+        self.selector.register(descriptor, selectors.EVENT_READ, identity)
+
+    def kill(self, identity):
+        child = self.children.get(identity)
+        if child is not None:
+            signal.pidfd_send_signal(child[1], signal.SIGKILL)
+
+    def reap(self, identity):
+        pid, descriptor, slot = self.children.pop(identity)
+        self.selector.unregister(descriptor)
+        os.close(descriptor)
+        _, status, usage = os.wait4(pid, 0)
+        self.slots.discard(slot)
+        exit_code = os.waitstatus_to_exitcode(status)
+        tell({
+            'exit': identity,
+            'status': exit_code if exit_code >= 0 else None,
+            'signal': -exit_code if exit_code < 0 else None,
+            'cpuMs': (usage.ru_utime + usage.ru_stime) * 1e3,
+        })
+
+    def become_child(self, identity, slot, zygote, cpu_seconds, memory_mb):
+        """Never returns. Whatever goes wrong before the lock is closed ends the child without a word to the service."""
+        try:
+            os.setsid()
+            connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+            connection.connect(SOCKET)
+            self.keep_only(connection.detach())
+            if self.tier == 'chroot':
+                uid = self.first_uid + slot
+                os.setresgid(uid, uid, uid)
+                os.setresuid(uid, uid, uid)
+            lockdown.limit_child(cpu_seconds, self.base_bytes + (memory_mb << 20))
+            lockdown.stay_private()
+            lockdown.die_with_parent()
+            if os.getppid() != zygote:
+                os._exit(0)
+            lockdown.deny_files_and_network(self.abi)
+            os.dup2(NULL, 2, inheritable=False)
+            os.close(NULL)
+            self.filter.install()
+        except BaseException as error:
+            os.write(2, f'a child cannot lock itself down: {error}\n'.encode())
+            os._exit(LOCKDOWN_FAILED)
+        try:
+            os.write(evaluation.CONNECTION, identity.to_bytes(4, 'big'))
+            evaluation.serve(self.reserve)
+        finally:
+            os._exit(0)
+
+    def keep_only(self, connection):
+        """Of descriptors: nothing as input and output, the connection, and until the lock is closed, where to complain."""
+        # Above all that are about to be replaced.
+        null, connection = fcntl(self.null, F_DUPFD_CLOEXEC, NULL + 1), fcntl(connection, F_DUPFD_CLOEXEC, NULL + 1)
+        for descriptor in (0, 1, NULL):
+            os.dup2(null, descriptor, inheritable=False)
+        os.dup2(connection, evaluation.CONNECTION, inheritable=False)
+        os.closerange(NULL + 1, OPEN_FILES)
+
+    def obey(self, line):
+        what, *numbers = line.split()
+        if what == b'fork':
+            self.fork(*map(int, numbers))
+        elif what == b'kill':
+            self.kill(int(numbers[0]))
+
+    def run(self):
+        """Until stdin ends, which is when the service stops or is gone."""
+        pending = b''
+        self.selector.register(0, selectors.EVENT_READ, None)
+        while True:
+            for key, _ in self.selector.select():
+                if key.data is not None:
+                    self.reap(key.data)
+                    continue
+                received = os.read(0, 65536)
+                if not received:
+                    for identity in list(self.children):
+                        self.kill(identity)
+                        self.reap(identity)
+                    return
+                *lines, pending = (pending + received).split(b'\n')
+                for line in lines:
+                    self.obey(line)
+
+
+def tell(what):
+    line = (json.dumps(what) + '\n').encode()
+    while line:
+        line = line[os.write(1, line):]
+
+
+def main():
+    settings = json.loads(sys.argv[1])
+    os.setsid()  # Ctrl-C is for the service, which lets running evaluations end
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.closerange(3, OPEN_FILES)
+    lockdown.limit(resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES)
+    offer_to_the_kernel()
+    missing = load(settings['modules'])
+    zygote = Zygote(settings)
+    enclosure.enter(settings['tier'], settings['directory'])
+    lockdown.gain_nothing()
+    lockdown.stay_private()
+    lockdown.die_with_parent()
+    lockdown.limit_for_good()
+    forget_the_machine([name for name in settings['modules'] if name not in missing])
+    gc.collect()
+    gc.freeze()
+    tell({'ready': True, 'missing': missing, 'landlock': zygote.abi, 'python': sys.version.split()[0]})
+    zygote.run()
+
+
+if __name__ == '__main__':
+    main()

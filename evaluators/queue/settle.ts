@@ -1,0 +1,74 @@
+/**
+ * Writes down what became of an evaluation: state, score and spending in one statement. Who lost the claim meanwhile
+ * changes nothing but what was spent: that is spent, whoever settles.
+ */
+import type { Sql } from '#core/postgres/mod.ts';
+import type { JudgeUse } from '#core/scoring/mod.ts';
+import type { Fate } from './fate.ts';
+import type { Job } from './jobs.ts';
+
+/** @returns whether the claim was still ours, and this its outcome */
+export async function settle(sql: Sql, job: Job, fate: Fate, use: JudgeUse | null): Promise<boolean> {
+  const { evaluator } = job;
+  const requestIds = use?.requestIds ?? [];
+  const isScore = fate.state === 'completed' && job.probe === null;
+  const [row] = await sql<{ settled: boolean }[]>`
+    with own as (
+      select evaluation_id, state = 'running' and attempts = ${job.attempt} as is_ours
+        from assay.evaluations where evaluation_id = ${job.evaluationId} for update
+    ), settled as (
+      update assay.evaluations e set
+        state = case when is_ours then ${fate.state} else e.state end,
+        due_at = case when is_ours then now() + ${fate.dueInMs}::float8 * interval '1 ms' else e.due_at end,
+        attempts = case when is_ours and ${fate.isUncounted} then e.attempts - 1 else e.attempts end,
+        score = case when is_ours then ${fate.score}::float8 else e.score end,
+        label = case when is_ours then ${fate.label} else e.label end,
+        reasoning = case when is_ours then ${fate.reasoning} else e.reasoning end,
+        traces = case when is_ours then ${fate.traces} else e.traces end,
+        flags = case when is_ours then ${fate.flags}::text[] else e.flags end,
+        error_code = case when is_ours then ${fate.errorCode} else e.error_code end,
+        error_message = case when is_ours then ${fate.errorMessage} else e.error_message end,
+        finished_at = case when is_ours and ${isFinal(fate)} then now() else e.finished_at end,
+        judge_calls = e.judge_calls + ${use?.calls ?? 0},
+        judge_request_ids = e.judge_request_ids || ${requestIds}::text[],
+        judge_model = coalesce(${use?.model ?? null}, e.judge_model),
+        prompt_tokens = ${added('prompt_tokens', use?.promptTokens)},
+        completion_tokens = ${added('completion_tokens', use?.completionTokens)},
+        cost_nano = ${added('cost_nano', use?.costNano)},
+        judge_latency_ms = ${added('judge_latency_ms', use === null ? null : Math.round(use.latencyMs))}
+      from own where e.evaluation_id = own.evaluation_id
+      returning is_ours
+    ), scored as (
+      insert into assay.request_scores as s
+        (organization_id, created_at, request_id, key, value, updated_at, evaluator_id, evaluator_version)
+      select r.organization_id, r.created_at, r.request_id, v.score_key, ${fate.score}::float8, now(), v.evaluator_id, ${evaluator.version}::int4
+        from settled
+        join assay.evaluators v on v.evaluator_id = ${evaluator.id}
+        join assay.requests r on r.organization_id = ${job.organizationId} and r.created_at = ${job.createdAt}
+                             and r.request_id = ${job.requestId}
+       where is_ours and ${isScore}
+      on conflict (organization_id, created_at, request_id, key) do update
+        set value = excluded.value, updated_at = excluded.updated_at,
+            evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
+        where coalesce(s.evaluator_version, 0) <= excluded.evaluator_version
+    ), spent as (
+      insert into assay.evaluation_spend as s (organization_id, evaluator_id, day, cost_nano)
+      select ${job.organizationId}::uuid, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, ${use?.costNano ?? 0}::int8
+       where ${use?.costNano ?? 0}::int8 > 0
+      on conflict (organization_id, day, evaluator_id) do update set cost_nano = s.cost_nano + excluded.cost_nano
+    ), paused as (
+      update assay.evaluators set paused_reason = ${fate.pause}, paused_message = ${fate.errorMessage}
+       where evaluator_id = ${evaluator.id} and ${fate.pause}::text is not null and exists (select from settled where is_ours)
+    )
+    select coalesce(bool_or(is_ours), false) as settled from settled`;
+  return row!.settled;
+
+  function added(column: string, value: number | null | undefined) {
+    const old = sql(`e.${column}`);
+    return sql`case when ${value ?? null}::int8 is null then ${old} else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
+  }
+}
+
+function isFinal({ state }: Fate): boolean {
+  return state !== 'pending' && state !== 'paused';
+}

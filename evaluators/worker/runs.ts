@@ -1,0 +1,136 @@
+/**
+ * Walks the runs that score history: a page of requests at a time, from the newest back, into pending evaluations. Where
+ * a run stands is written in the transaction of its page, so it goes on from there whoever died.
+ */
+import { describeError } from '#core/errors.ts';
+import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
+import type { Logger } from '#core/log.ts';
+import { isStoreUnavailable, type Sql, type TransactionSql } from '#core/postgres/mod.ts';
+import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+
+const LOOK_EVERY_MS = 1_000;
+const PAGE = 500;
+/** Of one run, waiting: enough for a while, and few enough for a pause to be quick. */
+const MAX_WAITING = 2_000;
+/** Behind what is scored as it comes, and its probes. */
+const PRIORITY = 2;
+
+export type RunsOptions = {
+  sql: Sql;
+  log: Logger;
+  /** There is something to claim. */
+  onScheduled(): void;
+};
+
+type Run = {
+  runId: string;
+  organizationId: string;
+  evaluatorId: string;
+  version: number;
+  filter: unknown;
+  left: number | null;
+  until: Date;
+  cursorCreatedAt: Date | null;
+  cursorRequestId: string | null;
+  scoringType: ScoringType;
+  adapter: string | null;
+};
+
+/** Walks until it is stopped. */
+export function walkRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
+  let walking: Promise<void> | null = null;
+  const walk = async () => {
+    try {
+      // Page after page as long as there is one; each of another run, when there are several.
+      for (let scheduled: number | null = 0; scheduled !== null && !isStopped; ) {
+        scheduled = await walkOnce(sql);
+        if (scheduled !== null && scheduled > 0) onScheduled();
+      }
+    } catch (error) {
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot go on with a run');
+    }
+  };
+  let isStopped = false;
+  const looking = setInterval(() => {
+    walking ??= walk().finally(() => {
+      walking = null;
+    });
+  }, LOOK_EVERY_MS);
+  return {
+    stop: async () => {
+      isStopped = true;
+      clearInterval(looking);
+      await walking;
+    },
+  };
+}
+
+/** Schedules a page of the run that has waited longest. Null: none can go on now. */
+export async function walkOnce(sql: Sql): Promise<number | null> {
+  return await sql.begin(async (tx) => {
+    const run = await takeRun(tx);
+    if (run === null) return null;
+    const limit = Math.min(PAGE, run.left ?? PAGE);
+    const page = limit === 0 ? [] : await nextPage(tx, run, limit);
+    const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
+    const last = page.at(-1);
+    const isOver = page.length < limit || limit === 0;
+    await tx`
+      update assay.evaluation_runs
+         set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isOver ? 'scheduled' : 'running'},
+             cursor_created_at = ${last?.created_at ?? run.cursorCreatedAt},
+             cursor_request_id = ${last?.request_id ?? run.cursorRequestId}
+       where run_id = ${run.runId}`;
+    return scheduled;
+  });
+}
+
+async function takeRun(tx: TransactionSql): Promise<Run | null> {
+  const [run] = await tx<Run[]>`
+    select r.run_id as "runId", r.organization_id as "organizationId", r.evaluator_id as "evaluatorId", r.version, r.filter,
+           r.max_requests - r.scheduled as "left", r.until, r.cursor_created_at as "cursorCreatedAt",
+           r.cursor_request_id as "cursorRequestId", e.scoring_type as "scoringType",
+           v.external_config ->> 'adapter' as adapter
+      from assay.evaluation_runs r
+      join assay.evaluators e on e.evaluator_id = r.evaluator_id
+      join assay.evaluator_versions v on v.evaluator_id = r.evaluator_id and v.version = r.version
+     where r.state = 'running' and e.paused_reason is null
+       and (select count(*) from (select from assay.evaluations w where w.run_id = r.run_id
+             and w.state in ('pending', 'running') limit ${MAX_WAITING}) waiting) < ${MAX_WAITING}
+     order by r.updated_at limit 1 for update of r skip locked`;
+  return run ?? null;
+}
+
+type Key = { created_at: Date; request_id: string };
+
+async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Key[]> {
+  const parameters = new Parameters();
+  const conditions = [
+    `r.organization_id = ${parameters.bind(run.organizationId, 'uuid')}`,
+    `r.source <> 'evaluator'`,
+    `r.created_at <= ${parameters.bind(run.until.toISOString(), 'timestamptz')}`,
+    compileFilter(parseFilter(run.filter), parameters, { joins: false }),
+  ];
+  if (run.cursorCreatedAt !== null) {
+    const at = parameters.bind(run.cursorCreatedAt.toISOString(), 'timestamptz');
+    conditions.push(
+      `(r.created_at, r.request_id) < (${at}, ${parameters.bind(run.cursorRequestId, 'text')})`,
+    );
+  }
+  const text = `
+    select r.created_at, r.request_id from assay.requests r where ${conditions.join(' and ')}
+     order by r.created_at desc, r.request_id desc limit ${limit}`;
+  return (await tx.unsafe(text, parameters.values as string[])) as unknown as Key[];
+}
+
+async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {
+  const { count } = await tx`
+    insert into assay.evaluations
+      (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)
+    select ${run.organizationId}, ${run.evaluatorId}, ${run.version}::int4, created_at, request_id, ${run.runId},
+           ${laneOf(run.scoringType, run.adapter)}, ${PRIORITY}, now(), now()
+      from unnest(${page.map((key) => key.created_at.toISOString())}::timestamptz[], ${page.map((key) => key.request_id)}::text[])
+        as page (created_at, request_id)
+    on conflict do nothing`;
+  return count;
+}

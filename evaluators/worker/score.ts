@@ -1,0 +1,81 @@
+/**
+ * One evaluation by a judge or a service, in a thread of the pool: bodies are parsed, prompts rendered and answers read
+ * there, so that a large record holds up nobody's timers. Python's is prepared here too, and run by the main thread's
+ * sandbox.
+ */
+import { workerData } from 'node:worker_threads';
+import { systemClock } from '#core/clock.ts';
+import { INTERNAL_HEADER, signInternalCall } from '#core/internal-call.ts';
+import { createOutbound, parseAllowList } from '#core/outbound/mod.ts';
+import type { LlmTemplate } from '#core/schema/evaluator.ts';
+import type { ExternalConfig } from '#core/schema/external.ts';
+import {
+  type Evaluated,
+  type Probe,
+  readSubject,
+  type ScoringType,
+  type StoredCall,
+  type Subject,
+} from '#core/scoring/mod.ts';
+import { runExternal } from '../external/mod.ts';
+import { createJudgeCall, type Judged, judge } from '../llm/mod.ts';
+
+/** What a thread is told at its start. */
+export type ThreadData = {
+  gatewayUrl: string;
+  internalSecret: string;
+  outboundAllow: string[];
+  judgeTimeouts: { connectMs: number; firstByteMs: number; totalMs: number };
+};
+
+export type Preparation = { call: StoredCall };
+export type JudgeTask = Preparation & {
+  organizationId: string;
+  evaluationId: string;
+  scoringType: ScoringType;
+  evaluatorName: string;
+  template: LlmTemplate;
+  probe: Probe | null;
+};
+export type ExternalTask = Preparation & {
+  evaluationId: string;
+  evaluator: { id: string; version: number; name: string };
+  config: ExternalConfig;
+  secrets: Record<string, string>;
+};
+
+const data = workerData as ThreadData;
+const clock = systemClock;
+const edge = createJudgeCall({
+  gatewayUrl: data.gatewayUrl,
+  internalHeaders: (organizationId, evaluationId) => ({
+    [INTERNAL_HEADER]: signInternalCall(data.internalSecret, { organizationId, evaluationId }, clock.now()),
+  }),
+  timeouts: data.judgeTimeouts,
+  clock,
+});
+const allowed = parseAllowList(data.outboundAllow);
+if ('badEntry' in allowed) throw new Error('The configuration lets no such entry through');
+const outbound = createOutbound({ allow: allowed.allow });
+
+/** The texts that Python is given, or why there is nothing to evaluate. */
+export function prepare({ call }: Preparation): Pick<Subject, 'input' | 'output'> | Evaluated {
+  const subject = readSubject(call);
+  return 'skipped' in subject ? skip(subject) : { input: subject.input, output: subject.output };
+}
+
+export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
+  const subject = readSubject(task.call);
+  if ('skipped' in subject) return skip(subject);
+  return await judge({ ...task, subject, call: edge.callFor(task.organizationId, task.evaluationId) });
+}
+
+export async function scoreExternally(task: ExternalTask): Promise<Evaluated> {
+  const subject = readSubject(task.call);
+  if ('skipped' in subject) return skip(subject);
+  return await runExternal({ ...task, subject, outbound, clock });
+}
+
+function skip({ skipped, message }: Exclude<ReturnType<typeof readSubject>, Subject>): Evaluated {
+  return { outcome: { state: 'skipped', reason: skipped, message }, use: null };
+}
