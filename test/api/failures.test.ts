@@ -9,6 +9,7 @@ import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { connectPostgres, migrate, startEmbeddedPostgres } from '#core/postgres/mod.ts';
 import { createApiApp } from '../../api/app.ts';
+import type { EvaluatorService } from '../../api/evaluators/mod.ts';
 import { createRequestService, type RequestService } from '../../api/requests/mod.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertRequests } from '../support/seed-requests.ts';
@@ -24,7 +25,8 @@ async function serveApp(organizationId: string, requests: RequestService) {
     find: () => ({ keyId: 'k', organizationId, scopes, tier: 'free' as const, logsPer5s: null }),
   };
   const logRequest = () => Promise.reject(new Error('nothing is logged here'));
-  const app = createApiApp({ keys, requests, logRequest, maxBodyBytes: 1_024, health, log });
+  const evaluators = {} as EvaluatorService;
+  const app = createApiApp({ keys, requests, evaluators, logRequest, maxBodyBytes: 1_024, health, log });
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });
   const query = (body: object) =>
     fetch(`${server.url}${QUERY}`, {

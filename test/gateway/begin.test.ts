@@ -51,6 +51,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
         },
       },
       claimRequestId: async () => true,
+      readInternalCall: () => null,
     }),
     health: { metrics: createMetrics('gateway'), checks: {} },
   });

@@ -1,0 +1,367 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { readSubject, type StoredCall } from '#core/scoring/mod.ts';
+
+const QUESTION = { model: 'gpt-4o', messages: [{ role: 'user', content: 'What is 2 + 2?' }] };
+const ANSWER = {
+  choices: [{ index: 0, message: { role: 'assistant', content: '4' }, finish_reason: 'stop' }],
+};
+
+function call(request: unknown, response: unknown, more: Partial<StoredCall> = {}): StoredCall {
+  return {
+    requestId: '01JAZZ0000000000000000000A',
+    requestText: typeof request === 'string' ? request : JSON.stringify(request),
+    responseText: typeof response === 'string' ? response : JSON.stringify(response),
+    status: 200,
+    truncated: false,
+    errorCode: null,
+    inputs: null,
+    properties: null,
+    model: 'gpt-4o',
+    ...more,
+  };
+}
+
+function inputOf(request: unknown): string | null {
+  const subject = readSubject(call(request, ANSWER));
+  return 'skipped' in subject ? null : subject.input;
+}
+
+function outputOf(response: unknown): string | null {
+  const subject = readSubject(call(QUESTION, response));
+  return 'skipped' in subject ? null : subject.output;
+}
+
+t.test('a chat completion becomes its question, its answer, and both bodies', async (t) => {
+  t.same(readSubject(call(QUESTION, ANSWER, { inputs: { a: 1 }, properties: { plan: 'pro' } })), {
+    requestId: '01JAZZ0000000000000000000A',
+    input: 'What is 2 + 2?',
+    output: '4',
+    request: QUESTION,
+    response: ANSWER,
+    inputs: { a: 1 },
+    properties: { plan: 'pro' },
+    model: 'gpt-4o',
+  });
+});
+
+t.test('the question is the text of the last user message', async (t) => {
+  const user = (content: unknown) => ({ role: 'user', content });
+  const cases: [string, unknown, string][] = [
+    ['of several', { messages: [user('a'), { role: 'assistant', content: 'b' }, user('c')] }, 'c'],
+    [
+      'before the assistant begins the answer',
+      { messages: [user('a'), { role: 'assistant', content: '{' }] },
+      'a',
+    ],
+    ['after which a tool answered', { messages: [user('a'), { role: 'tool', content: 'b' }] }, 'a'],
+    [
+      'in parts',
+      {
+        messages: [
+          user([
+            { type: 'text', text: 'a' },
+            { type: 'image_url', image_url: {} },
+            { type: 'text', text: 'b' },
+          ]),
+        ],
+      },
+      'a\nb',
+    ],
+    [
+      'where the last one is an image alone',
+      { messages: [user('a'), user([{ type: 'image_url', image_url: {} }])] },
+      'a',
+    ],
+    [
+      "Anthropic's, behind a tool's result",
+      { system: 's', messages: [user('a'), user([{ type: 'tool_result', content: 'r' }])] },
+      'a',
+    ],
+    ["the Responses API's text", { input: 'a', instructions: 'i' }, 'a'],
+    [
+      "the Responses API's items",
+      {
+        input: [
+          { role: 'developer', content: 'd' },
+          { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'a' }] },
+        ],
+      },
+      'a',
+    ],
+    ['of a completion', { prompt: 'a' }, 'a'],
+    ['of completions', { prompt: ['a', 'b'] }, 'a\nb'],
+    ['of embeddings', { input: ['a', 'b'] }, 'a\nb'],
+    [
+      "Gemini's",
+      {
+        contents: [
+          { role: 'user', parts: [{ text: 'a' }] },
+          { role: 'model', parts: [{ text: 'b' }] },
+        ],
+      },
+      'a',
+    ],
+    ["Gemini's without a role", { contents: [{ parts: [{ text: 'a' }] }] }, 'a'],
+    ['of a body that is no JSON object', { text: 'a plain text' }, 'a plain text'],
+  ];
+  for (const [name, request, expected] of cases) t.equal(inputOf(request), expected, name);
+});
+
+t.test('without such a text the question is the body itself', async (t) => {
+  for (const text of [
+    '{"messages":[{"role":"system","content":"a"}]}',
+    '{"prompt":[1,2,3]}',
+    '{"messages":"a"}',
+    '{"messages":[null,7,{"role":"user"}]}',
+    '{"messages":[{"role":"user","content":"  "}]}',
+    '{"x":{"y":1}}',
+    '[1,2]',
+    '42',
+  ]) {
+    t.equal(inputOf(text), text);
+  }
+  t.equal(inputOf('not JSON'), 'not JSON');
+  t.equal(inputOf('"a JSON string"'), 'a JSON string');
+});
+
+t.test('the answer is the text of the first choice', async (t) => {
+  const chat = (message: object) => ({ choices: [{ index: 0, message: { role: 'assistant', ...message } }] });
+  const tool = (name: string, given: unknown) => ({
+    id: 'c',
+    type: 'function',
+    function: { name, arguments: given },
+  });
+  const cases: [string, unknown, string][] = [
+    ['as a text', chat({ content: 'a' }), 'a'],
+    [
+      'as parts',
+      chat({
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      }),
+      'a\nb',
+    ],
+    [
+      'without its thoughts',
+      chat({
+        content: [
+          { type: 'thinking', text: 't' },
+          { type: 'text', text: 'a' },
+        ],
+        reasoning_content: 't',
+      }),
+      'a',
+    ],
+    [
+      'of several choices',
+      {
+        choices: [
+          { index: 1, message: { content: 'b' } },
+          { index: 0, message: { content: 'a' } },
+        ],
+      },
+      'a',
+    ],
+    ['that is a refusal', chat({ content: null, refusal: 'No.' }), 'No.'],
+    ['that was spoken', chat({ content: null, audio: { id: 'x', transcript: 'a' } }), 'a'],
+    [
+      'that is a call of a tool',
+      chat({ content: null, tool_calls: [tool('get', '{"a":1}'), tool('set', { b: 2 })] }),
+      'get({"a":1})\nset({"b":2})',
+    ],
+    [
+      'that is a call of a tool beside an empty text',
+      chat({ content: '', tool_calls: [tool('get', '{}')] }),
+      'get({})',
+    ],
+    [
+      'that is a text beside a call',
+      chat({ content: 'Let me see', tool_calls: [tool('get', '{}')] }),
+      'Let me see',
+    ],
+    [
+      'that is the older call of a function',
+      chat({ content: null, function_call: { name: 'get', arguments: '{}' } }),
+      'get({})',
+    ],
+    [
+      'that is a call of a custom tool',
+      chat({ content: null, tool_calls: [{ type: 'custom', custom: { name: 'run', input: 'ls' } }] }),
+      'run(ls)',
+    ],
+    ['that is empty', chat({ content: '' }), ''],
+    [
+      "Anthropic's",
+      {
+        type: 'message',
+        content: [
+          { type: 'thinking', text: 't' },
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      'a\nb',
+    ],
+    [
+      "Anthropic's call of a tool",
+      { type: 'message', content: [{ type: 'tool_use', id: 'x', name: 'get', input: { a: 1 } }] },
+      'get({"a":1})',
+    ],
+    ['of a completion', { choices: [{ text: 'a', index: 0 }] }, 'a'],
+    [
+      "the Responses API's",
+      {
+        output: [
+          { type: 'reasoning', summary: [] },
+          { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a' }] },
+        ],
+        error: null,
+      },
+      'a',
+    ],
+    [
+      "the Responses API's refusal",
+      { output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'No.' }] }] },
+      'No.',
+    ],
+    [
+      "the Responses API's call",
+      { output: [{ type: 'function_call', name: 'get', arguments: '{"a":1}' }] },
+      'get({"a":1})',
+    ],
+    [
+      "Gemini's",
+      { candidates: [{ content: { role: 'model', parts: [{ text: 't', thought: true }, { text: 'a' }] } }] },
+      'a',
+    ],
+    [
+      "Gemini's call",
+      { candidates: [{ content: { parts: [{ functionCall: { name: 'get', args: { a: 1 } } }] } }] },
+      'get({"a":1})',
+    ],
+    ['of a body that is no JSON object', { text: 'a plain text' }, 'a plain text'],
+  ];
+  for (const [name, response, expected] of cases) t.equal(outputOf(response), expected, name);
+});
+
+t.test('without such a text the answer is the body itself', async (t) => {
+  for (const text of [
+    '{"choices":[]}',
+    '{"choices":[{"index":0,"message":{"role":"assistant","content":null}}]}',
+    '{"choices":[{"message":null}]}',
+    '{"choices":[null]}',
+    '{"data":[{"embedding":[0.1]}]}',
+    '{"output":[{"type":"web_search_call"}]}',
+    '{"content":7}',
+    '[1]',
+  ]) {
+    t.equal(outputOf(text), text);
+  }
+});
+
+t.test('what is no answer is not evaluated, and why is told', async (t) => {
+  const cases: [string, StoredCall, string][] = [
+    [
+      'a call that was interrupted',
+      call(QUESTION, '{}', { status: 0, truncated: true, errorCode: 'interrupted' }),
+      'interrupted',
+    ],
+    ['a call whose gateway was killed', call(QUESTION, '{}', { status: 0 }), 'interrupted'],
+    ["a provider's error", call(QUESTION, { error: { message: 'x' } }, { status: 500 }), 'upstream_error'],
+    ['a limit', call(QUESTION, { error: { message: 'x' } }, { status: 429 }), 'upstream_error'],
+    [
+      'a provider that could not be reached',
+      call(QUESTION, ANSWER, { status: 502, truncated: true, errorCode: 'provider_unreachable' }),
+      'upstream_error',
+    ],
+    ['a redirect', call(QUESTION, '{}', { status: 302 }), 'upstream_error'],
+    ['an error under a status of success', call(QUESTION, { error: { message: 'x' } }), 'upstream_error'],
+    [
+      'an error as a text under a status of success',
+      call(QUESTION, { error: 'x', choices: null }),
+      'upstream_error',
+    ],
+    ['a stream that broke off', call(QUESTION, ANSWER, { truncated: true }), 'truncated'],
+    [
+      'a stream whose client left',
+      call(QUESTION, ANSWER, { status: 499, truncated: true, errorCode: 'client_closed_request' }),
+      'truncated',
+    ],
+    [
+      'a stream whose client left, as somebody else logged it',
+      call(QUESTION, ANSWER, { status: 499 }),
+      'truncated',
+    ],
+    ['an answer that was left out', call(QUESTION, '{}'), 'body_omitted'],
+    ['a question that was left out', call('{}', ANSWER), 'body_omitted'],
+    ['an answer without a body', call(QUESTION, ''), 'body_omitted'],
+  ];
+  for (const [name, stored, expected] of cases) {
+    const skip = readSubject(stored);
+    t.match(skip, { skipped: expected, message: /^.{10,200}$/ }, name);
+  }
+  t.equal(outputOf({ ...ANSWER, error: null }), '4', 'an error of null is none');
+  t.equal(outputOf({ ...ANSWER, error: {} }), '4', 'an answer beside an error is an answer');
+});
+
+/** JSON that is near to what bodies look like: their names, around anything. */
+const names = fc.constantFrom(
+  ...[
+    'messages',
+    'choices',
+    'message',
+    'content',
+    'role',
+    'text',
+    'output',
+    'input',
+    'prompt',
+    'parts',
+    'candidates',
+  ],
+  ...[
+    'tool_calls',
+    'function',
+    'name',
+    'arguments',
+    'refusal',
+    'audio',
+    'error',
+    'contents',
+    'type',
+    'function_call',
+    '__proto__',
+  ],
+);
+const { body } = fc.letrec((tie) => ({
+  body: fc.oneof(
+    { depthSize: 'medium', withCrossShrink: true },
+    fc.constantFrom(null, true, 0, '', 'user', 'tool_use', 'message', 'x'),
+    fc.array(tie('body'), { maxLength: 3 }),
+    fc.array(fc.tuple(names, tie('body')), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
+  ),
+}));
+
+t.test('no JSON is too odd to be read', async (t) => {
+  const isRead = (request: string, response: string): boolean => {
+    const subject = readSubject(call(request, response));
+    return 'skipped' in subject || (typeof subject.input === 'string' && typeof subject.output === 'string');
+  };
+  fc.assert(
+    fc.property(body, body, (request, response) => isRead(JSON.stringify(request), JSON.stringify(response))),
+    { numRuns: 5_000 },
+  );
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), fc.json(), isRead));
+  t.ok(true);
+});
+
+t.test('bodies that are nested deep are read', async (t) => {
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  const given = `{"choices":[{"message":{"tool_calls":[{"function":{"name":"f","arguments":${deep}}}]}}]}`;
+  t.match(outputOf(given), /^f\(.*\)$/);
+  const question = `{"messages":[{"role":"user","content":${deep}}]}`;
+  t.equal(inputOf(question), question);
+});

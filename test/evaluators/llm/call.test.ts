@@ -1,0 +1,221 @@
+import t from 'tap';
+import { systemClock } from '#core/clock.ts';
+import {
+  createJudgeCall,
+  type JudgeCallOptions,
+  type JudgeEdge,
+  judge,
+} from '../../../evaluators/llm/mod.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { SCALES } from './fixtures/judge-answers.ts';
+import { SUBJECT, verdict } from './scripted-judge.ts';
+
+const MIB = 1_048_576;
+/** Stands for the gateway. */
+const gateway = await startScriptedProvider();
+t.teardown(() => gateway.stop());
+
+function edge(more: Partial<JudgeCallOptions> = {}): JudgeEdge {
+  const made = createJudgeCall({
+    gatewayUrl: `http://127.0.0.1:${gateway.port}`,
+    internalHeaders: (organizationId, evaluationId) => ({
+      'x-internal': `${organizationId}/${evaluationId}`,
+    }),
+    timeouts: { connectMs: 5_000, firstByteMs: 5_000, totalMs: 5_000 },
+    clock: systemClock,
+    ...more,
+  });
+  t.teardown(() => made.close());
+  return made;
+}
+
+const asks = (from: JudgeEdge, signal?: AbortSignal) =>
+  judge({
+    ...SCALES.range,
+    evaluatorName: 'Politeness',
+    subject: SUBJECT,
+    call: from.callFor('org', '7'),
+    ...(signal === undefined ? {} : { signal }),
+  });
+
+const shared = edge();
+const lastCall = () => gateway.requests.at(-1)!;
+
+t.test('a judge is asked through the gateway, in the name of its evaluation', async (t) => {
+  gateway.script(() => ({
+    kind: 'bytes',
+    body: verdict(4),
+    headers: { 'content-type': 'application/json', 'service-request-id': '01JAZZ0000000000000000000B' },
+  }));
+  const { outcome, use } = await asks(shared);
+  t.match(outcome, { state: 'completed', score: 4 });
+  t.match(use, { calls: 1, requestIds: ['01JAZZ0000000000000000000B'] });
+  t.ok(use !== null && use.latencyMs >= 0 && use.latencyMs < 5_000);
+  t.equal(lastCall().path, '/v1/chat/completions');
+  t.match(lastCall().headers, { 'x-internal': 'org/7', 'content-type': 'application/json' });
+  t.match(JSON.parse(lastCall().body.toString()), { model: 'judge', tool_choice: {} });
+});
+
+t.test('a path before the gateway is kept', async (t) => {
+  await asks(edge({ gatewayUrl: `http://127.0.0.1:${gateway.port}/assay/` }));
+  t.equal(lastCall().path, '/assay/v1/chat/completions');
+});
+
+t.test('packed answers are unpacked', async (t) => {
+  for (const encoding of ['gzip', 'deflate', 'br', 'zstd'] as const) {
+    gateway.script(() => ({
+      kind: 'answer',
+      toolCalls: [{ name: 'submit_verdict', arguments: '{"score":3}' }],
+      encoding,
+    }));
+    t.match(await asks(shared), { outcome: { state: 'completed', score: 3 } }, encoding);
+  }
+});
+
+t.test('answers of another status come with the delay that they ask for', async (t) => {
+  const delayOf = async (headers: Record<string, string>) => {
+    gateway.script(() => ({ kind: 'error', status: 429, headers }));
+    const { outcome } = await asks(shared);
+    return outcome.state === 'failed' && outcome.code === 'judge_rate_limited'
+      ? outcome.retryAfterMs
+      : outcome;
+  };
+  t.equal(await delayOf({ 'retry-after': '7' }), 7_000);
+  t.equal(await delayOf({ 'retry-after': '0.5' }), 500);
+  t.equal(await delayOf({ 'retry-after': '7', 'retry-after-ms': '6500' }), 6_500);
+  t.equal(await delayOf({ 'retry-after': 'soon' }), null);
+  t.equal(await delayOf({}), null);
+  const inAMinute = await delayOf({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() });
+  t.ok(typeof inAMinute === 'number' && inAMinute > 50_000 && inAMinute <= 60_000, String(inAMinute));
+  t.equal(await delayOf({ 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }), 0);
+  gateway.script(() => ({ kind: 'html', status: 503 }));
+  t.match(await asks(shared), { outcome: { code: 'judge_unavailable', retry: 'later' } });
+});
+
+t.test('a page is no verdict, after a second try', async (t) => {
+  gateway.script(() => ({ kind: 'html', status: 200, body: '<html>4</html>' }));
+  const before = gateway.requests.length;
+  t.match(await asks(shared), { outcome: { code: 'judge_malformed', retry: 'never' }, use: { calls: 2 } });
+  t.equal(gateway.requests.length, before + 2);
+});
+
+t.test('bytes that are no UTF-8 become replacement characters', async (t) => {
+  const [head, tail] = verdict(2, 'caf\u00e9').split('\u00e9');
+  gateway.script(() => ({
+    kind: 'bytes',
+    body: Buffer.concat([Buffer.from(head!), Buffer.from([0xe9]), Buffer.from(tail!)]),
+  }));
+  t.match(await asks(shared), { outcome: { state: 'completed', score: 2, reasoning: 'caf\ufffd' } });
+});
+
+t.test('answers that break off can be tried again later', async (t) => {
+  for (const behaviour of [
+    { kind: 'cut', at: 'headers' },
+    { kind: 'cut', at: 'body' },
+    { kind: 'reset' },
+    { kind: 'wrong-length', by: 40 },
+    { kind: 'bytes', body: '{"choices":[', ending: 'cut' },
+  ] as const) {
+    gateway.script(() => behaviour);
+    t.match(
+      await asks(shared),
+      { outcome: { code: 'judge_unavailable', retry: 'later', pause: null }, use: { calls: 1 } },
+      JSON.stringify(behaviour),
+    );
+  }
+});
+
+t.test('a gateway that is not there can be tried again later', async (t) => {
+  const nowhere = edge({ gatewayUrl: `http://127.0.0.1:${await freePort()}` });
+  t.match(await asks(nowhere), { outcome: { code: 'judge_unavailable', retry: 'later' } });
+});
+
+t.test('a judge that says nothing, stalls or drips is given up in time', async (t) => {
+  const drip = { body: verdict(4), chunking: { bytesEach: 1, everyMs: 40 } };
+  const cases = [
+    ['no headers', { connectMs: 5_000, firstByteMs: 300, totalMs: 60_000 }, { kind: 'hang' }],
+    ['no headers, by the total', { connectMs: 5_000, firstByteMs: 60_000, totalMs: 300 }, { kind: 'hang' }],
+    [
+      'a stalled body',
+      { connectMs: 5_000, firstByteMs: 60_000, totalMs: 300 },
+      { kind: 'bytes', body: '{"ch', ending: 'stall' },
+    ],
+    ['a dripping body', { connectMs: 5_000, firstByteMs: 60_000, totalMs: 300 }, { kind: 'bytes', ...drip }],
+  ] as const;
+  await Promise.all(
+    cases.map(async ([name, timeouts, behaviour]) => {
+      const server = await startScriptedProvider();
+      server.script(() => behaviour);
+      const startedMs = performance.now();
+      const { outcome, use } = await asks(edge({ gatewayUrl: `http://127.0.0.1:${server.port}`, timeouts }));
+      const tookMs = performance.now() - startedMs;
+      t.match(outcome, { code: 'judge_timeout', retry: 'later' }, name);
+      t.equal(use?.calls, 1, name);
+      t.ok(tookMs >= 250 && tookMs < 3_000, `${name}: ${tookMs} ms`);
+      await server.requests[0]?.ended;
+      t.equal(server.requests[0]?.aborted, true, `${name}: the connection was closed`);
+      await server.stop();
+    }),
+  );
+});
+
+t.test('an address that nobody answers at is given up in time', async (t) => {
+  const timeouts = { connectMs: 300, firstByteMs: 60_000, totalMs: 60_000 };
+  const startedMs = performance.now();
+  // TEST-NET-1 is nobody's. A network that says so at once refuses the call before its time is over.
+  const { outcome } = await asks(edge({ gatewayUrl: 'http://192.0.2.1:9', timeouts }));
+  t.match(outcome, { code: /^judge_(?:timeout|unavailable)$/, retry: 'later' });
+  t.ok(performance.now() - startedMs < 3_000);
+});
+
+t.test('an answer of 50 MB, or one without end, is cut off at 1 MB', async (t) => {
+  const body = Buffer.alloc(50 * MIB, 0x20);
+  gateway.script(() => ({ kind: 'bytes', body, chunking: { bytesEach: MIB } }));
+  t.match(await asks(shared), { outcome: { code: 'judge_too_large', retry: 'never' }, use: { calls: 1 } });
+  await lastCall().ended;
+  t.equal(lastCall().aborted, true);
+});
+
+t.test('an answer that unpacks to more than 1 MB is refused', async (t) => {
+  gateway.script(() => ({ kind: 'answer', text: ' '.repeat(20 * MIB), encoding: 'gzip' }));
+  t.match(await asks(shared), { outcome: { code: 'judge_too_large' } });
+});
+
+t.test('an attempt can be stopped, which closes its connection', async (t) => {
+  gateway.script(() => ({ kind: 'hang' }));
+  const stop = new AbortController();
+  const before = gateway.requests.length;
+  const asking = asks(shared, stop.signal);
+  while (gateway.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 5));
+  stop.abort();
+  t.match(await asking, { outcome: { code: 'worker_lost', retry: 'later' }, use: { calls: 1 } });
+  await lastCall().ended;
+  t.equal(lastCall().aborted, true);
+});
+
+t.test('many judges are asked at once over one edge', async (t) => {
+  gateway.script((request) => {
+    const [, score] = /score (\d)/.exec(request.body.toString()) ?? [];
+    return {
+      kind: 'answer',
+      delayMs: 20,
+      toolCalls: [{ name: 'submit_verdict', arguments: `{"score":${score}}` }],
+    };
+  });
+  const scores = await Promise.all(
+    Array.from({ length: 200 }, async (_, number) => {
+      const { outcome } = await judge({
+        ...SCALES.range,
+        evaluatorName: 'x',
+        subject: { ...SUBJECT, output: `score ${(number % 5) + 1}` },
+        call: shared.callFor('org', String(number)),
+      });
+      return outcome.state === 'completed' ? outcome.score : outcome.state;
+    }),
+  );
+  t.same(
+    scores,
+    Array.from({ length: 200 }, (_, number) => (number % 5) + 1),
+  );
+});

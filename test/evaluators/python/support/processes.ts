@@ -1,0 +1,48 @@
+/** Who runs, as /proc has it. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export type Process = {
+  pid: number;
+  parent: number /** With the pid, unique since boot. */;
+  startedAt: number;
+};
+
+function read(pid: string): Process | null {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    // A zombie is over: it waits for its parent, which may be whoever adopts orphans.
+    if (fields[0] === 'Z') return null;
+    return { pid: Number(pid), parent: Number(fields[1]), startedAt: Number(fields[19]) };
+  } catch {
+    return null;
+  }
+}
+
+/** All that descend from `root`, without it, nearest first. */
+export function descendantsOf(root: number): Process[] {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => read(pid) ?? []);
+  const found: Process[] = [];
+  for (let generation = [root]; generation.length > 0; ) {
+    const next = all.filter(({ parent }) => generation.includes(parent));
+    found.push(...next);
+    generation = next.map(({ pid }) => pid);
+  }
+  return found;
+}
+
+export function isRunning({ pid, startedAt }: Process): boolean {
+  return read(String(pid))?.startedAt === startedAt;
+}
+
+/** Waits until `condition` holds, 5 s at most; whether it does. */
+export async function eventually(condition: () => boolean): Promise<boolean> {
+  const deadline = performance.now() + 5_000;
+  while (!condition()) {
+    if (performance.now() > deadline) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return true;
+}
