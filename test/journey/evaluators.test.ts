@@ -2,10 +2,15 @@
  * From an answer to its scores, as a team uses it: evaluators are made over the API, calls are made through the gateway,
  * and each ends in exactly one outcome. Under Node and Deno.
  */
+import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { connectPostgres } from '#core/postgres/mod.ts';
 import { type Assay, type Runtime, startAssay, waitFor } from '../support/assay.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
+import {
+  type Behaviour,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from '../support/scripted-provider.ts';
 
 t.setTimeout(240_000);
 
@@ -30,17 +35,18 @@ function clientOf(assay: Assay, key: string) {
 /** Answers judges with a verdict, and everybody else with a sentence. */
 function scriptJudge(provider: ScriptedProvider, score: (prompt: string) => unknown): () => number {
   let judged = 0;
-  provider.script((request) => {
+  provider.script((request): Behaviour => {
     const body = JSON.parse(request.body.toString()) as { model: string; messages: { content: string }[] };
-    if (body.model !== JUDGE_MODEL) return { kind: 'plain', completion: { text: 'A polite answer.' } };
+    if (body.model !== JUDGE_MODEL) return { kind: 'answer', text: 'A polite answer.' };
     judged += 1;
     const verdict = JSON.stringify({
       reasoning: 'As the rubric says.',
       score: score(JSON.stringify(body.messages)),
     });
     return {
-      kind: 'plain',
-      completion: { text: null, toolCalls: [{ name: 'submit_verdict', arguments: verdict }] },
+      kind: 'answer',
+      text: null,
+      toolCalls: [{ name: 'submit_verdict', arguments: verdict }],
     };
   });
   return () => judged;
@@ -106,7 +112,7 @@ for (const runtime of ['node', 'deno'] as const) {
     t.same(
       await api('POST', '/v1/evaluator/python/test', {
         code: 'def evaluate(input, output):\n  print("seen")\n  return 0.5',
-        testInput: { inputBody: '{}', outputBody: '{}' },
+        testInput: { inputBody: '"in"', outputBody: '"out"' },
       }).then(({ output, traces }) => ({ output, traces })),
       { output: 0.5, traces: 'seen\n' },
     );
@@ -146,9 +152,7 @@ t.test('judges are called once for each answer, and never for each other', async
   );
   const ids = await Promise.all(calls);
   await done(polite.id, 100);
-  const { url } = JSON.parse(
-    (await import('node:fs')).readFileSync(`${assay.dataDir}/run/store.json`, 'utf8'),
-  ) as { url: string };
+  const { url } = JSON.parse(readFileSync(`${assay.dataDir}/run/store.json`, 'utf8')) as { url: string };
   const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });
   t.teardown(() => sql.end());
   await waitFor('all evaluations and all records', async () => {
@@ -180,7 +184,6 @@ t.test('history is scored by a run, and a paused evaluator goes on where it stop
     scoring_type: 'PYTHON',
     code_template: { code: 'def evaluate(input, output):\n  return len(input)' },
   });
-  const filter = { request: { status: { equals: 200 } } };
   await waitFor('the records', async () => {
     const { matching } = await api<{ matching: number }>('POST', `/v1/evaluator/${length.id}/run`, {
       filter: 'all',
@@ -188,7 +191,6 @@ t.test('history is scored by a run, and a paused evaluator goes on where it stop
     });
     return matching === 5;
   });
-  void filter;
   const run = await api('POST', `/v1/evaluator/${length.id}/run`, { filter: 'all', limit: 3 });
   await done(length.id, 3);
   await waitFor('the run to be over', async () => {
