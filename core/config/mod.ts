@@ -4,10 +4,12 @@
  */
 import { resolve } from 'node:path';
 import { parseAllowList } from '../outbound/mod.ts';
-import { type ProviderConfig, type ProviderName, readProviders } from './providers.ts';
+import type { ProviderName } from '../schema/provider.ts';
+import { type ProviderConfig, readProviders } from './providers.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
 
-export { PROVIDER_NAMES, type ProviderConfig, type ProviderName } from './providers.ts';
+export { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
+export type { ProviderConfig } from './providers.ts';
 export type { Environment } from './read.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -158,14 +160,14 @@ function readNats(reader: EnvironmentReader): Config['nats'] {
 const SECRET_KEY_BYTES = 32;
 
 function readSecretKeys(reader: EnvironmentReader): Buffer[] {
-  return reader.list('SECRET_KEY').flatMap((text) => {
-    const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
-    if (key.length === SECRET_KEY_BYTES) return [key];
-    reader.problems.push(
-      `SECRET_KEY must be ${SECRET_KEY_BYTES} bytes as base64 or hex (openssl rand -base64 32), or more than one with commas between them`,
-    );
-    return [];
-  });
+  const keys = reader
+    .list('SECRET_KEY')
+    .map((text) => (/^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')));
+  if (keys.every((key) => key.length === SECRET_KEY_BYTES)) return keys;
+  reader.problems.push(
+    `SECRET_KEY must be ${SECRET_KEY_BYTES} bytes as base64 or hex (openssl rand -base64 32), or more than one with commas between them`,
+  );
+  return [];
 }
 
 function readOutboundAllow(reader: EnvironmentReader): string[] {

@@ -1,21 +1,5 @@
+import { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
 import type { EnvironmentReader } from './read.ts';
-
-/** Every provider that the gateway can be given a key or an address for. */
-export const PROVIDER_NAMES = [
-  'openai',
-  'anthropic',
-  'azure',
-  'google',
-  'mistral',
-  'groq',
-  'deepseek',
-  'xai',
-  'together',
-  'openrouter',
-  'custom',
-] as const;
-
-export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
 export type ProviderConfig = {
   /** The operator's own key; null: only callers who bring their own can use the provider. */

@@ -1,36 +1,9 @@
 /** What the calls of an attempt used. */
 import type { Usage } from '#core/chat/mod.ts';
-import { PROVIDER_NAMES } from '#core/config/mod.ts';
-import { knowsModel, priceCall } from '#core/pricing/mod.ts';
+import { priceCall, providerOf } from '#core/pricing/mod.ts';
 import { indexedText } from '#core/schema/text.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { JudgeReply } from './call.ts';
-
-/** Whose catalog a bare model name is looked up in, in the gateway's order. */
-const CATALOG_ORDER = [
-  'openai',
-  'anthropic',
-  'google',
-  'mistral',
-  'deepseek',
-  'xai',
-  'groq',
-  'together',
-  'openrouter',
-];
-
-/** The provider and its name for the model that a judge's model id means; null when none is known. */
-export function providerOf(model: string): { provider: string; model: string } | null {
-  const slash = model.indexOf('/');
-  const prefix = slash > 0 ? model.slice(0, slash).toLowerCase() : '';
-  if ((PROVIDER_NAMES as readonly string[]).includes(prefix) && slash < model.length - 1) {
-    return { provider: prefix, model: model.slice(slash + 1) };
-  }
-  const provider = model.startsWith('ft:')
-    ? 'openai'
-    : CATALOG_ORDER.find((candidate) => knowsModel(candidate, model));
-  return provider === undefined ? null : { provider, model };
-}
 
 /** Sums the calls of one attempt. What a call did not tell counts nothing: the sums are what is known. */
 export class UseMeter {

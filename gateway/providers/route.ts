@@ -1,8 +1,8 @@
 /** Which provider a model name means, and where that provider's chat completions are. */
 import { LRUCache } from 'lru-cache';
-import { PROVIDER_NAMES, type ProviderConfig, type ProviderName } from '#core/config/mod.ts';
+import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { knowsModel } from '#core/pricing/mod.ts';
+import { providerOf } from '#core/pricing/mod.ts';
 import { OPENAI_DIALECT, type OpenAiDialectProvider } from './registry.ts';
 
 export type Route = {
@@ -18,25 +18,8 @@ export type Route = {
   apiKey: string | null;
 };
 
-/** Whose catalog is asked first for a bare model name: authors before those who host others' models. */
-const CATALOG_ORDER: ProviderName[] = [
-  'openai',
-  'anthropic',
-  'google',
-  'mistral',
-  'deepseek',
-  'xai',
-  'groq',
-  'together',
-  'openrouter',
-];
-
 const ROUTES_KEPT = 2_000;
 const LONGEST_MODEL_NAME = 256;
-
-function isProviderName(name: string): name is ProviderName {
-  return (PROVIDER_NAMES as readonly string[]).includes(name);
-}
 
 /** Azure's endpoint is a bare host in its portal; its OpenAI dialect lies below /openai/v1. */
 function baseUrlOf(provider: ProviderName, configured: string): string {
@@ -63,11 +46,9 @@ export function createRouter(providers: Record<ProviderName, ProviderConfig>): (
 
 function findRoute(asked: string, providers: Record<ProviderName, ProviderConfig>): Route {
   if (asked.length > LONGEST_MODEL_NAME) throw unknownModel(`${asked.slice(0, 40)}…`);
-  const slash = asked.indexOf('/');
-  const prefix = slash > 0 ? asked.slice(0, slash).toLowerCase() : '';
-  const isExplicit = isProviderName(prefix) && slash < asked.length - 1;
-  const provider = isExplicit ? prefix : findInCatalog(asked);
-  if (provider === null) throw unknownModel(asked);
+  const found = providerOf(asked);
+  if (found === null) throw unknownModel(asked);
+  const { provider, model } = found;
   const dialect = OPENAI_DIALECT[provider];
   if (dialect === undefined) {
     throw new AssayError(
@@ -88,17 +69,11 @@ function findRoute(asked: string, providers: Record<ProviderName, ProviderConfig
   return {
     provider,
     dialect,
-    model: isExplicit ? asked.slice(slash + 1) : asked,
+    model,
     origin: url.origin,
     path: url.pathname + url.search,
     apiKey: configured.apiKey,
   };
-}
-
-function findInCatalog(model: string): ProviderName | null {
-  // Fine-tuned models are OpenAI's and in no catalog.
-  if (model.startsWith('ft:')) return 'openai';
-  return CATALOG_ORDER.find((provider) => knowsModel(provider, model)) ?? null;
 }
 
 function unknownModel(model: string): AssayError {

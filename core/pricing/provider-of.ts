@@ -1,0 +1,36 @@
+/** Whose model a name means. Gateway and evaluators must agree: a judge's cost is its provider's. */
+import { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
+import { knowsModel } from './price.ts';
+
+/** Whose catalog is asked first for a bare model name: authors before those who host others' models. */
+const CATALOG_ORDER: readonly ProviderName[] = [
+  'openai',
+  'anthropic',
+  'google',
+  'mistral',
+  'deepseek',
+  'xai',
+  'groq',
+  'together',
+  'openrouter',
+];
+
+/** Fine-tuned models are OpenAI's and in no catalog. */
+const FINE_TUNED = 'ft:';
+
+/** The provider and its name for a model asked for by its catalog id or as `provider/model`; null: nobody's. */
+export function providerOf(asked: string): { provider: ProviderName; model: string } | null {
+  const slash = asked.indexOf('/');
+  const prefix = slash > 0 ? asked.slice(0, slash).toLowerCase() : '';
+  if (isProviderName(prefix) && slash < asked.length - 1) {
+    return { provider: prefix, model: asked.slice(slash + 1) };
+  }
+  const provider = asked.startsWith(FINE_TUNED)
+    ? 'openai'
+    : CATALOG_ORDER.find((candidate) => knowsModel(candidate, asked));
+  return provider === undefined ? null : { provider, model: asked };
+}
+
+function isProviderName(name: string): name is ProviderName {
+  return (PROVIDER_NAMES as readonly string[]).includes(name);
+}

@@ -1,0 +1,16 @@
+/** Every provider that the gateway can be given a key or an address for. */
+export const PROVIDER_NAMES = [
+  'openai',
+  'anthropic',
+  'azure',
+  'google',
+  'mistral',
+  'groq',
+  'deepseek',
+  'xai',
+  'together',
+  'openrouter',
+  'custom',
+] as const;
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
