@@ -19,8 +19,8 @@ const LOOPBACK = '127.0.0.1';
 /** Beyond the gateway's own patience with a provider, so that its answer, which names the record, comes first. */
 const JUDGE_GRACE_MS = 5_000;
 const JUDGE_CONNECT_MS = 5_000;
-/** Python evaluations that are held for each that runs: the next is at hand when one ends. */
-const PYTHON_AHEAD = 4;
+/** Python evaluations that are held for each that runs: the next is at hand when one ends, or they are one batch. */
+const PYTHON_AHEAD = 8;
 /** For what was held to be given back, and the pool to end. */
 const STOP_MARGIN_MS = 1_000;
 
@@ -59,8 +59,8 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     },
     sandbox,
     concurrency: remoteConcurrency,
-    onDefect: (error, evaluationId) =>
-      log.error({ evaluationId, error: describeError(error) }, 'an evaluation failed for a defect of ours'),
+    onDefect: (error, evaluationIds) =>
+      log.error({ evaluationIds, error: describeError(error) }, 'an evaluation failed for a defect of ours'),
   });
   const metrics = createMetrics('evaluators');
   const settled = metrics.counter('evaluations_settled_total', 'Evaluations that came to an outcome', [

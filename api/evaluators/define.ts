@@ -115,7 +115,7 @@ function defineExternal({ secrets: box, checkUrl }: DefineOptions, wanted: Defin
   if (
     previous !== null &&
     isDeepStrictEqual(previous.external_config, external_config) &&
-    isDeepStrictEqual(openSecrets(), read.secrets)
+    isDeepStrictEqual(readableSecrets(openSecrets), read.secrets)
   ) {
     return null;
   }
@@ -125,6 +125,16 @@ function defineExternal({ secrets: box, checkUrl }: DefineOptions, wanted: Defin
 /** Null when there are none. */
 export function sealSecrets(box: SecretBox, secrets: ExternalSecrets, owner: SecretOwner): Buffer | null {
   return Object.keys(secrets).length === 0 ? null : withSecrets(() => box.seal(secrets, owner));
+}
+
+/** Null when they cannot be read any more: whatever replaces them is another version. */
+function readableSecrets(open: () => ExternalSecrets): ExternalSecrets | null {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof AssayError && error.cause instanceof SecretsUnavailableError) return null;
+    throw error;
+  }
 }
 
 function withSecrets<T>(use: () => T): T {

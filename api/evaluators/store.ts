@@ -146,6 +146,7 @@ export async function unpauseEvaluator(
   at: Date,
 ): Promise<void> {
   await tx`
-    update assay.evaluators set paused_reason = null, paused_message = null, updated_at = ${at}
+    update assay.evaluators
+    set paused_reason = null, paused_message = null, resumes = resumes + 1, updated_at = ${at}
     where organization_id = ${organizationId} and evaluator_id = ${evaluatorId} and paused_reason is not null`;
 }

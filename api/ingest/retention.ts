@@ -64,7 +64,7 @@ async function keep(options: KeepOptions, signal: AbortSignal): Promise<void> {
     let waitMs = EVERY_MS * (1 + JITTER * Math.random());
     try {
       const dropped = await keepPartitionsOnce(options, signal);
-      if (dropped !== null && (dropped.weeks.length > 0 || dropped.deadLetters > 0)) {
+      if (dropped !== null && dropped.weeks.length + dropped.deadLetters + dropped.evaluations > 0) {
         options.log.info(dropped, 'dropped what is older than the retention');
       }
     } catch (error) {
@@ -85,6 +85,7 @@ export type Dropped = {
   weeks: string[];
   claimedRequestIds: number;
   deadLetters: number;
+  evaluations: number;
 };
 
 /** A statement waits this long for one lock: longer than any query of the API may take, which it may have to outlast. */
@@ -123,6 +124,8 @@ export async function keepPartitionsOnce(
       weeks: await dropWeeks(sql, cutoff),
       claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
       deadLetters: await deleteBefore(sql, 'dead_letters', 'created_at', cutoff),
+      // Of requests that are gone; their scores went with the partitions.
+      evaluations: await deleteBefore(sql, 'evaluations', 'created_at', cutoff),
     };
   } finally {
     signal.removeEventListener('abort', cut);
@@ -204,7 +207,7 @@ const DELETED_AT_ONCE = 5_000;
 /** Deletes the rows older than `cutoff`, a batch at a time. Returns how many there were. */
 async function deleteBefore(
   sql: Sql,
-  table: 'claimed_request_ids' | 'dead_letters',
+  table: 'claimed_request_ids' | 'dead_letters' | 'evaluations',
   column: string,
   cutoff: Date | null,
 ): Promise<number> {

@@ -20,5 +20,6 @@ export {
   listOrganizations,
   type Organization,
   revokeKey,
+  setEvaluationBudget,
   setTier,
 } from './store.ts';

@@ -16,6 +16,8 @@ export type Organization = {
   tier: Tier;
   /** Set for this organization alone; null: its tier's. */
   logsPer5s: number | null;
+  /** What its judges may cost a day (UTC), in nano-dollars; null: no limit. */
+  evaluationBudgetNano: number | null;
   createdAt: Date;
 };
 
@@ -42,7 +44,8 @@ function checkName(name: string): void {
 }
 
 const organizationColumns = (sql: AnySql) => sql`
-  organization_id as "organizationId", name, tier, logs_per_5s as "logsPer5s", created_at as "createdAt"`;
+  organization_id as "organizationId", name, tier, logs_per_5s as "logsPer5s",
+  evaluation_budget_nano::float8 as "evaluationBudgetNano", created_at as "createdAt"`;
 
 /**
  * Makes an organization.
@@ -87,6 +90,24 @@ export async function setTier(
 ): Promise<Organization> {
   const [row] = await sql<Organization[]>`
     update assay.organizations set tier = ${change.tier}, logs_per_5s = ${change.logsPer5s}
+    where name = ${name}
+    returning ${organizationColumns(sql)}`;
+  if (row === undefined) throw new AssayError('not_found', `There is no organization called "${name}"`);
+  return row;
+}
+
+/**
+ * Changes what an organization's judges may cost a day (UTC), in nano-dollars; null: no limit. Evaluations that are under
+ * way are finished.
+ * @throws AssayError not_found
+ */
+export async function setEvaluationBudget(
+  sql: AnySql,
+  name: string,
+  budgetNano: number | null,
+): Promise<Organization> {
+  const [row] = await sql<Organization[]>`
+    update assay.organizations set evaluation_budget_nano = ${budgetNano}
     where name = ${name}
     returning ${organizationColumns(sql)}`;
   if (row === undefined) throw new AssayError('not_found', `There is no organization called "${name}"`);

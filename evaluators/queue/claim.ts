@@ -12,6 +12,9 @@ export const LEASE_MS = 60_000;
 /** Of one body: what is larger is refused, so that a claim of many stays within memory. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
+/** As requests come, probes, history. */
+const PRIORITIES = [0, 1, 2];
+
 export type ClaimOptions = {
   lane: Lane;
   /** Evaluations at most. */
@@ -32,7 +35,10 @@ export async function claim(sql: Sql, options: ClaimOptions): Promise<Job[]> {
   });
 }
 
-/** Who has open work in a lane: a step in the index for each, however much it is. */
+/**
+ * Who has due work in a lane: some steps in the index for each, however much it is. Who has none is left out, so that it
+ * takes no share of what is free.
+ */
 async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
   const rows = await sql<{ organization_id: string }[]>`
     with recursive open (organization_id) as (
@@ -44,7 +50,13 @@ async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
                order by e.organization_id limit 1)
         from open where open.organization_id is not null
     )
-    select organization_id from open where organization_id is not null`;
+    select organization_id from open
+     where organization_id is not null and exists (
+       select from unnest(${PRIORITIES}::int2[]) as priorities (priority)
+        cross join lateral (
+          select from assay.evaluations e
+           where e.lane = ${lane} and e.state in ('pending', 'running') and e.organization_id = open.organization_id
+             and e.priority = priorities.priority and e.due_at <= now() limit 1) due)`;
   return rows.map((row) => row.organization_id);
 }
 
@@ -75,7 +87,7 @@ export function shareOut(
 async function take(tx: TransactionSql, lane: Lane, shares: ReadonlyMap<string, number>): Promise<string[]> {
   const rows = await tx<{ evaluation_id: string }[]>`
     update assay.evaluations e
-       set state = 'running', attempts = attempts + 1, due_at = now() + ${LEASE_MS} * interval '1 ms'
+       set state = 'running', claims = claims + 1, attempts = attempts + 1, due_at = now() + ${LEASE_MS} * interval '1 ms'
       from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (organization_id, share)
      cross join lateral (
        select d.evaluation_id from assay.evaluations d
@@ -91,11 +103,12 @@ async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promi
   const body = (column: string) =>
     tx.unsafe(`case when octet_length(b.${column}) <= ${MAX_BODY_BYTES} then b.${column} end`);
   const rows = await tx<LoadedRow[]>`
-    select e.evaluation_id::text as "evaluationId", e.attempts as attempt, e.organization_id as "organizationId",
+    select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
+           e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
-             'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null,
+             'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,
              'isOverBudget', coalesce(v.daily_budget_nano <= spent.by_evaluator, false)
                or coalesce(o.evaluation_budget_nano <= spent.by_organization, false)) as evaluator,
            w.secrets,
@@ -106,6 +119,7 @@ async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promi
       from assay.evaluations e
       join assay.evaluators v on v.evaluator_id = e.evaluator_id
       join assay.evaluator_versions w on w.evaluator_id = e.evaluator_id and w.version = e.version
+      left join assay.evaluation_runs runs on runs.run_id = e.run_id
       join assay.organizations o on o.organization_id = e.organization_id
       cross join lateral (
         select sum(cost_nano) filter (where s.evaluator_id = e.evaluator_id) as by_evaluator, sum(cost_nano) as by_organization
@@ -132,7 +146,7 @@ type LoadedRow = Omit<Job, 'evaluator' | 'request'> & {
 };
 
 /** What tells a claim. */
-export type Claim = Pick<Job, 'evaluationId' | 'attempt'>;
+export type Claim = Pick<Job, 'evaluationId' | 'claim'>;
 
 /** Keeps claims for another lease, those that nobody has taken over. */
 export async function renew(sql: Sql, claims: readonly Claim[]): Promise<void> {
@@ -147,7 +161,7 @@ export async function giveBack(sql: Sql, claims: readonly Claim[]): Promise<void
 async function setDue(sql: Sql, claims: readonly Claim[], inMs: number): Promise<void> {
   await sql`
     update assay.evaluations e set due_at = now() + ${inMs} * interval '1 ms'
-      from unnest(${claims.map((one) => one.evaluationId)}::int8[], ${claims.map((one) => one.attempt)}::int4[])
-        as claims (evaluation_id, attempt)
-     where e.evaluation_id = claims.evaluation_id and e.attempts = claims.attempt and e.state = 'running'`;
+      from unnest(${claims.map((one) => one.evaluationId)}::int8[], ${claims.map((one) => one.claim)}::int4[])
+        as held (evaluation_id, claim)
+     where e.evaluation_id = held.evaluation_id and e.claims = held.claim and e.state = 'running'`;
 }

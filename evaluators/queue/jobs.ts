@@ -17,12 +17,18 @@ export type JobRequest = {
 /** An evaluation that this process has claimed, with all that it needs. */
 export type Job = {
   evaluationId: string;
-  /** Counts the claims: what a later claim has taken over, an earlier one cannot settle. */
+  /** Which claim this is: what a later one has taken over, an earlier one cannot settle. */
+  claim: number;
+  /** From 1, this one included. */
   attempt: number;
   organizationId: string;
   requestId: string;
   createdAt: Date;
   probe: Probe | null;
+  /** Null: as requests come. */
+  runId: string | null;
+  /** Of a run whose author said that its Python keeps no state: may be done with others in one process. */
+  isBatch: boolean;
   lane: Lane;
   evaluator: {
     id: string;
@@ -36,6 +42,8 @@ export type Job = {
     secrets: Uint8Array | null;
     isDeleted: boolean;
     isPaused: boolean;
+    /** How often it has been resumed. */
+    resumes: number;
     /** What its judges, or all of its organization, may cost a day is spent. */
     isOverBudget: boolean;
   };

@@ -2,19 +2,46 @@
  * Writes down what became of an evaluation: state, score and spending in one statement. Who lost the claim meanwhile
  * changes nothing but what was spent: that is spent, whoever settles.
  */
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { Fate } from './fate.ts';
 import type { Job } from './jobs.ts';
 
 /** @returns whether the claim was still ours, and this its outcome */
 export async function settle(sql: Sql, job: Job, fate: Fate, use: JudgeUse | null): Promise<boolean> {
+  if (isFinal(fate)) return await write(sql, job, fate, use);
+  return await sql.begin(async (tx) => await write(tx, job, await whereItWaits(tx, job, fate), use));
+}
+
+/**
+ * What is not over waits for its evaluator and its run as they are now, not as they were when it was claimed. Both are
+ * held until this is written down, so that whoever resumes or cancels them next finds it.
+ */
+async function whereItWaits(tx: TransactionSql, { evaluator, runId }: Job, fate: Fate): Promise<Fate> {
+  const [now] = await tx<{ isPaused: boolean; resumes: number }[]>`
+    select paused_reason is not null as "isPaused", resumes
+      from assay.evaluators where evaluator_id = ${evaluator.id} for no key update`;
+  const [run] = await tx<{ state: string }[]>`
+    select state from assay.evaluation_runs where run_id = ${runId} for share`;
+  if (run?.state === 'cancelled') return { ...fate, state: 'cancelled', pause: null };
+  // Somebody has mended what made it fail, or will have: it is not paused for what was before.
+  const pause = now!.resumes === evaluator.resumes ? fate.pause : null;
+  const isParked = pause !== null || now!.isPaused || run?.state === 'paused';
+  return { ...fate, pause, state: isParked ? 'paused' : 'pending' };
+}
+
+async function write(
+  sql: Sql | TransactionSql,
+  job: Job,
+  fate: Fate,
+  use: JudgeUse | null,
+): Promise<boolean> {
   const { evaluator } = job;
   const requestIds = use?.requestIds ?? [];
   const isScore = fate.state === 'completed' && job.probe === null;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
-      select evaluation_id, state = 'running' and attempts = ${job.attempt} as is_ours
+      select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours
         from assay.evaluations where evaluation_id = ${job.evaluationId} for update
     ), settled as (
       update assay.evaluations e set

@@ -1,4 +1,4 @@
-/** From a claimed evaluation to its fate: what need not be tried, and what came of what was. */
+/** From claimed evaluations to their fates: what need not be tried, and what came of what was. */
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { CodeTemplate, LlmTemplate } from '#core/schema/evaluator.ts';
@@ -16,6 +16,7 @@ import {
   postponed,
   skipped,
 } from '../queue/mod.ts';
+import { mapSome } from './map-some.ts';
 import type { Definition, Scorer } from './scorer.ts';
 
 export type EvaluateOptions = { scorer: Scorer; secrets: SecretBox; clock: Clock };
@@ -24,26 +25,37 @@ export type Evaluation = { fate: Fate; use: JudgeUse | null };
 
 const DAY_MS = 86_400_000;
 
-/** Evaluates; never rejects. */
-export async function evaluate(job: Job, options: EvaluateOptions): Promise<Evaluation> {
-  const fate = withoutTrying(job, options.clock);
-  if (fate !== null) return { fate, use: null };
-  const { evaluator, request } = job;
-  const { requestText, responseText, ...rest } = request!;
-  const read = readDefinition(evaluator, options.secrets, {
-    organizationId: job.organizationId,
-    evaluatorId: evaluator.id,
+/**
+ * Evaluates what `groupJobs` has put together; never rejects.
+ * @returns one for each job, in order
+ */
+export async function evaluate(jobs: readonly Job[], options: EvaluateOptions): Promise<Evaluation[]> {
+  const looked = jobs.map((job) => {
+    const fate = withoutTrying(job, options.clock);
+    return fate === null ? job : { fate, use: null };
   });
-  if ('fate' in read) return { fate: read.fate, use: null };
-  const evaluated = await options.scorer.score({
-    organizationId: job.organizationId,
-    evaluationId: job.evaluationId,
+  return await mapSome(looked, isJob, (open) => evaluateOpen(open, options));
+}
+
+function isJob(looked: Job | Evaluation): looked is Job {
+  return 'evaluationId' in looked;
+}
+
+async function evaluateOpen(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise<Evaluation[]> {
+  const { evaluator, organizationId } = jobs[0]!;
+  const read = readDefinition(evaluator, secrets, { organizationId, evaluatorId: evaluator.id });
+  if ('fate' in read) return jobs.map(() => ({ fate: read.fate, use: null }));
+  const scored = await scorer.score({
+    organizationId,
     evaluator: { id: evaluator.id, version: evaluator.version, name: evaluator.name },
     definition: read.definition,
-    call: { ...rest, requestId: job.requestId, requestText: requestText!, responseText: responseText! },
-    probe: job.probe,
+    items: jobs.map(({ evaluationId, requestId, request, probe }) => {
+      const { requestText, responseText, ...rest } = request!;
+      const call = { ...rest, requestId, requestText: requestText!, responseText: responseText! };
+      return { evaluationId, call, probe };
+    }),
   });
-  return { fate: fateOf(evaluated, job.attempt), use: evaluated.use };
+  return scored.map((one, index) => ({ fate: fateOf(one, jobs[index]!.attempt), use: one.use }));
 }
 
 function withoutTrying({ attempt, evaluator, request }: Job, clock: Clock): Fate | null {

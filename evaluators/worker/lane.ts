@@ -8,6 +8,7 @@ import type { Logger } from '#core/log.ts';
 import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
 import type { JudgeUse, Lane as LaneName } from '#core/scoring/mod.ts';
 import { type Claim, claim, type Fate, giveBack, type Job, LEASE_MS, renew, settle } from '../queue/mod.ts';
+import { groupJobs } from './group.ts';
 
 export type LaneOptions = {
   sql: Sql;
@@ -15,8 +16,8 @@ export type LaneOptions = {
   name: LaneName;
   /** Evaluations that are held at a time. */
   capacity: number;
-  /** Does one evaluation; never rejects. */
-  evaluate(job: Job): Promise<{ fate: Fate; use: JudgeUse | null }>;
+  /** Does evaluations that belong together, one result for each, in order; never rejects. */
+  evaluate(group: readonly Job[]): Promise<{ fate: Fate; use: JudgeUse | null }[]>;
   onSettled(job: Job, fate: Fate): void;
 };
 
@@ -56,7 +57,7 @@ export class Lane {
     while (!this.#isStopping) {
       this.#isWoken = false;
       const claimed = await this.#claim();
-      for (const job of claimed) this.#begin(job);
+      for (const group of groupJobs(claimed)) this.#begin(group);
       // What was claimed may not have been all.
       if (claimed.length === 0 || this.#room() === 0) await this.#nextLook();
     }
@@ -98,24 +99,27 @@ export class Lane {
     }
   }
 
-  #begin(job: Job): void {
-    this.#held.set(job.evaluationId, job);
-    const running = this.#evaluate(job).finally(() => {
-      this.#held.delete(job.evaluationId);
+  #begin(group: readonly Job[]): void {
+    for (const job of group) this.#held.set(job.evaluationId, job);
+    const running = this.#evaluate(group).finally(() => {
       this.#running.delete(running);
       this.wake();
     });
     this.#running.add(running);
   }
 
-  async #evaluate(job: Job): Promise<void> {
-    const { fate, use } = await this.#options.evaluate(job);
+  async #evaluate(group: readonly Job[]): Promise<void> {
+    const evaluated = await this.#options.evaluate(group);
+    await Promise.all(group.map((job, index) => this.#settle(job, evaluated[index]!)));
+  }
+
+  async #settle(job: Job, { fate, use }: { fate: Fate; use: JudgeUse | null }): Promise<void> {
     const leaseEnds = performance.now() + LEASE_MS;
     // While Postgres is away the outcome waits here; should it take too long, the evaluation is done again.
     while (performance.now() < leaseEnds) {
       try {
         if (await settle(this.#options.sql, job, fate, use)) this.#options.onSettled(job, fate);
-        return;
+        break;
       } catch (error) {
         const { log } = this.#options;
         const level = isStoreUnavailable(error) ? 'warn' : 'error';
@@ -126,6 +130,7 @@ export class Lane {
         await sleep(RETRY_MS);
       }
     }
+    this.#held.delete(job.evaluationId);
   }
 
   async #renew(): Promise<void> {

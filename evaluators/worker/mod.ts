@@ -47,7 +47,7 @@ export function startWorker(options: WorkerOptions): Worker {
         log,
         name,
         capacity: capacity[name],
-        evaluate: (job) => evaluate(job, options),
+        evaluate: (group) => evaluate(group, options),
         onSettled,
       }),
   );

@@ -17,8 +17,9 @@ import {
   type StoredCall,
   type Subject,
 } from '#core/scoring/mod.ts';
-import { runExternal } from '../external/mod.ts';
+import { type ExternalItem, runExternalMany } from '../external/mod.ts';
 import { createJudgeCall, type Judged, judge } from '../llm/mod.ts';
+import { mapSome } from './map-some.ts';
 
 /** What a thread is told at its start. */
 export type ThreadData = {
@@ -28,8 +29,8 @@ export type ThreadData = {
   judgeTimeouts: { connectMs: number; firstByteMs: number; totalMs: number };
 };
 
-export type Preparation = { call: StoredCall };
-export type JudgeTask = Preparation & {
+export type JudgeTask = {
+  call: StoredCall;
   organizationId: string;
   evaluationId: string;
   scoringType: ScoringType;
@@ -37,8 +38,8 @@ export type JudgeTask = Preparation & {
   template: LlmTemplate;
   probe: Probe | null;
 };
-export type ExternalTask = Preparation & {
-  evaluationId: string;
+export type ExternalTask = {
+  items: { evaluationId: string; call: StoredCall }[];
   evaluator: { id: string; version: number; name: string };
   config: ExternalConfig;
   secrets: Record<string, string>;
@@ -58,10 +59,15 @@ const allowed = parseAllowList(data.outboundAllow);
 if ('badEntry' in allowed) throw new Error('The configuration lets no such entry through');
 const outbound = createOutbound({ allow: allowed.allow });
 
-/** The texts that Python is given, or why there is nothing to evaluate. */
-export function prepare({ call }: Preparation): Pick<Subject, 'input' | 'output'> | Evaluated {
-  const subject = readSubject(call);
-  return 'skipped' in subject ? skip(subject) : { input: subject.input, output: subject.output };
+/** What Python is given of a call. */
+export type Texts = Pick<Subject, 'input' | 'output'>;
+
+/** The texts of each call, or why there is nothing to evaluate. */
+export function prepare(calls: readonly StoredCall[]): (Texts | Evaluated)[] {
+  return calls.map((call) => {
+    const subject = readSubject(call);
+    return 'skipped' in subject ? skip(subject) : { input: subject.input, output: subject.output };
+  });
 }
 
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
@@ -70,10 +76,16 @@ export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   return await judge({ ...task, subject, call: edge.callFor(task.organizationId, task.evaluationId) });
 }
 
-export async function scoreExternally(task: ExternalTask): Promise<Evaluated> {
-  const subject = readSubject(task.call);
-  if ('skipped' in subject) return skip(subject);
-  return await runExternal({ ...task, subject, outbound, clock });
+export async function scoreExternally(task: ExternalTask): Promise<Evaluated[]> {
+  const read = task.items.map(({ evaluationId, call }) => {
+    const subject = readSubject(call);
+    return 'skipped' in subject ? skip(subject) : { evaluationId, subject };
+  });
+  return await mapSome(read, isItem, (items) => runExternalMany({ ...task, items, outbound, clock }));
+}
+
+function isItem(read: ExternalItem | Evaluated): read is ExternalItem {
+  return 'subject' in read;
 }
 
 function skip({ skipped, message }: Exclude<ReturnType<typeof readSubject>, Subject>): Evaluated {

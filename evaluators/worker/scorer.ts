@@ -7,7 +7,8 @@ import type { ExternalConfig } from '#core/schema/external.ts';
 import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox } from '../python/mod.ts';
-import type { ExternalTask, JudgeTask, Preparation, ThreadData } from './score.ts';
+import { mapSome } from './map-some.ts';
+import type { ExternalTask, JudgeTask, Texts, ThreadData } from './score.ts';
 
 /** What an evaluator is made of, its secrets opened. */
 export type Definition =
@@ -15,21 +16,22 @@ export type Definition =
   | { scoringType: 'PYTHON'; template: CodeTemplate }
   | { scoringType: 'EXTERNAL'; config: ExternalConfig; secrets: Record<string, string> };
 
+/** Evaluations of one evaluator: of its service or its Python, several in one call are one call. */
 export type ScoreJob = {
   organizationId: string;
-  evaluationId: string;
   evaluator: { id: string; version: number; name: string };
   definition: Definition;
-  call: StoredCall;
-  probe: Probe | null;
+  items: ScoreItem[];
 };
+
+export type ScoreItem = { evaluationId: string; call: StoredCall; probe: Probe | null };
 
 /** What came of it, and, of a judge, how. */
 export type Scored = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;
 
 export type Scorer = {
-  /** Never rejects: a defect of ours is an outcome too. */
-  score(job: ScoreJob): Promise<Scored>;
+  /** One for each item, in order. Never rejects: a defect of ours is an outcome too. */
+  score(job: ScoreJob): Promise<Scored[]>;
   close(): Promise<void>;
 };
 
@@ -41,7 +43,7 @@ export type ScorerOptions = {
   sandbox: Sandbox;
   /** Calls of judges and services at a time. */
   concurrency: number;
-  onDefect(error: unknown, evaluationId: string): void;
+  onDefect(error: unknown, evaluationIds: string[]): void;
 };
 
 export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerOptions): Scorer {
@@ -58,33 +60,41 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   });
   const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });
 
-  async function evaluate({ definition, ...job }: ScoreJob): Promise<Scored> {
+  async function evaluate({ definition, organizationId, evaluator, items }: ScoreJob): Promise<Scored[]> {
     switch (definition.scoringType) {
       case 'PYTHON':
-        return await inPython(job.call, definition.template);
+        return await inPython(
+          items.map(({ call }) => call),
+          definition.template,
+        );
       case 'EXTERNAL': {
         const { config, secrets } = definition;
-        return await run<ExternalTask, Evaluated>('scoreExternally', { ...job, config, secrets });
+        return await run<ExternalTask, Evaluated[]>('scoreExternally', { items, evaluator, config, secrets });
       }
       default: {
         const { scoringType, template } = definition;
-        const task = { ...job, scoringType, template, evaluatorName: job.evaluator.name };
-        return await run<JudgeTask, Judged>('judgeCall', task);
+        const task = { organizationId, scoringType, template, evaluatorName: evaluator.name };
+        return await Promise.all(
+          items.map((item) => run<JudgeTask, Judged>('judgeCall', { ...task, ...item })),
+        );
       }
     }
   }
 
-  async function inPython(call: StoredCall, { code, limits }: CodeTemplate): Promise<Scored> {
-    const prepared = await run<Preparation, { input: string; output: string } | Evaluated>('prepare', {
-      call,
+  async function inPython(
+    calls: StoredCall[],
+    { code, limits: ownLimits }: CodeTemplate,
+  ): Promise<Evaluated[]> {
+    const prepared = await run<StoredCall[], (Texts | Evaluated)[]>('prepare', calls);
+    const limits = { ...DEFAULT_LIMITS, ...ownLimits };
+    return await mapSome(prepared, isTexts, async (records): Promise<Evaluated[]> => {
+      const [first, ...more] = records;
+      const done =
+        more.length === 0
+          ? [await sandbox.evaluate({ code, limits, ...first! })]
+          : await sandbox.evaluateMany({ code, limits, records });
+      return done.map(({ outcome }) => ({ outcome, use: null }));
     });
-    if ('outcome' in prepared) return prepared;
-    const { outcome } = await sandbox.evaluate({
-      code,
-      limits: { ...DEFAULT_LIMITS, ...limits },
-      ...prepared,
-    });
-    return { outcome, use: null };
   }
 
   return {
@@ -92,14 +102,21 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       try {
         return await evaluate(job);
       } catch (error) {
-        onDefect(error, job.evaluationId);
-        return { outcome: DEFECT, use: null };
+        onDefect(
+          error,
+          job.items.map((item) => item.evaluationId),
+        );
+        return job.items.map(() => ({ outcome: DEFECT, use: null }));
       }
     },
     close: async () => {
       await pool.destroy();
     },
   };
+}
+
+function isTexts(prepared: Texts | Evaluated): prepared is Texts {
+  return 'input' in prepared;
 }
 
 const DEFECT: Outcome = {

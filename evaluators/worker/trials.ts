@@ -131,22 +131,22 @@ async function run(
     };
   }
   const beganAt = clock.monotonic();
-  const { outcome, use, prompt, raw, parse } = await scorer.score({
+  const call = {
+    ...body.testInput,
+    requestId: trialId,
+    status: 200,
+    truncated: false,
+    errorCode: null,
+    properties: null,
+    model: null,
+  };
+  const [scored] = await scorer.score({
     organizationId,
-    evaluationId: `trial-${trialId}`,
     evaluator: { id: TRIAL_EVALUATOR_ID, version: 0, name: body.evaluatorName },
     definition,
-    call: {
-      ...body.testInput,
-      requestId: trialId,
-      status: 200,
-      truncated: false,
-      errorCode: null,
-      properties: null,
-      model: null,
-    },
-    probe: null,
+    items: [{ evaluationId: `trial-${trialId}`, call, probe: null }],
   });
+  const { outcome, use, prompt, raw, parse } = scored!;
   const result: TestResult = {
     kind: 'test',
     outcome,

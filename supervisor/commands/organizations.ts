@@ -4,6 +4,7 @@ import {
   LOGS_PER_5S,
   listOrganizations,
   type Organization,
+  setEvaluationBudget,
   setTier,
   TIERS,
   type Tier,
@@ -23,7 +24,7 @@ function describe(organization: Organization): string {
 
 type TierOptions = { tier?: Tier; logsPer5s?: number };
 
-/** `organizations create | list | set-tier` */
+/** `organizations create | list | set-tier | set-evaluation-budget` */
 export function organizationsCommand(run: RunCommand): Command {
   const organizations = new Command('organizations').description('manage organizations and their tiers');
   organizations
@@ -66,7 +67,36 @@ export function organizationsCommand(run: RunCommand): Command {
         describe(await setTier(sql, name, { tier: tierNamed(tier), logsPer5s: logsPer5s ?? null })),
       ),
     );
+  organizations
+    .command('set-evaluation-budget <name> <usd>')
+    .description(
+      "limit what an organization's judges may cost a day (UTC), in US dollars such as 2.50; none: no limit",
+    )
+    .action((name: string, usd: string) =>
+      run(async (sql) => describeBudget(await setEvaluationBudget(sql, name, budgetNamed(usd)))),
+    );
   return organizations;
+}
+
+const NANO_DIGITS = 9;
+const BUDGET = /^(\d{1,6})(?:\.(\d{1,9}))?$/;
+
+/** @returns nano-dollars; null: no limit */
+function budgetNamed(text: string): number | null {
+  if (text === 'none') return null;
+  const [, whole, decimals = ''] = BUDGET.exec(text) ?? [];
+  if (whole === undefined) {
+    throw new Error(
+      `"${text}" is not a budget: it must be none, or dollars below 1000000 with at most 9 decimals`,
+    );
+  }
+  return Number(whole + decimals.padEnd(NANO_DIGITS, '0'));
+}
+
+function describeBudget({ name, organizationId, evaluationBudgetNano }: Organization): string {
+  const budget =
+    evaluationBudgetNano === null ? 'no limit' : `${evaluationBudgetNano / 10 ** NANO_DIGITS} USD`;
+  return `Organization ${name} (${organizationId}): judges may cost a day: ${budget}`;
 }
 
 function tierNamed(text: string): Tier {

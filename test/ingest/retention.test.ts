@@ -120,7 +120,12 @@ t.test(
   'partitions are made for this week and the next two, and nothing is dropped without a retention',
   async (t) => {
     const { sql, keep } = await setUp(t, { retentionDays: null, weeks: 60 });
-    t.same(await keepPartitionsOnce(keep), { weeks: [], claimedRequestIds: 0, deadLetters: 0 });
+    t.same(await keepPartitionsOnce(keep), {
+      weeks: [],
+      claimedRequestIds: 0,
+      deadLetters: 0,
+      evaluations: 0,
+    });
     const weeks = await weeksOf(t, sql);
     t.equal(weeks.length, 62);
     t.same(weeks.slice(-3), ['20241021', '20241028', '20241104']);
@@ -253,27 +258,43 @@ t.test('a detached table is nobody’s but the owner’s', async (t) => {
   await t.rejects(count('requests_w20241014'), { code: '42501' });
 });
 
-t.test('ids that callers chose and dead letters are forgotten with the records of their time', async (t) => {
-  const { sql, keep } = await setUp(t, { retentionDays: 20, weeks: 1 });
-  const monday = new Date(Date.UTC(2024, 8, 30));
-  const before = new Date(monday.getTime() - 1);
-  await sql`
+t.test(
+  'ids that callers chose, dead letters and evaluations are forgotten with the records of their time',
+  async (t) => {
+    const { sql, keep } = await setUp(t, { retentionDays: 20, weeks: 1 });
+    const monday = new Date(Date.UTC(2024, 8, 30));
+    const before = new Date(monday.getTime() - 1);
+    await sql`
     insert into assay.claimed_request_ids (organization_id, request_id, claimed_at)
     select gen_random_uuid(), i::text, case when i <= 12000 then ${before}::timestamptz else ${monday}::timestamptz end
       from generate_series(1, 12100) i`;
-  await sql`
+    await sql`
     insert into assay.dead_letters (origin, reason, entry, created_at)
     values ('a', 'r', 'a', ${before}), ('b', 'r', 'b', ${monday})`;
-  t.same(await keepPartitionsOnce({ ...keep, retentionDays: null }), {
-    weeks: [],
-    claimedRequestIds: 0,
-    deadLetters: 0,
-  });
-  t.same(await keepPartitionsOnce(keep), { weeks: [], claimedRequestIds: 12_000, deadLetters: 1 });
-  const [left] = await sql`
-    select (select count(*)::int from assay.claimed_request_ids) ids, (select count(*)::int from assay.dead_letters) letters`;
-  t.same(left, { ids: 100, letters: 1 });
-});
+    await sql`
+    insert into assay.evaluations
+      (organization_id, evaluator_id, version, created_at, request_id, lane, priority, state, due_at, scheduled_at)
+    select gen_random_uuid(), gen_random_uuid(), 1, at, id, 'python', 0, state, now(), now()
+      from (values (${before}::timestamptz, 'old', 'completed'), (${before}, 'stuck', 'pending'), (${monday}, 'new', 'completed'))
+        as made (at, id, state)`;
+    t.same(await keepPartitionsOnce({ ...keep, retentionDays: null }), {
+      weeks: [],
+      claimedRequestIds: 0,
+      deadLetters: 0,
+      evaluations: 0,
+    });
+    t.same(await keepPartitionsOnce(keep), {
+      weeks: [],
+      claimedRequestIds: 12_000,
+      deadLetters: 1,
+      evaluations: 2,
+    });
+    const [left] = await sql`
+    select (select count(*)::int from assay.claimed_request_ids) ids, (select count(*)::int from assay.dead_letters) letters,
+           (select array_agg(request_id) from assay.evaluations) evaluations`;
+    t.same(left, { ids: 100, letters: 1, evaluations: ['new'] });
+  },
+);
 
 t.test('a keeper does a round at its start, and stops at once, even in the middle of one', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 4 });

@@ -31,6 +31,10 @@ async function exercise(t: Test, environment: Environment): Promise<void> {
 
   const tier = await command(environment, 'organizations', 'set-tier', 'acme', 'pro');
   t.match(tier.stdout, /acme .*tier pro, logs per 5 s: 8334/);
+  const budget = (usd: string) => command(environment, 'organizations', 'set-evaluation-budget', 'acme', usd);
+  t.match((await budget('2.50')).stdout, /acme .*judges may cost a day: 2\.5 USD\n$/);
+  t.match((await budget('0.000000001')).stdout, /: 1e-9 USD\n$/);
+  t.match((await budget('none')).stdout, /: no limit\n$/);
   const organizations = await command(environment, 'organizations', 'list');
   t.match(organizations.stdout, /acme +pro +8334/);
 
@@ -104,6 +108,14 @@ t.test('a wrong command is one sentence', async (t) => {
     ],
     [['keys', 'revoke', 'sk-assay-xyz'], /^There is no key with the id or prefix "sk-assay-xyz"\n$/],
     [['organizations', 'set-tier', 'nobody', 'pro'], /^There is no organization called "nobody"\n$/],
+    ...['minus', '1e3', '1000000', '0.0000000001', 'free'].map((usd): [string[], RegExp] => [
+      ['organizations', 'set-evaluation-budget', 'nobody', usd],
+      /is not a budget: it must be none, or dollars below 1000000 with at most 9 decimals\n$/,
+    ]),
+    [
+      ['organizations', 'set-evaluation-budget', 'nobody', '1'],
+      /^There is no organization called "nobody"\n$/,
+    ],
     [
       ['organizations', 'set-tier', 'nobody', 'gold'],
       /^"gold" is not a tier: it must be one of free, pro, enterprise\n$/,

@@ -8,6 +8,7 @@ create table assay.evaluators (
   version           integer not null default 1, -- the current one
   paused_reason     text,                       -- auth | billing | model; null: it runs
   paused_message    text,
+  resumes           integer not null default 0, -- tells what failed before somebody resumed it from what fails after
   daily_budget_nano bigint check (daily_budget_nano >= 0), -- what its judges may cost a day (UTC); null: no limit
   created_at        timestamptz(3) not null,
   updated_at        timestamptz(3) not null,
@@ -79,7 +80,8 @@ create table assay.evaluations (
   state             text not null default 'pending'
     check (state in ('pending', 'running', 'paused', 'completed', 'skipped', 'error', 'dead', 'cancelled')),
   due_at            timestamptz(3) not null,       -- pending: not before this; running: lost if still running then
-  attempts          smallint not null default 0,
+  attempts          smallint not null default 0,   -- that counted
+  claims            integer not null default 0,    -- which of them holds it
   score             double precision,
   label             text,
   reasoning         text,
@@ -104,6 +106,7 @@ create index evaluations_due on assay.evaluations (lane, organization_id, priori
   where state in ('pending', 'running');
 create index on assay.evaluations (evaluator_id, version, finished_at);
 create index on assay.evaluations (organization_id, scheduled_at desc, evaluation_id desc);
+create index on assay.evaluations (organization_id, evaluator_id, scheduled_at desc, evaluation_id desc);
 create index on assay.evaluations (run_id, state) where run_id is not null;
 create index on assay.evaluations (evaluator_id) where state = 'paused';
 create index on assay.evaluations (created_at); -- for retention

@@ -1,0 +1,34 @@
+/** Which claimed evaluations are done together: those of one evaluator that one call, or one Python, can hold. Pure. */
+import type { ExternalConfig } from '#core/schema/external.ts';
+import { batchSizeOf } from '../external/mod.ts';
+import { MAX_BATCH } from '../python/mod.ts';
+import type { Job } from '../queue/mod.ts';
+
+/** Each job in one group; none of two evaluators, or of two versions of one. */
+export function groupJobs(jobs: readonly Job[]): Job[][] {
+  const groups: Job[][] = [];
+  const open = new Map<string, Job[]>();
+  for (const job of jobs) {
+    const size = groupSizeOf(job);
+    const key = `${job.evaluator.id}/${job.evaluator.version}/${size}`;
+    let group = open.get(key);
+    if (group === undefined || group.length === size) {
+      group = [];
+      groups.push(group);
+      open.set(key, group);
+    }
+    group.push(job);
+  }
+  return groups;
+}
+
+function groupSizeOf({ isBatch, evaluator }: Job): number {
+  switch (evaluator.scoringType) {
+    case 'PYTHON':
+      return isBatch ? MAX_BATCH : 1;
+    case 'EXTERNAL':
+      return batchSizeOf(evaluator.externalConfig as ExternalConfig);
+    default:
+      return 1;
+  }
+}
