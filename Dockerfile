@@ -20,7 +20,7 @@ FROM ${BASE_IMAGE}
 LABEL org.opencontainers.image.title="Assay" \
       org.opencontainers.image.description="An LLM gateway that logs every request and grades the answers" \
       org.opencontainers.image.licenses="MIT"
-# Python runs the evaluators' code. tini is the first process: it collects what evaluators' processes leave behind, which
+# Python runs the evaluators' code: the system's, which PYTHON's default finds. tini is the first process: it collects what evaluators' processes leave behind, which
 # Node does not, and a SIGTERM in Node's first moments ends it, which the first process of a container ignores.
 # No versions: a stable Debian changes packages for security only, and those fixes are wanted.
 # hadolint ignore=DL3008

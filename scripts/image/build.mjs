@@ -124,7 +124,9 @@ function buildDependencies(directory) {
 }
 
 function buildSources(directory) {
-  for (const path of SOURCES) cpSync(join(root, path), join(directory, path), { recursive: true });
+  // What a Python that was tried out by hand leaves beside its sources.
+  const filter = (path) => !path.endsWith('__pycache__');
+  for (const path of SOURCES) cpSync(join(root, path), join(directory, path), { recursive: true, filter });
   return `sources, ${openToAll(directory)}`;
 }
 

@@ -9,9 +9,10 @@ import { freePort } from '../support/free-port.ts';
 import { natsIsMissing } from '../support/nats.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
-import { readCompose, type Service } from './compose.ts';
+import { networksOf, readCompose, type Service, servicesCalled } from './compose.ts';
 import { buildImage, type Container, type Image, PROJECT } from './container.ts';
 import { environmentOf, oneOf, readDockerfile } from './dockerfile.ts';
+import { sandboxIsMissing } from './sandbox.ts';
 
 t.setTimeout(180_000);
 /** Nine processes start at once, on two cores that others use as well. */
@@ -19,6 +20,8 @@ const START_TIMEOUT_MS = 60_000;
 
 const { services, networks, volumes } = readCompose();
 const all = Object.entries(services);
+/** Those that run the image. */
+const roles = all.filter(([name]) => name !== 'postgres' && name !== 'nats');
 const { final } = readDockerfile(join(PROJECT, 'Dockerfile'));
 
 function serviceNamed(name: string): Service {
@@ -56,7 +59,7 @@ t.test('every service has the least of rights, and its ports on loopback at most
 
 t.test('what a service needs is declared, and healthy or done before it starts', async (t) => {
   for (const [name, service] of all) {
-    for (const network of service.networks) t.ok(network in networks, `${name} in ${network}`);
+    for (const network of networksOf(service)) t.ok(network in networks, `${name} in ${network}`);
     for (const volume of service.volumes ?? [])
       t.ok(volume.split(':')[0]! in volumes, `${name} on ${volume}`);
     for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
@@ -94,7 +97,6 @@ t.test('each outbox has a volume of its own, and nothing else is kept by roles',
 t.test('roles are given the account that PostgreSQL makes', async (t) => {
   const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = serviceNamed('postgres').environment;
   const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`;
-  const roles = all.filter(([name]) => name !== 'postgres' && name !== 'nats');
   for (const [name, { environment }] of roles) t.equal(environment.DATABASE_URL, url, name);
 });
 
@@ -109,36 +111,82 @@ t.test('a role has the time that it takes to stop', async (t) => {
   }
 });
 
-t.test('every variable of the README reaches the gateways', async (t) => {
+/** Variables that the gateways have no use for. */
+const OF_EVALUATION: Record<string, string[]> = {
+  SECRET_KEY: ['api', 'evaluators'],
+  OUTBOUND_ALLOW: ['api', 'evaluators'],
+  GATEWAY_URL: ['evaluators'],
+  EVALUATOR_CONCURRENCY: ['evaluators'],
+  PYTHON_CONCURRENCY: ['evaluators'],
+};
+/** Inside, ports and programs are what they are; a file would have to be mounted; the supervisor alone makes a first key. */
+const NOT_NEEDED = ['GATEWAY_PORT', 'API_PORT', 'NATS_CREDS', 'BOOTSTRAP_API_KEY', 'PYTHON'].concat([
+  'GATEWAYS',
+  'GATEWAY_SHARE_PORT',
+  'GATEWAY_SOCKET_FD',
+]);
+
+t.test('every variable of the README reaches whom it is for', async (t) => {
   const read = new Set<string>();
   readConfig(new Proxy<Record<string, string>>({}, { get: (_, name) => void read.add(String(name)) }));
-  /** Inside, ports are what they are; a file would have to be mounted; the supervisor alone makes a first key. */
-  const ONE_MACHINE = ['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD'];
-  const notNeeded = ['GATEWAY_PORT', 'API_PORT', 'NATS_CREDS', 'BOOTSTRAP_API_KEY', ...ONE_MACHINE];
+  const ofImage = Object.keys(environmentOf(final));
   for (const [gateway, { environment }] of servicesOf('gateway')) {
-    const given = new Set([...Object.keys(environment), ...Object.keys(environmentOf(final)), ...notNeeded]);
+    const given = new Set([...Object.keys(environment), ...ofImage, ...NOT_NEEDED]);
     t.same(
-      [...read].filter((name) => !given.has(name)),
+      [...read].filter((name) => !given.has(name) && !(name in OF_EVALUATION)),
       [],
       gateway,
     );
+  }
+  for (const [name, wanted] of Object.entries(OF_EVALUATION)) {
+    const given = roles
+      .filter(([, { environment }]) => name in environment)
+      .map(([, { command }]) => command[0]);
+    t.same([...new Set(given)].sort(), wanted, name);
+  }
+  for (const [name, { environment }] of roles) {
     t.same(
-      Object.keys(environment).filter((name) => !read.has(name)),
+      Object.keys(environment).filter((variable) => !read.has(variable)),
       [],
-      `${gateway}: no other`,
+      `${name}: no other`,
     );
+  }
+  // An evaluator that gave up before the gateway does would ask a judge twice.
+  const name = 'PROVIDER_FIRST_BYTE_TIMEOUT_MS';
+  for (const [evaluators, { environment }] of servicesOf('evaluators')) t.ok(name in environment, evaluators);
+});
+
+t.test('judges are called through every gateway, by one name', async (t) => {
+  for (const [name, { environment, ...service }] of servicesOf('evaluators')) {
+    const { hostname, port } = new URL(environment.GATEWAY_URL ?? '');
+    const called = servicesCalled(hostname, services);
+    t.same(called.map(([gateway]) => gateway).sort(), ['gateway-1', 'gateway-2'], name);
+    for (const [gateway, { ports, networks }] of called) {
+      t.ok(
+        ports?.every((mapping) => mapping.endsWith(`:${port}`)),
+        `${gateway} listens on ${port}`,
+      );
+      const aliased = Object.entries(networks).filter(([, one]) => one?.aliases?.includes(hostname));
+      t.ok(aliased.some(([network]) => networksOf({ environment, ...service }).includes(network)));
+    }
   }
 });
 
-/** What a service is given, with the addresses of the stores that run here in place of those in containers. */
+/** What a service is given, with the addresses of what runs here in place of those in containers. */
 function environmentHere(
   service: Service,
   stores: { postgres: string; nats: string },
+  gateway: string | undefined,
 ): Record<string, string> {
-  const { DATABASE_URL, NATS_URL, ...others } = service.environment;
+  const { DATABASE_URL, NATS_URL, GATEWAY_URL, ...others } = service.environment;
   const set = Object.entries(others).filter((entry): entry is [string, string] => entry[1] !== null);
   const nats = NATS_URL?.replace('@nats:4222', `@${stores.nats}`) ?? '';
-  return { ...Object.fromEntries(set), DATABASE_URL: stores.postgres, NATS_URL: nats };
+  return {
+    ...Object.fromEntries(set),
+    DATABASE_URL: stores.postgres,
+    NATS_URL: nats,
+    ...(GATEWAY_URL && { GATEWAY_URL: gateway ?? GATEWAY_URL }),
+  };
 }
 
 /** Starts nats-server by the service's own command, but for where it listens and stores; returns `host:port`. */
@@ -169,7 +217,17 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
   const database = await testDatabase({ migrated: false });
   t.teardown(() => database.close());
   const provider = await startScriptedProvider();
+  provider.script(({ body }) =>
+    body.includes('"submit_verdict"')
+      ? {
+          kind: 'answer',
+          text: null,
+          toolCalls: [{ name: 'submit_verdict', arguments: '{"reasoning":"It is.","score":true}' }],
+        }
+      : { kind: 'answer', text: 'Hello' },
+  );
   t.teardown(() => provider.stop());
+  const gateways: string[] = [];
   const stores = { postgres: database.url, nats: await startNats(t, image) };
 
   async function start(service: Service, parameters = service.command) {
@@ -180,7 +238,7 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
       EVALUATORS_PORT: String(await freePort()),
     };
     const container = image.run(parameters, {
-      ...environmentHere(service, stores),
+      ...environmentHere(service, stores, gateways[0]),
       ...ports,
       DATA_DIR: image.volume(),
       OPENAI_API_KEY: 'sk-test',
@@ -197,7 +255,6 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
   const [key] = creation.container.stdout().split('\n');
 
   const running: { name: string; container: Container }[] = [];
-  const gateways: string[] = [];
   let api = '';
   for (const role of ['gateway', 'api', 'ingest', 'evaluators']) {
     for (const [name, service] of servicesOf(role)) {
@@ -217,6 +274,40 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
   }
 
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const post = async (path: string, body: unknown) => {
+    const answer = await fetch(api + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return (await answer.json()) as { data: { id: string } | null; error: string | null };
+  };
+  const evaluators: Record<string, unknown>[] = [
+    {
+      name: 'polite',
+      scoring_type: 'LLM-BOOLEAN',
+      llm_template: { model: 'gpt-4o', prompt: 'Is it polite?' },
+    },
+  ];
+  if (!(await sandboxIsMissing())) {
+    const code = 'def evaluate(input, output):\n    return len(output)';
+    evaluators.push({ name: 'length', scoring_type: 'PYTHON', code_template: { code } });
+  }
+  for (const evaluator of evaluators) {
+    const { data, error } = await post('/v1/evaluator', evaluator);
+    t.equal(error, null);
+    await post(`/v1/evaluator/${data?.id}/onlineEvaluators`, { config: { sampleRate: 100 } });
+  }
+  const withSecret = {
+    adapter: 'http',
+    url: 'https://example.com/',
+    headers: { authorization: 'Bearer secret' },
+  };
+  t.match(
+    await post('/v1/evaluator', {
+      name: 'service',
+      scoring_type: 'EXTERNAL',
+      external_config: withSecret,
+    }),
+    { data: null, error: /Secrets cannot be stored, because SECRET_KEY is not set/ },
+  );
+
   for (const gateway of gateways) {
     const answer = await fetch(`${gateway}/v1/chat/completions`, {
       method: 'POST',
@@ -226,6 +317,15 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
     t.equal(answer.status, 200);
     const found = `${api}/v1/request/${answer.headers.get('service-request-id')}`;
     await waitFor('the call to be found through the API', async () => (await fetch(found, { headers })).ok);
+    const wanted = evaluators.length === 1 ? { polite: 1 } : { polite: 1, length: 5 };
+    const scores = async () => {
+      const { data } = (await (await fetch(found, { headers })).json()) as {
+        data: { scores: object | null };
+      };
+      return data.scores ?? {};
+    };
+    await waitFor('its scores', async () => Object.keys(await scores()).length >= evaluators.length);
+    t.same(await scores(), wanted);
   }
   const endings = await Promise.all(running.map(({ container }) => container.stop()));
   t.same(new Set(endings.map(({ code }) => code)), new Set([0]), 'all stop at SIGTERM');

@@ -10,7 +10,7 @@ export type Service = {
   environment: Record<string, string | null>;
   depends_on?: Record<string, { condition: string }>;
   healthcheck?: { test: string[] };
-  networks: string[];
+  networks: string[] | Record<string, { aliases?: string[] } | null>;
   ports?: string[];
   volumes?: string[];
   tmpfs?: string[];
@@ -35,4 +35,19 @@ export function interpolatedText(): string {
 
 export function readCompose(): Compose {
   return parse(interpolatedText(), { merge: true }) as Compose;
+}
+
+/** The networks that a service is in, whichever way they are written. */
+export function networksOf({ networks }: Service): string[] {
+  return Array.isArray(networks) ? networks : Object.keys(networks);
+}
+
+/** The services that have a name, of their own or as an alias in one of the networks. */
+export function servicesCalled(host: string, services: Compose['services']): [string, Service][] {
+  return Object.entries(services).filter(([name, { networks }]) => {
+    const aliases = Array.isArray(networks)
+      ? []
+      : Object.values(networks).flatMap((one) => one?.aliases ?? []);
+    return [name, ...aliases].includes(host);
+  });
 }

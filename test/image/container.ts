@@ -1,12 +1,21 @@
 /**
  * The image and its containers where no container engine is at hand: the Dockerfile's own steps, done in a plain
  * directory, and its ENTRYPOINT run from there. As root on Linux it runs under the image's user, without
- * capabilities, as the first process of a process namespace; elsewhere as a plain process. Not done: what a RUN does to
- * the system's packages and accounts, and the networks and file systems of containers.
+ * capabilities, as the first process of a process namespace, on x86-64 behind what engines filter; elsewhere as a plain
+ * process. Not done: what a RUN does to the system's packages and accounts, and the networks and file systems of containers.
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ending } from '../support/assay.ts';
@@ -25,6 +34,8 @@ export type Container = {
 };
 
 export type Image = {
+  /** Whether containers cannot make namespaces, as an engine's default filter has it. */
+  isFiltered: boolean;
   /** Where the image's `/` is. */
   root: string;
   /** What npm and the build said, in order. */
@@ -96,6 +107,21 @@ function canIsolate(): boolean {
   return process.getuid?.() === 0 && spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
 }
 
+const PYTHON = '/usr/bin/python3';
+/** Given as its text: the containers' user may not be able to read the checkout. */
+const ENGINE_FILTER = [
+  PYTHON,
+  '-I',
+  '-S',
+  '-c',
+  readFileSync(join(import.meta.dirname, 'engine-filter.py'), 'utf8'),
+];
+
+/** The filter's numbers are of one machine. */
+function canFilter(): boolean {
+  return process.arch === 'x64' && canIsolate() && existsSync(PYTHON);
+}
+
 /** The process that `unshare` started, by the id that it has outside; null when there is none, yet or any more. */
 function childOf(pid: number): number | null {
   try {
@@ -118,6 +144,7 @@ type Launch = {
   uid: number;
   gid: number;
   isolates: boolean;
+  filters: boolean;
 };
 
 function readLaunch(root: string): Launch {
@@ -137,6 +164,7 @@ function readLaunch(root: string): Launch {
     uid,
     gid,
     isolates: canIsolate(),
+    filters: canFilter(),
   };
 }
 
@@ -150,7 +178,10 @@ function spawnContainer(launch: Launch, parameters: string[], env: Record<string
   const clean = ['env', '-i', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
   const started = [...clean, ...launch.entrypoint, ...parameters];
   const [command, ...rest] = launch.isolates
-    ? [...DIES_WITH_US, 'unshare', ...NAMESPACE, ...asUser(launch), ...started]
+    ? [
+        ...[...DIES_WITH_US, 'unshare', ...NAMESPACE, ...asUser(launch)],
+        ...[...(launch.filters ? ENGINE_FILTER : []), ...started],
+      ]
     : started;
   return spawn(command!, rest, { env, cwd: '/', stdio: ['ignore', 'pipe', 'pipe'] });
 }
@@ -207,6 +238,7 @@ export function buildImage(): Image {
   const launch = readLaunch(root);
   const running = new Set<ChildProcess>();
   return {
+    isFiltered: launch.filters,
     root,
     said,
     volume() {

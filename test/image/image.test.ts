@@ -10,6 +10,7 @@ import { testDatabase } from '../support/postgres.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 import { buildImage, PROJECT } from './container.ts';
 import { oneOf, readDockerfile } from './dockerfile.ts';
+import { sandboxIsMissing } from './sandbox.ts';
 
 t.setTimeout(180_000);
 
@@ -38,10 +39,15 @@ t.test('it holds what runs, and nothing of development', async (t) => {
     t.notOk(paths.includes(`opt/assay/node_modules/${name}`), `${name} is not there`);
   }
   t.same(
-    paths.filter((path) => /\.test\.ts$|\.d\.ts$|\.map$|(^|\/)\.git|^opt\/assay\/test/.test(path)),
+    paths.filter((path) =>
+      /\.test\.ts$|\.d\.ts$|\.map$|(^|\/)\.git|^opt\/assay\/test|__pycache__/.test(path),
+    ),
     [],
     'no tests, no declarations, no history',
   );
+  const python = readdirSync(join(PROJECT, 'evaluators/python')).filter((name) => name.endsWith('.py'));
+  t.ok(python.length > 0);
+  for (const name of python) t.ok(paths.includes(`opt/assay/evaluators/python/${name}`), name);
 });
 
 t.test('its Node is the one that the tests run on', async (t) => {
@@ -126,6 +132,44 @@ t.test('roles in containers of their own are healthy, log a call, and stop', asy
     t.same(await container.stop(), { code: 0, signal: null }, `the ${role} stops at SIGTERM`);
   }
 });
+
+t.test(
+  'Python is evaluated in a container, behind the filter of its engine',
+  { skip: await sandboxIsMissing() },
+  async (t) => {
+    const database = await testDatabase();
+    t.teardown(() => database.close());
+    const [evaluatorsPort, apiPort] = [await freePort(), await freePort()];
+    const environment = {
+      DATABASE_URL: database.url,
+      API_PORT: String(apiPort),
+      EVALUATORS_PORT: String(evaluatorsPort),
+    };
+    const create = ['keys', 'create', '--organization', 'acme', '--scopes', 'gateway,read,write'];
+    const creation = image.run(create, { ...environment, DATA_DIR: image.volume() });
+    t.same(await creation.ended, { code: 0, signal: null }, creation.stderr());
+    const [key] = creation.stdout().split('\n');
+    for (const role of ['evaluators', 'api']) {
+      const container = image.run([role], { ...environment, DATA_DIR: image.volume() });
+      await waitFor(`the ${role} to be healthy`, async () => (await container.check()).healthy, 60_000);
+      t.teardown(() => container.stop());
+    }
+
+    const readiness = await fetch(`http://127.0.0.1:${evaluatorsPort}/readyz`);
+    const { sandbox } = (await readiness.json()) as { sandbox: string };
+    if (image.isFiltered) t.equal(sandbox, 'process', 'the tier that needs nothing of an engine');
+    else t.not(sandbox, 'none');
+    const test = await fetch(`http://127.0.0.1:${apiPort}/v1/evaluator/python/test`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        code: 'import xml.etree.ElementTree\ndef evaluate(input, output):\n    print(input)\n    return len(output)',
+        testInput: { inputBody: '"in"', outputBody: '"out"' },
+      }),
+    });
+    t.match(await test.json(), { data: { output: 3, traces: 'in\n', error: null }, error: null });
+  },
+);
 
 t.test('a role that does not answer well is unhealthy, and the check says why', async (t) => {
   const database = await testDatabase();
