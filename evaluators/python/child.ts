@@ -29,7 +29,8 @@ type Question = { isLast: boolean; settle(reply: Reply): void };
 
 /** What the zygote does for a child. */
 export type Keeper = {
-  killChild(id: number): void /** Ends all of its children, and itself. */;
+  killChild(id: number): void;
+  /** Ends all of its children, and itself. */
   kill(): void;
 };
 

@@ -30,6 +30,8 @@ _read, _write, _close, _exit = os.read, os.write, os.close, os._exit
 _type, _bool, _int, _float, _str, _len, _callable = type, bool, int, float, str, len, callable
 _is_finite, _recursion_limit, _load_json = math.isfinite, sys.setrecursionlimit, json.loads
 _compile, _exec = compile, exec
+# A str itself, of what may be a subclass: the methods of one can say anything.
+_plain = str.__str__
 
 
 class Failure(Exception):
@@ -55,6 +57,7 @@ class Printed(io.TextIOBase):
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError(f'write() argument must be str, not {type(text).__name__}')
+        text = _plain(text)
         if self.length < MAX_PRINTED_BYTES:
             self.parts.append(text[: MAX_PRINTED_BYTES - self.length])
         self.length += len(text)
@@ -234,7 +237,7 @@ def accepts(signature, *args, **kwargs):
 
 def name_of(kind):
     try:
-        return _str(kind.__name__)[:LONGEST_NAME]
+        return _plain(_str(kind.__name__))[:LONGEST_NAME]
     except BaseException:
         return 'an object without a name'
 
@@ -245,7 +248,7 @@ def describe(error):
     if isinstance(error, MemoryError):
         return Failure('py_memory', 'The code used more memory than it may', line_of(error))
     try:
-        text = _str(error)[:MAX_MESSAGE_LENGTH]
+        text = _plain(_str(error))[:MAX_MESSAGE_LENGTH]
     except BaseException as second:
         text = f'(its __str__ raised {name_of(_type(second))})'
     return Failure('py_exception', f'{kind}: {text}' if text else kind, line_of(error))

@@ -25,7 +25,8 @@ export type ChildFailureCode = (typeof FAILURE_CODES)[number];
 
 export type Answer = { /** What was printed. */ traces: string } & (
   | { kind: 'loaded' }
-  | { kind: 'score' /** Finite. */; score: number }
+  /** The score is finite. */
+  | { kind: 'score'; score: number }
   | {
       kind: 'failure';
       code: ChildFailureCode;
@@ -73,7 +74,8 @@ export function decodeAnswer(bytes: Buffer): Answer | null {
     case LOADED:
       return { kind: 'loaded', traces };
     case SCORE: {
-      const score = bytes.readDoubleBE(1);
+      // Of the two zeros there is one: no -0 gets into a database.
+      const score = bytes.readDoubleBE(1) + 0;
       return Number.isFinite(score) ? { kind: 'score', score, traces } : null;
     }
     case FAILURE: {

@@ -3,7 +3,7 @@
 import { storableText } from '#core/schema/text.ts';
 import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
 import type { Exit, Reply } from './child.ts';
-import type { PythonLimits } from './limits.ts';
+import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 
 /** A failure before it is told: of an evaluation, or of a check of the code. */
 export type PythonFailure = {
@@ -41,9 +41,12 @@ function failure(
 
 export const sandboxUnavailable = (why: string) => failure('sandbox_unavailable', why, 'later');
 export const sourceTooLarge = (bytes: number) =>
-  failure('source_too_large', `The code has ${bytes} bytes; it may have 65536`);
+  failure('source_too_large', `The code has ${bytes} bytes; it may have ${MAX_SOURCE_BYTES}`);
 export const inputTooLarge = (bytes: number) =>
-  failure('input_too_large', `Input and output have ${bytes} bytes together; they may have 1048576`);
+  failure(
+    'input_too_large',
+    `Input and output have ${bytes} bytes together; they may have ${MAX_TEXT_BYTES}`,
+  );
 
 export const noResult = () => failure('py_no_result', 'The code ended Python before it returned a score');
 
@@ -106,6 +109,7 @@ export function readReply(
   return { score: answer.kind === 'score' ? answer.score : 0, traces };
 }
 
+/** As publicMessage has it. */
 const MAX_MESSAGE_LENGTH = 500;
 
 /** The message with `end` after it, shortened so that both fit. */

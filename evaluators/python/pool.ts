@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/errors.ts';
+import { settlesWithin } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import type { Child, ChildLimits } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -27,6 +28,8 @@ export type PoolOptions = {
 const FORKS_PER_ZYGOTE = 5_000;
 /** How long a job may wait for its child, which usually waits for it. */
 const TAKE_MS = 10_000;
+const NO_CHILD = `no child came up within ${TAKE_MS} ms`;
+const STOPPED = 'the sandbox has stopped';
 const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 5_000;
 const RETRY_MS = 20;
@@ -79,7 +82,7 @@ export class Pool {
    * @throws Error when none could be made in 10 s, or the pool is closed
    */
   async take(limits: ChildLimits): Promise<Child> {
-    if (this.#isClosed) throw new Error('the sandbox has stopped');
+    if (this.#isClosed) throw new Error(STOPPED);
     const isUsual =
       limits.cpuSeconds === DEFAULT_LIMITS.cpuSeconds && limits.memoryMb === DEFAULT_LIMITS.memoryMb;
     return isUsual ? this.#takeIdle() : this.#forkFor(limits);
@@ -90,7 +93,7 @@ export class Pool {
     this.#isClosed = true;
     for (const taker of this.#takers.splice(0)) {
       clearTimeout(taker.timer);
-      taker.reject(new Error('the sandbox has stopped'));
+      taker.reject(new Error(STOPPED));
     }
     const zygotes = [...this.#retiring, ...(this.#zygote === null ? [] : [this.#zygote])];
     await Promise.all(zygotes.map((zygote) => zygote.stop()));
@@ -111,7 +114,7 @@ export class Pool {
           this.#takers.splice(this.#takers.indexOf(taker), 1);
           // One that makes no child for so long is stuck: another will do better.
           this.#zygote?.kill();
-          reject(new Error(`no child came up within ${TAKE_MS} ms`));
+          reject(new Error(NO_CHILD));
         }, TAKE_MS),
       };
       this.#takers.push(taker);
@@ -122,12 +125,15 @@ export class Pool {
   /** Limits cannot be changed once a child is locked down, so unusual ones get a child made for them. */
   async #forkFor(limits: ChildLimits): Promise<Child> {
     const deadline = performance.now() + TAKE_MS;
-    while (performance.now() < deadline && !this.#isClosed) {
+    for (let leftMs = TAKE_MS; leftMs > 0 && !this.#isClosed; leftMs = deadline - performance.now()) {
       const child = this.#zygote?.fork(limits);
-      if (child !== undefined && (await child.ready)) return child;
+      if (child !== undefined) {
+        if (!(await settlesWithin(child.ready, leftMs))) child.condemn();
+        else if (await child.ready) return child;
+      }
       await sleep(RETRY_MS);
     }
-    throw new Error(`no child came up within ${TAKE_MS} ms`);
+    throw new Error(this.#isClosed ? STOPPED : NO_CHILD);
   }
 
   #onChild(id: number, socket: Socket): void {

@@ -22,24 +22,28 @@ export type Result = (PythonFailure | { score: number; traces: string }) & {
 
 /** How long the zygote may take to tell how a killed child ended. */
 const EXIT_MS = 2_000;
-/** How long a child that closed its connection may take to end, should that be what it is doing. */
+/** How long a child that closed its connection at its deadline may take to end, should that be what it is doing. */
 const ENDING_MS = 100;
+const SIGKILL = 9;
 
-/** What became of a child that has not answered. It is gone afterwards. */
+/** What became of a child that has not answered and may run for `leftMs` more. It is gone afterwards. */
 async function failureOf(
   child: Child,
   kind: Exclude<Reply['kind'], 'answer'>,
   limits: PythonLimits,
+  leftMs: number,
 ): Promise<PythonFailure> {
-  // Its own end is told as it is; one that goes on without a connection has ended as far as anybody can know.
-  const endsItself = kind === 'silent' && (await settlesWithin(child.exited, ENDING_MS));
+  // One that has closed its connection is ending, as a rule. How long that takes is up to the machine.
+  const endsItself = kind === 'silent' && (await settlesWithin(child.exited, Math.max(leftMs, ENDING_MS)));
   if (!endsItself) child.kill();
   if (!(await settlesWithin(child.exited, EXIT_MS))) {
     child.condemn();
     return failureOfExit(kind, null, limits);
   }
   const exit = await child.exited;
-  return kind === 'silent' && !endsItself && exit !== null ? noResult() : failureOfExit(kind, exit, limits);
+  // It has gone on without a connection, unless its end came just before it was killed.
+  const wasKilled = kind === 'silent' && !endsItself && exit?.signal === SIGKILL;
+  return wasKilled ? noResult() : failureOfExit(kind, exit, limits);
 }
 
 async function takeChild(pool: Pool, limits: PythonLimits): Promise<Child | PythonFailure> {
@@ -57,9 +61,10 @@ async function exchange(
   options: { limits: PythonLimits; wanted: 'loaded' | 'score'; isLast: boolean },
 ): Promise<PythonFailure | { score: number; traces: string }> {
   const { limits, wanted, isLast } = options;
+  const deadline = performance.now() + limits.wallMs;
   const reply = await child.ask(frame, { wallMs: limits.wallMs, isLast });
   if (reply.kind === 'answer') return readReply(reply, wanted);
-  return failureOf(child, reply.kind, limits);
+  return failureOf(child, reply.kind, limits, deadline - performance.now());
 }
 
 /** Runs one job in a child of its own. */

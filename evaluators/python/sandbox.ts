@@ -89,15 +89,15 @@ export type Sandbox = {
 
 const SYSTEM_PYTHON = '/usr/bin/python3';
 
-const tooBig = (code: string, records: readonly TextPair[]): PythonFailure | null => {
-  const codeBytes = Buffer.byteLength(code);
-  if (codeBytes > MAX_SOURCE_BYTES) return sourceTooLarge(codeBytes);
-  for (const { input, output } of records) {
-    const bytes = Buffer.byteLength(input) + Buffer.byteLength(output);
-    if (bytes > MAX_TEXT_BYTES) return inputTooLarge(bytes);
-  }
-  return null;
-};
+function checkCode(code: string): PythonFailure | null {
+  const bytes = Buffer.byteLength(code);
+  return bytes > MAX_SOURCE_BYTES ? sourceTooLarge(bytes) : null;
+}
+
+function checkTexts({ input, output }: TextPair): PythonFailure | null {
+  const bytes = Buffer.byteLength(input) + Buffer.byteLength(output);
+  return bytes > MAX_TEXT_BYTES ? inputTooLarge(bytes) : null;
+}
 
 const toEvaluation = (result: Result): PythonEvaluation => ({
   outcome: toOutcome(result),
@@ -130,7 +130,7 @@ class PooledSandbox implements Sandbox {
 
   async compile(code: string): Promise<CompileResult> {
     const result =
-      tooBig(code, []) ??
+      checkCode(code) ??
       (await this.#slots.run(() =>
         runOne(this.#pool, { task: 'compile', code }, DEFAULT_LIMITS, this.#clock),
       )) ??
@@ -142,7 +142,7 @@ class PooledSandbox implements Sandbox {
 
   async evaluate(job: { code: string; limits?: PythonLimits } & TextPair): Promise<PythonEvaluation> {
     const { code, input, output, limits = DEFAULT_LIMITS } = job;
-    const tooMuch = tooBig(code, [job]);
+    const tooMuch = checkCode(code) ?? checkTexts(job);
     if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 });
     const result = await this.#slots.run(() =>
       runOne(this.#pool, { task: 'evaluate', code, input, output }, limits, this.#clock),
@@ -158,18 +158,18 @@ class PooledSandbox implements Sandbox {
     const { code, records, limits = DEFAULT_LIMITS } = job;
     if (records.length > MAX_BATCH) throw new RangeError(`A batch has at most ${MAX_BATCH} records`);
     const all = (failure: PythonFailure) => records.map(() => toEvaluation({ ...failure, durationMs: 0 }));
-    const codeTooBig = tooBig(code, []);
-    if (codeTooBig !== null) return all(codeTooBig);
-    const fitting = records.filter((record) => tooBig(code, [record]) === null);
+    const codeTooLarge = checkCode(code);
+    if (codeTooLarge !== null) return all(codeTooLarge);
+    const refusals = records.map(checkTexts);
+    const fitting = records.filter((_, index) => refusals[index] === null);
     const results = await this.#slots.run(() =>
       runMany(this.#pool, { code, records: fitting }, limits, this.#clock),
     );
     if (results === null) return all(queueIsFull());
     const inOrder = results.values();
-    return records.map((record) => {
-      const tooMuch = tooBig(code, [record]);
-      return toEvaluation(tooMuch === null ? inOrder.next().value! : { ...tooMuch, durationMs: 0 });
-    });
+    return refusals.map((refusal) =>
+      toEvaluation(refusal === null ? inOrder.next().value! : { ...refusal, durationMs: 0 }),
+    );
   }
 
   stop(): Promise<void> {

@@ -10,12 +10,14 @@ import platform
 import struct
 
 # Instructions of classic BPF, from linux/bpf_common.h.
-LOAD, JUMP_EQUAL, JUMP_GREATER_EQUAL, JUMP_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+LOAD, AND, JUMP_EQUAL, JUMP_GREATER_EQUAL, JUMP_ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 # Verdicts, from linux/seccomp.h.
 ALLOW, KILL_PROCESS, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 # Offsets into struct seccomp_data. The low half of an argument comes first: both machines are little-endian.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 PROT_EXEC = 4
+# What a lock does that has no other thread: wait and wake, with and without a mask. From linux/futex.h.
+FUTEX_OPERATIONS, FUTEX_FLAGS = (0, 1, 9, 10), 128 | 256
 X32_BIT = 0x40000000
 INSTRUCTION = struct.Struct('=HBBI')
 PR_SET_SECCOMP, MODE_FILTER = 22, 2
@@ -25,23 +27,25 @@ ALLOWED = {
         read=0, write=1, close=3, poll=7, lseek=8, munmap=11, brk=12, rt_sigaction=13, rt_sigprocmask=14,
         rt_sigreturn=15, pread64=17, readv=19, writev=20, select=23, sched_yield=24, mremap=25, madvise=28, dup=32,
         nanosleep=35, getpid=39, exit=60, getcwd=79, gettimeofday=96, getrusage=98, times=100, getuid=102, getgid=104,
-        geteuid=107, getegid=108, getppid=110, sigaltstack=131, gettid=186, futex=202, restart_syscall=219,
+        geteuid=107, getegid=108, getppid=110, sigaltstack=131, gettid=186, restart_syscall=219,
         clock_gettime=228, clock_getres=229, clock_nanosleep=230, exit_group=231, pselect6=270, ppoll=271,
-        set_robust_list=273, getrandom=318, rseq=334, fstat=5,
+        getrandom=318, fstat=5,
     ),
     # From asm-generic/unistd.h. No machine of this kind was at hand: the self-test at every start is what decides there.
     'aarch64': dict(
         getcwd=17, dup=23, close=57, lseek=62, read=63, write=64, readv=65, writev=66, pread64=67, pselect6=72,
-        ppoll=73, fstat=80, exit=93, exit_group=94, futex=98, set_robust_list=99, nanosleep=101, clock_gettime=113,
+        ppoll=73, fstat=80, exit=93, exit_group=94, nanosleep=101, clock_gettime=113,
         clock_getres=114, clock_nanosleep=115, sched_yield=124, restart_syscall=128, sigaltstack=132,
         rt_sigaction=134, rt_sigprocmask=135, rt_sigreturn=139, times=153, getrusage=165, gettimeofday=169,
         getpid=172, getppid=173, getuid=174, geteuid=175, getgid=176, getegid=177, gettid=178, brk=214, munmap=215,
-        mremap=216, madvise=233, getrandom=278, rseq=293,
+        mremap=216, madvise=233, getrandom=278,
     ),
 }
 # mmap and mprotect have their protection in the third argument.
 MAPPING = {'x86_64': dict(mmap=9, mprotect=10), 'aarch64': dict(mmap=222, mprotect=226)}
-# To itself only: abort() would look like a segmentation fault otherwise.
+FUTEX = {'x86_64': 202, 'aarch64': 98}
+# SIGABRT to itself only: abort() would look like a segmentation fault otherwise.
+SIGABRT = 6
 TGKILL = {'x86_64': 234, 'aarch64': 131}
 # "Permission denied" is what people expect of a file, "not permitted" (the default) of everything else.
 DENIED = {
@@ -88,6 +92,16 @@ class Filter:
             raise OSError(ctypes.get_errno(), 'seccomp is refused')
 
 
+def futex(machine):
+    """Only its plain operations: those that inherit priorities or requeue are where kernels have had holes."""
+    count = len(FUTEX_OPERATIONS)
+    look = [(LOAD, 0, 0, ARGUMENTS + 8), (AND, 0, 0, 0xFFFFFFFF & ~FUTEX_FLAGS)]
+    compare = [(JUMP_EQUAL, count - index, 0, operation) for index, operation in enumerate(FUTEX_OPERATIONS)]
+    decide = [(RETURN, 0, 0, ERROR | errno.EPERM), (RETURN, 0, 0, ALLOW)]
+    rest = [*look, *compare, *decide]
+    return [(JUMP_EQUAL, 0, len(rest), FUTEX[machine]), *rest]
+
+
 def assemble(machine):
     """The instructions, and where in their bytes the process id belongs that tgkill may name."""
     program = [
@@ -112,9 +126,16 @@ def assemble(machine):
             (RETURN, 0, 0, ERROR | errno.EPERM),
             (RETURN, 0, 0, ALLOW),
         ])
-    program.extend([(JUMP_EQUAL, 0, 4, TGKILL[machine]), (LOAD, 0, 0, ARGUMENTS)])
+    program.extend(futex(machine))
+    program.extend([(JUMP_EQUAL, 0, 6, TGKILL[machine]), (LOAD, 0, 0, ARGUMENTS)])
     own_pid = len(program) * INSTRUCTION.size + 4
-    program.extend([(JUMP_EQUAL, 0, 1, 0), (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, ERROR | errno.EPERM)])
+    program.extend([
+        (JUMP_EQUAL, 0, 3, 0),
+        (LOAD, 0, 0, ARGUMENTS + 8 * 2),
+        (JUMP_EQUAL, 0, 1, SIGABRT),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, ERROR | errno.EPERM),
+    ])
     for number in DENIED[machine].values():
         when(number, ERROR | errno.EACCES)
     when(IOCTL[machine], ERROR | errno.ENOTTY)

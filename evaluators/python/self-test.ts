@@ -1,12 +1,13 @@
 /**
- * Ten-odd escapes, tried at the start in a child of the tier that is to be used. A tier in which one succeeds is not
+ * Some escapes, tried at the start in a child of the tier that is to be used. A tier in which one succeeds is not
  * used: a kernel, a container runtime or a Python may be other than this was made for.
  */
 import type { Outcome } from '#core/scoring/mod.ts';
 
 type Escape = {
   what: string;
-  body: string /** How it must fail; being refused by default. */;
+  body: string;
+  /** How it must fail; being refused by default. */
   failsWith?: RegExp;
 };
 
@@ -45,7 +46,7 @@ const ESCAPES: readonly Escape[] = [
     what: 'makes memory executable',
     body: 'libc.mmap.restype = ctypes.c_void_p\nreturn 1 if libc.mmap(None, 4096, 7, 34, -1, 0) != ctypes.c_void_p(-1).value else refuse()',
   },
-  { what: 'takes too much memory', body: 'return len(bytearray(8 << 30))', failsWith: /memory/ },
+  { what: 'takes too much memory', body: 'return len(bytes(8 << 30))', failsWith: /memory/ },
 ];
 
 const CONTROL = 'def evaluate(input, output):\n    return 0.5 if input + output == "inputoutput" else 0\n';

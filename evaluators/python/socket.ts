@@ -1,5 +1,5 @@
 /** The private socket that children connect to, in a directory of its own that only this user can enter. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,20 @@ export type PrivateSocket = {
   close(): Promise<void>;
 };
 
+/**
+ * Just the socket and the directory: never a tree, as somebody else may have made it in a place that all can write to.
+ * What cannot be removed stays.
+ */
+function removeDirectory(directory: string): void {
+  for (const remove of [() => unlinkSync(join(directory, SOCKET)), () => rmdirSync(directory)]) {
+    try {
+      remove();
+    } catch {
+      // The socket may not have been made, or a closing server has removed it.
+    }
+  }
+}
+
 /** What a process left that was killed: directories whose socket nobody listens on. */
 async function removeAbandoned(parent: string): Promise<void> {
   const names = readdirSync(parent).filter((name) => name.startsWith(PREFIX));
@@ -33,14 +47,14 @@ async function removeAbandoned(parent: string): Promise<void> {
     });
   for (const name of names) {
     const directory = join(parent, name);
-    if (await isAbandoned(directory)) rmSync(directory, { recursive: true, force: true });
+    if (await isAbandoned(directory)) removeDirectory(directory);
   }
 }
 
 function makeDirectory(parent: string): string {
   const directory = mkdtempSync(join(parent, PREFIX)); // 0700
   if (Buffer.byteLength(join(directory, SOCKET)) <= MAX_PATH_BYTES) return directory;
-  rmSync(directory, { recursive: true });
+  rmdirSync(directory);
   return mkdtempSync(join(tmpdir(), PREFIX));
 }
 
@@ -85,7 +99,7 @@ export async function listenPrivately(
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
-      rmSync(directory, { recursive: true, force: true });
+      removeDirectory(directory);
     },
   };
 }

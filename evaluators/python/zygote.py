@@ -33,10 +33,10 @@ ENCODINGS = (
     'utf_16_be utf_32 utf_32_le utf_32_be unicode_escape raw_unicode_escape hex_codec base64_codec quopri_codec rot_13'
 )
 ALSO_LOADED = ('_strptime', 'linecache', 'traceback', *(f'encodings.{name}' for name in ENCODINGS.split()))
-LOCKDOWN_FAILED = 97
+# How a child ends that has not become one.
+NOT_FORKED, LOCKDOWN_FAILED = 96, 97
 OPEN_FILES = 4096
 SOCKET = 'socket'
-NULL = evaluation.CONNECTION + 1
 
 
 class Refuser:
@@ -106,7 +106,12 @@ class Zygote:
     def fork(self, identity, cpu_seconds, memory_mb):
         slot = next(slot for slot in range(len(self.slots) + 1) if slot not in self.slots)
         zygote = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            # The machine has no process or memory to spare: those that run are not to suffer for it.
+            tell_exit(identity, NOT_FORKED)
+            return
         if pid == 0:
             self.become_child(identity, slot, zygote, cpu_seconds, memory_mb)
         descriptor = os.pidfd_open(pid)
@@ -125,51 +130,51 @@ class Zygote:
         os.close(descriptor)
         _, status, usage = os.wait4(pid, 0)
         self.slots.discard(slot)
-        exit_code = os.waitstatus_to_exitcode(status)
-        tell({
-            'exit': identity,
-            'status': exit_code if exit_code >= 0 else None,
-            'signal': -exit_code if exit_code < 0 else None,
-            'cpuMs': (usage.ru_utime + usage.ru_stime) * 1e3,
-        })
+        tell_exit(identity, os.waitstatus_to_exitcode(status), (usage.ru_utime + usage.ru_stime) * 1e3)
 
     def become_child(self, identity, slot, zygote, cpu_seconds, memory_mb):
         """Never returns. Whatever goes wrong before the lock is closed ends the child without a word to the service."""
+        status = LOCKDOWN_FAILED
         try:
-            os.setsid()
-            connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-            connection.connect(SOCKET)
-            self.keep_only(connection.detach())
-            if self.tier == 'chroot':
-                uid = self.first_uid + slot
-                os.setresgid(uid, uid, uid)
-                os.setresuid(uid, uid, uid)
-            lockdown.limit_child(cpu_seconds, self.base_bytes + (memory_mb << 20))
-            lockdown.stay_private()
-            lockdown.die_with_parent()
-            if os.getppid() != zygote:
-                os._exit(0)
-            lockdown.deny_files_and_network(self.abi)
-            os.dup2(NULL, 2, inheritable=False)
-            os.close(NULL)
-            self.filter.install()
-        except BaseException as error:
-            os.write(2, f'a child cannot lock itself down: {error}\n'.encode())
-            os._exit(LOCKDOWN_FAILED)
-        try:
+            self.lock_down(slot, zygote, cpu_seconds, memory_mb)
+            status = 0
             os.write(evaluation.CONNECTION, identity.to_bytes(4, 'big'))
             evaluation.serve(self.reserve)
+        except BaseException as error:
+            if status == LOCKDOWN_FAILED:
+                os.write(2, f'a child cannot lock itself down: {error}\n'.encode())
         finally:
-            os._exit(0)
+            os._exit(status)
+
+    def lock_down(self, slot, zygote, cpu_seconds, memory_mb):
+        os.setsid()
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.connect(SOCKET)
+        self.keep_only(connection.detach())
+        if self.tier == 'chroot':
+            uid = self.first_uid + slot
+            os.setresgid(uid, uid, uid)
+            os.setresuid(uid, uid, uid)
+        lockdown.limit_child(cpu_seconds, self.base_bytes + (memory_mb << 20))
+        lockdown.stay_private()
+        lockdown.die_with_parent()
+        if os.getppid() != zygote:
+            raise OSError('the zygote is gone')
+        lockdown.deny_files_and_network(self.abi)
+        self.filter.install()
+        # Nobody hears complaints any more. dup2 is refused by now; dup takes the lowest that is free.
+        os.close(2)
+        if lockdown.LIBC.dup(0) != 2:
+            raise OSError('stderr is not where it should be')
 
     def keep_only(self, connection):
         """Of descriptors: nothing as input and output, the connection, and until the lock is closed, where to complain."""
-        # Above all that are about to be replaced.
-        null, connection = fcntl(self.null, F_DUPFD_CLOEXEC, NULL + 1), fcntl(connection, F_DUPFD_CLOEXEC, NULL + 1)
-        for descriptor in (0, 1, NULL):
-            os.dup2(null, descriptor, inheritable=False)
+        # Above the ones that are about to be replaced.
+        connection = fcntl(connection, F_DUPFD_CLOEXEC, evaluation.CONNECTION + 1)
+        for descriptor in (0, 1):
+            os.dup2(self.null, descriptor, inheritable=False)
         os.dup2(connection, evaluation.CONNECTION, inheritable=False)
-        os.closerange(NULL + 1, OPEN_FILES)
+        os.closerange(evaluation.CONNECTION + 1, OPEN_FILES)
 
     def obey(self, line):
         what, *numbers = line.split()
@@ -196,6 +201,12 @@ class Zygote:
                 *lines, pending = (pending + received).split(b'\n')
                 for line in lines:
                     self.obey(line)
+
+
+def tell_exit(identity, exit_code, cpu_ms=0):
+    """`exit_code` is a status, or a signal below 0."""
+    status, ended_by = (exit_code, None) if exit_code >= 0 else (None, -exit_code)
+    tell({'exit': identity, 'status': status, 'signal': ended_by, 'cpuMs': cpu_ms})
 
 
 def tell(what):

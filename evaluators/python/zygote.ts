@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { settlesWithin } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { Child, type ChildLimits, type Exit } from './child.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
 import { IMPORTABLE_MODULES } from './modules.ts';
 
 /** How strongly evaluations are walled in, the strongest first. */
@@ -63,7 +64,8 @@ export class Zygote {
     });
     this.gone = new Promise((resolve) => {
       this.#process.once('error', (error) => resolve(this.#onGone(error.message)));
-      this.#process.once('exit', (status, signal) =>
+      // After its last words.
+      this.#process.once('close', (status, signal) =>
         resolve(this.#onGone(`it ended with ${signal ?? status}`)),
       );
     });
@@ -73,14 +75,24 @@ export class Zygote {
     this.#listen(log);
   }
 
-  /** Resolves when it can fork; rejects with why it cannot. */
+  /** Resolves when it can fork, and a first child has locked itself in; rejects with why it cannot. */
   async start(): Promise<void> {
     const failed = this.gone.then((why) => {
       throw new Error(why);
     });
-    if (await settlesWithin(Promise.race([this.ready, failed]), START_MS)) return;
+    const first = this.ready.then(() => this.#tryChild());
+    if (await settlesWithin(Promise.race([first, failed]), START_MS)) return;
     this.kill();
     throw new Error(`it was not ready within ${START_MS} ms`);
+  }
+
+  async #tryChild(): Promise<void> {
+    const child = this.fork(DEFAULT_LIMITS);
+    const isReady = await child.ready;
+    child.kill();
+    if (isReady) return;
+    this.kill();
+    throw new Error(await this.gone);
   }
 
   /** A new child: it connects to the socket when it is ready. */

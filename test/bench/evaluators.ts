@@ -1,7 +1,7 @@
 /**
  * `npm run bench evaluators`: isolated Python evaluations a second in the sandbox, at several depths, beside the bare
  * zygote (a fork for each evaluation and a pipe, nothing locked, no Node), a cold `python3 -I -S` for each, bare and with
- * the modules loaded that evaluators can import, and the sandbox's batches, all in the same run.
+ * the modules loaded that evaluators can import, and the sandbox's batches: by turns in the same run.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,17 +23,27 @@ import {
 } from '../../evaluators/python/mod.ts';
 import { familyCpuSeconds } from './evaluators/family-cpu.ts';
 import { describeMachine } from './machine.ts';
-import { formatTable, percentile } from './table.ts';
+import { formatTable, median, percentile } from './table.ts';
 
 const DEPTHS = [1, 4, 8];
-/** What is asked of two cores. */
-const RATE = 300;
+/** A usual load, and what is asked of two cores. */
+const RATES = [100, 300];
 const CONCURRENCY_AT_RATE = 4;
 const PYTHON = '/usr/bin/python3';
 const BARE = fileURLToPath(new URL('./evaluators/bare-zygote.py', import.meta.url));
 const CODE = 'import re\ndef evaluate(input, output):\n    return 1 if re.search("yes", output) else 0.25\n';
 const INPUT = 'Is the sky blue?';
 const OUTPUT = 'yes '.repeat(50);
+
+const RATIO_HEAD = [
+  'depth',
+  'sandbox : bare',
+  'CPU',
+  'cold : sandbox',
+  'CPU',
+  'cold with modules : sandbox',
+  'CPU',
+];
 
 type Figures = { perSecond: number; p50Ms: number; p99Ms: number; cpuMs: number };
 
@@ -163,6 +173,41 @@ async function measureCold(seconds: number, depth: number, modules: readonly str
   );
 }
 
+const NAMES = {
+  sandbox: 'sandbox',
+  bare: 'bare zygote',
+  cold: 'cold python3 -I -S',
+  coldWithModules: 'cold, with the modules',
+  batches: `batches of ${MAX_BATCH}, a record`,
+} as const;
+type Way = keyof typeof NAMES;
+
+const WAYS: Record<Way, (tier: Tier, seconds: number, depth: number) => Promise<Figures>> = {
+  sandbox: measureSandbox,
+  bare: (_tier, seconds, depth) => measureBareZygote(seconds, depth),
+  cold: (_tier, seconds, depth) => measureCold(seconds, depth, []),
+  coldWithModules: (_tier, seconds, depth) => measureCold(seconds, depth, IMPORTABLE_MODULES),
+  batches: measureBatches,
+};
+
+/** Figure by figure: what else the machine does in one round spoils that round only. */
+const medianOf = (rounds: readonly Figures[]): Figures => ({
+  perSecond: median(rounds.map(({ perSecond }) => perSecond)),
+  p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
+  p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+  cpuMs: median(rounds.map(({ cpuMs }) => cpuMs)),
+});
+
+/** All ways by turns, `rounds` times. */
+async function measureAll(tier: Tier, seconds: number, depth: number, rounds: number) {
+  const ways = Object.keys(WAYS) as Way[];
+  const measured = new Map<Way, Figures[]>(ways.map((way) => [way, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const way of ways) measured.get(way)!.push(await WAYS[way](tier, seconds, depth));
+  }
+  return Object.fromEntries(ways.map((way) => [way, medianOf(measured.get(way)!)])) as Record<Way, Figures>;
+}
+
 const row = (what: string, depth: number, { perSecond, p50Ms, p99Ms, cpuMs }: Figures) => [
   what,
   String(depth),
@@ -172,26 +217,42 @@ const row = (what: string, depth: number, { perSecond, p50Ms, p99Ms, cpuMs }: Fi
   cpuMs.toFixed(2),
 ];
 
+/** How the sandbox compares, in time (of the whole, so of both cores) and in CPU. */
+function ratios(depth: number, { sandbox, bare, cold, coldWithModules }: Record<Way, Figures>): string[] {
+  const times = (a: Figures, b: Figures) => [
+    `${(b.perSecond / a.perSecond).toFixed(1)} x`,
+    `${(a.cpuMs / b.cpuMs).toFixed(1)} x`,
+  ];
+  return [
+    String(depth),
+    ...times(sandbox, bare),
+    ...times(cold, sandbox),
+    ...times(coldWithModules, sandbox),
+  ];
+}
+
 /** Runs the benchmark with the arguments after its name. */
 export async function run(args: string[]): Promise<void> {
   const command = new Command('bench evaluators')
     .description('Isolated Python evaluations a second')
-    .option('--seconds <number>', 'length of each measurement', Number, 5)
+    .option('--seconds <number>', 'length of each measurement', Number, 2)
+    .option('--rounds <number>', 'how often each is measured, by turns; the medians are told', Number, 3)
     .option('--tier <tier>', `one of ${TIERS.join(', ')}`, process.getuid?.() === 0 ? 'chroot' : 'namespaces')
     .parse(args, { from: 'user' });
-  const { seconds, tier } = command.opts<{ seconds: number; tier: Tier }>();
+  const { seconds, rounds, tier } = command.opts<{ seconds: number; rounds: number; tier: Tier }>();
   const rows: string[][] = [['', 'depth', 'per second', 'p50 ms', 'p99 ms', 'CPU ms each']];
+  const compared: string[][] = [RATIO_HEAD];
   for (const depth of DEPTHS) {
-    process.stderr.write(`depth ${depth}, for ${5 * seconds} s\n`);
-    rows.push(row(`sandbox, ${tier}`, depth, await measureSandbox(tier, seconds, depth)));
-    rows.push(row('bare zygote', depth, await measureBareZygote(seconds, depth)));
-    rows.push(row('cold python3 -I -S', depth, await measureCold(seconds, depth, [])));
-    rows.push(row('cold, with the modules', depth, await measureCold(seconds, depth, IMPORTABLE_MODULES)));
-    rows.push(row(`batches of ${MAX_BATCH}, a record`, depth, await measureBatches(tier, seconds, depth)));
+    process.stderr.write(`depth ${depth}, for ${rounds * Object.keys(WAYS).length * seconds} s\n`);
+    const figures = await measureAll(tier, seconds, depth, rounds);
+    for (const way of Object.keys(WAYS) as Way[]) rows.push(row(NAMES[way], depth, figures[way]));
+    compared.push(ratios(depth, figures));
   }
-  process.stderr.write(`${RATE} a second, for ${seconds} s\n`);
-  rows.push(
-    row(`sandbox, ${tier}, at ${RATE}/s`, CONCURRENCY_AT_RATE, await measureAtRate(tier, seconds, RATE)),
-  );
-  process.stdout.write(`\n${describeMachine()}\n\n${formatTable(rows)}\n`);
+  for (const rate of RATES) {
+    process.stderr.write(`${rate} a second, for ${rounds * seconds} s\n`);
+    const figures = await measureAtRate(tier, rounds * seconds, rate);
+    rows.push(row(`sandbox, at ${rate}/s`, CONCURRENCY_AT_RATE, figures));
+  }
+  process.stdout.write(`\n${describeMachine()}, tier ${tier}\n\n${formatTable(rows)}\n`);
+  process.stdout.write(`\nHow many times as much, of time and of CPU:\n\n${formatTable(compared)}\n`);
 }

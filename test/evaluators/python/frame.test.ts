@@ -38,6 +38,11 @@ t.test('answers are read', async (t) => {
   });
 });
 
+t.test('of the two zeros there is one', async (t) => {
+  const answer = decodeAnswer(pack({ kind: 1, score: -0 }));
+  t.ok(answer?.kind === 'score' && Object.is(answer.score, 0));
+});
+
 t.test('what is no answer is none', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), null);
   t.equal(decodeAnswer(pack({ kind: 3 })), null);

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
-import { systemClock } from '#core/clock.ts';
 import type { startSandbox as Start } from '../../../evaluators/python/mod.ts';
-import { brief, define, openSandbox, quietLog, TIERS_HERE } from './support/sandbox.ts';
+import { checkEndings } from './support/check-endings.ts';
+import { runPrograms } from './support/run-programs.ts';
+import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const texts = { input: 'input', output: 'output' };
 
@@ -43,14 +44,14 @@ t.test('a Python that is none is no tier', async (t) => {
 
 const SOURCES = fileURLToPath(new URL('../../../evaluators/python', import.meta.url));
 
-/** The sandbox with a part of it taken out: `file` without `line`. It lies in the checkout, to find core. */
-async function broken(t: Test, file: string, line: string): Promise<typeof Start> {
+/** The sandbox with `line` of `file` replaced. It lies in the checkout, to find core. */
+async function changed(t: Test, file: string, line: string, replacement: string): Promise<typeof Start> {
   const directory = join(t.testdir(), 'python');
   cpSync(SOURCES, directory, { recursive: true });
   const path = join(directory, file);
   const source = readFileSync(path, 'utf8');
-  t.ok(source.includes(line), `${file} has ${line}`);
-  writeFileSync(path, source.replace(line, line.replace(/\S.*/, 'pass')));
+  t.equal(source.split(`${line}\n`).length, 2, `${file} has one ${line.trim()}`);
+  writeFileSync(path, source.replace(line, line.replace(/\S.*/, replacement)));
   const { startSandbox } = (await import(pathToFileURL(join(directory, 'mod.ts')).href)) as {
     startSandbox: typeof Start;
   };
@@ -58,11 +59,11 @@ async function broken(t: Test, file: string, line: string): Promise<typeof Start
 }
 
 /** What is taken out, and what the self-test then finds first: what no other wall stops. */
-const BROKEN: [file: string, line: string, finds: RegExp][] = [
+const MISSING: [file: string, line: string, finds: RegExp][] = [
   // Without the filter Landlock still refuses to read and to list, which are tried before; or the file is not there.
   [
     'zygote.py',
-    '            self.filter.install()',
+    '        self.filter.install()',
     /code in it (looks at a path|reads a file: FileNotFoundError)/,
   ],
   [
@@ -72,25 +73,33 @@ const BROKEN: [file: string, line: string, finds: RegExp][] = [
   ],
 ];
 
-for (const [file, line, finds] of BROKEN) {
+for (const [file, line, finds] of MISSING) {
   t.test(`the self-test notices what is missing: ${line.trim()}`, async (t) => {
-    const startSandbox = await broken(t, file, line);
+    const startSandbox = await changed(t, file, line, 'pass');
     for (const wantedTier of TIERS_HERE) {
-      const directory = mkdtempSync(join(tmpdir(), 'assay-test-python-'));
-      const sandbox = await startSandbox({
-        directory,
-        concurrency: 1,
-        log: quietLog,
-        clock: systemClock,
-        wantedTier,
-      });
+      const sandbox = await openSandbox(t, { wantedTier }, startSandbox);
       t.equal(sandbox.tier, 'none');
       t.match(sandbox.why, finds);
-      await sandbox.stop();
-      rmSync(directory, { recursive: true });
     }
   });
 }
+
+t.test('a kernel without filters for system calls runs no Python, and that is known at once', async (t) => {
+  const line = 'PR_SET_SECCOMP, MODE_FILTER = 22, 2';
+  const startSandbox = await changed(t, 'seccomp.py', line, 'PR_SET_SECCOMP, MODE_FILTER = 22, 99');
+  const startedAt = performance.now();
+  const sandbox = await openSandbox(t, {}, startSandbox);
+  t.equal(sandbox.tier, 'none');
+  for (const tier of TIERS_HERE) {
+    t.match(sandbox.why, `${tier}: a child cannot lock itself down: [Errno 22] seccomp is refused`);
+  }
+  t.ok(performance.now() - startedAt < 5_000);
+});
+
+t.test('a kernel without Landlock stops every escape as well', async (t) => {
+  const line = '    return max(0, LIBC.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), LANDLOCK_VERSION))';
+  checkEndings(t, await runPrograms('process', await changed(t, 'lockdown.py', line, 'return 0')), 'process');
+});
 
 t.test('a path too long for a socket is no obstacle', async (t) => {
   const long = mkdtempSync(join(tmpdir(), 'x'.repeat(150)));

@@ -1,32 +1,33 @@
 /** What the kernel itself says of a child: each wall stands, whatever the others would have stopped. */
-import { readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import t from 'tap';
-import { DEFAULT_LIMITS, type Tier } from '../../../evaluators/python/mod.ts';
-import { descendantsOf } from './support/processes.ts';
+import { DEFAULT_LIMITS } from '../../../evaluators/python/mod.ts';
+import { cpuLimitOf, descendantsOf, eventually, type Process } from './support/processes.ts';
 import { define, openSandbox } from './support/sandbox.ts';
 
 const NAMESPACES = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'];
-/** Below the zygote, and in `namespaces` below its first process there. */
-const GENERATION: Partial<Record<Tier, number>> = { chroot: 2, namespaces: 3, process: 2 };
+/** Limits that no waiting child has, to know the one at work by. */
+const LIMITS = { ...DEFAULT_LIMITS, cpuSeconds: 7 };
 
-/** A child that is at work, and its forebears up to this process. */
-function childAndForebears(tier: Tier): number[] {
-  const family = descendantsOf(process.pid);
-  const parents = new Map(family.map(({ pid, parent }) => [pid, parent]));
-  const line = (pid: number): number[] => (pid === process.pid ? [] : [pid, ...line(parents.get(pid)!)]);
-  return family.map(({ pid }) => line(pid)).find(({ length }) => length === GENERATION[tier])!;
+/** Empty when the process has ended. */
+function read(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 const status = (pid: number) =>
   Object.fromEntries(
-    readFileSync(`/proc/${pid}/status`, 'utf8')
+    read(pid, 'status')
       .split('\n')
       .map((line) => line.split(':\t')),
   ) as Record<string, string>;
 
 const limits = (pid: number) =>
   Object.fromEntries(
-    readFileSync(`/proc/${pid}/limits`, 'utf8')
+    read(pid, 'limits')
       .split('\n')
       .map((line) => line.split(/\s{2,}/).slice(0, 3))
       .map(([name = '', soft, hard]) => [name, `${soft} ${hard}`]),
@@ -38,27 +39,35 @@ for (const wantedTier of ['chroot', 'namespaces', 'process'] as const) {
     const sandbox = await openSandbox(t, { wantedTier, concurrency: 1 });
     t.equal(sandbox.tier, wantedTier);
     const evaluated = sandbox.evaluate({
-      code: define('import time; time.sleep(0.5)'),
+      code: define('import time; time.sleep(9)'),
       input: '',
       output: '',
+      limits: LIMITS,
     });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const [child = 0, zygote = 0] = childAndForebears(wantedTier);
+    const isAtWork = (process: Process) =>
+      cpuLimitOf(process) === LIMITS.cpuSeconds && status(process.pid).Seccomp === '2';
+    t.ok(await eventually(() => descendantsOf(process.pid).some(isAtWork)));
+    const { pid: child, parent: zygote } = descendantsOf(process.pid).find(isAtWork)!;
     const of = status(child);
     t.match(of, { NoNewPrivs: '1', Seccomp: '2', CapEff: '0000000000000000', CapPrm: '0000000000000000' });
     t.match(limits(child), {
-      'Max cpu time': `${DEFAULT_LIMITS.cpuSeconds} ${DEFAULT_LIMITS.cpuSeconds + 1}`,
+      'Max cpu time': '7 8',
       'Max file size': '0 0',
       'Max core file size': '0 0',
       'Max processes': '0 0',
       'Max open files': '16 16',
     });
-    t.equal(
-      readFileSync(`/proc/${child}/environ`, 'utf8').includes('PATH'),
-      true,
-      'what execve left is the fixed three',
+    t.same(
+      read(child, 'environ').split('\0').sort(),
+      ['', 'LC_ALL=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin', 'TZ=UTC0'],
+      'of the environment the service has given it none of its own',
     );
-    t.notMatch(readFileSync(`/proc/${child}/environ`, 'utf8'), /HOME|npm|TAP/);
+    const descriptors = readdirSync(`/proc/${child}/fd`).map((name) =>
+      readlinkSync(`/proc/${child}/fd/${name}`),
+    );
+    t.match(descriptors, ['/dev/null', '/dev/null', '/dev/null', /^socket:/]);
+    t.equal(descriptors.length, 4);
+    t.equal(statSync(`/proc/${child}/environ`).uid, 0, 'what looks into it belongs to root, not to its user');
     const caps = BigInt(`0x${status(zygote).CapEff}`);
     t.equal(
       caps,
@@ -75,6 +84,7 @@ for (const wantedTier of ['chroot', 'namespaces', 'process'] as const) {
       (name) => readlinkSync(`/proc/${child}/ns/${name}`) !== readlinkSync(`/proc/self/ns/${name}`),
     );
     t.same(other, wantedTier === 'namespaces' ? NAMESPACES : []);
+    await sandbox.stop();
     await evaluated;
   });
 }

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 export type Process = {
   pid: number;
-  parent: number /** With the pid, unique since boot. */;
+  parent: number;
+  /** With the pid, unique since boot. */
   startedAt: number;
 };
 
@@ -35,6 +36,16 @@ export function descendantsOf(root: number): Process[] {
 
 export function isRunning({ pid, startedAt }: Process): boolean {
   return read(String(pid))?.startedAt === startedAt;
+}
+
+/** The CPU seconds after which it is told to end; null when it has ended, or may take any. */
+export function cpuLimitOf({ pid }: Process): number | null {
+  try {
+    const [, seconds] = /^Max cpu time +(\d+)/m.exec(readFileSync(`/proc/${pid}/limits`, 'utf8')) ?? [];
+    return seconds === undefined ? null : Number(seconds);
+  } catch {
+    return null;
+  }
 }
 
 /** Waits until `condition` holds, 5 s at most; whether it does. */

@@ -23,9 +23,10 @@ export const TIERS_HERE: readonly Tier[] =
 export async function openSandbox(
   t: Test,
   options: Partial<SandboxOptions> = {},
+  start = startSandbox,
 ): Promise<Sandbox & { directory: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'assay-test-python-'));
-  const sandbox = await startSandbox({
+  const sandbox = await start({
     directory,
     concurrency: 2,
     log: quietLog,

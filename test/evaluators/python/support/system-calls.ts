@@ -39,7 +39,7 @@ export const CALLS = {
     110, // getppid
     131, // sigaltstack
     186, // gettid
-    202, // futex
+    202, // futex, to wait and to wake
     219, // restart_syscall
     228, // clock_gettime
     229, // clock_getres
@@ -47,9 +47,7 @@ export const CALLS = {
     231, // exit_group
     270, // pselect6
     271, // ppoll
-    273, // set_robust_list
     318, // getrandom
-    334, // rseq
   ],
   /** uretprobe and uprobe: seccomp lets them pass, and they do nothing outside of a probe's own trampoline. */
   beyondFilters: [335, 336],
