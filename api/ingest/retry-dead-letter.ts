@@ -3,6 +3,7 @@ import { describeError } from '#core/errors.ts';
 import type { Sql } from '#core/postgres/mod.ts';
 import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
+import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
 
@@ -10,7 +11,7 @@ import { isPassing } from './store-batch.ts';
 export type Retried = { refused: string | null };
 
 /**
- * Stores the entry of a letter as ingest does, and removes the letter in the same transaction. Null when there is no
+ * Stores the entry of a letter as ingest does, schedules its evaluations, and removes the letter in the same transaction. Null when there is no
  * letter with this id, or no longer: of two that retry the same one, one does.
  * @throws what Postgres threw when it is away: the letter is as it was
  */
@@ -23,8 +24,12 @@ export async function retryDeadLetter(sql: Sql, id: string): Promise<Retried | n
     await ensurePartitions(sql, [record.request.created_at]);
     const isOurs = await sql.begin(async (tx) => {
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
-      if (count === 1) await insertRecords(tx, [record]);
-      return count === 1;
+      if (count === 0) return false;
+      await insertRecords(tx, [record]);
+      const online = await findOnlineEvaluators(tx, [record]);
+      // Whose filter cannot be carried out is told by ingest, batch after batch.
+      if (online.length > 0) await scheduleEvaluations(tx, [record], online, true, () => {});
+      return true;
     });
     return isOurs ? { refused: null } : null;
   } catch (error) {

@@ -2,9 +2,7 @@
  * Decides, in the transaction that stores records, which evaluators score them: a record is there together with the
  * evaluations that it is due, or not at all.
  */
-import { describeError } from '#core/errors.ts';
-import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
-import type { Logger } from '#core/log.ts';
+import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
 import { isStoreUnavailable, type TransactionSql } from '#core/postgres/mod.ts';
 import { foldName, storableText } from '#core/schema/text.ts';
 import {
@@ -48,29 +46,40 @@ export async function findOnlineEvaluators(
            o.sample_rate as "sampleRate", o.probe_rate as "probeRate",
            o.property_filters as "propertyFilters", o.filter
       from assay.online_evaluators o
-      join assay.evaluators e on e.evaluator_id = o.evaluator_id and e.deleted_at is null
+      join assay.evaluators e on e.organization_id = o.organization_id and e.evaluator_id = o.evaluator_id
+                             and e.deleted_at is null
       join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = e.version
      where o.organization_id = any(${[...organizations]}::uuid[])`;
 }
 
+/** An online evaluator's filter cannot be carried out: it takes none of these records. */
+export type OnBadFilter = (evaluatorId: string, error: unknown) => void;
+
 /**
- * Writes down which evaluators are to score these records; an evaluation that is there already stays as it is. Records
- * must be stored before, in the same transaction.
+ * Writes down which evaluators are to score these records, which must be stored before, in the same transaction.
+ * @param isAnyKnown whether some of them were there already: an evaluator that took such a record when it came first, in
+ *   whatever version, does not take it again
  * @returns how many evaluations are new
  */
 export async function scheduleEvaluations(
   tx: TransactionSql,
   records: readonly StorableRecord[],
   online: readonly OnlineEvaluator[],
-  log: Logger,
+  isAnyKnown: boolean,
+  onBadFilter: OnBadFilter,
 ): Promise<number> {
   const due: Due[] = [];
   for (const evaluator of online) {
     const sampled = records.filter((record) => applies(evaluator, record));
-    const passing = await passFilter(tx, evaluator, sampled, log);
+    const passing = await passFilter(tx, evaluator, sampled, onBadFilter);
     for (const { request } of passing) due.push(...evaluationsOf(evaluator, request));
   }
   if (due.length === 0) return 0;
+  const unlessScheduled = tx`
+     where not exists (
+       select from assay.evaluations e
+        where e.organization_id = due.organization_id and e.request_id = due.request_id
+          and e.created_at = due.created_at and e.evaluator_id = due.evaluator_id)`;
   const column = <Name extends keyof Due>(name: Name) => due.map((one) => one[name]);
   const { count } = await tx`
     insert into assay.evaluations
@@ -81,6 +90,7 @@ export async function scheduleEvaluations(
                   ${column('createdAt')}::timestamptz[], ${column('requestId')}::text[], ${column('probe')}::text[],
                   ${column('lane')}::text[])
         as due (organization_id, evaluator_id, version, created_at, request_id, probe, lane)
+     ${isAnyKnown ? unlessScheduled : tx``}
     on conflict do nothing`;
   if (count > 0) await tx`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
   return count;
@@ -113,9 +123,28 @@ async function passFilter(
   tx: TransactionSql,
   { evaluatorId, organizationId, filter }: OnlineEvaluator,
   records: readonly StorableRecord[],
-  log: Logger,
+  onBadFilter: OnBadFilter,
 ): Promise<readonly StorableRecord[]> {
   if (filter === null || records.length === 0) return records;
+  try {
+    const { text, values } = filterStatement(organizationId, filter, records);
+    // Set apart, so that a filter that Postgres cannot carry out costs its evaluator this batch, and no record.
+    const rows = await tx.savepoint((apart) => apart.unsafe(text, values as string[]));
+    const passing = new Set(rows.map((row) => row.request_id as string));
+    return records.filter(({ request }) => passing.has(request.request_id));
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    onBadFilter(evaluatorId, error);
+    return [];
+  }
+}
+
+/** @throws AssayError for a filter that this build does not know, as another may have stored it */
+function filterStatement(
+  organizationId: string,
+  filter: unknown,
+  records: readonly StorableRecord[],
+): Statement {
   const parameters = new Parameters();
   const times = records.map(({ request }) => request.created_at.getTime());
   const conditions = [
@@ -129,19 +158,7 @@ async function passFilter(
     compileFilter(parseFilter(filter), parameters, { joins: false }),
   ];
   const text = `select request_id from assay.requests r where ${conditions.join(' and ')}`;
-  try {
-    // Set apart, so that a filter that Postgres cannot carry out costs its evaluator this batch, and no record.
-    const rows = await tx.savepoint((apart) => apart.unsafe(text, parameters.values as string[]));
-    const passing = new Set(rows.map((row) => row.request_id as string));
-    return records.filter(({ request }) => passing.has(request.request_id));
-  } catch (error) {
-    if (isStoreUnavailable(error)) throw error;
-    log.error(
-      { evaluatorId, error: describeError(error) },
-      "an online evaluator's filter cannot be carried out",
-    );
-    return [];
-  }
+  return { text, values: parameters.values };
 }
 
 function evaluationsOf(evaluator: OnlineEvaluator, request: StorableRecord['request']): Due[] {

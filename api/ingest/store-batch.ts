@@ -10,7 +10,7 @@ import { isStoreUnavailable, type Sql, type TransactionSql } from '#core/postgre
 import { buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { isExpired } from './retention.ts';
-import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
+import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
 
 /** An entry, and where it was read: what a dead letter names. */
@@ -73,6 +73,14 @@ export class BatchStore {
     return await this.#storeItems(batch, items, 0);
   }
 
+  readonly #onBadFilter: OnBadFilter = (evaluatorId, error) => {
+    const { log } = this.#options;
+    log.error(
+      { evaluatorId, error: describeError(error) },
+      "an online evaluator's filter cannot be carried out",
+    );
+  };
+
   /** Stores `items`, which are those of the batch from `first` on. */
   async #storeItems(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
     try {
@@ -113,7 +121,8 @@ export class BatchStore {
         await batch.alongside?.(tx, first, first + items.length);
         for (const letter of letters) await insertDeadLetter(tx, letter);
         const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
-        if (online.length > 0) await scheduleEvaluations(tx, records, online, this.#options.log);
+        const isAnyKnown = added < records.length;
+        if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
         return added;
       }),
     );
