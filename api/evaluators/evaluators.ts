@@ -210,6 +210,8 @@ export function createEvaluators(context: Context): Evaluators {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
       });
+      // What waits for it to be resumed would wait for ever: it gets its turn, and ends as skipped.
+      await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
     },
 
     async resume(organizationId, id) {

@@ -4,7 +4,7 @@
  * them, however much it has, keeps the others waiting.
  */
 import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
-import type { Lane } from '#core/scoring/mod.ts';
+import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
 import type { Job } from './jobs.ts';
 
 /** Longer than a process may be frozen or cut off and still be believed; the process renews it long before. */
@@ -85,15 +85,20 @@ export function shareOut(
 }
 
 async function take(tx: TransactionSql, lane: Lane, shares: ReadonlyMap<string, number>): Promise<string[]> {
+  // Materialized: looked at twice, as a plan may, `skip locked` would pass over what the first look has locked.
   const rows = await tx<{ evaluation_id: string }[]>`
+    with due as materialized (
+      select d.evaluation_id
+        from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (organization_id, share)
+       cross join lateral (
+         select evaluation_id from assay.evaluations
+          where lane = ${lane} and organization_id = shares.organization_id
+            and state in ('pending', 'running') and due_at <= now()
+          order by priority, due_at limit shares.share for update skip locked) d
+    )
     update assay.evaluations e
        set state = 'running', claims = claims + 1, attempts = attempts + 1, due_at = now() + ${LEASE_MS} * interval '1 ms'
-      from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (organization_id, share)
-     cross join lateral (
-       select d.evaluation_id from assay.evaluations d
-        where d.lane = ${lane} and d.organization_id = shares.organization_id
-          and d.state in ('pending', 'running') and d.due_at <= now()
-        order by d.priority, d.due_at limit shares.share for update skip locked) due
+      from due
      where e.evaluation_id = due.evaluation_id
     returning e.evaluation_id`;
   return rows.map((row) => row.evaluation_id);
@@ -109,8 +114,9 @@ async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promi
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,
-             'isOverBudget', coalesce(v.daily_budget_nano <= spent.by_evaluator, false)
-               or coalesce(o.evaluation_budget_nano <= spent.by_organization, false)) as evaluator,
+             'isOverBudget', v.scoring_type like 'LLM-%' and (
+               coalesce(v.daily_budget_nano <= spent.by_evaluator, false)
+               or coalesce(o.evaluation_budget_nano <= spent.by_organization, false))) as evaluator,
            w.secrets,
            case when r.request_id is not null then json_build_object('source', r.source, 'status', r.status,
              'truncated', r.truncated, 'errorCode', r.error_code, 'model', r.model, 'inputs', r.inputs,
@@ -122,7 +128,8 @@ async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promi
       left join assay.evaluation_runs runs on runs.run_id = e.run_id
       join assay.organizations o on o.organization_id = e.organization_id
       cross join lateral (
-        select sum(cost_nano) filter (where s.evaluator_id = e.evaluator_id) as by_evaluator, sum(cost_nano) as by_organization
+        select coalesce(sum(cost_nano) filter (where s.evaluator_id = e.evaluator_id), 0) as by_evaluator,
+               coalesce(sum(cost_nano), 0) as by_organization
           from assay.evaluation_spend s
          where s.organization_id = e.organization_id and s.day = (now() at time zone 'UTC')::date) spent
       left join assay.requests r
@@ -150,17 +157,25 @@ export type Claim = Pick<Job, 'evaluationId' | 'claim'>;
 
 /** Keeps claims for another lease, those that nobody has taken over. */
 export async function renew(sql: Sql, claims: readonly Claim[]): Promise<void> {
-  await setDue(sql, claims, LEASE_MS);
+  await set(sql, claims, { state: 'running', dueInMs: LEASE_MS, uncounted: 0 });
 }
 
-/** Gives claims back at once, for another process: this one ends. */
+/**
+ * Gives claims back at once, for another process: this one ends, which counts as no attempt. It cannot settle them any
+ * more: what comes out from now on comes of what it closes.
+ */
 export async function giveBack(sql: Sql, claims: readonly Claim[]): Promise<void> {
-  await setDue(sql, claims, 0);
+  await set(sql, claims, { state: 'pending', dueInMs: 0, uncounted: 1 });
 }
 
-async function setDue(sql: Sql, claims: readonly Claim[], inMs: number): Promise<void> {
+async function set(
+  sql: Sql,
+  claims: readonly Claim[],
+  { state, dueInMs, uncounted }: { state: EvaluationState; dueInMs: number; uncounted: number },
+): Promise<void> {
   await sql`
-    update assay.evaluations e set due_at = now() + ${inMs} * interval '1 ms'
+    update assay.evaluations e
+       set state = ${state}, due_at = now() + ${dueInMs} * interval '1 ms', attempts = attempts - ${uncounted}::int4
       from unnest(${claims.map((one) => one.evaluationId)}::int8[], ${claims.map((one) => one.claim)}::int4[])
         as held (evaluation_id, claim)
      where e.evaluation_id = held.evaluation_id and e.claims = held.claim and e.state = 'running'`;

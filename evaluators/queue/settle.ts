@@ -1,6 +1,7 @@
 /**
  * Writes down what became of an evaluation: state, score and spending in one statement. Who lost the claim meanwhile
- * changes nothing but what was spent: that is spent, whoever settles.
+ * changes nothing but what was spent: that is spent, whoever settles. Settling again, because the answer was lost, adds
+ * nothing: a judge's calls are known by their ids.
  */
 import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
@@ -41,7 +42,8 @@ async function write(
   const isScore = fate.state === 'completed' && job.probe === null;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
-      select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours
+      select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours,
+             judge_request_ids @> ${requestIds}::text[] and ${requestIds.length > 0} as is_told
         from assay.evaluations where evaluation_id = ${job.evaluationId} for update
     ), settled as (
       update assay.evaluations e set
@@ -56,8 +58,8 @@ async function write(
         error_code = case when is_ours then ${fate.errorCode} else e.error_code end,
         error_message = case when is_ours then ${fate.errorMessage} else e.error_message end,
         finished_at = case when is_ours and ${isFinal(fate)} then now() else e.finished_at end,
-        judge_calls = e.judge_calls + ${use?.calls ?? 0},
-        judge_request_ids = e.judge_request_ids || ${requestIds}::text[],
+        judge_calls = e.judge_calls + case when is_told then 0 else ${use?.calls ?? 0} end,
+        judge_request_ids = e.judge_request_ids || case when is_told then '{}' else ${requestIds}::text[] end,
         judge_model = coalesce(${use?.model ?? null}, e.judge_model),
         prompt_tokens = ${added('prompt_tokens', use?.promptTokens)},
         completion_tokens = ${added('completion_tokens', use?.completionTokens)},
@@ -77,11 +79,11 @@ async function write(
       on conflict (organization_id, created_at, request_id, key) do update
         set value = excluded.value, updated_at = excluded.updated_at,
             evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
-        where coalesce(s.evaluator_version, 0) <= excluded.evaluator_version
+        where s.evaluator_id is distinct from excluded.evaluator_id or s.evaluator_version <= excluded.evaluator_version
     ), spent as (
       insert into assay.evaluation_spend as s (organization_id, evaluator_id, day, cost_nano)
       select ${job.organizationId}::uuid, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, ${use?.costNano ?? 0}::int8
-       where ${use?.costNano ?? 0}::int8 > 0
+       where ${use?.costNano ?? 0}::int8 > 0 and not exists (select from own where is_told)
       on conflict (organization_id, day, evaluator_id) do update set cost_nano = s.cost_nano + excluded.cost_nano
     ), paused as (
       update assay.evaluators set paused_reason = ${fate.pause}, paused_message = ${fate.errorMessage}
@@ -92,7 +94,8 @@ async function write(
 
   function added(column: string, value: number | null | undefined) {
     const old = sql(`e.${column}`);
-    return sql`case when ${value ?? null}::int8 is null then ${old} else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
+    return sql`case when is_told or ${value ?? null}::int8 is null then ${old}
+                    else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
   }
 }
 

@@ -43,11 +43,11 @@ export function walkRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Prom
     try {
       // Page after page as long as there is one; each of another run, when there are several.
       for (let scheduled: number | null = 0; scheduled !== null && !isStopped; ) {
-        scheduled = await walkOnce(sql);
+        scheduled = await walkOnce(sql, log);
         if (scheduled !== null && scheduled > 0) onScheduled();
       }
     } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot go on with a run');
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot walk the runs');
     }
   };
   let isStopped = false;
@@ -65,13 +65,14 @@ export function walkRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Prom
   };
 }
 
-/** Schedules a page of the run that has waited longest. Null: none can go on now. */
-export async function walkOnce(sql: Sql): Promise<number | null> {
+/** Schedules a page of the run that has waited longest. Null: none can go on now, or that one cannot. */
+export async function walkOnce(sql: Sql, log: Logger): Promise<number | null> {
   return await sql.begin(async (tx) => {
     const run = await takeRun(tx);
     if (run === null) return null;
     const limit = Math.min(PAGE, run.left ?? PAGE);
-    const page = limit === 0 ? [] : await nextPage(tx, run, limit);
+    const page = limit === 0 ? [] : await nextPageOrTurn(tx, run, limit, log);
+    if (page === null) return null;
     const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
     const last = page.at(-1);
     const isOver = page.length < limit || limit === 0;
@@ -102,6 +103,23 @@ async function takeRun(tx: TransactionSql): Promise<Run | null> {
 }
 
 type Key = { created_at: Date; request_id: string };
+
+/** Null: Postgres cannot carry the filter out, or not in time. The run goes to the back, so that it holds up no other. */
+async function nextPageOrTurn(
+  tx: TransactionSql,
+  run: Run,
+  limit: number,
+  log: Logger,
+): Promise<Key[] | null> {
+  try {
+    return await tx.savepoint((apart) => nextPage(apart, run, limit));
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    log.error({ runId: run.runId, error: describeError(error) }, 'cannot go on with a run');
+    await tx`update assay.evaluation_runs set updated_at = now() where run_id = ${run.runId}`;
+    return null;
+  }
+}
 
 async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Key[]> {
   const parameters = new Parameters();

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { signInternalCall } from '#core/internal-call.ts';
 import { connectPostgres } from '#core/postgres/mod.ts';
 import { type Assay, type Runtime, startAssay, waitFor } from '../support/assay.ts';
 import {
@@ -15,6 +16,8 @@ import {
 t.setTimeout(240_000);
 
 const JUDGE_MODEL = 'gpt-4o';
+/** Client calls in the proof that judges are not judged. */
+const CALLS = 1_000;
 const ALL = { config: { sampleRate: 100, propertyFilters: [] } };
 
 type Json = Record<string, unknown>;
@@ -139,6 +142,11 @@ for (const runtime of ['node', 'deno'] as const) {
 
 t.test('judges are called once for each answer, and never for each other', async (t) => {
   const { provider, api, call, done, assay } = await setUp(t, 'node');
+  const { url } = JSON.parse(readFileSync(`${assay.dataDir}/run/store.json`, 'utf8')) as { url: string };
+  const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });
+  t.teardown(() => sql.end());
+  // So many records in a few seconds are more than the free tier has.
+  await sql`update assay.organizations set tier = 'enterprise'`;
   const judged = scriptJudge(provider, () => true);
   const polite = await api('POST', '/v1/evaluator/', {
     name: 'polite',
@@ -146,21 +154,32 @@ t.test('judges are called once for each answer, and never for each other', async
     llm_template: { model: JUDGE_MODEL, prompt: 'Is this answer polite?' },
   });
   await api('POST', `/v1/evaluator/${polite.id}/onlineEvaluators`, ALL);
-  const forged = { 'Service-Internal': 'WyJhIiwiYiIsMV0.Zm9yZ2Vk' };
-  const calls = Array.from({ length: 200 }, (_, index) =>
-    call(`call ${index}`, index % 2 === 0 ? forged : {}),
-  );
-  const ids = await Promise.all(calls);
+  const internal = { organizationId: 'a', evaluationId: 'b' };
+  const headers: Record<string, string>[] = [
+    {},
+    { 'Service-Internal': 'WyJhIiwiYiIsMV0.Zm9yZ2Vk' },
+    { 'Service-Internal': signInternalCall('not the secret', internal, Date.now()) },
+    { 'service-internal': '' },
+  ];
+  const ids: string[] = [];
+  const caller = async () => {
+    for (let index = begun++; index < CALLS; index = begun++) {
+      ids.push(await call(`call ${index}`, headers[index % headers.length]));
+    }
+  };
+  let begun = 0;
+  await Promise.all(Array.from({ length: 16 }, caller));
   await done(polite.id, 100);
-  const { url } = JSON.parse(readFileSync(`${assay.dataDir}/run/store.json`, 'utf8')) as { url: string };
-  const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });
-  t.teardown(() => sql.end());
-  await waitFor('all evaluations and all records', async () => {
-    const [row] = await sql`
+  await waitFor(
+    'all evaluations and all records',
+    async () => {
+      const [row] = await sql`
       select (select count(*) from assay.evaluations where state = 'completed')::int as evaluations,
              (select count(*) from assay.requests)::int as records`;
-    return row!.evaluations === ids.length && row!.records === 2 * ids.length;
-  });
+      return row!.evaluations === ids.length && row!.records === 2 * ids.length;
+    },
+    60_000,
+  );
   t.equal(judged(), ids.length);
   const [row] = await sql`
     select count(*)::int as evaluations, sum(judge_calls)::int as calls, sum(cost_nano)::int8 as cost,
@@ -169,7 +188,7 @@ t.test('judges are called once for each answer, and never for each other', async
            (select sum(cost_nano)::int8 from assay.evaluation_spend) as spent,
            (select count(*)::int from assay.request_scores) as scores
       from assay.evaluations`;
-  t.match(row, { evaluations: 200, calls: 200, judged: 200, scores: 200 });
+  t.match(row, { evaluations: CALLS, calls: CALLS, judged: CALLS, scores: CALLS });
   t.equal(row!.cost, row!.recorded, 'what judges cost is on their evaluations');
   t.equal(row!.spent, row!.recorded);
   t.ok(Number(row!.cost) > 0);
