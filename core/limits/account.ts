@@ -1,0 +1,145 @@
+/** What this process knows of one counter under one policy: its lease, the store's last word, its own share. */
+import { LRUCache } from 'lru-cache';
+import {
+  charge,
+  createWindow,
+  remaining,
+  resetAfterMs,
+  retryAfterMs,
+  type Window,
+  type WindowShape,
+  windowShape,
+} from '../rate-limit/mod.ts';
+import { counterKey } from './counter-key.ts';
+import { type Lease, NO_LEASE } from './lease.ts';
+import type { StoreAnswer, Unspent } from './store.ts';
+import type { Counter, Decision, Policy } from './types.ts';
+
+/** Times are on the monotonic clock of this process. */
+export type Account = {
+  readonly counter: Counter;
+  readonly key: Buffer;
+  readonly policy: Policy;
+  readonly shape: WindowShape;
+  lease: Lease;
+  /** When no more than this is left in the lease, the next one is fetched; -1: it is not worth it. */
+  lowWater: number;
+  /** Credit that died unspent, to be given back. */
+  owed: Unspent[];
+  /** The store's last answer: what was left beyond our lease, and when. */
+  view: { remaining: number; resetAt: number; retryAt: number; at: number };
+  /** Nothing was left: until then the store is not asked again. */
+  refusedUntil: number;
+  /** Asks a second when it was measured last, and asks since then. */
+  demand: number;
+  asked: number;
+  askedSince: number;
+  askedLast: number;
+  /** What this process admitted, by all ways: what its share counts when the store is away. */
+  own: Window | null;
+  /** Of it, by the sub-bucket's number, what the store does not know of. */
+  readonly uncounted: Map<number, number>;
+};
+
+export type Accounts = {
+  /** The account of a counter under a policy; made at the first call. */
+  of(counter: Counter, policy: Policy): Account;
+};
+
+/** A kilobyte each. One that falls out is made anew from the store; what it owes is with the upkeep. */
+const MAX_ACCOUNTS = 20_000;
+
+/** The accounts of a process. */
+export function createAccounts(): Accounts {
+  const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
+  return {
+    of(counter, policy) {
+      // The value comes last, and nothing before it holds a space: no two are written alike.
+      const { organizationId, apiKeyId, unit, segment, value } = counter;
+      const name = `${organizationId} ${apiKeyId} ${unit} ${policy.quota} ${policy.windowS} ${segment} ${value}`;
+      let account = accounts.get(name);
+      if (account === undefined) {
+        account = openAccount(counter, policy);
+        accounts.set(name, account);
+      }
+      return account;
+    },
+  };
+}
+
+function openAccount(counter: Counter, policy: Policy): Account {
+  return {
+    counter,
+    key: counterKey(counter),
+    policy,
+    shape: windowShape(policy.windowS),
+    lease: { ...NO_LEASE },
+    lowWater: -1,
+    owed: [],
+    view: { remaining: policy.quota, resetAt: 0, retryAt: 0, at: Number.NEGATIVE_INFINITY },
+    refusedUntil: 0,
+    demand: 0,
+    asked: 0,
+    askedSince: 0,
+    askedLast: 0,
+    own: null,
+    uncounted: new Map(),
+  };
+}
+
+/** Counts what this process admitted. */
+export function countOwn(account: Account, now: number, amount: number): void {
+  account.own ??= createWindow(account.shape);
+  charge(account.own, now, amount);
+}
+
+/** A counter that has nothing left is asked again this soon: others give back what they did not spend. */
+const REFUSED_MS = 50;
+
+/** Takes over what the store said, at the time that its answer came. */
+export function learn(account: Account, answer: StoreAnswer, now: number): void {
+  account.view = {
+    remaining: Math.max(0, account.policy.quota - answer.used),
+    resetAt: now + answer.resetMs,
+    retryAt: now + answer.retryMs,
+    at: now,
+  };
+  account.refusedUntil = now + Math.min(answer.retryMs, REFUSED_MS);
+}
+
+/** A decision by what the store said last, with `left` of this process's own beyond it. */
+export function decide({ policy, view }: Account, isAdmitted: boolean, left: number, now: number): Decision {
+  const rest = view.remaining + left;
+  return {
+    isAdmitted,
+    policy,
+    remaining: rest,
+    resetMs: Math.max(0, Math.ceil(view.resetAt - now)),
+    retryAfterMs: rest > 0 ? 0 : Math.max(0, Math.ceil(view.retryAt - now)),
+    isDegraded: false,
+  };
+}
+
+/** This process's share of a quota while the store is away: never nothing. */
+function shareOf(policy: Policy, gateways: number): number {
+  return Math.max(1, Math.floor(policy.quota / gateways));
+}
+
+/**
+ * Admits by this process's own share, counting `amount`, and says so. `amount` 0 only looks.
+ */
+export function decideByShare(account: Account, gateways: number, now: number, amount: number): Decision {
+  const { policy } = account;
+  const quota = shareOf(policy, gateways);
+  account.own ??= createWindow(account.shape);
+  const isAdmitted = remaining(account.own, now, quota) > 0;
+  if (isAdmitted && amount > 0) charge(account.own, now, amount);
+  return {
+    isAdmitted,
+    policy,
+    remaining: remaining(account.own, now, quota),
+    resetMs: Math.ceil(resetAfterMs(account.own, now)),
+    retryAfterMs: Math.ceil(retryAfterMs(account.own, now, quota)),
+    isDegraded: true,
+  };
+}

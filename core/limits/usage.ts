@@ -1,0 +1,71 @@
+import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import type { Unit } from './types.ts';
+
+/** One window of a counter that something counts in. Amounts are in the unit; of cents nano-dollars. */
+export type CounterUsage = {
+  apiKeyId: string | null;
+  unit: Unit;
+  /** '': all calls; `*`: the values for which there was no room. */
+  segment: string;
+  /** The user or the property's value, its first 256 characters. */
+  value: string;
+  windowS: number;
+  /** As it was asked for last. */
+  quota: number;
+  /** Open reservations included. */
+  used: number;
+  /** Estimates of calls under way. */
+  reserved: number;
+  /** Until nothing counts any more. */
+  resetMs: number;
+};
+
+type UsageRow = {
+  api_key_id: string | null;
+  unit: Unit;
+  segment: string;
+  value: string;
+  window_s: number;
+  quota: number;
+  used: number;
+  reserved: number;
+  reset_ms: number;
+};
+
+/**
+ * The windows of an organization in which something counts now, those nearest to their quota first.
+ * @param sql may be of the role `assay_api`, in a transaction of the organization
+ */
+export async function readUsage(
+  sql: Sql | TransactionSql,
+  organizationId: string,
+  limit: number,
+): Promise<CounterUsage[]> {
+  const rows = await sql<UsageRow[]>`
+    select c.api_key_id, c.unit, c.segment, c.value, (w).window_s, (w).quota::float8, used::float8, reserved::float8,
+           (assay.limit_free_at(w, now_ms, 0) - now_ms)::float8 as reset_ms
+      from assay.limit_counters c
+     cross join lateral (
+       select greatest(c.seen_ms, floor(extract(epoch from clock_timestamp()) * 1000)::bigint)) t (now_ms)
+     cross join lateral unnest(c.windows) held
+     cross join lateral (select assay.limit_slide(held, now_ms)) s (w)
+     cross join lateral (select assay.limit_used(w)) u (used)
+     cross join lateral (
+       select coalesce(sum(r.estimate_nano), 0) from assay.limit_reservations r
+        where r.organization_id = c.organization_id and r.counter_key = c.counter_key
+          and r.settled_nano is null and r.expires_at > clock_timestamp()) o (reserved)
+     where c.organization_id = ${organizationId} and c.expires_at > clock_timestamp() and used > 0
+     order by used::float8 / (w).quota desc, c.unit, c.segment, c.value
+     limit ${limit}`;
+  return rows.map((row) => ({
+    apiKeyId: row.api_key_id,
+    unit: row.unit,
+    segment: row.segment,
+    value: row.value,
+    windowS: row.window_s,
+    quota: row.quota,
+    used: row.used,
+    reserved: row.reserved,
+    resetMs: row.reset_ms,
+  }));
+}

@@ -1,0 +1,19 @@
+/** Rate limits: the grammar of policies, the window that counts, the headers that tell. Pure. */
+export { type Decision, rateLimitHeaders } from './headers.ts';
+export { aheadOf } from './lease-size.ts';
+export { LOG_WINDOW_S, logPolicy, NANO_PER_CENT, type Policy, parsePolicy, type Unit } from './policy.ts';
+export {
+  admit,
+  bucketsOf,
+  charge,
+  correct,
+  createWindow,
+  freeAfterMs,
+  remaining,
+  resetAfterMs,
+  retryAfterMs,
+  used,
+  type Window,
+  type WindowShape,
+  windowShape,
+} from './window.ts';

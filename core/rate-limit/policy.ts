@@ -1,0 +1,124 @@
+/**
+ * A rate-limit policy as callers write it, and how it is read:
+ *
+ *     <quota>;w=<seconds>[;u=request|cents][;s=<segment>]
+ *
+ * Case does not matter, space around a part neither; the parts after the quota come in any order, each at most once.
+ * Whatever else is written is refused, in words that name the part: a policy that is not understood must never be none.
+ */
+import { AssayError } from '../errors.ts';
+
+/** What a quota counts: calls, their cost, or (of an organization, not by a policy header) its logs. */
+export type Unit = 'request' | 'cents' | 'log';
+
+export type Policy = {
+  /** As read, every part written out: `100;w=60;u=request;s=user`. */
+  text: string;
+  unit: Unit;
+  /**
+   * What may be used in any interval of the window: requests or logs; for `cents` whole nano-dollars, 10,000,000 a
+   * cent.
+   */
+  quota: number;
+  windowS: number;
+  /** `user`, or the name of a property, in lower case; null: one counter for all. */
+  segment: string | null;
+};
+
+export const NANO_PER_CENT = 10_000_000;
+/** A nano-dollar is the seventh digit of a cent; there is nothing below to count with. */
+const CENT_DIGITS = 7;
+const MAX_QUOTA = 1_000_000_000;
+const WINDOW_S = { min: 60, max: 31_536_000 };
+const SEGMENT = /^[a-z0-9_-]{1,64}$/;
+/** Of what was written, in an error: enough to find it. */
+const QUOTED_CHARACTERS = 64;
+/** Logs are limited by an interval of its own, which no header sets. */
+export const LOG_WINDOW_S = 5;
+
+const quote = (part: string) => JSON.stringify(part.slice(0, QUOTED_CHARACTERS));
+
+function invalid(part: string, rule: string): AssayError {
+  return new AssayError('invalid_rate_limit_policy', `Invalid rate-limit policy: ${part} ${rule}`);
+}
+
+/** What `Service-RateLimit-Policy` asks for, or the default policy of a key. */
+export function parsePolicy(text: string): Policy {
+  if (text.includes(',')) throw invalid(quote(text), 'holds more than one policy, and one applies');
+  const [quotaText, ...rest] = text.split(';').map(trimSpace);
+  const parts = readParts(rest);
+  const unit = readUnit(parts.get('u'));
+  const quota = readQuota(quotaText ?? '', unit);
+  const windowS = readWindow(parts.get('w'));
+  const segment = readSegment(parts.get('s'));
+  const tail = segment === null ? '' : `;s=${segment}`;
+  return { text: `${quota.text};w=${windowS};u=${unit}${tail}`, unit, quota: quota.amount, windowS, segment };
+}
+
+/** The limit on an organization's logs: `logsPer5S` in any five seconds. */
+export function logPolicy(logsPer5S: number): Policy {
+  return {
+    text: `${logsPer5S};w=${LOG_WINDOW_S};u=log`,
+    unit: 'log',
+    quota: logsPer5S,
+    windowS: LOG_WINDOW_S,
+    segment: null,
+  };
+}
+
+/** Space and tab, which HTTP allows around things; no other. */
+function trimSpace(part: string): string {
+  return part.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+}
+
+function readParts(parts: readonly string[]): Map<string, string> {
+  const read = new Map<string, string>();
+  for (const part of parts) {
+    const [, name = '', value = ''] = /^([wus])=(.*)$/s.exec(part.toLowerCase()) ?? [];
+    if (name === '') throw invalid(`part ${quote(part)}`, 'must be w=<seconds>, u=<unit> or s=<segment>');
+    if (read.has(name)) throw invalid(`part ${quote(part)}`, `repeats ${name}, which may come once`);
+    read.set(name, value);
+  }
+  return read;
+}
+
+function readUnit(value: string | undefined): 'request' | 'cents' {
+  if (value === undefined) return 'request';
+  if (value === 'request' || value === 'cents') return value;
+  throw invalid(`unit ${quote(value)}`, 'must be request or cents');
+}
+
+function readWindow(value: string | undefined): number {
+  if (value === undefined) throw invalid('w', 'is missing: say how many seconds the window has, as in w=60');
+  const seconds = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (seconds >= WINDOW_S.min && seconds <= WINDOW_S.max) return seconds;
+  throw invalid(
+    `window ${quote(value)}`,
+    `must be a whole number of seconds from ${WINDOW_S.min} to ${WINDOW_S.max}`,
+  );
+}
+
+function readSegment(value: string | undefined): string | null {
+  if (value === undefined) return null;
+  if (SEGMENT.test(value)) return value;
+  throw invalid(`segment ${quote(value)}`, 'must be 1 to 64 letters, digits, hyphens or underscores');
+}
+
+function readQuota(text: string, unit: 'request' | 'cents'): { text: string; amount: number } {
+  const [, digits, fraction = ''] = /^0*(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (digits === undefined) throw invalid(`quota ${quote(text)}`, 'must be a number, as in 100');
+  if (unit === 'request' && text.includes('.')) {
+    throw invalid(`quota ${quote(text)}`, 'must be a whole number of requests');
+  }
+  const decimals = fraction.replace(/0+$/, '');
+  if (decimals.length > CENT_DIGITS) {
+    throw invalid(`quota ${quote(text)}`, `may have at most ${CENT_DIGITS} decimals`);
+  }
+  const written = decimals === '' ? digits : `${digits}.${decimals}`;
+  if (Number(written) === 0) throw invalid(`quota ${quote(text)}`, 'must be more than 0');
+  if (Number(digits) > MAX_QUOTA || (Number(digits) === MAX_QUOTA && decimals !== '')) {
+    throw invalid(`quota ${quote(text)}`, `must be at most ${MAX_QUOTA}`);
+  }
+  if (unit === 'request') return { text: written, amount: Number(digits) };
+  return { text: written, amount: Number(digits + decimals.padEnd(CENT_DIGITS, '0')) };
+}

@@ -1,0 +1,104 @@
+/**
+ * One gateway of a cluster, as far as limits go: asks its limiter at a steady rate, and writes down when each call was
+ * admitted, at once, so that being killed loses nothing. Run as a process; its one argument is a `MemberTask`.
+ */
+import { openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Counter, createLimiter, type Policy } from '#core/limits/mod.ts';
+import { createLogger } from '#core/log.ts';
+import { connectPostgres } from '#core/postgres/mod.ts';
+import { seededRandom } from '../../support/random.ts';
+
+export type MemberTask = {
+  url: string;
+  /** Where admissions are appended: RECORD_BYTES each, when they were decided and the counter's place in `limits`. */
+  file: string;
+  seed: number;
+  limits: { counter: Counter; policy: Policy }[];
+  attempts: number;
+  perSecond: number;
+  /** How long it goes on after its attempts, to use up what others give back. */
+  tailMs: number;
+};
+
+/** Not before, not after (milliseconds), and the place: doubles. */
+export const RECORD_BYTES = 24;
+/** Whoever is slow here is slow because of the machine: the store is not away. */
+const PATIENCE_MS = 30_000;
+const TAIL_STEP_MS = 100;
+
+async function run(task: MemberTask): Promise<void> {
+  const sql = connectPostgres({
+    url: task.url,
+    max: 4,
+    applicationName: 'member',
+    statementTimeoutMs: 30_000,
+  });
+  const file = openSync(task.file, 'a');
+  const random = seededRandom(task.seed);
+  /**
+   * The first and the last time that was told since the loop turned: a decision was made by one of them, by the first
+   * when it was made at once. CLOCK_MONOTONIC, as all members have it.
+   */
+  let told: { first: number; last: number } | null = null;
+  const clock = {
+    now: () => Date.now(),
+    monotonic() {
+      const now = Number(process.hrtime.bigint()) / 1e6;
+      if (told === null) setImmediate(forget);
+      told = { first: told?.first ?? now, last: now };
+      return now;
+    },
+  };
+  const forget = () => {
+    told = null;
+  };
+  let degraded = 0;
+  const limiter = createLimiter({
+    sql,
+    clock,
+    log: createLogger({ role: 'member', level: 'warn' }),
+    patienceMs: PATIENCE_MS,
+    onDegraded: () => {
+      degraded += 1;
+    },
+  });
+  const record = Buffer.alloc(RECORD_BYTES);
+  const note = (place: number, isAdmitted: boolean, notBefore: number, notAfter: number) => {
+    if (!isAdmitted) return;
+    record.writeDoubleLE(notBefore, 0);
+    record.writeDoubleLE(notAfter, 8);
+    record.writeDoubleLE(place, 16);
+    writeSync(file, record);
+  };
+  const underWay = new Set<Promise<void>>();
+  const attempt = (place: number) => {
+    const { counter, policy } = task.limits[place]!;
+    forget();
+    const decision = limiter.admit(counter, policy);
+    const at = told!.first;
+    if (!(decision instanceof Promise)) return note(place, decision.isAdmitted, at, at);
+    const noted = decision
+      .then(({ isAdmitted }) => note(place, isAdmitted, told!.first, told!.last))
+      .finally(() => underWay.delete(noted));
+    underWay.add(noted);
+  };
+
+  const start = performance.now();
+  for (let made = 0; made < task.attempts; ) {
+    const due = Math.min(task.attempts, ((performance.now() - start) * task.perSecond) / 1000);
+    // The first ones more often, as some customers are.
+    for (; made < due; made += 1) attempt(Math.floor(random() ** 2 * task.limits.length));
+    await sleep(1);
+  }
+  for (let passed = 0; passed < task.tailMs; passed += TAIL_STEP_MS) {
+    await sleep(TAIL_STEP_MS);
+    for (const place of task.limits.keys()) attempt(place);
+  }
+  await Promise.all(underWay);
+  await limiter.stop(5_000);
+  await sql.end({ timeout: 1 });
+  if (degraded > 0) throw new Error(`${degraded} decisions were made without the store`);
+}
+
+if (process.argv[1] === import.meta.filename) await run(JSON.parse(process.argv[2]!) as MemberTask);

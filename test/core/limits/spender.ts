@@ -1,0 +1,32 @@
+/**
+ * A gateway whose calls cost: reserves estimates and settles random costs until it is killed. Run as a process; its
+ * arguments are the database's url, a seed and a counter with its policy as JSON.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '#core/clock.ts';
+import { type Counter, createLimiter, type Policy } from '#core/limits/mod.ts';
+import { createLogger } from '#core/log.ts';
+import { connectPostgres } from '#core/postgres/mod.ts';
+import { seededRandom } from '../../support/random.ts';
+
+const [url = '', seed = '', limit = ''] = process.argv.slice(2);
+const { counter, policy } = JSON.parse(limit) as { counter: Counter; policy: Policy };
+const random = seededRandom(Number(seed));
+const sql = connectPostgres({ url, max: 4, applicationName: 'spender', statementTimeoutMs: 10_000 });
+const limiter = createLimiter({
+  sql,
+  clock: systemClock,
+  log: createLogger({ role: 'spender', level: 'warn' }),
+  patienceMs: 10_000,
+});
+
+async function call(): Promise<void> {
+  const reservationId = randomUUID();
+  const { isAdmitted } = await limiter.reserve(counter, policy, { reservationId, estimateNano: 1_000 });
+  if (!isAdmitted) return;
+  await sleep(random() * 20);
+  limiter.settle(counter.organizationId, reservationId, random() < 0.1 ? null : Math.floor(random() * 2_000));
+}
+
+for (;;) await Promise.all(Array.from({ length: 10 }, call));

@@ -1,0 +1,75 @@
+/** Counters, policies and limiters on a real database. */
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import { systemClock } from '#core/clock.ts';
+import { counterKey } from '#core/limits/counter-key.ts';
+import {
+  type Counter,
+  createLimiter,
+  type Limiter,
+  type LimiterOptions,
+  type Policy,
+  type Unit,
+} from '#core/limits/mod.ts';
+import {
+  createLimitStore,
+  type LimitStore,
+  type LimitStoreOptions,
+  type StoreAsk,
+} from '#core/limits/store.ts';
+import { createLogger } from '#core/log.ts';
+import { connectPostgres, type Sql } from '#core/postgres/mod.ts';
+import { windowShape } from '#core/rate-limit/mod.ts';
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+
+export type World = TestDatabase & {
+  /** The database's functions, without a limiter. */
+  store(options?: Partial<LimitStoreOptions>): LimitStore;
+  /** A limiter with a pool of its own, as a gateway has it; stopped with the test. */
+  limiter(t: Test, options?: Partial<LimiterOptions> & { url?: string }): Limiter;
+  connect(t: Test, url?: string): Sql;
+};
+
+const silent = createLogger({ role: 'test', level: 'silent' });
+
+/** A fresh database. */
+export async function limitsWorld(t: Test): Promise<World> {
+  const database = await testDatabase();
+  t.teardown(() => database.close());
+  const connect = (t: Test, url = database.url) => {
+    const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: 10_000 });
+    t.teardown(() => sql.end({ timeout: 0 }));
+    return sql;
+  };
+  return {
+    ...database,
+    connect,
+    store: (options = {}) => createLimitStore(database.sql, { maxCounters: 100, openMs: 60_000, ...options }),
+    limiter(t, { url, ...options } = {}) {
+      const sql = connect(t, url);
+      const limiter = createLimiter({ sql, clock: systemClock, log: silent, ...options });
+      t.teardown(() => limiter.stop(2_000));
+      return limiter;
+    },
+  };
+}
+
+/** A counter of an organization of its own, unless one is given. */
+export function makeCounter(given: Partial<Counter> = {}): Counter {
+  return {
+    organizationId: randomUUID(),
+    apiKeyId: randomUUID(),
+    unit: 'request',
+    segment: '',
+    value: '',
+    ...given,
+  };
+}
+
+export function makePolicy(quota: number, windowS = 60, unit: Unit = 'request'): Policy {
+  return { text: `${quota};w=${windowS};u=${unit}`, unit, quota, windowS, segment: null };
+}
+
+export function askOf(counter: Counter, policy: Policy): StoreAsk {
+  return { counter, key: counterKey(counter), policy, shape: windowShape(policy.windowS) };
+}
