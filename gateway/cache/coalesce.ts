@@ -1,0 +1,80 @@
+/**
+ * One call for all that ask the same at the same time: in this process by a flight, among processes by a claim.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '#core/clock.ts';
+import type { CacheAsk, StoredAnswer } from './bucket.ts';
+import type { Claims } from './claims.ts';
+import { createFlights, type Lead } from './flights.ts';
+
+export type CoalescerOptions = {
+  clock: Clock;
+  /** How long a call waits for one of this process, and a leader for one of another. */
+  waitMs: number;
+  claims: Claims;
+  /** The answer in memory. */
+  remembered(ask: CacheAsk): StoredAnswer | null;
+  /** The answer in Postgres, asked for now. */
+  read(ask: CacheAsk): Promise<StoredAnswer | null>;
+  /** Stores an answer; resolves when other processes can find it. */
+  keep(ask: CacheAsk, answer: StoredAnswer): Promise<void>;
+  /** A call got another's answer. */
+  onCoalesced(): void;
+};
+
+/** How often a leader looks whether another process has the answer: soon at first, then less and less often. */
+const FIRST_POLL_MS = 20;
+const LAST_POLL_MS = 500;
+const POLL_GROWTH = 1.5;
+
+/** Makes the part of the cache that `lead` is. */
+export function createCoalescer(options: CoalescerOptions): { lead(ask: CacheAsk): Promise<Lead> } {
+  const { clock, waitMs, claims, remembered, read, keep, onCoalesced } = options;
+  const flights = createFlights({ waitMs });
+
+  /** The answer that another process got; null: the call is this process's to make, `hasClaim` or past all patience. */
+  async function askOthers(ask: CacheAsk): Promise<{ answer: StoredAnswer | null; hasClaim: boolean }> {
+    const waitUntil = clock.monotonic() + waitMs;
+    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, LAST_POLL_MS)) {
+      const hasClaim = await claims.take(ask);
+      // After the claim, not before: whoever gave it back had stored its answer.
+      const answer = await read(ask);
+      if (answer !== null || hasClaim || clock.monotonic() >= waitUntil) return { answer, hasClaim };
+      await sleep(pollMs);
+    }
+  }
+
+  /** The lead of a call that tells both, its flight and the other processes, how it ended. */
+  function leading(ask: CacheAsk, turn: Lead & { isLeader: true }, hasClaim: boolean): Lead {
+    let isDone = false;
+    const done = async (answer: StoredAnswer | null): Promise<void> => {
+      if (isDone) return;
+      isDone = true;
+      turn.done(answer);
+      if (answer !== null) await keep(ask, answer);
+      // Not in this turn of the event loop, in which a follower that leads next takes the claim as well.
+      if (hasClaim) setImmediate(() => void claims.release(ask));
+    };
+    return { isLeader: true, done: (answer) => void done(answer) };
+  }
+
+  async function lead(ask: CacheAsk): Promise<Lead> {
+    // It may have come since the caller's own look-up.
+    const known = remembered(ask);
+    const turn: Lead = known === null ? await flights.join(ask.key) : { isLeader: false, answer: known };
+    if (!turn.isLeader) {
+      onCoalesced();
+      return turn;
+    }
+    // Who wants several answers of a key does not mind that processes get one each.
+    if (ask.buckets > 1) return leading(ask, turn, false);
+    const { answer, hasClaim } = await askOthers(ask);
+    if (answer === null) return leading(ask, turn, hasClaim);
+    if (hasClaim) void claims.release(ask);
+    turn.done(answer);
+    onCoalesced();
+    return { isLeader: false, answer };
+  }
+
+  return { lead };
+}

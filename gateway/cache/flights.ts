@@ -1,0 +1,100 @@
+/**
+ * Concurrent identical calls of one process: one leads, the others wait for its answer. When a leader comes back without
+ * one, a follower leads in its place. When that fails too, two do, then four: a provider that is down, or refuses this
+ * very body, makes nobody queue for its refusal.
+ */
+import type { StoredAnswer } from './bucket.ts';
+
+/** Either an answer, or the duty to get one. */
+export type Lead =
+  | { isLeader: false; answer: StoredAnswer }
+  | {
+      isLeader: true;
+      /** To be called at the end of the call, whatever became of it; null: no complete 2xx answer. */
+      done(answer: StoredAnswer | null): void;
+    };
+
+export type Flights = {
+  /** Resolves at once with the lead when nobody else has it; else when there is an answer, or the lead is handed on. */
+  join(key: string): Promise<Lead>;
+};
+
+type Follower = { resolve(lead: Lead): void; timer: NodeJS.Timeout };
+type Flight = {
+  waiting: Set<Follower>;
+  /** Under way. */
+  leaders: number;
+  /** How many lead next, when all of these have failed. */
+  nextLeaders: number;
+};
+
+/** @param waitMs how long a follower waits before it makes its own call */
+export function createFlights({ waitMs }: { waitMs: number }): Flights {
+  const flights = new Map<string, Flight>();
+
+  function land(key: string, flight: Flight): void {
+    if (flights.get(key) === flight) flights.delete(key);
+  }
+
+  function takeOut(flight: Flight, follower: Follower): void {
+    clearTimeout(follower.timer);
+    flight.waiting.delete(follower);
+  }
+
+  function give(key: string, flight: Flight, answer: StoredAnswer): void {
+    land(key, flight);
+    for (const follower of flight.waiting) {
+      takeOut(flight, follower);
+      follower.resolve({ isLeader: false, answer });
+    }
+  }
+
+  function handOn(key: string, flight: Flight): void {
+    const chosen = [...flight.waiting].slice(0, flight.nextLeaders);
+    if (chosen.length === 0) land(key, flight);
+    flight.leaders = chosen.length;
+    flight.nextLeaders *= 2;
+    for (const follower of chosen) {
+      takeOut(flight, follower);
+      follower.resolve(leadOf(key, flight));
+    }
+  }
+
+  function leadOf(key: string, flight: Flight): Lead {
+    let isDone = false;
+    return {
+      isLeader: true,
+      done: (answer) => {
+        if (isDone) return;
+        isDone = true;
+        flight.leaders -= 1;
+        if (answer !== null) give(key, flight, answer);
+        else if (flight.leaders === 0) handOn(key, flight);
+      },
+    };
+  }
+
+  /** One that has waited too long: it leads beside the others, and who comes later no longer waits for them. */
+  function leave(key: string, flight: Flight, follower: Follower): void {
+    land(key, flight);
+    takeOut(flight, follower);
+    flight.leaders += 1;
+    follower.resolve(leadOf(key, flight));
+  }
+
+  return {
+    join: (key) => {
+      const flight = flights.get(key);
+      if (flight === undefined) {
+        const own: Flight = { waiting: new Set(), leaders: 1, nextLeaders: 1 };
+        flights.set(key, own);
+        return Promise.resolve(leadOf(key, own));
+      }
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => leave(key, flight, follower), waitMs);
+        const follower = { resolve, timer };
+        flight.waiting.add(follower);
+      });
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, hash } from 'node:crypto';
+import { canonicalJson } from './canonical-json.ts';
+
+/** What makes two calls the same to the cache. */
+export type KeyParts = {
+  organizationId: string;
+  path: string;
+  provider: string;
+  /** The model that the call was routed to. */
+  model: string;
+  /** What the provider is sent: JSON that JSON.parse accepts. */
+  body: Buffer;
+  /** The caller's, to keep answers apart that are asked for alike; null: none. */
+  seed: string | null;
+};
+
+/** Goes up whenever the same parts should no longer find what was stored for them. */
+const VERSION = 1;
+
+/**
+ * The key of a call's answers: SHA-256 of all parts, in hexadecimal. The order and spacing of the body do not count, nor
+ * does how a string or number is written; every difference of value does. A body that is not UTF-8, or nested deeper than
+ * anything real, counts byte by byte.
+ */
+export function answerKey(parts: KeyParts): string {
+  const { organizationId, path, provider, model, body, seed } = parts;
+  const canonical = isUtf8(body) ? canonicalJson(body.toString('utf8')) : null;
+  const form = canonical === null ? 'bytes' : 'json';
+  // As JSON, no part can run into the next, and its end is the first line's.
+  const head = `${JSON.stringify([VERSION, form, organizationId, path, provider, model, seed])}\n`;
+  if (canonical === null) return createHash('sha256').update(head).update(body).digest('hex');
+  return hash('sha256', head + canonical);
+}

@@ -1,0 +1,79 @@
+/** What a caller's headers say of the cache. Pure. */
+import { AssayError } from '#core/errors.ts';
+
+/** A call's headers, as they came; null: not sent. */
+export type CacheHeaders = {
+  /** `Service-Cache-Enabled` is on. */
+  isEnabled: boolean;
+  /** Several of them joined by commas. */
+  cacheControl: string | null;
+  seed: string | null;
+  bucketMaxSize: string | null;
+  /** `Service-Cache-Coalesce` is on. */
+  isCoalescing: boolean;
+};
+
+export type CacheWish = {
+  maxAgeMs: number;
+  /** How many answers of one key are kept, 1 to 20. */
+  buckets: number;
+  seed: string | null;
+  /** False (`no-cache`): the answer is asked for anew, and stored in place of an old one. */
+  isReading: boolean;
+  /** Concurrent misses wait for one call. Never with `no-cache`: who waits could get an answer from before it asked. */
+  isCoalescing: boolean;
+};
+
+const DAY_SECONDS = 86_400;
+const DEFAULT_MAX_AGE_SECONDS = 7 * DAY_SECONDS;
+/** Longer is taken as this. */
+const LONGEST_MAX_AGE_SECONDS = 365 * DAY_SECONDS;
+const MAX_BUCKETS = 20;
+const QUOTED_CHARACTERS = 80;
+
+/**
+ * What a call wants of the cache; null: nothing, it did not ask for it, or said `no-store`. Directives of Cache-Control
+ * that are no concern of a request here are ignored.
+ * @throws AssayError invalid_header, naming it
+ */
+export function readCacheWish(headers: CacheHeaders): CacheWish | null {
+  if (!headers.isEnabled) return null;
+  const directives = readDirectives(headers.cacheControl ?? '');
+  const maxAgeMs = readMaxAgeSeconds(directives) * 1_000;
+  const buckets = readBuckets(headers.bucketMaxSize);
+  if (directives.some(([name]) => name === 'no-store')) return null;
+  const isReading = !directives.some(([name]) => name === 'no-cache');
+  const seed = headers.seed === '' ? null : headers.seed;
+  return { maxAgeMs, buckets, seed, isReading, isCoalescing: headers.isCoalescing && isReading };
+}
+
+function readDirectives(cacheControl: string): [name: string, value: string][] {
+  return cacheControl.split(',').map((directive) => {
+    const [name = '', ...value] = directive.split('=');
+    return [name.trim().toLowerCase(), value.join('=').trim()];
+  });
+}
+
+/** Of several the shortest counts. */
+function readMaxAgeSeconds(directives: [string, string][]): number {
+  const ages = directives
+    .filter(([name]) => name === 'max-age')
+    .map(([, value]) => {
+      const digits = /^"?(\d+)"?$/.exec(value)?.[1];
+      if (digits === undefined) throw invalid('Cache-Control', 'max-age must be whole seconds', value);
+      return Math.min(Number(digits), LONGEST_MAX_AGE_SECONDS);
+    });
+  return ages.length === 0 ? DEFAULT_MAX_AGE_SECONDS : Math.min(...ages);
+}
+
+function readBuckets(value: string | null): number {
+  if (value === null) return 1;
+  const buckets = /^\d{1,3}$/.test(value.trim()) ? Number(value) : 0;
+  if (buckets >= 1 && buckets <= MAX_BUCKETS) return buckets;
+  throw invalid('Service-Cache-Bucket-Max-Size', `it must be a whole number from 1 to ${MAX_BUCKETS}`, value);
+}
+
+function invalid(header: string, rule: string, value: string): AssayError {
+  const quoted = value.slice(0, QUOTED_CHARACTERS);
+  return new AssayError('invalid_header', `Cannot read the header ${header}: ${rule}, but is "${quoted}"`);
+}
