@@ -10,6 +10,7 @@ import { operatorSentence, type Role, runRole } from '#core/lifecycle.ts';
 import { createLogger, type Logger } from '#core/log.ts';
 import { announceKeyChange } from '#core/nats/mod.ts';
 import {
+  type DeadLetterStore,
   deadLettersCommand,
   keysCommand,
   lockRole,
@@ -99,6 +100,20 @@ const runCommand: RunCommand = async (work) => {
   process.stdout.write(`${await withStore(storeOptions(), work)}\n`);
 };
 
+/** Ingest's dead letters: what is retried costs what ingest would say. */
+async function loadDeadLetters(): Promise<DeadLetterStore> {
+  const [ingest, { createCatalog }] = await Promise.all([
+    import('./api/ingest/mod.ts'),
+    import('#core/catalog/mod.ts'),
+  ]);
+  const catalog = createCatalog(configOrExit().models);
+  return {
+    ...ingest,
+    retryDeadLetter: (sql, id) => ingest.retryDeadLetter(sql, id, catalog),
+    retryAllDeadLetters: (sql) => ingest.retryAllDeadLetters(sql, catalog),
+  };
+}
+
 /** For commands that change keys or organizations: every process learns of it at once. */
 const runKeyCommand: RunCommand = async (work) => {
   await runCommand(work);
@@ -128,7 +143,7 @@ async function main(): Promise<void> {
   program
     .addCommand(keysCommand(runKeyCommand))
     .addCommand(organizationsCommand(runKeyCommand))
-    .addCommand(deadLettersCommand(runCommand, () => import('./api/ingest/mod.ts')));
+    .addCommand(deadLettersCommand(runCommand, loadDeadLetters));
   try {
     await program.parseAsync();
   } catch (error) {

@@ -41,7 +41,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   const internalSecret = await readInternalSecret(sql);
   const sandbox = await startSandbox({
     directory: config.dataDir,
-    python,
+    ...(python !== null && { python }),
     concurrency: pythonConcurrency,
     log,
     clock,
@@ -51,6 +51,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       gatewayUrl,
       internalSecret,
       outboundAllow: config.outboundAllow,
+      models: config.models,
       judgeTimeouts: {
         connectMs: JUDGE_CONNECT_MS,
         firstByteMs: config.providerTimeouts.firstByteMs + JUDGE_GRACE_MS,
@@ -73,7 +74,11 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     scorer,
     sandbox,
     secrets: createSecretBox(config.secretKeys),
-    capacity: { python: PYTHON_AHEAD * pythonConcurrency, remote: remoteConcurrency },
+    capacity: {
+      // Left to a process that can: here each of them would only fail.
+      python: sandbox.tier === 'none' ? 0 : PYTHON_AHEAD * pythonConcurrency,
+      remote: remoteConcurrency,
+    },
     onSettled: (_job, fate) => settled.inc({ state: fate.state }),
   });
   metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);

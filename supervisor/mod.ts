@@ -1,5 +1,5 @@
 /** Running everything on one machine, and the commands of an operator. */
-export { deadLettersCommand } from './commands/dead-letters.ts';
+export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letters.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
 export { organizationsCommand } from './commands/organizations.ts';
 export { lockRole } from './data-dir.ts';

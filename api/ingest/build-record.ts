@@ -1,9 +1,10 @@
 /** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
-import { assembleStream, readUsage } from '#core/chat/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog, type Cost } from '#core/catalog/mod.ts';
+import { assembleStream, readUsage, type Usage } from '#core/chat/mod.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import type { RawEntry } from '#core/outbox/mod.ts';
-import { PRICE_SOURCE, priceCall } from '#core/pricing/mod.ts';
+import { PRICE_SOURCE } from '#core/pricing/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { type LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
 import {
@@ -47,6 +48,7 @@ export type RequestRow = {
   is_stream: boolean;
   truncated: boolean;
   error_code: string | null;
+  cached_from: string | null;
 };
 
 export type BodyRow = {
@@ -66,25 +68,20 @@ export type StorableRecord = {
 type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
 
 /**
- * Builds the rows of an entry.
+ * Builds the rows of an entry; costs are the catalog's.
  * @throws Error when the head is not one of ours: such an entry is for the dead letters
  */
-export function buildRecord(entry: RawEntry): StorableRecord {
+export function buildRecord(
+  entry: RawEntry,
+  catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
+): StorableRecord {
   const head = readHead(entry.head);
   const requestBody = head.omitRequest ? OMITTED : readBody(entry.requestBody, null);
   const answer = readAnswer(head, entry.responseBody);
   const parsed = answer.parsed;
   const responseModel = indexedOrNull(textOrNull(parsed.model));
   const usage = readUsage(parsed);
-  const cost =
-    usage === null
-      ? null
-      : priceCall({
-          provider: head.provider.toLowerCase(),
-          models: [responseModel, head.requestModel],
-          usage,
-          atMs: head.createdAtMs,
-        });
+  const cost = usage === null ? null : costOf(head, responseModel, usage, catalog);
   const properties = storableProperties(head.properties);
   const folded = foldProperties(properties);
   const hasProperties = head.properties.length > 0;
@@ -98,8 +95,8 @@ export function buildRecord(entry: RawEntry): StorableRecord {
       prompt_tokens: usage?.promptTokens ?? null,
       completion_tokens: usage?.completionTokens ?? null,
       total_tokens: usage?.totalTokens ?? null,
-      cost_nano: cost,
-      price_source: cost === null ? null : PRICE_SOURCE,
+      cost_nano: cost?.nano ?? null,
+      price_source: cost?.source ?? null,
       request_properties: hasProperties ? JSON.stringify(properties) : null,
       properties_folded: JSON.stringify(folded),
     },
@@ -111,6 +108,22 @@ export function buildRecord(entry: RawEntry): StorableRecord {
     },
     propertyHashes: hashesOf(folded),
   };
+}
+
+/** Null: no price is known. What was answered before costs nothing again. */
+function costOf(
+  head: LogEntryHead,
+  responseModel: string | null,
+  usage: Usage,
+  catalog: Pick<Catalog, 'costOf'>,
+): Cost | null {
+  if (head.cachedFrom !== undefined) return { nano: 0, source: PRICE_SOURCE };
+  return catalog.costOf({
+    provider: head.provider.toLowerCase(),
+    models: [responseModel, head.requestModel],
+    usage,
+    atMs: head.createdAtMs,
+  });
 }
 
 function hashesOf(folded: Properties): bigint[] {
@@ -158,6 +171,7 @@ function identityOf(head: LogEntryHead) {
     is_stream: head.stream,
     truncated: head.truncated,
     error_code: head.errorCode,
+    cached_from: head.cachedFrom ?? null,
   };
 }
 

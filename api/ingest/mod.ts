@@ -3,6 +3,7 @@
  * outboxes of this machine.
  */
 import { join } from 'node:path';
+import { createCatalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
 import { healthApp, serve } from '#core/http/mod.ts';
@@ -14,7 +15,8 @@ import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { StreamConsumer } from './consume.ts';
 import { Drain } from './drain.ts';
 import { startPartitionKeeper } from './retention.ts';
-import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
+import type { BatchResult, BatchStoreOptions, UnpricedCall } from './store-batch.ts';
+import { createUnpricedReport } from './unpriced.ts';
 
 export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
 export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
@@ -95,6 +97,11 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     'ingest_expired_total',
     'Log entries older than records are kept: not stored',
   );
+  const unpriced = metrics.counter(
+    'ingest_unpriced_total',
+    'Records with tokens and without a cost, as no price is known for their model',
+  );
+  const reportUnpriced = createUnpricedReport(log);
   const onStored = (result: BatchResult): void => {
     stored.inc(result.stored);
     expired.inc(result.expired);
@@ -102,7 +109,19 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     deadLetters.inc(result.deadLetters);
     log.error(result, 'entries became dead letters');
   };
-  const sourceOptions = { sql, log, clock, retentionDays: config.retentionDays, onStored };
+  const onUnpriced = (calls: UnpricedCall[]): void => {
+    unpriced.inc(calls.length);
+    reportUnpriced(calls);
+  };
+  const sourceOptions = {
+    sql,
+    log,
+    clock,
+    catalog: createCatalog(config.models),
+    retentionDays: config.retentionDays,
+    onStored,
+    onUnpriced,
+  };
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)
     : consumeStream(config.nats, sourceOptions));

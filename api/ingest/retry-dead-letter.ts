@@ -1,4 +1,5 @@
 /** Storing what became a dead letter, once its cause is gone. */
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import { describeError } from '#core/errors.ts';
 import type { Sql } from '#core/postgres/mod.ts';
 import { buildRecord } from './build-record.ts';
@@ -15,12 +16,16 @@ export type Retried = { refused: string | null };
  * letter with this id, or no longer: of two that retry the same one, one does.
  * @throws what Postgres threw when it is away: the letter is as it was
  */
-export async function retryDeadLetter(sql: Sql, id: string): Promise<Retried | null> {
+export async function retryDeadLetter(
+  sql: Sql,
+  id: string,
+  catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
+): Promise<Retried | null> {
   const letter = await findDeadLetter(sql, id);
   if (letter === null) return null;
   if (letter.entry === null) return { refused: `${letter.reason} (it holds no entry that could be stored)` };
   try {
-    const record = buildRecord(letter.entry);
+    const record = buildRecord(letter.entry, catalog);
     await ensurePartitions(sql, [record.request.created_at]);
     const isOurs = await sql.begin(async (tx) => {
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
@@ -41,7 +46,10 @@ export async function retryDeadLetter(sql: Sql, id: string): Promise<Retried | n
 }
 
 /** Retries all letters that are there, oldest first. Returns how many were stored, and how many refused again. */
-export async function retryAllDeadLetters(sql: Sql): Promise<{ stored: number; refused: number }> {
+export async function retryAllDeadLetters(
+  sql: Sql,
+  catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
+): Promise<{ stored: number; refused: number }> {
   const result = { stored: 0, refused: 0 };
   let last = '0';
   for (;;) {
@@ -49,7 +57,7 @@ export async function retryAllDeadLetters(sql: Sql): Promise<{ stored: number; r
       select min(dead_letter_id) as id from assay.dead_letters where dead_letter_id > ${last}`;
     if (next?.id == null) return result;
     last = next.id;
-    const retried = await retryDeadLetter(sql, last);
+    const retried = await retryDeadLetter(sql, last, catalog);
     if (retried === null) continue;
     if (retried.refused === null) result.stored += 1;
     else result.refused += 1;

@@ -42,6 +42,7 @@ const REQUESTS: Columns<RequestRow> = {
   is_stream: 'bool',
   truncated: 'bool',
   error_code: 'text',
+  cached_from: 'text',
 };
 
 const BODIES: Columns<KeyRow & BodyRow> = {

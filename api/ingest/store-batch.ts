@@ -2,6 +2,7 @@
  * Stores a batch of log entries in one transaction, wherever they come from. A batch that Postgres refuses is halved
  * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
  */
+import type { Catalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { Logger } from '#core/log.ts';
@@ -39,10 +40,16 @@ export type BatchResult = {
   expired: number;
 };
 
+export type UnpricedCall = { provider: string; model: string };
+
 export type BatchStoreOptions = {
   sql: Sql;
   log: Logger;
   clock: Clock;
+  /** What calls cost; absent: by the registry alone. */
+  catalog?: Pick<Catalog, 'costOf'>;
+  /** Told of stored calls that have tokens and no known price. */
+  onUnpriced?(calls: UnpricedCall[]): void;
   /** How long records are kept; null: for ever. */
   retentionDays: number | null;
 };
@@ -127,6 +134,8 @@ export class BatchStore {
       }),
     );
     const deadLetters = letters.length;
+    const unpriced = records.flatMap(unpricedCall);
+    if (unpriced.length > 0) this.#options.onUnpriced?.(unpriced);
     return { stored: records.length, deadLetters, expired: items.length - records.length - deadLetters };
   }
 
@@ -144,9 +153,9 @@ export class BatchStore {
   }
 
   #prepare(entry: BatchEntry): Item {
-    const { clock, retentionDays } = this.#options;
+    const { clock, retentionDays, catalog } = this.#options;
     try {
-      const record = buildRecord(entry);
+      const record = buildRecord(entry, catalog);
       const isTooOld = isExpired(record.request.created_at.getTime(), clock.now(), retentionDays);
       return isTooOld ? { entry, fate: 'expired' } : { entry, fate: 'record', record };
     } catch (error) {
@@ -164,6 +173,11 @@ export class BatchStore {
     await ensurePartitions(this.#options.sql, [...missing.values()]);
     for (const week of missing.keys()) this.#weeks.add(week);
   }
+}
+
+function unpricedCall({ request }: StorableRecord): UnpricedCall[] {
+  const isUnpriced = request.cost_nano === null && request.prompt_tokens !== null;
+  return isUnpriced ? [{ provider: request.provider, model: request.model }] : [];
 }
 
 const WEEK_MS = 7 * 24 * 3_600_000;

@@ -1,4 +1,4 @@
 /** Chat completions as data: usage, assembled streams, what may be kept of an omitted answer. Pure. */
 export { type AssembledStream, assembleStream } from './assemble.ts';
 export { answerSkeleton } from './skeleton.ts';
-export { readUsage, type Usage } from './usage.ts';
+export { readUsage, textUsage, type Usage } from './usage.ts';

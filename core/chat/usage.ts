@@ -1,14 +1,38 @@
 import { isObject, type JsonObject } from '../json/mod.ts';
 
-/** Tokens of one call, as the provider counted them. `promptTokens` includes cached and cache-write tokens. */
+/**
+ * Tokens of one call, as the provider counted them. `promptTokens` includes cached and cache-write tokens,
+ * `completionTokens` includes reasoning.
+ */
 export type Usage = {
   promptTokens: number;
   completionTokens: number;
   totalTokens: number;
+  /** Read from a provider's cache. */
   cachedTokens: number;
+  /** Written into it, for whatever time. */
+  cacheWriteTokens: number;
+  /** Of these, what is kept for an hour, which costs more. */
+  cacheWriteHourTokens: number;
+  reasoningTokens: number;
   inputAudioTokens: number;
   outputAudioTokens: number;
 };
+
+/** The usage of a call that was text in and text out, without caches. */
+export function textUsage(promptTokens: number, completionTokens: number): Usage {
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: promptTokens + completionTokens,
+    cachedTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWriteHourTokens: 0,
+    reasoningTokens: 0,
+    inputAudioTokens: 0,
+    outputAudioTokens: 0,
+  };
+}
 
 /** Larger counts cannot be real and would not fit the column. */
 const MAX_TOKENS = 2_000_000_000;
@@ -25,22 +49,54 @@ function detail(usage: JsonObject, group: string, name: string): number {
 }
 
 /**
- * Reads `usage` of an OpenAI-dialect answer: chat completions, completions, embeddings (no completion tokens).
- * DeepSeek's own names for cached tokens are understood too. Null when the provider gave none.
+ * Reads `usage` of an answer in any of the dialects: chat completions, completions, embeddings (no completion tokens),
+ * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none.
  */
 export function readUsage(answer: JsonObject): Usage | null {
   const usage = answer.usage;
   if (!isObject(usage)) return null;
-  const promptTokens = count(usage.prompt_tokens);
-  if (promptTokens === null) return null;
-  const completionTokens = count(usage.completion_tokens) ?? 0;
+  return count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage);
+}
+
+/** `prompt_tokens` and `completion_tokens`. */
+function readPromptUsage(usage: JsonObject): Usage {
+  const promptTokens = count(usage.prompt_tokens) ?? 0;
+  const counted = count(usage.completion_tokens) ?? 0;
+  const totalTokens = count(usage.total_tokens);
+  const reasoningTokens = detail(usage, 'completion_tokens_details', 'reasoning_tokens');
+  // xAI's completion tokens are those of the visible text; its total tells that reasoning came on top.
+  const isReasoningApart = reasoningTokens > 0 && totalTokens === promptTokens + counted + reasoningTokens;
+  const completionTokens = isReasoningApart ? counted + reasoningTokens : counted;
   return {
     promptTokens,
     completionTokens,
-    totalTokens: count(usage.total_tokens) ?? promptTokens + completionTokens,
+    totalTokens: totalTokens ?? promptTokens + completionTokens,
     cachedTokens:
       detail(usage, 'prompt_tokens_details', 'cached_tokens') || (count(usage.prompt_cache_hit_tokens) ?? 0),
+    cacheWriteTokens: detail(usage, 'prompt_tokens_details', 'cache_write_tokens'),
+    cacheWriteHourTokens: 0,
+    reasoningTokens,
     inputAudioTokens: detail(usage, 'prompt_tokens_details', 'audio_tokens'),
     outputAudioTokens: detail(usage, 'completion_tokens_details', 'audio_tokens'),
+  };
+}
+
+/** `input_tokens` and `output_tokens`: of Responses, which include what was cached, or of Messages, which do not. */
+function readInputUsage(usage: JsonObject): Usage | null {
+  const inputTokens = count(usage.input_tokens);
+  if (inputTokens === null) return null;
+  const read = count(usage.cache_read_input_tokens) ?? 0;
+  const written = count(usage.cache_creation_input_tokens) ?? 0;
+  const promptTokens = inputTokens + read + written;
+  const completionTokens = count(usage.output_tokens) ?? 0;
+  return {
+    ...textUsage(promptTokens, completionTokens),
+    totalTokens: count(usage.total_tokens) ?? promptTokens + completionTokens,
+    cachedTokens: read || detail(usage, 'input_tokens_details', 'cached_tokens'),
+    cacheWriteTokens: written || detail(usage, 'input_tokens_details', 'cache_write_tokens'),
+    cacheWriteHourTokens: detail(usage, 'cache_creation', 'ephemeral_1h_input_tokens'),
+    reasoningTokens:
+      detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
+      detail(usage, 'output_tokens_details', 'thinking_tokens'),
   };
 }

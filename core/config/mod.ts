@@ -2,8 +2,11 @@
  * Configuration: environment variables, read once, at start. Nothing else in the services looks at `process.env`.
  * README.md has the table that operators read.
  */
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { describeError } from '../errors.ts';
 import { parseAllowList } from '../outbound/mod.ts';
+import { type OperatorModels, parseModelsFile } from '../schema/models-file.ts';
 import type { ProviderName } from '../schema/provider.ts';
 import { type ProviderConfig, readProviders } from './providers.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
@@ -39,6 +42,8 @@ export type Config = {
   bootstrapApiKey: string | null;
   logLevel: LogLevel;
   providers: Record<ProviderName, ProviderConfig>;
+  /** What MODELS_FILE adds to the registry's models and prices; null: nothing. */
+  models: OperatorModels | null;
   /** Records older than this are dropped, a week of them at a time; null keeps them for ever. */
   retentionDays: number | null;
   outbox: {
@@ -49,6 +54,8 @@ export type Config = {
   providerTimeouts: { connectMs: number; firstByteMs: number; idleMs: number };
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
+  /** Of stored answers that a gateway keeps in memory. */
+  cacheMemoryBytes: number;
   /** 32 bytes each, for the secrets of evaluators: the first seals, each opens what it has sealed. */
   secretKeys: Buffer[];
   /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See core/outbound. */
@@ -60,7 +67,8 @@ export type Config = {
     remoteConcurrency: number;
     /** Python evaluations at a time, in one process. */
     pythonConcurrency: number;
-    python: string;
+    /** null: the system's, or the first on the path. */
+    python: string | null;
   };
   /** How long each process may take to finish what it has begun. */
   shutdownMs: number;
@@ -112,6 +120,7 @@ export function readConfig(environment: Environment): ConfigResult {
     bootstrapApiKey: reader.secret('BOOTSTRAP_API_KEY', BOOTSTRAP_KEY_LENGTH),
     logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
     providers: readProviders(reader),
+    models: readModels(reader),
     retentionDays: reader.integer('RETENTION_DAYS', 0, { min: 0, max: 36_500 }) || null,
     outbox: {
       maxBytes: reader.integer('OUTBOX_MAX_BYTES', 8 * GIB, { min: MIB, max: 1_024 * GIB }),
@@ -123,6 +132,7 @@ export function readConfig(environment: Environment): ConfigResult {
       idleMs: reader.integer('PROVIDER_IDLE_TIMEOUT_MS', 120_000, TIMEOUTS_MS),
     },
     maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
+    cacheMemoryBytes: reader.integer('CACHE_MEMORY_BYTES', 64 * MIB, { min: MIB, max: 64 * 1024 * MIB }),
     secretKeys: readSecretKeys(reader),
     outboundAllow: readOutboundAllow(reader),
     evaluators: {
@@ -131,7 +141,7 @@ export function readConfig(environment: Environment): ConfigResult {
         `http://127.0.0.1:${gatewayPort}`,
       remoteConcurrency: reader.integer('EVALUATOR_CONCURRENCY', 32, { min: 1, max: 1_024 }),
       pythonConcurrency: reader.integer('PYTHON_CONCURRENCY', 4, { min: 1, max: 64 }),
-      python: reader.text('PYTHON') ?? '/usr/bin/python3',
+      python: reader.text('PYTHON'),
     },
     shutdownMs: reader.integer('SHUTDOWN_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
     drainDelayMs: reader.integer('DRAIN_DELAY_MS', 0, { ...TIMEOUTS_MS, min: 0 }),
@@ -155,6 +165,22 @@ function readNats(reader: EnvironmentReader): Config['nats'] {
     return null;
   }
   return { servers, credentialsFile: credentialsFile === null ? null : resolve(credentialsFile) };
+}
+
+function readModels(reader: EnvironmentReader): OperatorModels | null {
+  const path = reader.text('MODELS_FILE');
+  if (path === null) return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    reader.problems.push(`MODELS_FILE must be a file that can be read: ${describeError(error)}`);
+    return null;
+  }
+  const read = parseModelsFile(text);
+  if (read.ok) return read.value;
+  reader.problems.push(...read.problems.map((problem) => `MODELS_FILE: ${problem}`));
+  return null;
 }
 
 const SECRET_KEY_BYTES = 32;

@@ -17,6 +17,8 @@ export type ApiKey = {
   tier: Tier;
   /** The organization's own logging limit, else its tier's; null: none. */
   logsPer5s: number | null;
+  /** For calls that name no policy of their own; null: none. */
+  rateLimitPolicy: string | null;
 };
 
 const PREFIX = 'sk-assay-';

@@ -1,5 +1,6 @@
 import { AssayError } from '../errors.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import { parsePolicy } from '../rate-limit/mod.ts';
 import {
   type ApiKey,
   DISPLAY_PREFIX_LENGTH,
@@ -29,6 +30,8 @@ export type KeyRecord = {
   name: string;
   prefix: string;
   scopes: Scope[];
+  /** For calls that name none; null: none. */
+  rateLimitPolicy: string | null;
   createdAt: Date;
   revokedAt: Date | null;
 };
@@ -116,23 +119,30 @@ export async function setEvaluationBudget(
 
 const keyColumns = (sql: AnySql) => sql`
   k.key_id as "keyId", k.organization_id as "organizationId", o.name as "organizationName", k.name, k.prefix, k.scopes,
-  k.created_at as "createdAt", k.revoked_at as "revokedAt"`;
+  k.rate_limit_policy as "rateLimitPolicy", k.created_at as "createdAt", k.revoked_at as "revokedAt"`;
 
 /**
  * Makes a key. The answer holds it, and nothing else ever will: only its hash and a prefix are stored.
- * @throws AssayError conflict when the key that was asked for exists
+ * @throws AssayError conflict when the key that was asked for exists; invalid_rate_limit_policy
  */
 export async function createKey(
   sql: AnySql,
-  wanted: { organizationId: string; scopes: readonly Scope[]; name?: string; key?: string },
+  wanted: {
+    organizationId: string;
+    scopes: readonly Scope[];
+    name?: string;
+    key?: string;
+    rateLimitPolicy?: string;
+  },
 ): Promise<{ key: string; record: KeyRecord }> {
   const key = wanted.key ?? generateApiKey();
+  const policy = wanted.rateLimitPolicy === undefined ? null : parsePolicy(wanted.rateLimitPolicy).text;
   try {
     const [record] = await sql<KeyRecord[]>`
       with k as (
-        insert into assay.api_keys (organization_id, name, prefix, hash, scopes)
+        insert into assay.api_keys (organization_id, name, prefix, hash, scopes, rate_limit_policy)
         values (${wanted.organizationId}, ${wanted.name ?? ''}, ${key.slice(0, DISPLAY_PREFIX_LENGTH)},
-          ${hashApiKey(key)}, ${[...new Set(wanted.scopes)]})
+          ${hashApiKey(key)}, ${[...new Set(wanted.scopes)]}, ${policy})
         returning *
       )
       select ${keyColumns(sql)} from k join assay.organizations o using (organization_id)`;
@@ -175,10 +185,9 @@ export async function revokeKey(sql: AnySql, keyIdOrPrefix: string): Promise<Key
 
 /** The valid key with this SHA-256, or null when there is none or it is revoked. */
 export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<ApiKey | null> {
-  const [row] = await sql<
-    { keyId: string; organizationId: string; scopes: Scope[]; tier: Tier; logsPer5s: number | null }[]
-  >`
-    select k.key_id as "keyId", k.organization_id as "organizationId", k.scopes, o.tier, o.logs_per_5s as "logsPer5s"
+  const [row] = await sql<(Omit<ApiKey, 'scopes'> & { scopes: Scope[] })[]>`
+    select k.key_id as "keyId", k.organization_id as "organizationId", k.scopes, o.tier, o.logs_per_5s as "logsPer5s",
+      k.rate_limit_policy as "rateLimitPolicy"
     from assay.api_keys k join assay.organizations o using (organization_id)
     where k.hash = ${digest} and k.revoked_at is null`;
   if (row === undefined) return null;

@@ -44,6 +44,8 @@ export type Outbox = {
    * frame), which is counted in `refused`. Never rejects: the answer must go out either way.
    */
   append(key: CallKey, entry: RawEntry): Promise<boolean>;
+  /** Closes the START of `key` instead: nothing is to be stored of the call. Not counted as refused. */
+  discard(key: CallKey): void;
   /** Entries that `append` refused since the start. */
   readonly refused: number;
   /** Waits for pending appends and lets go of the files. */
@@ -125,9 +127,13 @@ class OutboxWriter implements Outbox {
 
   #refuse(key: CallKey): void {
     this.refused += 1;
+    this.discard(key);
+  }
+
+  discard(key: CallKey): void {
     const call = this.#calls.numberOf(key);
     this.#calls.close(key);
-    // Served and counted as not logged: it must not come up as interrupted as well.
+    // Served and not logged: it must not come up as interrupted either.
     if (call !== 0) this.#writeVoid(call);
   }
 

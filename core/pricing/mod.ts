@@ -1,3 +1,5 @@
-/** Prices, and whose model a name means. Pure. */
-export { knowsModel, PRICE_SOURCE, type PricedCall, priceCall } from './price.ts';
-export { providerOf } from './provider-of.ts';
+/** Prices, and whose model a name means, by the registry alone; core/catalog adds what the operator says. Pure. */
+export { type PricedCall, priceCall, priceNames } from './price.ts';
+export { CATALOG_ORDER, providerOf } from './provider-of.ts';
+export { PRICE_SOURCE, REGISTRY_DATE, type RegistryModel, registryModels } from './registry.ts';
+export { costOfTokens, type TokenPrice, toPico } from './token-price.ts';

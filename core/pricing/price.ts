@@ -1,27 +1,12 @@
 /**
- * Prices and the models they are known for, from the registry of `@pydantic/genai-prices`, which keeps price history,
- * tiers and cached-token prices. Pure: the time is given, the data ship with the package.
+ * What a call cost by the registry of `@pydantic/genai-prices`, which keeps price history, tiers, and prices of cached,
+ * written and reasoning tokens. Pure: the time is given, the data ship with the package.
  */
 import { calcPrice } from '@pydantic/genai-prices';
 import type { Usage } from '../chat/mod.ts';
-import { applyPlainPrice, plainPrice } from './plain-price.ts';
-
-/** Which list a cost came from, stored with it so that history can be explained. */
-export const PRICE_SOURCE = 'genai-prices@0.1.8';
-
-/** Our provider names as the registry has them; a provider that is not here has no known prices. */
-const REGISTRY_NAMES: Record<string, string> = {
-  openai: 'openai',
-  anthropic: 'anthropic',
-  azure: 'azure',
-  google: 'google',
-  mistral: 'mistral',
-  groq: 'groq',
-  deepseek: 'deepseek',
-  xai: 'x-ai',
-  together: 'together',
-  openrouter: 'openrouter',
-};
+import { plainPrice } from './plain-price.ts';
+import { registryNameOf } from './registry.ts';
+import { costOfTokens } from './token-price.ts';
 
 export type PricedCall = {
   /** Lower-case provider name. */
@@ -35,41 +20,45 @@ export type PricedCall = {
 
 const NANO_PER_USD = 1e9;
 
-/** Whether the registry has a price for this provider's model today. */
-export function knowsModel(provider: string, model: string): boolean {
-  const registryName = REGISTRY_NAMES[provider];
-  return (
-    registryName !== undefined && calcPrice({ input_tokens: 1 }, model, { providerId: registryName }) !== null
+/** The names that a call's price can be looked up by, best first: as they are, then without the provider's prefix. */
+export function priceNames({ provider, models }: PricedCall): string[] {
+  const prefix = `${provider}/`;
+  const given = models.filter((model) => model !== null && model !== '') as string[];
+  return given.flatMap((model) =>
+    model.startsWith(prefix) && model.length > prefix.length ? [model, model.slice(prefix.length)] : [model],
   );
 }
 
 /** What a call cost, in whole nano-dollars; null (never 0) when none of its models has a known price. */
 export function priceCall(call: PricedCall): number | null {
-  const registryName = REGISTRY_NAMES[call.provider];
-  if (registryName === undefined) return null;
-  for (const model of call.models) {
-    if (model === null || model === '') continue;
-    const price = priceOf(call, model, registryName);
-    if (price !== null) return Math.round(price * NANO_PER_USD);
+  const registryName = registryNameOf(call.provider);
+  if (registryName === null) return null;
+  for (const model of priceNames(call)) {
+    const cost = costOf(call, model, registryName);
+    if (cost !== null) return cost;
   }
   return null;
 }
 
-function priceOf({ usage, atMs }: PricedCall, model: string, registryName: string): number | null {
+function costOf({ usage, atMs }: PricedCall, model: string, registryName: string): number | null {
   if (usage.inputAudioTokens === 0 && usage.outputAudioTokens === 0) {
     const plain = plainPrice(registryName, model);
-    if (plain !== null) return applyPlainPrice(plain, usage);
+    if (plain !== null) return costOfTokens(plain, usage);
   }
   const quantities = {
     input_tokens: usage.promptTokens,
     cache_read_tokens: usage.cachedTokens,
+    cache_write_tokens: usage.cacheWriteTokens,
+    cache_write_1h_tokens: Math.min(usage.cacheWriteHourTokens, usage.cacheWriteTokens),
     output_tokens: usage.completionTokens,
+    output_reasoning_tokens: Math.min(usage.reasoningTokens, usage.completionTokens),
     input_audio_tokens: usage.inputAudioTokens,
     output_audio_tokens: usage.outputAudioTokens,
   };
   try {
     const options = { providerId: registryName, timestamp: new Date(atMs) };
-    return calcPrice(quantities, model, options)?.total_price ?? null;
+    const found = calcPrice(quantities, model, options);
+    return found === null ? null : Math.round(found.total_price * NANO_PER_USD);
   } catch {
     // The registry throws on counts that contradict each other (more cached tokens than prompt tokens): no price then.
     return null;

@@ -1,9 +1,9 @@
 /** Whose model a name means. Gateway and evaluators must agree: a judge's cost is its provider's. */
 import { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
-import { knowsModel } from './price.ts';
+import { knowsModel } from './registry.ts';
 
 /** Whose catalog is asked first for a bare model name: authors before those who host others' models. */
-const CATALOG_ORDER: readonly ProviderName[] = [
+export const CATALOG_ORDER: readonly ProviderName[] = [
   'openai',
   'anthropic',
   'google',

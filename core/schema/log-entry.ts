@@ -48,6 +48,8 @@ export const LogEntryHead = Type.Object(
     properties: Type.Array(Type.Tuple([Type.String(), Type.String()])),
     omitRequest: Type.Boolean(),
     omitResponse: Type.Boolean(),
+    /** The request whose stored answer this one got; absent: the provider was called. */
+    cachedFrom: Type.Optional(Type.String()),
   },
   { additionalProperties: false },
 );

@@ -2,6 +2,7 @@
  * One attempt to have a subject judged: a few calls at most, one outcome. A verdict that cannot be read is asked for once
  * more; what a provider refuses is asked for in another way; everything else is told as what it is.
  */
+import type { Catalog } from '#core/catalog/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import { storableText } from '#core/schema/text.ts';
@@ -34,6 +35,8 @@ export type JudgeOptions = {
   /** A deliberate change of what the judge sees; null or absent: none. */
   probe?: Probe | null;
   call: JudgeCall;
+  /** What its calls cost; absent: by the registry alone. */
+  catalog?: Catalog;
   /** Stops the attempt, which then fails with `worker_lost`. */
   signal?: AbortSignal;
 };
@@ -64,7 +67,7 @@ export async function judge(options: JudgeOptions): Promise<Judged> {
     applyProbe(subject, probe, scale),
   );
   const question = { model: template.model, evaluatorName: options.evaluatorName, scale, prompt, turns: [] };
-  const attempt = new Attempt(question, options.call, options.signal);
+  const attempt = new Attempt(question, options);
   const outcome = await attempt.run();
   const use = attempt.use.total();
   if (outcome.state === 'completed') {
@@ -90,8 +93,8 @@ class Attempt {
   #hasRetried = false;
   #hasRepaired = false;
 
-  constructor(question: Question, call: JudgeCall, signal: AbortSignal | undefined) {
-    this.use = new UseMeter(question.model);
+  constructor(question: Question, { call, catalog, signal }: JudgeOptions) {
+    this.use = new UseMeter(question.model, catalog);
     this.#question = question;
     this.#call = call;
     this.#signal = signal;

@@ -1,6 +1,6 @@
 /** What the calls of an attempt used. */
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import type { Usage } from '#core/chat/mod.ts';
-import { priceCall, providerOf } from '#core/pricing/mod.ts';
 import { indexedText } from '#core/schema/text.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { JudgeReply } from './call.ts';
@@ -8,10 +8,12 @@ import type { JudgeReply } from './call.ts';
 /** Sums the calls of one attempt. What a call did not tell counts nothing: the sums are what is known. */
 export class UseMeter {
   readonly #asked: string;
+  readonly #catalog: Catalog;
   readonly #use: JudgeUse;
 
-  constructor(model: string) {
+  constructor(model: string, catalog: Catalog = BUILT_IN_CATALOG) {
     this.#asked = model;
+    this.#catalog = catalog;
     this.#use = {
       calls: 0,
       requestIds: [],
@@ -35,10 +37,15 @@ export class UseMeter {
     if (usage === null) return;
     this.#use.promptTokens = (this.#use.promptTokens ?? 0) + usage.promptTokens;
     this.#use.completionTokens = (this.#use.completionTokens ?? 0) + usage.completionTokens;
-    const asked = providerOf(this.#asked);
+    const asked = this.#catalog.providerOf(this.#asked);
     if (asked === null) return;
-    const cost = priceCall({ provider: asked.provider, models: [model, asked.model], usage, atMs });
-    if (cost !== null) this.#use.costNano = (this.#use.costNano ?? 0) + cost;
+    const cost = this.#catalog.costOf({
+      provider: asked.provider,
+      models: [model, asked.model],
+      usage,
+      atMs,
+    });
+    if (cost !== null) this.#use.costNano = (this.#use.costNano ?? 0) + cost.nano;
   }
 
   /** Null when no call was made. */

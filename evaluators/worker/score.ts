@@ -4,11 +4,13 @@
  * sandbox.
  */
 import { workerData } from 'node:worker_threads';
+import { createCatalog } from '#core/catalog/mod.ts';
 import { systemClock } from '#core/clock.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#core/internal-call.ts';
 import { createOutbound, parseAllowList } from '#core/outbound/mod.ts';
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import type { ExternalConfig } from '#core/schema/external.ts';
+import type { OperatorModels } from '#core/schema/models-file.ts';
 import {
   type Evaluated,
   type Probe,
@@ -26,6 +28,8 @@ export type ThreadData = {
   gatewayUrl: string;
   internalSecret: string;
   outboundAllow: string[];
+  /** What MODELS_FILE adds to the registry's prices; absent: nothing. */
+  models?: OperatorModels | null;
   judgeTimeouts: { connectMs: number; firstByteMs: number; totalMs: number };
 };
 
@@ -47,6 +51,7 @@ export type ExternalTask = {
 
 const data = workerData as ThreadData;
 const clock = systemClock;
+const catalog = createCatalog(data.models ?? null);
 const edge = createJudgeCall({
   gatewayUrl: data.gatewayUrl,
   internalHeaders: (organizationId, evaluationId) => ({
@@ -73,7 +78,8 @@ export function prepare(calls: readonly StoredCall[]): (Texts | Evaluated)[] {
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
-  return await judge({ ...task, subject, call: edge.callFor(task.organizationId, task.evaluationId) });
+  const call = edge.callFor(task.organizationId, task.evaluationId);
+  return await judge({ ...task, subject, call, catalog });
 }
 
 export async function scoreExternally(task: ExternalTask): Promise<Evaluated[]> {

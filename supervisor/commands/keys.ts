@@ -11,7 +11,7 @@ import {
   type Tier,
 } from '#core/keys/mod.ts';
 import type { Sql } from '#core/postgres/mod.ts';
-import { rateOption, scopesOption, tierOption } from './options.ts';
+import { policyOption, rateOption, scopesOption, tierOption } from './options.ts';
 import { table } from './table.ts';
 
 /** Runs work on the database, and shows what it returns. */
@@ -23,6 +23,7 @@ type CreateOptions = {
   tier?: Tier;
   logsPer5s?: number;
   name?: string;
+  rateLimitPolicy?: string;
 };
 
 /** The organization of this name, made when there is none; tier and rate are changed only when they are given. */
@@ -40,8 +41,13 @@ async function ensureOrganization(sql: Sql, options: CreateOptions): Promise<Org
 
 async function create(sql: Sql, options: CreateOptions): Promise<string> {
   const { organizationId } = await ensureOrganization(sql, options);
-  const { scopes, name = '' } = options;
-  const { key, record } = await createKey(sql, { organizationId, scopes, name });
+  const { scopes, name = '', rateLimitPolicy } = options;
+  const { key, record } = await createKey(sql, {
+    organizationId,
+    scopes,
+    name,
+    ...(rateLimitPolicy !== undefined && { rateLimitPolicy }),
+  });
   return `${key}\n\nKey ${record.keyId} of ${record.organizationName}; shown this once: keep it`;
 }
 
@@ -50,12 +56,13 @@ async function list(sql: Sql, options: { organization?: string }): Promise<strin
   const keys = await listKeys(sql, organization === undefined ? {} : { organizationName: organization });
   if (keys.length === 0) return 'There are no keys';
   return table(
-    ['KEY ID', 'PREFIX', 'ORGANIZATION', 'SCOPES', 'NAME', 'CREATED', 'REVOKED'],
+    ['KEY ID', 'PREFIX', 'ORGANIZATION', 'SCOPES', 'RATE LIMIT', 'NAME', 'CREATED', 'REVOKED'],
     keys.map((key) => [
       key.keyId,
       key.prefix,
       key.organizationName,
       key.scopes.join(','),
+      key.rateLimitPolicy ?? '',
       key.name,
       key.createdAt.toISOString(),
       key.revokedAt?.toISOString() ?? '',
@@ -79,6 +86,7 @@ export function keysCommand(run: RunCommand): Command {
     .addOption(tierOption)
     .addOption(rateOption)
     .option('--name <name>', 'what the key is for')
+    .addOption(policyOption)
     .action((options: CreateOptions) => run((sql) => create(sql, options)));
   keys
     .command('list')

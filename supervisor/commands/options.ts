@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { describeError } from '#core/errors.ts';
 import { SCOPES, type Scope, TIERS } from '#core/keys/mod.ts';
+import { parsePolicy } from '#core/rate-limit/mod.ts';
 
 function parseScopes(text: string): Scope[] {
   return text.split(',').map((part) => {
@@ -16,6 +18,14 @@ function parseRate(text: string): number {
   if (rate < 1 || rate > HIGHEST_RATE)
     throw new InvalidArgumentError(`"${text}" is not a whole number of at least 1.`);
   return rate;
+}
+
+function checkPolicy(text: string): string {
+  try {
+    return parsePolicy(text).text;
+  } catch (error) {
+    throw new InvalidArgumentError(describeError(error));
+  }
 }
 
 const HIGHEST_LIMIT = 1_000;
@@ -48,6 +58,11 @@ export const rateOption = new Option(
   '--logs-per-5s <number>',
   "requests logged in 5 seconds at most, in place of the tier's",
 ).argParser(parseRate);
+
+export const policyOption = new Option(
+  '--rate-limit-policy <policy>',
+  'for calls that name none, such as "1000;w=60"',
+).argParser(checkPolicy);
 
 export const limitOption = new Option('--limit <number>', `how many to show, up to ${HIGHEST_LIMIT}`)
   .argParser(parseLimit)

@@ -120,7 +120,7 @@ const OF_EVALUATION: Record<string, string[]> = {
   PYTHON_CONCURRENCY: ['evaluators'],
 };
 /** Inside, ports and programs are what they are; a file would have to be mounted; the supervisor alone makes a first key. */
-const NOT_NEEDED = ['GATEWAY_PORT', 'API_PORT', 'NATS_CREDS', 'BOOTSTRAP_API_KEY', 'PYTHON'].concat([
+const NOT_NEEDED = ['GATEWAY_PORT', 'API_PORT', 'NATS_CREDS', 'MODELS_FILE', 'BOOTSTRAP_API_KEY', 'PYTHON'].concat([
   'GATEWAYS',
   'GATEWAY_SHARE_PORT',
   'GATEWAY_SOCKET_FD',

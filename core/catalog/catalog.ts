@@ -1,0 +1,128 @@
+/**
+ * The catalog: whose model a name means, what it costs, and which models there are. The registry's data, and over them
+ * what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
+ */
+import {
+  costOfTokens,
+  PRICE_SOURCE,
+  type PricedCall,
+  priceCall,
+  priceNames,
+  providerOf,
+  type TokenPrice,
+  toPico,
+} from '../pricing/mod.ts';
+import { secondsOfDate } from '../schema/date.ts';
+import type { OperatorModel, OperatorModels } from '../schema/models-file.ts';
+import type { ProviderName } from '../schema/provider.ts';
+import { builtInModels, type CatalogModel } from './built-in.ts';
+import { makerOf } from './maker.ts';
+import { releasedAt } from './release-date.ts';
+
+export type Cost = {
+  /** Whole nano-dollars. */
+  nano: number;
+  /** Which list the price is from, with its version. */
+  source: string;
+};
+
+export type Catalog = {
+  /** The provider and its name for a model asked for by its id or as `provider/model`; null: nobody's. */
+  providerOf(asked: string): { provider: ProviderName; model: string } | null;
+  /** What a call cost; null, never 0, when no price is known. The operator's price comes before the registry's. */
+  costOf(call: PricedCall): Cost | null;
+  /** Models for chat completions that have a price, by what to ask for. Made anew at each call, which takes a tenth of a second. */
+  chatModels(): CatalogModel[];
+};
+
+/** Makes a catalog; null: the registry alone. */
+export function createCatalog(operator: OperatorModels | null): Catalog {
+  const models = operator?.models ?? [];
+  const byId = new Map(models.map((model) => [model.id, model]));
+  const prices = pricesOf(models);
+
+  return {
+    providerOf: (asked) => {
+      const own = byId.get(asked);
+      return own === undefined ? providerOf(asked) : { provider: own.provider, model: nameAtProvider(own) };
+    },
+    costOf: (call) => {
+      if (operator !== null) {
+        const price = operatorPrice(prices, call);
+        const nano = price === null ? null : costOfTokens(price, call.usage);
+        if (nano !== null) return { nano, source: operator.source };
+      }
+      const nano = priceCall(call);
+      return nano === null ? null : { nano, source: PRICE_SOURCE };
+    },
+    chatModels: () => {
+      const listed = new Map(builtInModels().map((model) => [model.id, model]));
+      for (const model of models) {
+        const known = listed.get(model.id);
+        listed.delete(model.id);
+        const entry = entryOf(model, known);
+        if (entry !== null) listed.set(entry.id, entry);
+      }
+      return [...listed.values()];
+    },
+  };
+}
+
+/** The registry alone. */
+export const BUILT_IN_CATALOG: Catalog = createCatalog(null);
+
+function nameAtProvider({ id, provider, model }: OperatorModel): string {
+  if (model !== undefined) return model;
+  return id.startsWith(`${provider}/`) ? id.slice(provider.length + 1) : id;
+}
+
+const priceKey = (provider: string, name: string) => `${provider} ${name}`;
+
+/** By provider and name: what callers ask for, and what the provider calls it. */
+function pricesOf(models: readonly OperatorModel[]): Map<string, TokenPrice> {
+  const prices = new Map<string, TokenPrice>();
+  for (const model of models) {
+    const price = tokenPrice(model);
+    if (price === null) continue;
+    for (const name of [model.id, nameAtProvider(model)]) prices.set(priceKey(model.provider, name), price);
+  }
+  return prices;
+}
+
+function tokenPrice({ price }: OperatorModel): TokenPrice | null {
+  if (price === undefined) return null;
+  const pico = (usd: number | undefined) => (usd === undefined ? null : toPico(usd));
+  const [input, output] = [pico(price.input), pico(price.output)];
+  if (input === null || output === null) return null;
+  return {
+    input,
+    output,
+    cacheRead: pico(price.cached_input),
+    cacheWrite: pico(price.cache_write),
+    cacheWriteHour: null,
+    reasoning: null,
+  };
+}
+
+function operatorPrice(prices: ReadonlyMap<string, TokenPrice>, call: PricedCall): TokenPrice | null {
+  for (const name of priceNames(call)) {
+    const price = prices.get(priceKey(call.provider, name));
+    if (price !== undefined) return price;
+  }
+  return null;
+}
+
+/** How the list shows a model of the operator's; null: not at all, as it is hidden or has no price. */
+function entryOf(model: OperatorModel, known: CatalogModel | undefined): CatalogModel | null {
+  const { id, provider, price, created, owned_by, listed = true } = model;
+  const isSame = known?.provider === provider;
+  if (!listed || (price === undefined && !isSame)) return null;
+  const name = nameAtProvider(model);
+  return {
+    id,
+    provider,
+    title: isSame ? known.title : id,
+    ownedBy: owned_by ?? (isSame ? known.ownedBy : makerOf(provider, name)),
+    created: secondsOfDate(created ?? '') ?? (isSame ? known.created : releasedAt(name, [])),
+  };
+}

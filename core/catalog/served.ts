@@ -1,0 +1,70 @@
+/**
+ * Which of the registry's models answer chat completions today. The registry keeps what was ever priced, under every
+ * name that any host or library gave it, and says nothing of endpoints: these rules do, as of 2026-11-21. Where a rule
+ * is a list of names, its source is beside it; beside those, what models.dev no longer had as served on 2026-08-18 is
+ * left out. A name that is wrongly left out can still be called, it is only not listed.
+ */
+import type { ProviderName } from '../schema/provider.ts';
+
+/** Models that hear, speak, draw, embed, rank, moderate or read pages: named for it by every maker. */
+const NOT_CHAT =
+  /embed|rerank|moderation|guard|safeguard|content-safety|whisper|transcribe|\btts\b|audio|voice|voxtral-mini|realtime|\blive\b|native-audio|image|imagine|video|\bveo\b|lyria|\bocr\b|dall-e|\bsora\b|omni|computer-use|deep-research/i;
+
+type Rules = {
+  /** What the provider's own names look like, where the registry has others' too. */
+  names?: RegExp;
+  /** Its own names that are not for chat completions. */
+  notChat?: RegExp;
+  /** Shut down. */
+  retired?: RegExp;
+};
+
+const RULES: Partial<Record<ProviderName, Rules>> = {
+  openai: {
+    // Not those of Azure (gpt-35-turbo), OpenRouter (o3-mini-high, gpt-4o:extended), or of hosts of its open weights.
+    names: /^(?:gpt-(?!35|oss|\d-\d(?!\d))|o\d)(?!.*(?:-high$|:|\.ft-))/,
+    // The pro and codex models answer to Responses alone, instruct to completions; the others are no names of the API.
+    notChat: /-pro\b|codex|instruct|^gpt-5\.1-mini$|^gpt-5\.3$|^gpt-5(?:\.\d)?-chat$/,
+    // developers.openai.com/api/docs/deprecations
+    retired:
+      /^gpt-(?:3\.5|4$|4-|4\.1-nano|4\.5|4o-2024-05-13|4o(?:-mini)?-search|5(?:\.\d)?-chat)|^o1|^o3-mini|^o4-mini/,
+  },
+  anthropic: {
+    // platform.claude.com/docs/en/about-claude/model-deprecations
+    retired: /^claude-(?:v?[12]|instant|3|(?:opus|sonnet)-4(?:-[01])?(?:-20\d+)?$)/,
+  },
+  google: {
+    // Not those of Vertex AI (claude-…) and OpenRouter (gemini-flash-1.5, gemini-pro).
+    names: /^gemini-\d(?!.*-latest$)/,
+    // ai.google.dev/gemini-api/docs/deprecations
+    retired: /^gemini-(?:1|2\.0|2\.5.*preview|3-pro-preview|3-pro-text|3\.1-flash-lite-preview)/,
+  },
+  // Its own names carry a version or -latest; others are those of open weights at other hosts.
+  mistral: {
+    names: /^(?!.*(?:-instruct-|voxtral-small-24b))(?:[a-z0-9-]+-(?:\d{4}|latest)|open-[a-z0-9-]+)$/,
+    // docs.mistral.ai, models overview, legacy models; of open-… no two sources agree.
+    retired:
+      /^(?:labs-|devstral|codestral-2501|mistral-(?:medium-2312|large-2407|saba)|ministral-8b-2410|pixtral-12b|open-)/,
+  },
+  // Two aliases and the versions since 4; the rest are names of other hosts.
+  deepseek: { names: /^deepseek-(?:chat|reasoner|v[4-9][a-z-]*)$/ },
+  xai: {
+    names: /^grok-/,
+    // docs.x.ai/developers/migration/may-15-retirement, and before it grok-2.
+    retired: /^grok-(?:2|3|4(?:-|$)|code|latest)/,
+  },
+  // Groq: none. Its last models with a bare id were shut down on 2026-08-16 (console.groq.com/docs/deprecations); the
+  // others begin with another provider's name, so they need groq/ before it.
+  // Together changes what it serves monthly: what it served on 2026-08-18, by models.dev.
+  together: { names: /^meta-llama\/(?:Llama-3\.3-70B-Instruct-Turbo|Meta-Llama-3-8B-Instruct-Lite)$/ },
+  // An OpenRouter id is author/slug; a tag behind a colon is a variant of one.
+  openrouter: { names: /^[^~/:]+\/[^/:]+$/, retired: /^x-ai\/grok-(?:4-fast|code)/ },
+};
+
+/** Whether a name of the registry's is one that a provider's chat completions answer to. */
+export function isServed(provider: ProviderName, name: string): boolean {
+  const rules = RULES[provider];
+  if (rules === undefined || NOT_CHAT.test(name)) return false;
+  if (rules.names !== undefined && !rules.names.test(name)) return false;
+  return !(rules.notChat?.test(name) || rules.retired?.test(name));
+}

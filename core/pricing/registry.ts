@@ -1,0 +1,72 @@
+/**
+ * The registry of `@pydantic/genai-prices`: whose models it knows, under which names. The data ship with the package.
+ */
+import { calcPrice, findProvider, type MatchLogic, type ModelInfo } from '@pydantic/genai-prices';
+import type { ProviderName } from '../schema/provider.ts';
+
+/** Which list a cost came from, stored with it so that history can be explained. */
+export const PRICE_SOURCE = 'genai-prices@0.1.8';
+/** When that version was published: what is newer is not in it. */
+export const REGISTRY_DATE = '2026-09-23';
+
+/** Our provider names as the registry has them; a provider that is not here has no known prices. */
+const REGISTRY_NAMES: Partial<Record<string, string>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  azure: 'azure',
+  google: 'google',
+  mistral: 'mistral',
+  groq: 'groq',
+  deepseek: 'deepseek',
+  xai: 'x-ai',
+  together: 'together',
+  openrouter: 'openrouter',
+} satisfies Partial<Record<ProviderName, string>>;
+
+/** A provider's name in the registry; null: it is not there. */
+export function registryNameOf(provider: string): string | null {
+  return REGISTRY_NAMES[provider] ?? null;
+}
+
+/** Whether the registry has a price for this provider's model today. */
+export function knowsModel(provider: string, model: string): boolean {
+  const registryName = registryNameOf(provider);
+  return (
+    registryName !== null && calcPrice({ input_tokens: 1 }, model, { providerId: registryName }) !== null
+  );
+}
+
+export type RegistryModel = {
+  /** The names that the registry spells out: its own first, then those it takes for the same. */
+  names: string[];
+  /** For people; null when there is none. */
+  title: string | null;
+  /** Whether text costs something in both directions: the price is known and not nothing. */
+  isPriced: boolean;
+  isDeprecated: boolean;
+  /** Tokens; null when unknown. */
+  contextWindow: number | null;
+};
+
+/** All that the registry has of a provider, in its order. */
+export function registryModels(provider: string): RegistryModel[] {
+  const registryName = registryNameOf(provider);
+  const found = registryName === null ? undefined : findProvider({ providerId: registryName });
+  return (found?.models ?? []).map((model) => ({
+    names: [...new Set([model.id, ...spelledOut(model.match)])],
+    title: model.name ?? null,
+    isPriced: isPriced(model),
+    isDeprecated: model.deprecated ?? false,
+    contextWindow: model.context_window ?? null,
+  }));
+}
+
+function spelledOut(match: MatchLogic): string[] {
+  if ('or' in match) return match.or.flatMap(spelledOut);
+  return 'equals' in match ? [match.equals] : [];
+}
+
+function isPriced({ prices }: ModelInfo): boolean {
+  const lists = Array.isArray(prices) ? prices.map((conditional) => conditional.prices) : [prices];
+  return lists.every((list) => list.input_mtok !== undefined && list.output_mtok !== undefined);
+}

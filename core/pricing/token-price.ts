@@ -1,0 +1,49 @@
+/** Prices of tokens, and exact arithmetic with them: whole numbers from the price to the cost. */
+import type { Usage } from '../chat/mod.ts';
+
+/**
+ * Pico-dollars a token, which is USD for a million tokens with six decimals: a whole number for every price there is.
+ * A kind of token without a price of its own (null) costs what the kind does that it is part of: cached and written
+ * tokens are input, those kept for an hour are written ones, reasoning is output.
+ */
+export type TokenPrice = {
+  input: bigint;
+  cacheRead: bigint | null;
+  cacheWrite: bigint | null;
+  cacheWriteHour: bigint | null;
+  output: bigint;
+  reasoning: bigint | null;
+};
+
+const PICO_PER_NANO = 1_000n;
+const DECIMALS = 1e6;
+/** What a decimal fraction may be off by as a double. */
+const EPSILON = 1e-6;
+
+/** USD for a million tokens as pico-dollars a token; null when it has more than six decimals. */
+export function toPico(usdPerMillion: number): bigint | null {
+  const scaled = usdPerMillion * DECIMALS;
+  const whole = Math.round(scaled);
+  return Math.abs(scaled - whole) <= EPSILON * Math.max(1, whole) ? BigInt(whole) : null;
+}
+
+/**
+ * What a call cost that used text alone, in whole nano-dollars, rounded half up; null when its counts contradict each
+ * other: more tokens of a part than of the whole.
+ */
+export function costOfTokens(price: TokenPrice, usage: Usage): number | null {
+  const read = price.cacheRead === null ? 0 : usage.cachedTokens;
+  const written = price.cacheWrite === null ? 0 : usage.cacheWriteTokens;
+  const kept = price.cacheWriteHour === null ? 0 : Math.min(usage.cacheWriteHourTokens, written);
+  const reasoning = price.reasoning === null ? 0 : Math.min(usage.reasoningTokens, usage.completionTokens);
+  const other = usage.promptTokens - read - written;
+  if (other < 0) return null;
+  const pico =
+    price.input * BigInt(other) +
+    (price.cacheRead ?? 0n) * BigInt(read) +
+    (price.cacheWrite ?? 0n) * BigInt(written - kept) +
+    (price.cacheWriteHour ?? 0n) * BigInt(kept) +
+    price.output * BigInt(usage.completionTokens - reasoning) +
+    (price.reasoning ?? 0n) * BigInt(reasoning);
+  return Number((pico + PICO_PER_NANO / 2n) / PICO_PER_NANO);
+}

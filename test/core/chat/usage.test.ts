@@ -1,0 +1,88 @@
+import t from 'tap';
+import { readUsage, textUsage } from '#core/chat/mod.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+
+const read = (usage: unknown) => readUsage({ usage } as JsonObject);
+
+t.test('a chat completion tells what was cached, written, reasoned, heard and said', async (t) => {
+  t.same(
+    read({
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 150,
+      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 30, audio_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 40, audio_tokens: 5 },
+    }),
+    {
+      promptTokens: 100,
+      completionTokens: 50,
+      totalTokens: 150,
+      cachedTokens: 20,
+      cacheWriteTokens: 30,
+      cacheWriteHourTokens: 0,
+      reasoningTokens: 40,
+      inputAudioTokens: 4,
+      outputAudioTokens: 5,
+    },
+  );
+});
+
+t.test('reasoning that a total has on top of the completion is part of it', async (t) => {
+  const details = { completion_tokens_details: { reasoning_tokens: 300 } };
+  const apart = read({ prompt_tokens: 10, completion_tokens: 20, total_tokens: 330, ...details });
+  t.match(apart, { completionTokens: 320, reasoningTokens: 300, totalTokens: 330 }, 'as xAI counts');
+  const within = read({ prompt_tokens: 10, completion_tokens: 320, total_tokens: 330, ...details });
+  t.match(within, { completionTokens: 320, reasoningTokens: 300, totalTokens: 330 }, 'as OpenAI counts');
+});
+
+t.test('Messages count what was cached apart from the input', async (t) => {
+  const usage = read({
+    input_tokens: 9,
+    cache_read_input_tokens: 5,
+    cache_creation_input_tokens: 20,
+    cache_creation: { ephemeral_5m_input_tokens: 8, ephemeral_1h_input_tokens: 12 },
+    output_tokens: 16,
+    output_tokens_details: { thinking_tokens: 6 },
+  });
+  t.same(usage, {
+    ...textUsage(34, 16),
+    cachedTokens: 5,
+    cacheWriteTokens: 20,
+    cacheWriteHourTokens: 12,
+    reasoningTokens: 6,
+  });
+});
+
+t.test('Responses count it in', async (t) => {
+  const usage = read({
+    input_tokens: 34,
+    input_tokens_details: { cached_tokens: 5, cache_write_tokens: 20 },
+    output_tokens: 16,
+    output_tokens_details: { reasoning_tokens: 6 },
+    total_tokens: 50,
+  });
+  t.same(usage, { ...textUsage(34, 16), cachedTokens: 5, cacheWriteTokens: 20, reasoningTokens: 6 });
+});
+
+t.test("DeepSeek's cached tokens have a name of their own", async (t) => {
+  t.match(read({ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 4 }), { cachedTokens: 4 });
+});
+
+t.test('counts that cannot be are not counts', async (t) => {
+  for (const usage of [
+    undefined,
+    null,
+    [],
+    7,
+    {},
+    { prompt_tokens: '10' },
+    { prompt_tokens: -1 },
+    { input_tokens: 3e9 },
+  ]) {
+    t.equal(read(usage), null, JSON.stringify(usage));
+  }
+  t.same(
+    read({ prompt_tokens: 7.9, completion_tokens: null, prompt_tokens_details: 'none' }),
+    textUsage(7, 0),
+  );
+});

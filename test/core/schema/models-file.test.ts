@@ -1,0 +1,118 @@
+import t from 'tap';
+import { parseModelsFile } from '#core/schema/models-file.ts';
+
+const GOOD = { id: 'house-llama', provider: 'custom', price: { input: 0.2, output: 0.6 } };
+
+function problemsOf(value: unknown): string[] {
+  const read = parseModelsFile(typeof value === 'string' ? value : JSON.stringify(value));
+  return read.ok ? [] : read.problems;
+}
+
+t.test('a good file is taken as it is, and named by its content', async (t) => {
+  const models = [
+    { ...GOOD, model: 'llama', created: '2025-02-28', owned_by: 'meta', listed: true },
+    {
+      id: 'azure/eu',
+      provider: 'azure',
+      price: { input: 2.5, output: 10, cached_input: 1.25, cache_write: 0 },
+    },
+  ];
+  const read = parseModelsFile(JSON.stringify({ models }));
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  t.same(read.value.models, models);
+  t.match(read.value.source, /^models-file@[0-9a-f]{12}$/);
+  const other = parseModelsFile(JSON.stringify({ models: models.slice(1) }));
+  t.ok(other.ok && other.value.source !== read.value.source);
+  t.same(problemsOf({ models: [] }), []);
+});
+
+const TABLE: [what: string, model: Record<string, unknown>, problem: string][] = [
+  ['no id', { provider: 'custom' }, 'models.0.id is required'],
+  ['an empty id', { ...GOOD, id: '' }, 'models.0.id must have at least 1 characters, but is ""'],
+  [
+    'a space in the id',
+    { ...GOOD, id: 'a b' },
+    'models.0.id must be printable ASCII without spaces and commas, but is "a b"',
+  ],
+  [
+    'a comma in the name',
+    { ...GOOD, model: 'a,b' },
+    'models.0.model must be printable ASCII without spaces and commas, but is "a,b"',
+  ],
+  [
+    'a provider that there is not',
+    { ...GOOD, provider: 'acme' },
+    'models.0.provider must be one of "openai", "anthropic", "azure", "google", "mistral", "groq", "deepseek", "xai", "together", "openrouter", "custom", but is "acme"',
+  ],
+  [
+    'an id that names another provider',
+    { ...GOOD, id: 'openai/gpt-4o' },
+    'models.0.id "openai/gpt-4o" names the provider openai, but provider is "custom"',
+  ],
+  ['half a price', { ...GOOD, price: { input: 1 } }, 'models.0.price.output is required'],
+  [
+    'a negative price',
+    { ...GOOD, price: { input: -1, output: 1 } },
+    'models.0.price.input must be at least 0, but is -1',
+  ],
+  [
+    'a price as text',
+    { ...GOOD, price: { input: '1', output: 1 } },
+    'models.0.price.input must be a number, but is "1"',
+  ],
+  [
+    'a price with too many decimals',
+    { ...GOOD, price: { input: 0.12345678, output: 1 } },
+    'models.0.price.input must have at most six decimals, but is 0.12345678',
+  ],
+  [
+    'a tiny price',
+    { ...GOOD, price: { input: 1, output: 1e-9 } },
+    'models.0.price.output must have at most six decimals, but is 1e-9',
+  ],
+  [
+    'a price of another kind',
+    { ...GOOD, price: { input: 1, output: 1, images: 2 } },
+    'models.0.price.images is not a known field',
+  ],
+  ['a field that there is not', { ...GOOD, colour: 'red' }, 'models.0.colour is not a known field'],
+  [
+    'a day that there is not',
+    { ...GOOD, created: '2025-02-30' },
+    'models.0.created must be a date like 2026-01-31, but is "2025-02-30"',
+  ],
+  ['listed as text', { ...GOOD, listed: 'no' }, 'models.0.listed must be true or false, but is "no"'],
+];
+
+for (const [what, model, problem] of TABLE) {
+  t.test(`${what} is one sentence`, async (t) => t.same(problemsOf({ models: [model] }), [problem]));
+}
+
+t.test('an id that is there twice is told with the first place', async (t) => {
+  t.same(problemsOf({ models: [GOOD, { ...GOOD, id: 'b' }, GOOD] }), [
+    'models.2.id "house-llama" is that of models.0 too',
+  ]);
+});
+
+t.test('everything that is wrong is told at once, up to a bound', async (t) => {
+  const bad = [
+    { provider: 'custom' },
+    { ...GOOD, listed: 1 },
+    { ...GOOD, colour: 'red', price: { input: 1 } },
+  ];
+  t.same(problemsOf({ models: bad }), [
+    'models.0.id is required',
+    'models.1.listed must be true or false, but is 1',
+    'models.2.colour is not a known field',
+    'models.2.price.output is required',
+  ]);
+  t.equal(problemsOf({ models: Array.from({ length: 500 }, () => ({})) }).length, 20);
+});
+
+t.test('what is no list of models is told', async (t) => {
+  t.match(problemsOf('{"models": [}'), [/^is not JSON: /]);
+  t.match(problemsOf(''), [/^is not JSON: /]);
+  t.same(problemsOf([]), ['body must be an object, but is []']);
+  t.same(problemsOf({}), ['models is required']);
+  t.same(problemsOf({ models: {} }), ['models must be an array, but is {}']);
+});
