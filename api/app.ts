@@ -6,17 +6,19 @@ import { newRequestId } from '#core/ids.ts';
 import type { Logger } from '#core/log.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, toAssayError } from './routes/failure.ts';
+import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { MethodNotAllowedError } from './routes/route.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LogRoutesOptions &
-  EvaluatorRoutesOptions & { health: HealthOptions; log: Logger };
+  EvaluatorRoutesOptions &
+  LimitRoutesOptions & { health: HealthOptions; log: Logger };
 
 /** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
 export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
-  const { keys, requests, evaluators, logRequest, maxBodyBytes, health, log } = options;
+  const { keys, requests, evaluators, limits, logRequest, maxBodyBytes, health, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
 
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -28,6 +30,7 @@ export function createApiApp(options: ApiAppOptions): { fetch(request: Request):
     })
     .use(requestRoutes({ keys, requests, onBroken }))
     .use(evaluatorRoutes({ keys, evaluators }))
+    .use(limitRoutes({ keys, limits }))
     .use(logRoutes({ keys, logRequest, maxBodyBytes }))
     .use(healthRoutes(health))
     .compile();

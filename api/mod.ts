@@ -12,6 +12,7 @@ import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
+import { createLimitService } from './limits/mod.ts';
 import { createRequestLog } from './log/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 
@@ -64,6 +65,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     keys,
     requests,
     evaluators,
+    limits: createLimitService(sql),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       sql: claimSql,

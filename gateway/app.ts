@@ -3,11 +3,14 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
 import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
-import { errorReply } from './chat/answer.ts';
+import { errorReply, idHeaders } from './chat/answer.ts';
+import type { ModelAnswers } from './models/mod.ts';
 import { chatRoutes } from './routes/chat.ts';
+import { modelRoutes } from './routes/models.ts';
 
 export type GatewayAppOptions = {
   handleChat(request: Request): Promise<Response>;
+  models: ModelAnswers;
   health: HealthOptions;
 };
 
@@ -20,9 +23,10 @@ export function createGatewayApp(options: GatewayAppOptions) {
         code === 'NOT_FOUND'
           ? new AssayError('not_found', `There is no ${request.method} ${path} here`)
           : error;
-      return errorReply(known, newRequestId());
+      return errorReply(known, idHeaders(newRequestId()));
     })
     .use(chatRoutes(options.handleChat))
+    .use(modelRoutes(options.models))
     .use(healthRoutes(options.health))
     .compile();
 }

@@ -1,20 +1,63 @@
+import type { Limiter } from '#core/limits/mod.ts';
 import type { Metrics } from '#core/metrics.ts';
+import type { AnswerCache } from './cache/mod.ts';
 import type { Recorder } from './chat/record.ts';
 
-/**
- * Registers the gateway's metrics; the function returned wraps the recorder, through which every call passes once, at
- * its end.
- */
-export function gatewayMetrics(metrics: Metrics): (recorder: Recorder) => Recorder {
+export type GatewayMetrics = {
+  /** Wraps the recorder, through which every call passes once, at its end. */
+  counted(recorder: Recorder): Recorder;
+  /** A call is served and not logged: its organization's logging rate is reached. */
+  onUnlogged(): void;
+  /** A limit was decided without the store that gateways share. */
+  onDegraded(): void;
+};
+
+/** Registers the gateway's metrics. */
+export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'counts'>): GatewayMetrics {
   const calls = metrics.counter('gateway_calls_total', 'Calls that ended, by provider and status', [
     'provider',
     'status',
   ]);
-  return ({ begin, record }) => ({
-    begin,
-    record: (call, outcome) => {
-      calls.inc({ provider: call.route.dialect.label, status: outcome.status });
-      return record(call, outcome);
-    },
-  });
+  const unlogged = metrics.counter(
+    'gateway_unlogged_total',
+    "Calls that were served and not logged, as their organization's logging rate was reached",
+  );
+  const degraded = metrics.counter(
+    'gateway_limits_degraded_total',
+    'Limits that were decided by this process alone, as the store of counters was away',
+  );
+  const counts: [keyof AnswerCache['counts'], string, string][] = [
+    ['memoryHits', 'cache_memory_hits', 'Calls that were answered from memory'],
+    ['storeHits', 'cache_store_hits', 'Calls that were answered from Postgres'],
+    ['misses', 'cache_misses', 'Calls that asked for a stored answer, and there was none'],
+    ['coalesced', 'cache_coalesced', 'Calls that got the answer of an identical call under way'],
+    ['dropped', 'cache_dropped', 'Answers that were to be stored and could not be written'],
+  ];
+  for (const [count, name, help] of counts)
+    metrics.countedElsewhere(`${name}_total`, help, () => cache.counts[count]);
+  return {
+    onUnlogged: () => unlogged.inc(),
+    onDegraded: () => degraded.inc(),
+    counted: ({ begin, record }) => ({
+      begin,
+      record: (call, outcome) => {
+        calls.inc({ provider: call.route.dialect.label, status: outcome.status });
+        return record(call, outcome);
+      },
+    }),
+  };
+}
+
+/** Registers how a limiter stands. */
+export function watchLimiter(metrics: Metrics, limiter: Pick<Limiter, 'isAway' | 'unsettled'>): void {
+  metrics.readOnDemand(
+    'gateway_limits_away',
+    '1 while the store of counters is away, and this process limits by itself',
+    () => Number(limiter.isAway()),
+  );
+  metrics.readOnDemand(
+    'gateway_limits_unsettled',
+    'Costs of calls that the store of counters does not have yet',
+    limiter.unsettled,
+  );
 }

@@ -1,4 +1,5 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
+import { createCatalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
 import { openLogPath } from '#core/forward/mod.ts';
@@ -6,45 +7,78 @@ import { serve } from '#core/http/mod.ts';
 import { readInternalCall, readInternalSecret } from '#core/internal-call.ts';
 import { claimRequestId, createKeyDirectory } from '#core/keys/mod.ts';
 import type { Role } from '#core/lifecycle.ts';
+import { createLimiter } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
 import { createGatewayApp } from './app.ts';
+import { createAnswerCache } from './cache/mod.ts';
 import { createChatHandler } from './chat/handle.ts';
 import { createRecorder } from './chat/record.ts';
-import { gatewayMetrics } from './metrics.ts';
+import { createAdmissions } from './limits/admission.ts';
+import { createLoggingRate } from './limits/logging-rate.ts';
+import { createPolicyReader } from './limits/policy-of.ts';
+import { gatewayMetrics, watchLimiter } from './metrics.ts';
+import { createModelAnswers, routable } from './models/mod.ts';
 import { createRouter } from './providers/route.ts';
 import { createUpstream } from './providers/upstream.ts';
 
-/** Looking up keys and claiming ids is all the gateway wants of Postgres. */
+/** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
+/** For what is still to be told Postgres: answers to keep, what calls cost. */
+const SAYING_GOODBYE_MS = 2_000;
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
-  const sql = connectPostgres({
-    url: config.databaseUrl!,
-    max: POSTGRES_CONNECTIONS,
-    applicationName: 'assay-gateway',
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-  });
+  const connect = (applicationName: string) =>
+    connectPostgres({
+      url: config.databaseUrl!,
+      max: POSTGRES_CONNECTIONS,
+      applicationName,
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
+  const sql = connect('assay-gateway');
   await checkSchema(sql);
   const internalSecret = await readInternalSecret(sql);
   const keys = createKeyDirectory({ sql, clock, log, nats: config.nats });
   const metrics = createMetrics('gateway');
   const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
-  const observe = gatewayMetrics(metrics);
+  const limitsSql = connect('assay-limits');
+  const cacheSql = connect('assay-cache');
+  const cache = createAnswerCache({
+    sql: cacheSql,
+    clock,
+    log,
+    random: Math.random,
+    maxMemoryBytes: config.cacheMemoryBytes,
+  });
+  const metricsOf = gatewayMetrics(metrics, cache);
+  const limiter = createLimiter({
+    sql: limitsSql,
+    clock,
+    log,
+    gateways: config.gateways,
+    onDegraded: metricsOf.onDegraded,
+  });
+  watchLimiter(metrics, limiter);
   const upstream = createUpstream(config.providerTimeouts);
+  const catalog = createCatalog(config.models);
+  const route = createRouter(config.providers, catalog);
   const handleChat = createChatHandler({
     config,
     clock,
     log,
     keys,
-    route: createRouter(config.providers),
+    route,
     upstream,
-    recorder: observe(createRecorder(outbox, clock)),
+    recorder: metricsOf.counted(createRecorder(outbox, clock)),
+    cache,
+    admissions: createAdmissions(limiter, catalog),
+    readPolicy: createPolicyReader(),
+    logging: createLoggingRate(limiter, metricsOf.onUnlogged),
     readInternalCall: (header) => readInternalCall(internalSecret, header, clock.now()),
     claimRequestId: async (organizationId, requestId) => {
       try {
@@ -59,6 +93,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   const app = createGatewayApp({
     handleChat,
+    models: createModelAnswers(routable(catalog.chatModels(), route)),
     health: { metrics, checks: { postgres: () => sql`select 1` } },
   });
   const server = await serve({
@@ -81,8 +116,8 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       await logPath.close(stopBy);
       // 3. Then what they needed.
       await upstream.close();
-      await keys.stop();
-      await sql.end({ timeout: 1 });
+      await Promise.all([cache.stop(SAYING_GOODBYE_MS), limiter.stop(SAYING_GOODBYE_MS), keys.stop()]);
+      await Promise.all([sql, limitsSql, cacheSql].map((pool) => pool.end({ timeout: 1 })));
     },
   };
 }

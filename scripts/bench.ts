@@ -5,6 +5,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   gateway: () => import('../test/bench/gateway.ts'),
   ingest: () => import('../test/bench/ingest.ts'),
   outbox: () => import('../test/bench/outbox.ts'),
+  limits: () => import('../test/bench/limits.ts'),
   outage: () => import('../test/bench/outage.ts'),
   query: () => import('../test/bench/query.ts'),
 };

@@ -5,7 +5,7 @@ const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   openai: 'gpt-4o-mini',
   google: 'google/gemini-2.5-flash',
   mistral: 'mistral/mistral-small-latest',
-  groq: 'groq/llama-3.1-8b-instant',
+  groq: 'groq/openai/gpt-oss-20b',
   deepseek: 'deepseek/deepseek-chat',
   xai: 'xai/grok-3-mini',
   together: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo',

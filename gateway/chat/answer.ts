@@ -25,12 +25,18 @@ const DROPPED = new Set([
   'strict-transport-security',
 ]);
 
-/** The provider's headers for the client, and the request's id. Service-* is ours alone. */
-export function answerHeaders(provider: IncomingHttpHeaders, requestId: string): HeaderPairs {
-  const headers: HeaderPairs = [['service-request-id', requestId]];
+/** What each answer says of its request, at least. */
+export function idHeaders(requestId: string): HeaderPairs {
+  return [['service-request-id', requestId]];
+}
+
+/** The provider's headers for the client, and our own, which come first. Service-* is ours alone. */
+export function answerHeaders(provider: IncomingHttpHeaders, ownHeaders: HeaderPairs): HeaderPairs {
+  const headers = [...ownHeaders];
   for (const name in provider) {
     const value = provider[name];
     if (value === undefined || DROPPED.has(name) || name.startsWith('service-')) continue;
+    if (ownHeaders.some(([own]) => own === name)) continue;
     if (typeof value === 'string') headers.push([name, value]);
     else for (const item of value) headers.push([name, item]);
   }
@@ -53,14 +59,11 @@ export function ownErrorBody(code: ErrorCode, message: string): Buffer {
 const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
 
 /** One of our errors as a response. What is not an AssayError is told as an internal error, without its text. */
-export function errorReply(error: unknown, requestId: string): Response {
+export function errorReply(error: unknown, ownHeaders: HeaderPairs): Response {
   const known = error instanceof AssayError ? error : null;
   const code = known?.code ?? 'internal_error';
   const message = known?.message ?? 'The gateway failed to handle this request';
-  const headers: HeaderPairs = [
-    ['content-type', 'application/json'],
-    ['service-request-id', requestId],
-  ];
+  const headers: HeaderPairs = [['content-type', 'application/json'], ...ownHeaders];
   if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
   if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
   return new Reply(ownErrorBody(code, message), { status: ERROR_CODES[code].status, headers });

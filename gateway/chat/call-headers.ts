@@ -5,6 +5,7 @@
 import { AssayError } from '#core/errors.ts';
 import { isRequestId } from '#core/ids.ts';
 import { INTERNAL_HEADER } from '#core/internal-call.ts';
+import type { CacheHeaders } from '../cache/mod.ts';
 
 /** What a caller says about a call, beside its body. */
 export type CallHeaders = {
@@ -22,6 +23,9 @@ export type CallHeaders = {
   experimentId: string | null;
   omitRequest: boolean;
   omitResponse: boolean;
+  /** Several of them joined by commas, which no policy has; null: none. */
+  rateLimitPolicy: string | null;
+  cache: CacheHeaders;
   /** Name (as sent) and value. */
   properties: [string, string][];
   /** Flat list of names and values for the provider. */
@@ -64,6 +68,11 @@ function isOn(value: string): boolean {
   return folded === 'true' || folded === '1';
 }
 
+/** Two fields of one name are one list, as HTTP has it. */
+function joined(before: string | null, value: string): string {
+  return before === null ? value : `${before}, ${value}`;
+}
+
 function limited(name: string, value: string): string {
   const text = decodeValue(value);
   if (text.length > MAX_ID_LENGTH) {
@@ -95,6 +104,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     experimentId: null,
     omitRequest: false,
     omitResponse: false,
+    rateLimitPolicy: null,
+    cache: { isEnabled: false, cacheControl: null, seed: null, bucketMaxSize: null, isCoalescing: false },
     properties: [],
     forwarded: [],
   };
@@ -106,6 +117,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     else if (name.startsWith(SERVICE_PREFIX)) readServiceHeader(call, given, name, value);
     else if (name === 'authorization') call.authorization = value;
     else if (name === 'content-encoding') call.contentEncoding = value;
+    else if (name === 'cache-control') call.cache.cacheControl = joined(call.cache.cacheControl, value);
   }
   return call;
 }
@@ -145,6 +157,21 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
       break;
     case 'service-omit-response':
       call.omitResponse = isOn(value);
+      break;
+    case 'service-ratelimit-policy':
+      call.rateLimitPolicy = joined(call.rateLimitPolicy, value);
+      break;
+    case 'service-cache-enabled':
+      call.cache.isEnabled = isOn(value);
+      break;
+    case 'service-cache-seed':
+      call.cache.seed = limited(given, value);
+      break;
+    case 'service-cache-bucket-max-size':
+      call.cache.bucketMaxSize = value;
+      break;
+    case 'service-cache-coalesce':
+      call.cache.isCoalescing = isOn(value);
       break;
     case 'service-request-id':
       if (!isRequestId(value)) {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
+import type { HeaderPairs } from './answer.ts';
 import type { CallHeaders } from './call-headers.ts';
 import type { ChatBody } from './chat-body.ts';
 
@@ -11,6 +12,10 @@ export type Caller = {
   /** null: none, it is an evaluator's call. */
   apiKeyId: string | null;
   source: 'gateway' | 'evaluator';
+  /** The policy of its key, for calls that name none. */
+  rateLimitPolicy: string | null;
+  /** How many of its organization's requests are logged in any 5 seconds; null: all. */
+  logsPer5s: number | null;
 };
 
 /** One call that was let in, on its way to a provider. */
@@ -28,6 +33,14 @@ export type Call = {
   startedAt: number;
   /** Where the client is: closes when it leaves. */
   client: ServerResponse;
+  /** What every answer to the call says, whoever answers: its id, its limit, whether it was stored. */
+  ownHeaders: HeaderPairs;
+  /** The request whose stored answer this call gets; null: its provider is called. */
+  cachedFrom: string | null;
+  /** Whether the organization's logging rate has room for it. */
+  isLogged: boolean | Promise<boolean>;
+  /** Who wants to hear how it ended, once: with its outcome, or null when it was not made. */
+  whenEnded: ((outcome: Outcome | null) => void)[];
 };
 
 /** How a call ended: what its record says of the answer. */
@@ -66,6 +79,7 @@ function callHead(call: Call) {
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,
+    ...(call.cachedFrom !== null && { cachedFrom: call.cachedFrom }),
   } as const;
 }
 

@@ -12,6 +12,8 @@ export type ChatBody = {
   /** The body's own `user`, used when no header names one. */
   user: string | null;
   streamOptions: JsonObject | null;
+  /** The most that the answer may have of tokens; null: the model's own limit. */
+  maxTokens: number | null;
 };
 
 const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
@@ -72,6 +74,9 @@ function isTooDeep(bytes: Buffer): boolean {
   return false;
 }
 
+/** More is no wish but a way to say: without limit. */
+const LARGEST_MAX_TOKENS = 1_000_000;
+
 function parse(bytes: Buffer): unknown {
   if (isTooDeep(bytes))
     throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
@@ -105,7 +110,12 @@ export function readChatBody(bytes: Buffer): ChatBody {
     stream: stream === true,
     user: typeof user === 'string' ? user : null,
     streamOptions: isObject(streamOptions) ? streamOptions : null,
+    maxTokens: tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens),
   };
+}
+
+function tokensOf(value: unknown): number | null {
+  return typeof value === 'number' && value > 0 && value <= LARGEST_MAX_TOKENS ? value : null;
 }
 
 export type ProviderBody = {

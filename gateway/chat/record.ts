@@ -1,9 +1,9 @@
 /** Writes a call's log entry to the outbox: the moment from which nothing can lose it. */
-import { answerSkeleton, assembleStream } from '#core/chat/mod.ts';
+import { answerSkeleton } from '#core/chat/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Outbox } from '#core/outbox/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { type Call, entryHead, interruptedHead, type Outcome } from './call.ts';
+import { completionOf } from './completion-of.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -31,10 +31,23 @@ export type Recorder = {
 /** The latter for one call, and once: whatever comes after the first outcome is told the first's result. */
 export type RecordOutcome = (outcome: Outcome) => Promise<boolean>;
 
-/** Makes the recorder that writes to an outbox. */
+/** Records the first outcome of a call, and tells those who wait for it. */
+export function recordOnce(call: Call, recorder: Recorder): RecordOutcome {
+  let recorded: Promise<boolean> | null = null;
+  return (outcome) => {
+    if (recorded === null) {
+      recorded = recorder.record(call, outcome);
+      for (const hear of call.whenEnded.splice(0)) hear(outcome);
+    }
+    return recorded;
+  };
+}
+
+/** Makes the recorder that writes to an outbox. Calls beyond their organization's logging rate leave nothing there. */
 export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
   return {
     begin: (call) => {
+      if (call.isLogged === false) return Promise.resolve(false);
       const { headers, body } = call;
       const isBodyKept = !headers.omitRequest && body.bytes.length <= LARGEST_BEGUN_BODY;
       return outbox.begin(call, {
@@ -43,7 +56,11 @@ export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
         responseBody: NOTHING,
       });
     },
-    record: (call, outcome) => {
+    record: async (call, outcome) => {
+      if (!(await call.isLogged)) {
+        outbox.discard(call);
+        return false;
+      }
       const head = entryHead(call, outcome, clock);
       let responseBody = outcome.responseBody;
       if (head.omitResponse) {
@@ -61,12 +78,7 @@ export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
 }
 
 function withoutText(outcome: Outcome): Buffer {
-  try {
-    const text = decodeAnswer(outcome.responseBody, outcome.contentEncoding).toString('utf8');
-    const answer: unknown = outcome.stream ? assembleStream(text).completion : JSON.parse(text);
-    return Buffer.from(JSON.stringify(answerSkeleton(answer)));
-  } catch {
-    // What cannot be read cannot be reduced either: then nothing of it is kept.
-    return Buffer.from('{}');
-  }
+  const answer = completionOf(outcome);
+  // What cannot be read cannot be reduced either: then nothing of it is kept.
+  return Buffer.from(answer === null ? '{}' : JSON.stringify(answerSkeleton(answer)));
 }

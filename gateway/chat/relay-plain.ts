@@ -80,10 +80,7 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
 }
 
 function jsonHeaders(call: Call): HeaderPairs {
-  return [
-    ['content-type', 'application/json'],
-    ['service-request-id', call.id],
-  ];
+  return [['content-type', 'application/json'], ...call.ownHeaders];
 }
 
 function ownError(call: Call, error: AssayError): Answer {
@@ -125,7 +122,7 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
     raw.length > 0 &&
     (isJsonType(headers['content-type']) || isJson(raw, headers['content-encoding']))
   ) {
-    return { status, body: raw, headers: answerHeaders(headers, call.id), errorCode: null };
+    return { status, body: raw, headers: answerHeaders(headers, call.ownHeaders), errorCode: null };
   }
   if (status < 400) {
     return badAnswer(
@@ -136,7 +133,7 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   const text = quote(raw, headers['content-encoding']);
   const message = `The provider ${label} answered ${status}${text === '' ? ' without a body' : `: ${text}`}`;
   // The body is ours now, so what described the provider's goes; retry-after and x-ratelimit-* stay.
-  const kept = answerHeaders(headers, call.id).filter(
+  const kept = answerHeaders(headers, call.ownHeaders).filter(
     ([name]) => !name.startsWith('content-') && name !== 'etag',
   );
   kept.push(['content-type', 'application/json']);

@@ -75,9 +75,17 @@ export class StreamRelay implements AnswerSink {
     const { call, answer } = options;
     this.#options = options;
     this.#client = new ClientStream(answer);
-    const headers = answerHeaders(answer.headers, call.id).filter(([name]) => name !== 'content-encoding');
-    const body = this.#client as unknown as ReadableStream;
-    options.respond(new Reply(body, { status: answer.status, headers }));
+    const headers = answerHeaders(answer.headers, call.ownHeaders).filter(
+      ([name]) => name !== 'content-encoding',
+    );
+    const begin = (isLogged: boolean): void => {
+      if (!isLogged) headers.push(['service-logged', 'false']);
+      const body = this.#client as unknown as ReadableStream;
+      options.respond(new Reply(body, { status: answer.status, headers }));
+    };
+    // A provider may be quicker than the counters, and the headers go out before the rest: what comes meanwhile waits.
+    if (typeof call.isLogged === 'boolean') begin(call.isLogged);
+    else void call.isLogged.then(begin);
   }
 
   data(chunk: Buffer): void {

@@ -1,13 +1,13 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
 import { AssayError, describeError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer, Upstream } from '../providers/upstream.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { ProviderBody } from './chat-body.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 import type { ChatDependencies } from './handle.ts';
-import type { RecordOutcome } from './record.ts';
+import { type RecordOutcome, recordOnce } from './record.ts';
 import { type PlainRelay, relayPlain } from './relay-plain.ts';
 import { StreamRelay } from './relay-stream.ts';
 
@@ -17,21 +17,24 @@ const ANSWER_TO_BODY_RATIO = 4;
 /**
  * Relays one call. Resolves with the response as soon as there is one; of a stream, that is its beginning.
  * @param headers flat list for the provider
+ * @param send what answers: the provider, or a stored answer in its place
  */
 export function relayCall(
   call: Call,
   provided: ProviderBody,
   headers: string[],
+  send: Upstream['send'],
   dependencies: ChatDependencies,
 ): Promise<Response> {
   const { clock } = dependencies;
   const maxAnswerBytes = dependencies.config.maxBodyBytes * ANSWER_TO_BODY_RATIO;
   return new Promise((respond) => {
-    let recorded: Promise<boolean> | null = null;
     // Whichever of the three comes first decides what the record says; the others find it written.
+    let isOver = false;
+    const recordFirst = recordOnce(call, dependencies.recorder);
     const record: RecordOutcome = (outcome) => {
-      recorded ??= dependencies.recorder.record(call, outcome);
-      return recorded;
+      isOver = true;
+      return recordFirst(outcome);
     };
     let plain: PlainRelay | null = null;
     let stream: StreamRelay | null = null;
@@ -42,7 +45,10 @@ export function relayCall(
         { requestId: call.id, code: error.code, detail: error.detail },
         'provider call failed',
       );
-      void record(failedOutcome(error)).then(() => respond(errorReply(error, call.id)));
+      void record(failedOutcome(error)).then((isKept) => {
+        if (!isKept) call.ownHeaders.push(['service-logged', 'false']);
+        respond(errorReply(error, call.ownHeaders));
+      });
     };
 
     const start = (answer: ProviderAnswer): AnswerSink => {
@@ -58,10 +64,10 @@ export function relayCall(
       return plain;
     };
 
-    const send = (): void => {
+    const begin = (): void => {
       // The client left while the START was written.
-      if (recorded !== null) return;
-      abort = dependencies.upstream.send({
+      if (isOver) return;
+      abort = send({
         label: call.route.dialect.label,
         origin: call.route.origin,
         path: call.route.path,
@@ -83,7 +89,7 @@ export function relayCall(
     // Whatever happens to this process from now on, the call has a record.
     dependencies.recorder
       .begin(call)
-      .then(send)
+      .then(begin)
       .catch((error: unknown) => fail(unexpected(error)));
   });
 }
@@ -106,7 +112,8 @@ function unexpected(error: unknown): AssayError {
   });
 }
 
-function failedOutcome(error: AssayError): Outcome {
+/** Of a call that was answered by an error of ours. */
+export function failedOutcome(error: AssayError): Outcome {
   return {
     status: error.status,
     responseBody: ownErrorBody(error.code, error.message),

@@ -1,8 +1,8 @@
 /** Which provider a model name means, and where that provider's chat completions are. */
 import { LRUCache } from 'lru-cache';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { providerOf } from '#core/pricing/mod.ts';
 import { OPENAI_DIALECT, type OpenAiDialectProvider } from './registry.ts';
 
 export type Route = {
@@ -33,20 +33,27 @@ function baseUrlOf(provider: ProviderName, configured: string): string {
  *
  * The returned function throws AssayError model_not_found or provider_not_configured.
  */
-export function createRouter(providers: Record<ProviderName, ProviderConfig>): (model: string) => Route {
+export function createRouter(
+  providers: Record<ProviderName, ProviderConfig>,
+  catalog: Pick<Catalog, 'providerOf'> = BUILT_IN_CATALOG,
+): (model: string) => Route {
   const known = new LRUCache<string, Route>({ max: ROUTES_KEPT });
   return (model) => {
     const kept = known.get(model);
     if (kept !== undefined) return kept;
-    const route = findRoute(model, providers);
+    const route = findRoute(model, providers, catalog);
     known.set(model, route);
     return route;
   };
 }
 
-function findRoute(asked: string, providers: Record<ProviderName, ProviderConfig>): Route {
+function findRoute(
+  asked: string,
+  providers: Record<ProviderName, ProviderConfig>,
+  catalog: Pick<Catalog, 'providerOf'>,
+): Route {
   if (asked.length > LONGEST_MODEL_NAME) throw unknownModel(`${asked.slice(0, 40)}…`);
-  const found = providerOf(asked);
+  const found = catalog.providerOf(asked);
   if (found === null) throw unknownModel(asked);
   const { provider, model } = found;
   const dialect = OPENAI_DIALECT[provider];

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
 import { newRequestId } from '#core/ids.ts';
-import { errorReply } from '../chat/answer.ts';
+import { errorReply, idHeaders } from '../chat/answer.ts';
 
 /** The paths of a chat completion: OpenAI's own, and the bare one of the interface. */
 const PATHS = ['/v1/chat/completions', '/chat/completions'];
@@ -20,7 +20,7 @@ export function chatRoutes(handleChat: (request: Request) => Promise<Response>) 
           'method_not_allowed',
           `${request.method} is not allowed on ${path}; use POST`,
         );
-        const reply = errorReply(error, newRequestId());
+        const reply = errorReply(error, idHeaders(newRequestId()));
         reply.headers.set('allow', 'POST');
         return reply;
       },

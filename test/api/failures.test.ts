@@ -22,11 +22,28 @@ const log = createLogger({ role: 'test', level: 'silent' });
 async function serveApp(organizationId: string, requests: RequestService) {
   const scopes = new Set(['read', 'write'] as const);
   const keys = {
-    find: () => ({ keyId: 'k', organizationId, scopes, tier: 'free' as const, logsPer5s: null }),
+    find: () => ({
+      keyId: 'k',
+      organizationId,
+      scopes,
+      tier: 'free' as const,
+      logsPer5s: null,
+      rateLimitPolicy: null,
+    }),
   };
   const logRequest = () => Promise.reject(new Error('nothing is logged here'));
   const evaluators = {} as EvaluatorService;
-  const app = createApiApp({ keys, requests, evaluators, logRequest, maxBodyBytes: 1_024, health, log });
+  const limits = { usage: async () => [] };
+  const app = createApiApp({
+    keys,
+    requests,
+    evaluators,
+    limits,
+    logRequest,
+    maxBodyBytes: 1_024,
+    health,
+    log,
+  });
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });
   const query = (body: object) =>
     fetch(`${server.url}${QUERY}`, {

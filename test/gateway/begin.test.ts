@@ -9,6 +9,7 @@ import { createMetrics } from '#core/metrics.ts';
 import { createGatewayApp } from '../../gateway/app.ts';
 import type { Outcome } from '../../gateway/chat/call.ts';
 import { createChatHandler } from '../../gateway/chat/handle.ts';
+import { createModelAnswers } from '../../gateway/models/mod.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
 import { createUpstream, type Upstream } from '../../gateway/providers/upstream.ts';
 import { waitFor } from '../support/assay.ts';
@@ -20,6 +21,7 @@ const API_KEY: ApiKey = {
   scopes: new Set(['gateway']),
   tier: 'free',
   logsPer5s: null,
+  rateLimitPolicy: null,
 };
 
 /** A gateway whose START is committed when the test says so. */
@@ -52,7 +54,12 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
       },
       claimRequestId: async () => true,
       readInternalCall: () => null,
+      cache: null as never,
+      admissions: null as never,
+      readPolicy: () => t.fail('no policy is asked for') as never,
+      logging: { watch: () => {} },
     }),
+    models: createModelAnswers([]),
     health: { metrics: createMetrics('gateway'), checks: {} },
   });
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });

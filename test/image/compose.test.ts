@@ -120,11 +120,14 @@ const OF_EVALUATION: Record<string, string[]> = {
   PYTHON_CONCURRENCY: ['evaluators'],
 };
 /** Inside, ports and programs are what they are; a file would have to be mounted; the supervisor alone makes a first key. */
-const NOT_NEEDED = ['GATEWAY_PORT', 'API_PORT', 'NATS_CREDS', 'MODELS_FILE', 'BOOTSTRAP_API_KEY', 'PYTHON'].concat([
-  'GATEWAYS',
-  'GATEWAY_SHARE_PORT',
-  'GATEWAY_SOCKET_FD',
-]);
+const NOT_NEEDED = [
+  'GATEWAY_PORT',
+  'API_PORT',
+  'NATS_CREDS',
+  'MODELS_FILE',
+  'BOOTSTRAP_API_KEY',
+  'PYTHON',
+].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD']);
 
 t.test('every variable of the README reaches whom it is for', async (t) => {
   const read = new Set<string>();

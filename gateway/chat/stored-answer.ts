@@ -1,0 +1,89 @@
+/** Answers given twice: a call that asks for the cache gets what is stored for it, or has its own answer stored. */
+import type { Clock } from '#core/clock.ts';
+import { AssayError } from '#core/errors.ts';
+import {
+  type AnswerCache,
+  type CacheAsk,
+  type CacheWish,
+  cacheAsk,
+  type Lead,
+  type StoredAnswer,
+} from '../cache/mod.ts';
+import type { Upstream } from '../providers/upstream.ts';
+import type { Call, Outcome } from './call.ts';
+import type { ProviderBody } from './chat-body.ts';
+
+/**
+ * The answer that is stored for a call, or that an identical call under way gets for it. Null: its provider is to be
+ * called, and what that answers will be stored.
+ * @throws AssayError client_closed_request when the client leaves meanwhile
+ */
+export async function findStored(
+  call: Call,
+  provided: ProviderBody,
+  wish: CacheWish,
+  { cache, clock }: { cache: AnswerCache; clock: Clock },
+): Promise<StoredAnswer | null> {
+  const { caller, path, route } = call;
+  // What the provider is sent: calls that differ only in what is hidden from them again share an answer.
+  const ask = cacheAsk(wish, {
+    organizationId: caller.organizationId,
+    path,
+    provider: route.provider,
+    model: route.model,
+    body: provided.bytes,
+  });
+  const found = wish.isReading ? await cache.find(ask) : null;
+  if (found !== null) return found;
+  const lead = wish.isCoalescing ? await leadWhileThere(call, ask, cache) : null;
+  if (lead !== null && !lead.isLeader) return lead.answer;
+  call.whenEnded.push((outcome) => {
+    const answer = storable(call, outcome, clock.now());
+    if (lead !== null) lead.done(answer);
+    else if (answer !== null) cache.store(ask, answer);
+  });
+  return null;
+}
+
+/** Waits as long as the client does. */
+async function leadWhileThere(call: Call, ask: CacheAsk, cache: AnswerCache): Promise<Lead> {
+  const leading = cache.lead(ask);
+  const { promise: gone, reject } = Promise.withResolvers<never>();
+  const leave = () =>
+    reject(new AssayError('client_closed_request', 'The client left before its call was made'));
+  call.client.once('close', leave);
+  try {
+    return await Promise.race([leading, gone]);
+  } catch (error) {
+    void leading.then((lead) => {
+      if (lead.isLeader) lead.done(null);
+    });
+    throw error;
+  } finally {
+    call.client.off('close', leave);
+  }
+}
+
+/** Only what is whole, a success, and not to be forgotten. */
+function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredAnswer | null {
+  if (outcome === null || outcome.truncated || outcome.errorCode !== null || call.headers.omitResponse)
+    return null;
+  const { status, contentEncoding, contentType, responseBody } = outcome;
+  if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
+  return { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
+}
+
+/** Sends nothing, and answers with what is stored, as its provider did. */
+export function replay({ status, contentType, body }: StoredAnswer): Upstream['send'] {
+  return ({ onStart }) => {
+    const sink = onStart({
+      status,
+      headers: contentType === null ? {} : { 'content-type': contentType },
+      pause: () => {},
+      resume: () => {},
+    });
+    sink.data(body);
+    sink.end();
+    return () => {};
+  };
+}

@@ -1,0 +1,43 @@
+/** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all gateways. */
+import type { Limiter } from '#core/limits/mod.ts';
+import { logPolicy, type Policy } from '#core/rate-limit/mod.ts';
+import type { Call } from '../chat/call.ts';
+
+export type LoggingRate = {
+  /**
+   * Finds out whether a call is logged. That may take until its provider has answered, so nothing waits for it but the
+   * record; `call.isLogged` has it as soon as it is known.
+   */
+  watch(call: Call): void;
+};
+
+/** @param onUnlogged a call is served and not logged */
+export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): LoggingRate {
+  const policies = new Map<number, Policy>();
+
+  /** Few rates are in use: one for each tier, and some of organizations' own. */
+  function policyOf(logsPer5s: number): Policy {
+    let policy = policies.get(logsPer5s);
+    if (policy === undefined) {
+      policy = logPolicy(logsPer5s);
+      policies.set(logsPer5s, policy);
+    }
+    return policy;
+  }
+
+  return {
+    watch: (call) => {
+      const { organizationId, logsPer5s } = call.caller;
+      if (logsPer5s === null) return;
+      const know = (isLogged: boolean) => {
+        call.isLogged = isLogged;
+        if (!isLogged) onUnlogged();
+        return isLogged;
+      };
+      const counter = { organizationId, apiKeyId: null, unit: 'log', segment: '', value: '' } as const;
+      const decision = limiter.admit(counter, policyOf(logsPer5s));
+      if (decision instanceof Promise) call.isLogged = decision.then(({ isAdmitted }) => know(isAdmitted));
+      else know(decision.isAdmitted);
+    },
+  };
+}

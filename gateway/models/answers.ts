@@ -1,0 +1,126 @@
+/**
+ * The list of models and each model alone, in OpenAI's shape and in Anthropic's. All but a page of Anthropic's list is
+ * written out once, at start: an answer is a look-up.
+ */
+import { createHash } from 'node:crypto';
+import type { CatalogModel } from '#core/catalog/mod.ts';
+import { AssayError } from '#core/errors.ts';
+
+/** A body and what names it: the same tag is the same bytes. */
+export type ModelAnswer = { body: Buffer; etag: string };
+
+export type Dialect = 'openai' | 'anthropic';
+
+export type ModelAnswers = {
+  /**
+   * All models. OpenAI's list is in the order of ids and has no parameters; Anthropic's has the newest first and takes
+   * `limit`, `after_id` and `before_id`: without them it is whole too.
+   * @throws AssayError invalid_body when a parameter cannot be understood
+   */
+  list(dialect: Dialect, parameters: URLSearchParams): ModelAnswer;
+  /** @throws AssayError model_not_found */
+  one(dialect: Dialect, id: string): ModelAnswer;
+};
+
+const MS_PER_SECOND = 1_000;
+const ETAG_CHARACTERS = 27;
+const LARGEST_PAGE = 1_000;
+/** Of a name that nobody knows, in the sentence that says so. */
+const SHOWN_CHARACTERS = 80;
+
+/** Makes the answers; ids must differ. */
+export function createModelAnswers(models: readonly CatalogModel[]): ModelAnswers {
+  const byId = [...models].sort((a, b) => compare(a.id, b.id));
+  const newestFirst = [...byId].sort((a, b) => b.created - a.created).map(anthropicEntry);
+  const lists: Record<Dialect, ModelAnswer> = {
+    openai: answer({ object: 'list', data: byId.map(openAiEntry) }),
+    anthropic: answer(page(newestFirst, 0, newestFirst.length)),
+  };
+  const single: Record<Dialect, Map<string, ModelAnswer>> = {
+    openai: new Map(byId.map((model) => [model.id, answer(openAiEntry(model))])),
+    anthropic: new Map(byId.map((model) => [model.id, answer(anthropicEntry(model))])),
+  };
+  return {
+    list: (dialect, parameters) =>
+      dialect === 'anthropic' && PAGE_PARAMETERS.some((name) => parameters.has(name))
+        ? answer(readPage(newestFirst, parameters))
+        : lists[dialect],
+    one: (dialect, id) => {
+      const found = single[dialect].get(id);
+      if (found !== undefined) return found;
+      const shown = id.length > SHOWN_CHARACTERS ? `${id.slice(0, SHOWN_CHARACTERS)}…` : id;
+      throw new AssayError(
+        'model_not_found',
+        `The model '${shown}' does not exist here: GET /v1/models lists those that do`,
+      );
+    },
+  };
+}
+
+/** By code units, as every client sorts without asking for a language. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function answer(value: unknown): ModelAnswer {
+  const body = Buffer.from(JSON.stringify(value));
+  const hash = createHash('sha256').update(body).digest('base64url');
+  return { body, etag: `"${hash.slice(0, ETAG_CHARACTERS)}"` };
+}
+
+function openAiEntry({ id, created, ownedBy }: CatalogModel) {
+  return { id, object: 'model', created, owned_by: ownedBy };
+}
+
+type AnthropicEntry = { type: 'model'; id: string; display_name: string; created_at: string };
+
+function anthropicEntry({ id, title, created }: CatalogModel): AnthropicEntry {
+  const at = new Date(created * MS_PER_SECOND).toISOString().replace('.000Z', 'Z');
+  return { type: 'model', id, display_name: title, created_at: at };
+}
+
+function page(entries: readonly AnthropicEntry[], first: number, end: number, hasMore = false) {
+  const data = entries.slice(first, end);
+  return {
+    data,
+    first_id: data[0]?.id ?? null,
+    has_more: hasMore,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}
+
+const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
+
+/** A page in the direction that was asked for: after an id, or the last ones before it. */
+function readPage(entries: readonly AnthropicEntry[], parameters: URLSearchParams) {
+  const limit = readLimit(parameters.get('limit'));
+  const [afterId, beforeId] = [parameters.get('after_id'), parameters.get('before_id')];
+  if (afterId !== null && beforeId !== null) {
+    throw new AssayError('invalid_body', 'after_id and before_id exclude each other');
+  }
+  if (beforeId !== null) {
+    const end = positionOf(entries, 'before_id', beforeId);
+    const first = Math.max(0, end - limit);
+    return page(entries, first, end, first > 0);
+  }
+  const first = afterId === null ? 0 : positionOf(entries, 'after_id', afterId) + 1;
+  return page(entries, first, first + limit, first + limit < entries.length);
+}
+
+function readLimit(text: string | null): number {
+  if (text === null) return LARGEST_PAGE;
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= LARGEST_PAGE) return limit;
+  throw new AssayError(
+    'invalid_body',
+    `limit must be a whole number from 1 to ${LARGEST_PAGE}, but is ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}`,
+  );
+}
+
+function positionOf(entries: readonly AnthropicEntry[], name: string, id: string): number {
+  const position = entries.findIndex((entry) => entry.id === id);
+  if (position >= 0) return position;
+  const shown = JSON.stringify(id.slice(0, SHOWN_CHARACTERS));
+  throw new AssayError('invalid_body', `${name} must be the id of a model of this list, but is ${shown}`);
+}

@@ -1,0 +1,3 @@
+/** The models that callers can use, as answers that are ready to be sent. */
+export { createModelAnswers, type ModelAnswer, type ModelAnswers } from './answers.ts';
+export { routable } from './routable.ts';

@@ -1,0 +1,81 @@
+import { Elysia } from 'elysia';
+import { AssayError, ERROR_CODES } from '#core/errors.ts';
+import { Reply } from '#core/http/mod.ts';
+import { newRequestId } from '#core/ids.ts';
+import { errorReply, type HeaderPairs, idHeaders } from '../chat/answer.ts';
+import type { ModelAnswer, ModelAnswers } from '../models/mod.ts';
+
+/** OpenAI's path, and the bare one beside `/chat/completions`. */
+const PATHS = ['/v1/models', '/models'];
+/** A list changes when a gateway is restarted with other data; with the tag, asking again costs some hundred bytes. */
+const CACHE_CONTROL = 'public, max-age=300';
+const ALLOWED = 'GET, HEAD';
+
+/** The models, all and each. Nobody needs a key for them. Who sends `anthropic-version` is answered in that dialect. */
+export function modelRoutes(models: ModelAnswers) {
+  const routes = new Elysia({ name: 'gateway/models' });
+  for (const path of PATHS) {
+    const handle = ({ request }: { request: Request }) => answer(models, path, request);
+    // Ids have slashes in them, as they are or encoded.
+    routes.all(path, handle, { parse: 'none' }).all(`${path}/*`, handle, { parse: 'none' });
+  }
+  return routes;
+}
+
+function answer(models: ModelAnswers, path: string, request: Request): Response {
+  const dialect = request.headers.has('anthropic-version') ? 'anthropic' : 'openai';
+  const headers = idHeaders(newRequestId());
+  try {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(request, path, headers);
+    const { pathname, searchParams } = new URL(request.url);
+    const id = idIn(pathname.slice(path.length + 1));
+    const found = id === '' ? models.list(dialect, searchParams) : models.one(dialect, id);
+    return reply(found, request, headers);
+  } catch (error) {
+    if (dialect === 'anthropic' && error instanceof AssayError) return anthropicError(error, headers);
+    return errorReply(error, headers);
+  }
+}
+
+/** What stands behind the path: an id, or nothing. */
+function idIn(rest: string): string {
+  try {
+    return decodeURIComponent(rest);
+  } catch {
+    // A stray percent sign is in no id.
+    return rest;
+  }
+}
+
+function reply({ body, etag }: ModelAnswer, request: Request, headers: HeaderPairs): Response {
+  headers.push(['etag', etag], ['cache-control', CACHE_CONTROL], ['vary', 'anthropic-version']);
+  if (isCurrent(request.headers.get('if-none-match'), etag)) return new Reply(null, { status: 304, headers });
+  headers.push(['content-type', 'application/json'], ['content-length', String(body.length)]);
+  // For HEAD node:http sends the headers alone; without a body here they would tell of none.
+  return new Reply(body, { status: 200, headers });
+}
+
+/** Whether the caller has these bytes: `If-None-Match` compares weakly (RFC 9110, 13.1.2). */
+function isCurrent(condition: string | null, etag: string): boolean {
+  if (condition === null) return false;
+  return condition.split(',').some((part) => {
+    const tag = part.trim();
+    return tag === '*' || tag.replace(/^W\//, '') === etag;
+  });
+}
+
+function notAllowed(request: Request, path: string, headers: HeaderPairs): Response {
+  const error = new AssayError('method_not_allowed', `${request.method} is not allowed on ${path}; use GET`);
+  return errorReply(error, [...headers, ['allow', ALLOWED]]);
+}
+
+const ANTHROPIC_TYPES: Record<number, string> = { 400: 'invalid_request_error', 404: 'not_found_error' };
+
+/** An error body as Anthropic's clients read it. */
+function anthropicError({ code, message, status }: AssayError, headers: HeaderPairs): Response {
+  const type = ANTHROPIC_TYPES[status] ?? ERROR_CODES[code].type;
+  return new Reply(JSON.stringify({ type: 'error', error: { type, message } }), {
+    status,
+    headers: [['content-type', 'application/json'], ...headers],
+  });
+}

@@ -1,0 +1,149 @@
+/**
+ * `npm run bench limits`: what a rate-limit policy adds to a call, and what a stored answer saves. One gateway, its
+ * provider and the load generator as in `bench gateway`; the variants take turns. Then decisions alone, in this process.
+ */
+import { Command, InvalidArgumentError } from 'commander';
+import { systemClock } from '#core/clock.ts';
+import { createLimiter } from '#core/limits/mod.ts';
+import { createLogger } from '#core/log.ts';
+import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
+import { testDatabase } from '../support/postgres.ts';
+import { type Figures, type LoadGenerator, measure, startLoadGenerator } from './gateway/measure.ts';
+import { PINNING, pin } from './gateway/process.ts';
+import { startProvider, startTarget, type Target } from './gateway/targets.ts';
+import { describeMachine } from './machine.ts';
+import { formatTable, median, percentile } from './table.ts';
+
+const BYTES = 1_024;
+const CONNECTIONS = [1, 16];
+const WARM_UP_SECONDS = 2;
+
+/** What the calls of a variant say beside their key. None is ever refused. */
+const VARIANTS: Record<string, Record<string, string>> = {
+  'no policy': {},
+  'requests, one counter': { 'service-ratelimit-policy': '1000000000;w=60' },
+  'requests, a user': { 'service-ratelimit-policy': '1000000000;w=60;s=user', 'service-user-id': 'someone' },
+  cents: { 'service-ratelimit-policy': '1000000000;w=3600;u=cents' },
+  'stored answer': { 'service-cache-enabled': 'true' },
+};
+const BASE = 'no policy';
+
+const DECISIONS = 200_000;
+const QUOTAS = [100_000, 1_000_000_000];
+
+type Results = Map<string, Figures[]>;
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!(value > 0)) throw new InvalidArgumentError('It must be a positive number.');
+  return value;
+}
+
+/** Runs the benchmark with the arguments after its name. */
+export async function run(args: string[]): Promise<void> {
+  const command = new Command('bench limits')
+    .description(
+      'What a rate-limit policy costs a call, what a stored answer saves, and what a decision takes',
+    )
+    .option('--seconds <number>', 'length of one measurement', positive, 3)
+    .option('--rounds <number>', 'interleaved rounds; the medians are shown', positive, 5)
+    .parse(args, { from: 'user' });
+  const { seconds, rounds } = command.opts<{ seconds: number; rounds: number }>();
+  process.stdout.write(`\n${describeMachine()}\n${PINNING.join('\n')}\n`);
+  await measureDecisions();
+  pin(process.pid, 'others');
+  const load = startLoadGenerator();
+  const provider = await startProvider(BYTES);
+  const target = await startTarget('ours', provider);
+  try {
+    for (const connections of CONNECTIONS) {
+      const results = await measureVariants(load, target, { connections, seconds, rounds });
+      process.stdout.write(`\n1 KB, connections: ${connections}\n${tableOf(results)}\n`);
+    }
+  } finally {
+    await target.stop();
+    await provider.stop();
+    await load.stop();
+  }
+}
+
+async function measureVariants(
+  load: LoadGenerator,
+  target: Target,
+  { connections, seconds, rounds }: { connections: number; seconds: number; rounds: number },
+): Promise<Results> {
+  const scenario = { name: 'limits', bytes: BYTES, stream: false, connections };
+  const results: Results = new Map();
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, headers] of Object.entries(VARIANTS)) {
+      process.stderr.write(`${connections} connections, round ${round} of ${rounds}: ${name}\n`);
+      const asked = { ...target, headers: { ...target.headers, ...headers } };
+      const extent = { seconds: round === 0 ? WARM_UP_SECONDS : seconds };
+      const figures = await measure(load, asked, scenario, extent);
+      if (figures.failure !== null) throw new Error(`A call under "${name}" failed: ${figures.failure}`);
+      if (round > 0) results.set(name, [...(results.get(name) ?? []), figures]);
+    }
+  }
+  return results;
+}
+
+function tableOf(results: Results): string {
+  const middle = (name: string, of: (figures: Figures) => number) => median(results.get(name)!.map(of));
+  const callsPerSecond = (name: string) => middle(name, (figures) => figures.callsPerSecond);
+  const rows = [...results.keys()].map((name) => [
+    name,
+    middle(name, (figures) => figures.totalP50).toFixed(3),
+    middle(name, (figures) => figures.totalP99).toFixed(3),
+    callsPerSecond(name).toFixed(0),
+    (callsPerSecond(name) / callsPerSecond(BASE)).toFixed(2),
+    middle(name, (figures) => figures.cpuMicrosecondsPerCall).toFixed(1),
+  ]);
+  return formatTable([['', 'p50 ms', 'p99 ms', 'calls/s', `of ${BASE}`, 'CPU µs/call'], ...rows]);
+}
+
+/** How long `admit` holds the thread that asks, and how often it has to wait for Postgres. */
+async function measureDecisions(): Promise<void> {
+  const database = await testDatabase();
+  const log = createLogger({ role: 'bench', level: 'silent' });
+  const limiter = createLimiter({ sql: database.sql, clock: systemClock, log });
+  try {
+    const rows = [];
+    for (const quota of QUOTAS) rows.push(await decide(limiter.admit, parsePolicy(`${quota};w=60`)));
+    const head = ['decisions', 'at once, µs p50', 'p99', 'p99.9', 'waited for Postgres', 'ms p50'];
+    process.stdout.write(`\n${formatTable([head, ...rows])}\n`);
+  } finally {
+    await limiter.stop(1_000);
+    await database.close();
+  }
+}
+
+async function decide(admit: ReturnType<typeof createLimiter>['admit'], policy: Policy): Promise<string[]> {
+  const counter = {
+    organizationId: '00000000-0000-4000-8000-000000000001',
+    apiKeyId: '00000000-0000-4000-8000-000000000002',
+    unit: policy.unit,
+    segment: '',
+    value: policy.text,
+  };
+  const atOnce: number[] = [];
+  const waited: number[] = [];
+  for (let made = 0; made < DECISIONS; made += 1) {
+    const beganAt = performance.now();
+    const decision = admit(counter, policy);
+    if (decision instanceof Promise) {
+      await decision;
+      waited.push(performance.now() - beganAt);
+    } else {
+      atOnce.push(1_000 * (performance.now() - beganAt));
+    }
+    // As a server does, between calls: what comes from Postgres meanwhile must be heard.
+    if (made % 10 === 0) await new Promise(setImmediate);
+  }
+  const [sorted, slow] = [atOnce, waited].map((times) => times.toSorted((a, b) => a - b));
+  return [
+    policy.text,
+    ...[0.5, 0.99, 0.999].map((fraction) => percentile(sorted!, fraction).toFixed(2)),
+    `${((100 * waited.length) / DECISIONS).toFixed(2)} %`,
+    percentile(slow!, 0.5).toFixed(2),
+  ];
+}
