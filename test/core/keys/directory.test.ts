@@ -71,7 +71,14 @@ async function warm(directory: KeyDirectory, key: string): Promise<ApiKey> {
 t.test('a valid key is found, with what it may do and its tier', async (t) => {
   const { directory, key, keyId, organizationId } = await setting(t);
   const found = await directory.find(key);
-  t.same(found, { keyId, organizationId, scopes: new Set(SCOPES), tier: 'pro', logsPer5s: 8_334 });
+  t.same(found, {
+    keyId,
+    organizationId,
+    scopes: new Set(SCOPES),
+    tier: 'pro',
+    logsPer5s: 8_334,
+    rateLimitPolicy: null,
+  });
   t.same(await warm(directory, key), found, 'and from then on at once');
 });
 
