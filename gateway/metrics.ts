@@ -41,7 +41,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
     counted: ({ begin, record }) => ({
       begin,
       record: (call, outcome) => {
-        calls.inc({ provider: call.route.dialect.label, status: outcome.status });
+        calls.inc({ provider: call.route.row.label, status: outcome.status });
         return record(call, outcome);
       },
     }),

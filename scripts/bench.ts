@@ -8,6 +8,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   limits: () => import('../test/bench/limits.ts'),
   outage: () => import('../test/bench/outage.ts'),
   query: () => import('../test/bench/query.ts'),
+  translate: () => import('../test/bench/translate.ts'),
 };
 
 async function main(name: string | undefined, args: string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { type Config, PROVIDER_NAMES, type ProviderName } from '#core/config/mod
 /** A model to try each provider with. A provider without one has no models of a name known in advance. */
 const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   openai: 'gpt-4o-mini',
+  anthropic: 'claude-sonnet-4-5',
   google: 'google/gemini-2.5-flash',
   mistral: 'mistral/mistral-small-latest',
   groq: 'groq/openai/gpt-oss-20b',

@@ -68,7 +68,7 @@ function callHead(call: Call) {
     source: caller.source,
     createdAtMs: call.createdAtMs,
     path: call.path,
-    provider: route.dialect.label,
+    provider: route.row.label,
     requestModel: route.model,
     userId: headers.userId ?? body.user,
     sessionId: headers.sessionId,

@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/errors.ts';
 import { isObject, type JsonObject, setMember } from '#core/json/mod.ts';
+import { parseExactJson, toMessagesRequest } from '../providers/anthropic/mod.ts';
+import type { Route } from '../providers/route.ts';
 
 export type ChatBody = {
   /** As the client sent it, after content-encoding. */
@@ -124,11 +126,29 @@ export type ProviderBody = {
   hidesUsage: boolean;
 };
 
-/** The body for the provider: the client's bytes, but for the model's name and the wish for usage where needed. */
-export function providerBody(body: ChatBody, model: string, asksForUsage: boolean): ProviderBody {
+/**
+ * The body for the provider. In OpenAI's dialect: the client's bytes, but for the model's name and the wish for usage
+ * where needed.
+ * @throws AssayError invalid_body for what another dialect cannot express
+ */
+export function providerBody(body: ChatBody, { model, row }: Pick<Route, 'model' | 'row'>): ProviderBody {
+  const { dialect, asksForUsage } = row;
+  const hidesUsage = body.stream && asksForUsage && body.streamOptions?.include_usage !== true;
+  if (dialect === 'anthropic') return { bytes: messagesRequest(body, model), hidesUsage };
   let bytes = body.bytes;
   if (model !== body.model) bytes = setMember(bytes, 'model', model);
-  const hidesUsage = body.stream && asksForUsage && body.streamOptions?.include_usage !== true;
   if (hidesUsage) bytes = setMember(bytes, 'stream_options', { ...body.streamOptions, include_usage: true });
   return { bytes, hidesUsage };
+}
+
+/** Of models before these, answers could not be longer. */
+const OLD_CLAUDE = /claude-(?:instant|2|3-(?:opus|sonnet|haiku))/;
+const OLD_MAX_TOKENS = 4_096;
+/** For calls that do not say how long their answer may be, which Anthropic wants to be told. */
+const DEFAULT_MAX_TOKENS = 8_192;
+
+function messagesRequest({ bytes }: ChatBody, model: string): Buffer {
+  const maxTokensDefault = OLD_CLAUDE.test(model) ? OLD_MAX_TOKENS : DEFAULT_MAX_TOKENS;
+  const body = parseExactJson(bytes.toString('utf8')) as JsonObject;
+  return Buffer.from(JSON.stringify(toMessagesRequest(body, { model, maxTokensDefault })));
 }

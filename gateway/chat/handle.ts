@@ -23,6 +23,7 @@ import { type CallHeaders, readCallHeaders } from './call-headers.ts';
 import { type ChatBody, decodeBody, providerBody, readChatBody } from './chat-body.ts';
 import { type Recorder, recordOnce } from './record.ts';
 import { failedOutcome, relayCall } from './relay.ts';
+import { spoken } from './spoken.ts';
 import { findStored, replay } from './stored-answer.ts';
 
 export type ChatDependencies = {
@@ -104,7 +105,7 @@ async function answer(
   dependencies: ChatDependencies,
 ): Promise<Response> {
   const { body, route, headers, caller } = call;
-  const provided = providerBody(body, route.model, route.dialect.asksForUsage);
+  const provided = providerBody(body, route);
   const sent = providerHeaders(call, wish !== null);
   const stored = wish === null ? null : await findStored(call, provided, wish, dependencies);
   if (wish !== null) call.ownHeaders.push(['service-cache', stored === null ? 'MISS' : 'HIT']);
@@ -121,7 +122,7 @@ async function answer(
   call.cachedFrom = stored?.requestId ?? null;
   // A stored stream begins at once, and its headers are to say whether it is logged.
   if (stored !== null) await call.isLogged;
-  const send = stored === null ? dependencies.upstream.send : replay(stored);
+  const send = stored === null ? spoken(call, dependencies.upstream.send) : replay(stored);
   return await relayCall(call, provided, sent, send, dependencies);
 }
 
@@ -217,18 +218,20 @@ function providerHeaders(call: Call, isStored: boolean): string[] {
   if (key === null) {
     throw new AssayError(
       'provider_not_configured',
-      `The provider ${route.provider} has no key here: ${route.dialect.keyVariable} is not set, and the call brought none of its own`,
+      `The provider ${route.provider} has no key here: ${route.row.keyVariable} is not set, and the call brought none of its own`,
     );
   }
-  const credential = route.dialect.keyHeader === 'authorization' ? `Bearer ${key}` : key;
-  // A stream is read event by event, and what is stored is for clients of any kind, so these should come uncompressed; of
-  // another plain answer the bytes pass through, so the provider is offered what the client takes.
-  const encoding = body.stream || isStored ? undefined : call.client.req.headers['accept-encoding'];
+  const credential = route.row.keyHeader === 'authorization' ? `Bearer ${key}` : key;
+  // A stream is read event by event, what is stored is for clients of any kind, and what is translated is read: these
+  // should come uncompressed. Of another plain answer the bytes pass through, so the provider is offered what the client takes.
+  const isPlain = body.stream || isStored || route.row.dialect !== 'openai';
+  const encoding = isPlain ? undefined : call.client.req.headers['accept-encoding'];
   return [
     ...headers.forwarded,
+    ...route.row.headers,
     'content-type',
     'application/json',
-    route.dialect.keyHeader,
+    route.row.keyHeader,
     credential,
     'accept-encoding',
     typeof encoding === 'string' ? encoding : 'identity',

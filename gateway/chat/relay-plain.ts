@@ -104,7 +104,7 @@ function badAnswer(call: Call, message: string): Answer {
 function tooLarge(call: Call, maxBytes: number): Answer {
   return badAnswer(
     call,
-    `The provider ${call.route.dialect.label} sent an answer of more than ${maxBytes} bytes`,
+    `The provider ${call.route.row.label} sent an answer of more than ${maxBytes} bytes`,
   );
 }
 
@@ -115,7 +115,7 @@ function isJsonType(contentType: string | undefined): boolean {
 /** What the client gets: the provider's bytes as they are, unless no client of OpenAI's dialect could read them. */
 function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   const { status, headers } = answer;
-  const label = call.route.dialect.label;
+  const label = call.route.row.label;
   const isRedirect = status >= 300 && status < 400;
   if (
     !isRedirect &&

@@ -58,7 +58,7 @@ export function relayCall(
         const { hidesUsage } = provided;
         const now = () => clock.monotonic();
         stream = new StreamRelay({ ...options, hidesUsage, maxLoggedBytes: maxAnswerBytes, now });
-        return encoding === null ? stream : decodingSink(encoding, call.route.dialect.label, stream);
+        return encoding === null ? stream : decodingSink(encoding, call.route.row.label, stream);
       }
       plain = relayPlain({ ...options, maxAnswerBytes, abort: () => abort() });
       return plain;
@@ -68,7 +68,7 @@ export function relayCall(
       // The client left while the START was written.
       if (isOver) return;
       abort = send({
-        label: call.route.dialect.label,
+        label: call.route.row.label,
         origin: call.route.origin,
         path: call.route.path,
         headers,

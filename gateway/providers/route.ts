@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { OPENAI_DIALECT, type OpenAiDialectProvider } from './registry.ts';
+import { PROVIDERS, type ProviderRow } from './registry.ts';
 
 export type Route = {
   provider: ProviderName;
-  dialect: OpenAiDialectProvider;
+  row: ProviderRow;
   /** The model name as the provider knows it. */
   model: string;
   /** Scheme, host and port. */
@@ -56,15 +56,9 @@ function findRoute(
   const found = catalog.providerOf(asked);
   if (found === null) throw unknownModel(asked);
   const { provider, model } = found;
-  const dialect = OPENAI_DIALECT[provider];
-  if (dialect === undefined) {
-    throw new AssayError(
-      'model_not_found',
-      `The model '${asked}' belongs to ${provider}, whose dialect this gateway does not translate yet`,
-    );
-  }
+  const row = PROVIDERS[provider];
   const configured = providers[provider];
-  const address = configured.baseUrl ?? dialect.baseUrl;
+  const address = configured.baseUrl ?? row.baseUrl;
   if (address === null) {
     const variable = provider === 'azure' ? 'AZURE_OPENAI_ENDPOINT' : `${provider.toUpperCase()}_BASE_URL`;
     throw new AssayError(
@@ -72,10 +66,10 @@ function findRoute(
       `The model '${asked}' needs the provider ${provider}, which has no address here: ${variable} is not set`,
     );
   }
-  const url = new URL(`${baseUrlOf(provider, address)}/chat/completions`);
+  const url = new URL(`${baseUrlOf(provider, address)}${row.chatPath}`);
   return {
     provider,
-    dialect,
+    row,
     model,
     origin: url.origin,
     path: url.pathname + url.search,

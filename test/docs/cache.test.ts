@@ -45,8 +45,9 @@ t.test('the two bodies that it calls the same are, and a stream of one is not', 
   const route = createRouter(config.config.providers);
   const keyOf = (text: string) => {
     const body = readChatBody(Buffer.from(text));
-    const { provider, model, dialect } = route(body.model);
-    const { bytes } = providerBody(body, model, dialect.asksForUsage);
+    const found = route(body.model);
+    const { provider, model } = found;
+    const { bytes } = providerBody(body, found);
     return answerKey({
       organizationId: 'o',
       path: '/v1/chat/completions',

@@ -109,12 +109,11 @@ const TABLE: {
       "The model 'openai/' does not exist here: use a catalog id such as gpt-4o-mini, or provider/model",
   },
   {
-    what: 'a model of another dialect',
-    body: { ...GOOD, model: 'claude-3-5-haiku-latest' },
-    status: 404,
-    code: 'model_not_found',
-    message:
-      "The model 'claude-3-5-haiku-latest' belongs to anthropic, whose dialect this gateway does not translate yet",
+    what: 'what the dialect of its model cannot express',
+    body: { ...GOOD, model: 'claude-sonnet-4-5', seed: 7 },
+    status: 400,
+    code: 'invalid_body',
+    message: 'seed is not known to Anthropic, whose answers no seed repeats',
   },
   {
     what: 'a provider without a key',

@@ -1,0 +1,38 @@
+/**
+ * What becomes of each field of a Messages request that goes to a model of another maker's. The rule: a field that
+ * could change the answer is translated or refused; only what cannot is left out.
+ */
+import type { JsonObject } from '#core/json/mod.ts';
+import { isAbsent, refuse } from '../fields.ts';
+
+const TRANSLATED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'stream',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'metadata',
+  'service_tier',
+  'cache_control',
+]);
+
+/** Left out: what they ask for is about Anthropic's cache. */
+const HARMLESS: ReadonlySet<string> = new Set(['diagnostics']);
+
+/** @throws AssayError invalid_body, naming the first field that OpenAI's dialect cannot honour */
+export function checkMessagesFields(body: JsonObject): void {
+  for (const name in body) {
+    const value = body[name];
+    if (isAbsent(value) || TRANSLATED.has(name) || HARMLESS.has(name)) continue;
+    if (name === 'speed' && value === 'standard') continue;
+    refuse(name, "cannot be translated to OpenAI's dialect");
+  }
+}

@@ -1,0 +1,46 @@
+/** Anthropic's usage: the input without what the cache gave or took, beside those. */
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import type { TokenUsage } from '../form.ts';
+
+const NO_USAGE: TokenUsage = {
+  inputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  outputTokens: 0,
+  reasoningTokens: null,
+};
+
+function countOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : otherwise;
+}
+
+/**
+ * Reads `usage`. Counts of a stream are cumulative: one that is there replaces that of `before`, and one that is not
+ * (or null) leaves it.
+ */
+export function readMessageUsage(value: unknown, before: TokenUsage | null = null): TokenUsage | null {
+  if (!isObject(value)) return before;
+  const known = before ?? NO_USAGE;
+  const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  return {
+    inputTokens: countOr(value.input_tokens, known.inputTokens),
+    cacheReadTokens: countOr(value.cache_read_input_tokens, known.cacheReadTokens),
+    cacheWriteTokens: countOr(value.cache_creation_input_tokens, known.cacheWriteTokens),
+    outputTokens: countOr(value.output_tokens, known.outputTokens),
+    reasoningTokens:
+      typeof details.thinking_tokens === 'number' ? details.thinking_tokens : known.reasoningTokens,
+  };
+}
+
+export function writeMessageUsage(usage: TokenUsage | null): JsonObject {
+  const known = usage ?? NO_USAGE;
+  return {
+    input_tokens: known.inputTokens,
+    cache_creation_input_tokens: known.cacheWriteTokens,
+    cache_read_input_tokens: known.cacheReadTokens,
+    output_tokens: known.outputTokens,
+    ...(known.reasoningTokens === null
+      ? {}
+      : { output_tokens_details: { thinking_tokens: known.reasoningTokens } }),
+  };
+}

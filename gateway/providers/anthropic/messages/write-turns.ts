@@ -1,0 +1,74 @@
+/** Turns as Anthropic's messages and their blocks. */
+import type { JsonObject } from '#core/json/mod.ts';
+import type { AssistantPart, CacheControl, MediaSource, TextPart, Turn, UserPart } from '../form.ts';
+
+function cacheControl(value: CacheControl): JsonObject {
+  return value === null ? {} : { cache_control: value };
+}
+
+export function writeText(part: TextPart): JsonObject {
+  return { type: 'text', text: part.text, ...cacheControl(part.cacheControl) };
+}
+
+/** One text without a breakpoint is a string, as people write it. */
+export function writeTurn({ role, parts }: Turn): JsonObject {
+  const [first] = parts;
+  const isPlain = parts.length === 1 && first?.type === 'text' && first.cacheControl === null;
+  return { role, content: isPlain ? first.text : parts.map(writeBlock) };
+}
+
+function writeBlock(part: UserPart | AssistantPart): JsonObject {
+  switch (part.type) {
+    case 'text':
+      return writeText(part);
+    case 'image':
+      return { type: 'image', source: writeSource(part.source), ...cacheControl(part.cacheControl) };
+    case 'document': {
+      const title = part.title === null ? {} : { title: part.title };
+      return {
+        type: 'document',
+        source: writeSource(part.source),
+        ...title,
+        ...cacheControl(part.cacheControl),
+      };
+    }
+    case 'tool_result':
+      return {
+        type: 'tool_result',
+        tool_use_id: callId(part.callId),
+        ...(part.content.length === 0
+          ? {}
+          : { content: writeTurn({ role: 'user', parts: part.content }).content }),
+        ...(part.isError ? { is_error: true } : {}),
+        ...cacheControl(part.cacheControl),
+      };
+    case 'tool_call':
+      return {
+        type: 'tool_use',
+        id: callId(part.id),
+        name: part.name,
+        input: part.input,
+        ...cacheControl(part.cacheControl),
+      };
+    case 'thinking':
+      return { type: 'thinking', thinking: part.text, signature: part.signature };
+    case 'redacted_thinking':
+      return { type: 'redacted_thinking', data: part.data };
+  }
+}
+
+function writeSource(source: MediaSource): JsonObject {
+  switch (source.type) {
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'base64':
+      return { type: 'base64', media_type: source.mediaType, data: source.data };
+    case 'text':
+      return { type: 'text', media_type: 'text/plain', data: source.text };
+  }
+}
+
+/** Anthropic takes `[a-zA-Z0-9_-]+` alone: what else another provider's id holds is written as its code. */
+function callId(id: string): string {
+  return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
+}

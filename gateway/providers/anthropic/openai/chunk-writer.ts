@@ -1,0 +1,104 @@
+import type { JsonObject } from '#core/json/mod.ts';
+import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../form.ts';
+import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
+import { writeCompletionUsage } from './usage.ts';
+import { nativeStop, writeThinkingBlock } from './write-completion.ts';
+
+const TEXT_TAIL = '},"finish_reason":null}]}\n\n';
+const ARGUMENTS_TAIL = `}}]${TEXT_TAIL}`;
+const TEXT_TAIL_BYTES = Buffer.from(TEXT_TAIL);
+const ARGUMENTS_TAIL_BYTES = Buffer.from(ARGUMENTS_TAIL);
+
+/** Writes the chunks of a streamed chat completion. */
+export class ChunkWriter implements EventWriter {
+  readonly #created: number;
+  /** A chunk as far as its choices. */
+  #head = '';
+  /** A chunk as far as its delta's first member. */
+  #delta = '';
+  /** A chunk as far as a delta's text, of content and of the arguments of one call. */
+  #textHead = Buffer.alloc(0);
+  #argumentsHead = { call: -1, bytes: Buffer.alloc(0) };
+  #hasRole = false;
+
+  /** @param created seconds since 1970 */
+  constructor(created: number) {
+    this.#created = created;
+    this.#begin('', '');
+  }
+
+  write(event: StreamedEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#begin(event.id, event.model);
+        return this.#role();
+      case 'text':
+        return `${this.#role()}${this.#delta}"content":${event.literal}${TEXT_TAIL}`;
+      case 'thinking':
+        return `${this.#role()}${this.#delta}"reasoning_content":${event.literal}${TEXT_TAIL}`;
+      case 'thinking_end':
+        return this.#members({ thinking_blocks: [writeThinkingBlock(event.part)] });
+      case 'tool_call': {
+        const { call: index, id, name } = event;
+        return this.#members({
+          tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
+        });
+      }
+      case 'tool_arguments':
+        return `${this.#role()}${this.#argumentsTo(event.call)}${event.literal}${ARGUMENTS_TAIL}`;
+      case 'stop':
+        return this.#stop(event.stop);
+      case 'error': {
+        const { message, type } = event.error;
+        return `data: ${JSON.stringify({ error: { message, type, param: null, code: null } })}\n\n`;
+      }
+    }
+  }
+
+  writeRaw(delta: RawDelta, frame: Buffer): Buffer {
+    if (!this.#hasRole) {
+      const role = Buffer.from(this.#role());
+      return Buffer.concat([role, this.writeRaw(delta, frame)]);
+    }
+    if (delta.type === 'text') return writeRawDelta(this.#textHead, frame, delta, TEXT_TAIL_BYTES);
+    if (this.#argumentsHead.call !== delta.call)
+      this.#argumentsHead = { call: delta.call, bytes: Buffer.from(this.#argumentsTo(delta.call)) };
+    return writeRawDelta(this.#argumentsHead.bytes, frame, delta, ARGUMENTS_TAIL_BYTES);
+  }
+
+  /** The end, a frame each: the chunk without choices, when the provider counted, and `[DONE]`. */
+  writeEnd(usage: TokenUsage | null): string[] {
+    const done = 'data: [DONE]\n\n';
+    if (usage === null) return [done];
+    return [`${this.#head}[],"usage":${JSON.stringify(writeCompletionUsage(usage))}}\n\n`, done];
+  }
+
+  #begin(id: string, model: string): void {
+    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: this.#created, model });
+    this.#head = `data: ${head.slice(0, -1)},"choices":`;
+    this.#delta = `${this.#head}[{"index":0,"delta":{`;
+    this.#textHead = Buffer.from(`${this.#delta}"content":`);
+    this.#argumentsHead = { call: -1, bytes: this.#textHead };
+  }
+
+  #argumentsTo(call: number): string {
+    return `${this.#delta}"tool_calls":[{"index":${call},"function":{"arguments":`;
+  }
+
+  /** Once, before anything else. */
+  #role(): string {
+    if (this.#hasRole) return '';
+    this.#hasRole = true;
+    return `${this.#delta}"role":"assistant","content":null${TEXT_TAIL}`;
+  }
+
+  #members(delta: JsonObject): string {
+    return `${this.#role()}${this.#delta}${JSON.stringify(delta).slice(1, -1)}${TEXT_TAIL}`;
+  }
+
+  #stop(stop: Stop): string {
+    const delta = stop.refusal === null ? {} : { refusal: stop.refusal };
+    const choice = { index: 0, delta, finish_reason: stop.finish, ...nativeStop(stop) };
+    return `${this.#role()}${this.#head}[${JSON.stringify(choice)}]}\n\n`;
+  }
+}

@@ -1,0 +1,69 @@
+import { AssayError } from '#core/errors.ts';
+import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
+import { parseExactJson } from '../exact-json.ts';
+import type { Answer, AssistantPart } from '../form.ts';
+import { readFinish } from './finish.ts';
+import { readCompletionUsage } from './usage.ts';
+
+/**
+ * Reads a chat completion: its first choice, as no translated request asks for more.
+ * @throws AssayError provider_bad_answer, when it is no completion, or a tool call's arguments are not a JSON object
+ */
+export function readCompletion(completion: JsonObject): Answer {
+  const choice = Array.isArray(completion.choices) ? completion.choices[0] : undefined;
+  if (!isObject(choice) || !isObject(choice.message))
+    throw new AssayError(
+      'provider_bad_answer',
+      'The provider answered with something that is not a completion',
+    );
+  const { message } = choice;
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  const parts: AssistantPart[] = [
+    ...readThinking(message),
+    ...[message.content, message.refusal].flatMap(readText),
+    ...calls.map(readToolCall),
+  ];
+  return {
+    id: textOrNull(completion.id) ?? '',
+    model: textOrNull(completion.model) ?? '',
+    parts,
+    stop: readFinish(choice.finish_reason, calls.length > 0),
+    usage: readCompletionUsage(completion),
+  };
+}
+
+function readText(text: unknown): AssistantPart[] {
+  return typeof text === 'string' && text !== '' ? [{ type: 'text', text, cacheControl: null }] : [];
+}
+
+/** Nobody signs reasoning in this dialect. */
+function readThinking(message: JsonObject): AssistantPart[] {
+  const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning);
+  return text === null || text === '' ? [] : [{ type: 'thinking', text, signature: '' }];
+}
+
+function readToolCall(call: JsonObject, index: number): AssistantPart {
+  const definition = isObject(call.function) ? call.function : {};
+  const name = textOrNull(definition.name) ?? '';
+  return {
+    type: 'tool_call',
+    id: textOrNull(call.id) || `call_${index}`,
+    name,
+    input: readArguments(textOrNull(definition.arguments) ?? '', name),
+    cacheControl: null,
+  };
+}
+
+function readArguments(text: string, name: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const input = parseExactJson(text);
+    if (isObject(input)) return input;
+  } catch {
+    // Told below.
+  }
+  throw new AssayError(
+    'provider_bad_answer',
+    `The model called the tool "${name.slice(0, 80)}" with arguments that are not a JSON object`,
+  );
+}

@@ -1,0 +1,170 @@
+/** The messages of a chat completion request: the system's texts apart, the others as turns. */
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { parseExactJson } from '../exact-json.ts';
+import {
+  arrayAt,
+  flagAt,
+  isAbsent,
+  nameAt,
+  objectAt,
+  onlyFields,
+  optionalObject,
+  optionalText,
+  refuse,
+  textAt,
+} from '../fields.ts';
+import type {
+  AssistantPart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from '../form.ts';
+import { readTexts, readUserParts } from './read-parts.ts';
+
+/** Of every message; `name` tells speakers apart, for which Anthropic has no place. */
+const COMMON = ['role', 'content', 'cache_control'];
+const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  system: new Set(COMMON),
+  developer: new Set(COMMON),
+  user: new Set(COMMON),
+  // The tool's name is known from its call.
+  tool: new Set([...COMMON, 'tool_call_id', 'name', 'is_error']),
+  // An answer of ours comes back whole. Reasoning without a signature is not sent again, as its makers ask:
+  // https://api-docs.deepseek.com/guides/reasoning_model
+  assistant: new Set([
+    ...COMMON,
+    'tool_calls',
+    'refusal',
+    'thinking_blocks',
+    'reasoning_content',
+    'reasoning',
+    'annotations',
+  ]),
+};
+
+/**
+ * System and developer messages, wherever they stand, are the system's texts in their order: Anthropic knows them before
+ * a conversation only. Results of tools that follow each other, and what the user says next, are one turn.
+ * @throws AssayError invalid_body
+ */
+export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
+  const system: TextPart[] = [];
+  const turns: Turn[] = [];
+  /** Ids of the calls that the last turn of the assistant made, and that have no result yet. */
+  let awaited = new Set<string>();
+  for (const [index, value] of messages.entries()) {
+    const field = `messages[${index}]`;
+    const message = objectAt(value, field);
+    const role = textAt(message.role, `${field}.role`);
+    const known = Object.hasOwn(FIELDS, role)
+      ? FIELDS[role]!
+      : refuse(`${field}.role`, `"${role.slice(0, 40)}" is not known`);
+    onlyFields(message, known, field, 'cannot be translated to Anthropic');
+    if (role === 'assistant') {
+      const parts = readAssistant(message, field);
+      awaited = new Set(parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : [])));
+      if (parts.length > 0) turns.push({ role: 'assistant', parts });
+    } else if (role === 'user') {
+      addUser(turns, marked(readUserParts(message.content, `${field}.content`), message, field));
+    } else if (role === 'tool') {
+      const result = readToolResult(message, field);
+      if (awaited.delete(result.callId)) addUser(turns, [result]);
+      // Anthropic refuses a result that no call asked for. What it says still counts.
+      else addUser(turns, result.content);
+    } else {
+      system.push(...marked(readTexts(message.content, `${field}.content`), message, field));
+    }
+  }
+  if (turns.length === 0)
+    refuse('messages', 'must hold a message of the user or the assistant that says something');
+  return { system, turns };
+}
+
+/** A message's own breakpoint is that of its last part. */
+function marked<Part extends { cacheControl: unknown }>(
+  parts: Part[],
+  message: JsonObject,
+  field: string,
+): Part[] {
+  const cacheControl = optionalObject(message.cache_control, `${field}.cache_control`);
+  const last = parts.at(-1);
+  return cacheControl === null || last === undefined
+    ? parts
+    : [...parts.slice(0, -1), { ...last, cacheControl }];
+}
+
+/** Joins the turn of results before it, when there is one; two messages of the user's own stay two. */
+function addUser(turns: Turn[], parts: UserPart[]): void {
+  if (parts.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role === 'user' && last.parts.every(({ type }) => type === 'tool_result'))
+    last.parts.push(...parts);
+  else turns.push({ role: 'user', parts });
+}
+
+function readToolResult(message: JsonObject, field: string): ToolResultPart {
+  return {
+    type: 'tool_result',
+    callId: nameAt(message.tool_call_id, `${field}.tool_call_id`),
+    content: readTexts(message.content, `${field}.content`),
+    isError: flagAt(message.is_error, `${field}.is_error`),
+    cacheControl: optionalObject(message.cache_control, `${field}.cache_control`),
+  };
+}
+
+function readAssistant(message: JsonObject, field: string): AssistantPart[] {
+  const calls = isAbsent(message.tool_calls) ? [] : arrayAt(message.tool_calls, `${field}.tool_calls`);
+  const thinking = isAbsent(message.thinking_blocks)
+    ? []
+    : arrayAt(message.thinking_blocks, `${field}.thinking_blocks`);
+  const parts: (TextPart | ToolCallPart)[] = [
+    ...readTexts(message.content, `${field}.content`),
+    ...readTexts(optionalText(message.refusal, `${field}.refusal`), `${field}.refusal`),
+    ...calls.map((call, index) => readToolCall(call, `${field}.tool_calls[${index}]`)),
+  ];
+  return [
+    ...thinking.map((block, index) => readThinking(block, `${field}.thinking_blocks[${index}]`)),
+    ...marked(parts, message, field),
+  ];
+}
+
+/** A signed block, as our answers give it. */
+function readThinking(value: unknown, field: string): ThinkingPart {
+  const block = objectAt(value, field);
+  if (block.type === 'redacted_thinking')
+    return { type: block.type, data: textAt(block.data, `${field}.data`) };
+  if (block.type !== 'thinking') return refuse(`${field}.type`, 'must be thinking or redacted_thinking');
+  return {
+    type: block.type,
+    text: textAt(block.thinking, `${field}.thinking`),
+    signature: textAt(block.signature, `${field}.signature`),
+  };
+}
+
+function readToolCall(value: unknown, field: string): ToolCallPart {
+  const call = objectAt(value, field);
+  if (call.type !== undefined && call.type !== 'function') refuse(`${field}.type`, 'must be function');
+  const { name, arguments: text } = objectAt(call.function, `${field}.function`);
+  return {
+    type: 'tool_call',
+    id: nameAt(call.id, `${field}.id`),
+    name: nameAt(name, `${field}.function.name`),
+    input: readArguments(textAt(text ?? '', `${field}.function.arguments`), `${field}.function.arguments`),
+    cacheControl: optionalObject(call.cache_control, `${field}.cache_control`),
+  };
+}
+
+/** Nothing at all is how some clients write a call without arguments. */
+function readArguments(text: string, field: string): JsonObject {
+  if (text.trim() === '') return {};
+  let input: unknown;
+  try {
+    input = parseExactJson(text);
+  } catch {
+    return refuse(field, 'is not valid JSON');
+  }
+  return isObject(input) ? input : refuse(field, 'must be a JSON object');
+}

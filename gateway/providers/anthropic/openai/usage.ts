@@ -1,0 +1,36 @@
+/** OpenAI's usage: the whole prompt, and what of it the cache gave or took. */
+import { readUsage } from '#core/chat/mod.ts';
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import type { TokenUsage } from '../form.ts';
+
+export function writeCompletionUsage(usage: TokenUsage): JsonObject {
+  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = usage;
+  const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: outputTokens,
+    total_tokens: promptTokens + outputTokens,
+    prompt_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    ...(reasoningTokens === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+  };
+}
+
+/** Reads the `usage` of a completion or a chunk; null when it has none. */
+export function readCompletionUsage(completion: JsonObject): TokenUsage | null {
+  const usage = readUsage(completion);
+  if (usage === null) return null;
+  const cacheWriteTokens = detail(completion.usage, 'prompt_tokens_details', 'cache_write_tokens') ?? 0;
+  return {
+    inputTokens: Math.max(0, usage.promptTokens - usage.cachedTokens - cacheWriteTokens),
+    cacheReadTokens: usage.cachedTokens,
+    cacheWriteTokens,
+    outputTokens: usage.completionTokens,
+    reasoningTokens: detail(completion.usage, 'completion_tokens_details', 'reasoning_tokens'),
+  };
+}
+
+function detail(usage: unknown, group: string, name: string): number | null {
+  const details = isObject(usage) ? usage[group] : null;
+  const value = isObject(details) ? details[name] : null;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}

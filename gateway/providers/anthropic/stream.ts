@@ -1,0 +1,134 @@
+import { FrameSplitter } from '../../chat/sse-frames.ts';
+import type { AnswerError, AnswerEvent, EventReader, EventWriter, TokenUsage } from './form.ts';
+import { MessageEventReader } from './messages/event-reader.ts';
+import { MessageEventWriter } from './messages/event-writer.ts';
+import { ChunkReader } from './openai/chunk-reader.ts';
+import { ChunkWriter } from './openai/chunk-writer.ts';
+
+type MakeReader = (emit: (event: AnswerEvent) => void) => EventReader;
+
+/** A streamed answer in one dialect, as it comes, written in the other: bytes in, whole frames out. */
+export class StreamTranslator {
+  readonly #splitter = new FrameSplitter();
+  readonly #reader: EventReader;
+  readonly #writer: EventWriter;
+  /** What was written since the last frame that stands alone. */
+  #written: Buffer[] = [];
+  #text = '';
+  #frames: Buffer[] = [];
+  #isComplete = false;
+  #failure: AnswerError | null = null;
+
+  constructor(makeReader: MakeReader, writer: EventWriter) {
+    this.#reader = makeReader((event) => this.#take(event));
+    this.#writer = writer;
+  }
+
+  /** The end was told: nothing more comes out. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** The error that the provider sent, or what was wrong with its stream. It has been told to the client. */
+  get failure(): AnswerError | null {
+    return this.#failure;
+  }
+
+  /** What the provider had counted so far, also of a stream that failed. */
+  get usage(): TokenUsage | null {
+    return this.#reader.usage;
+  }
+
+  /**
+   * Takes bytes; returns what they mean, as one buffer of whole frames. The frames of the end come in buffers of their
+   * own: OpenAI's usage chunk, which a client may not have asked for, and the last, which waits for the record.
+   */
+  push(chunk: Buffer): Buffer[] {
+    for (const frame of this.#splitter.push(chunk)) this.#read(frame);
+    return this.#flush();
+  }
+
+  /** The connection closed. What remains is an event whose blank line is missing, or a torn one, which says nothing. */
+  end(): Buffer[] {
+    const rest = this.#splitter.rest();
+    if (rest.length > 0 && !this.#isOver) {
+      try {
+        this.#reader.read(`${rest.toString('utf8')}\n\n`);
+      } catch {
+        // A torn event.
+      }
+    }
+    if (!this.#isOver) this.#reader.end();
+    return this.#flush();
+  }
+
+  /** The frame that tells the client of a failure that the provider could not. */
+  writeError(error: AnswerError): Buffer {
+    return Buffer.from(this.#writer.write({ type: 'error', error }));
+  }
+
+  get #isOver(): boolean {
+    return this.#isComplete || this.#failure !== null;
+  }
+
+  #read(frame: Buffer): void {
+    if (this.#isOver) return;
+    const raw = this.#reader.readRaw(frame);
+    if (raw !== null) {
+      this.#endText();
+      this.#written.push(this.#writer.writeRaw(raw, frame));
+      return;
+    }
+    try {
+      this.#reader.read(frame.toString('utf8'));
+    } catch {
+      const message = 'The provider sent an event that is not valid JSON';
+      this.#take({ type: 'error', error: { status: 502, type: 'api_error', message } });
+    }
+  }
+
+  #take(event: AnswerEvent): void {
+    if (event.type !== 'end') {
+      if (event.type === 'error') this.#failure = event.error;
+      this.#text += this.#writer.write(event);
+      return;
+    }
+    this.#cut();
+    this.#isComplete = true;
+    for (const frame of this.#writer.writeEnd(event.usage)) this.#frames.push(Buffer.from(frame));
+  }
+
+  #endText(): void {
+    if (this.#text !== '') this.#written.push(Buffer.from(this.#text, 'utf8'));
+    this.#text = '';
+  }
+
+  #cut(): void {
+    this.#endText();
+    if (this.#written.length === 0) return;
+    this.#frames.push(this.#written.length === 1 ? this.#written[0]! : Buffer.concat(this.#written));
+    this.#written = [];
+  }
+
+  #flush(): Buffer[] {
+    this.#cut();
+    const frames = this.#frames;
+    this.#frames = [];
+    return frames;
+  }
+}
+
+/** Anthropic's events in, OpenAI's chunks out. */
+export class MessagesStreamTranslator extends StreamTranslator {
+  /** @param options `created`: seconds since 1970, as every chunk says it */
+  constructor({ created }: { created: number }) {
+    super((emit) => new MessageEventReader(emit), new ChunkWriter(created));
+  }
+}
+
+/** OpenAI's chunks in, Anthropic's events out. */
+export class CompletionStreamTranslator extends StreamTranslator {
+  constructor() {
+    super((emit) => new ChunkReader(emit), new MessageEventWriter());
+  }
+}
