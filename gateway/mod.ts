@@ -47,6 +47,8 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
   const limitsSql = connect('assay-limits');
+  // Connecting takes longer than the first calls after a start should wait.
+  await Promise.all(Array.from({ length: POSTGRES_CONNECTIONS }, () => limitsSql`select 1`));
   const cacheSql = connect('assay-cache');
   const cache = createAnswerCache({
     sql: cacheSql,

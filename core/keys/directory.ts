@@ -43,6 +43,8 @@ const STALE_MS = 3_600_000;
 const AWAY_MS = 1_000;
 /** How long a call with a known key waits for Postgres to answer before it is believed for this time. */
 const PATIENCE_MS = 1_000;
+/** How long one with an unknown key does: it cannot be let in. */
+const LONGEST_PATIENCE_MS = 5_000;
 /** Look-ups at a time: a flood of made-up keys must not pile up behind the pool. */
 const MAX_LOOKUPS = 500;
 
@@ -144,7 +146,7 @@ export function createKeyDirectory({ sql, clock, log, nats }: KeyDirectoryOption
   async function findStored(id: string, digest: Buffer, known: Known | undefined): Promise<ApiKey | null> {
     try {
       const lookup = lookUp(id, digest);
-      return await (known === undefined ? lookup : within(lookup, PATIENCE_MS));
+      return await within(lookup, known === undefined ? LONGEST_PATIENCE_MS : PATIENCE_MS);
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       awayUntil = clock.monotonic() + AWAY_MS;

@@ -24,6 +24,8 @@ export type AdmissionOptions = {
   onDegraded(): void;
   /** This account holds credit, owes some, or has admitted what the store does not know of. */
   onHolding(account: Account): void;
+  /** Tells the store what this account has admitted without it. */
+  countMissed(account: Account): Promise<void>;
 };
 
 export type Admission = {
@@ -96,14 +98,16 @@ export function createAdmission(options: AdmissionOptions): Admission {
   /** One round trip for all who wait. Who comes while it is under way is served too, if enough was granted ahead. */
   async function take(account: Account, asks: Ask[]): Promise<void> {
     const asking = asks.splice(0);
-    const sentAt = clock.monotonic();
     if (availability.isAway()) {
-      for (const ask of asking) ask.resolve(share(account, sentAt));
+      for (const ask of asking) ask.resolve(share(account, clock.monotonic()));
       return;
     }
+    // What was admitted by share while the store was slow is counted first: until then it would grant as much again.
+    if (account.uncounted.size > 0) await availability.attempt(() => options.countMissed(account));
     const gateways = options.gateways();
-    const ahead = aheadOf(demand(account, sentAt), gateways, account.shape.widthMs);
-    const back = account.owed.shift();
+    const ahead = aheadOf(demand(account, clock.monotonic()), gateways, account.shape.widthMs);
+    const back = account.uncounted.size === 0 ? account.owed.shift() : undefined;
+    const sentAt = clock.monotonic();
     const want = { need: asking.length, ahead, shares: 2 * gateways };
     const answer = await availability.attempt(
       () => store.take(account, want, back),

@@ -1,6 +1,6 @@
 /**
- * Whether the store of the counters answers. One call that fails, or takes longer than a caller should wait, opens the
- * breaker: from then on nobody waits, until a probe in the background is answered.
+ * Whether the store of the counters answers. One call that fails, or that takes longer than a caller should wait while no
+ * other is answered, opens the breaker: from then on nobody waits, until a probe in the background is answered.
  */
 import type { Clock } from '../clock.ts';
 import { AssayError, describeError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { isStoreUnavailable } from '../postgres/mod.ts';
 export type Availability = {
   isAway(): boolean;
   /**
-   * The result of `work`, or undefined when it fails. A store that is unavailable, or does not answer in time, opens
+   * The result of `work`, or undefined when it fails. A store that is unavailable, or answers nobody in time, opens
    * the breaker. `onLate` gets an answer that came all the same, after it was waited for.
    */
   attempt<T>(work: () => Promise<T>, onLate?: (result: T) => void): Promise<T | undefined>;
@@ -36,10 +36,14 @@ const STALL_MS = 50;
 
 const LATE = Symbol('late');
 
+/** One answer was not there in time. */
+class LateError extends AssayError {}
+
 /** Makes the breaker, closed. */
 export function createAvailability(options: AvailabilityOptions): Availability {
   const { clock, log, patienceMs } = options;
   let isAway = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let probing: NodeJS.Timeout | undefined;
 
@@ -64,9 +68,12 @@ export function createAvailability(options: AvailabilityOptions): Availability {
     try {
       const working = work();
       const first = await Promise.race([working, late]);
-      if (first !== LATE) return first;
+      if (first !== LATE) {
+        answeredAt = clock.monotonic();
+        return first;
+      }
       working.then(onLate, () => {});
-      throw new AssayError('store_unavailable', `no answer within ${patienceMs} ms`);
+      throw new LateError('store_unavailable', `no answer within ${patienceMs} ms`);
     } finally {
       cancel();
     }
@@ -109,7 +116,9 @@ export function createAvailability(options: AvailabilityOptions): Availability {
       try {
         return await inTime(work, onLate);
       } catch (error) {
-        report(error);
+        // A store that answers others meanwhile is busy, not away.
+        const isBusy = error instanceof LateError && clock.monotonic() - answeredAt < patienceMs;
+        if (!isBusy) report(error);
         return undefined;
       }
     },

@@ -77,6 +77,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     gateways,
     onHolding,
     onDegraded,
+    countMissed: upkeep.countMissedOf,
   });
   upkeep.start(availability);
 

@@ -14,6 +14,8 @@ export type Upkeep = {
   beat(): Promise<void>;
   /** Tells the store what was admitted while it was away. Rejects when it is. */
   countMissed(): Promise<void>;
+  /** The same of one account. */
+  countMissedOf(account: Account): Promise<void>;
   /** Gives back all credit, and leaves the gateways that live. Rejects when the store is away. */
   leave(): Promise<void>;
   stop(): void;
@@ -116,10 +118,12 @@ export function createUpkeep(options: UpkeepOptions): Upkeep & { start(availabil
     gateways: () => gateways,
     beat,
     countMissed,
+    countMissedOf: countOne,
     start(availability) {
       const tidy = async () => {
-        await giveBack(IDLE_MS);
+        // In this order: credit that is back may be granted again, beside what is not counted yet.
         await countMissed();
+        await giveBack(IDLE_MS);
       };
       const every = (ms: number, work: () => Promise<void>) => {
         let isRunning = false;
