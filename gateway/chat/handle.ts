@@ -120,8 +120,6 @@ async function answer(
     throw new AssayError('client_closed_request', 'The client left before its call was made');
   dependencies.logging.watch(call);
   call.cachedFrom = stored?.requestId ?? null;
-  // A stored stream begins at once, and its headers are to say whether it is logged.
-  if (stored !== null) await call.isLogged;
   const send = stored === null ? spoken(call, dependencies.upstream.send) : replay(stored);
   return await relayCall(call, provided, sent, send, dependencies);
 }

@@ -3,6 +3,7 @@ import { AssayError, describeError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer, Upstream } from '../providers/upstream.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
+import { encodingOf, isEventStream } from './answer-form.ts';
 import type { Call, Outcome } from './call.ts';
 import type { ProviderBody } from './chat-body.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
@@ -92,17 +93,6 @@ export function relayCall(
       .then(begin)
       .catch((error: unknown) => fail(unexpected(error)));
   });
-}
-
-function isEventStream(answer: ProviderAnswer): boolean {
-  const isSuccess = answer.status >= 200 && answer.status < 300;
-  return isSuccess && /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
-}
-
-/** null: as it is. */
-function encodingOf(answer: ProviderAnswer): string | null {
-  const encoding = answer.headers['content-encoding'];
-  return encoding === undefined || encoding === 'identity' ? null : encoding;
 }
 
 function unexpected(error: unknown): AssayError {

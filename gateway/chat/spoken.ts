@@ -12,6 +12,7 @@ import {
   toOpenAiError,
 } from '../providers/anthropic/mod.ts';
 import type { AnswerSink, ProviderAnswer, Upstream } from '../providers/upstream.ts';
+import { encodingOf, isEventStream } from './answer-form.ts';
 import type { Call } from './call.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 
@@ -22,15 +23,13 @@ export function spoken({ route, createdAtMs }: Call, send: Upstream['send']): Up
   return (request) => {
     const { label } = route.row;
     const onStart = (answer: ProviderAnswer): AnswerSink => {
-      const encoding = answer.headers['content-encoding'] ?? 'identity';
-      const isStream =
-        answer.status < 300 && /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
-      if (!isStream) {
+      const encoding = encodingOf(answer);
+      if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
         const sink = request.onStart(asJson(answer));
         return wholeAnswer({ answer, encoding, created, sink, abort: () => abort() });
       }
       const sink = streamedAnswer(created, request.onStart(uncoded(answer)));
-      return encoding !== 'identity' && canDecode(encoding) ? decodingSink(encoding, label, sink) : sink;
+      return encoding === null ? sink : decodingSink(encoding, label, sink);
     };
     const abort = send({ ...request, onStart });
     return abort;
@@ -65,7 +64,7 @@ function streamedAnswer(created: number, sink: AnswerSink): AnswerSink {
 
 type WholeAnswer = {
   answer: ProviderAnswer;
-  encoding: string;
+  encoding: string | null;
   created: number;
   sink: AnswerSink;
   abort(): void;
