@@ -28,16 +28,8 @@ export function batchSizeOf(config: ExternalConfig): number {
 }
 
 /**
- * Runs one evaluation. Neither outcome nor message ever holds a secret.
- * @throws the reason of `signal`, when it ends the call; an Error, its message masked, on a defect of ours
- */
-export async function runExternal(options: ExternalOptions & ExternalItem): Promise<Evaluated> {
-  const [evaluated] = await runExternalMany({ ...options, items: [options] });
-  return evaluated!;
-}
-
-/**
- * Runs many evaluations of one evaluator, as many in one call as its service takes, one call after the other.
+ * Runs evaluations of one evaluator, as many in one call as its service takes, one call after the other. Neither outcome
+ * nor message ever holds a secret.
  * @returns one outcome for each item, in their order
  * @throws the reason of `signal`, when it ends the calls; an Error, its message masked, on a defect of ours
  */

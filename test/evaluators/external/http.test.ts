@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import t from 'tap';
 import { createOutbound, parseAllowList } from '#core/outbound/mod.ts';
 import type { HttpConfig } from '#core/schema/external.ts';
-import { runExternal } from '../../../evaluators/external/mod.ts';
+import { runExternalMany } from '../../../evaluators/external/mod.ts';
 import { clock, evaluator, NOW_MS, outcomeOf, startService, subjectOf } from './world.ts';
 
 type Answer = { status?: number; headers?: Record<string, string>; body: string | Buffer };
@@ -261,12 +261,11 @@ t.test('the caller can end it: that is no outcome', async (t) => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(new Error('shutting down')), 50);
   await t.rejects(
-    runExternal({
+    runExternalMany({
       config: { adapter: 'http', url },
       secrets: {},
-      subject: subjectOf(),
       evaluator,
-      evaluationId: '1',
+      items: [{ subject: subjectOf(), evaluationId: '1' }],
       outbound,
       clock,
       signal: stop.signal,

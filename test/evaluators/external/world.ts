@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { createOutbound, type Outbound, parseAllowList } from '#core/outbound/mod.ts';
 import type { ExternalConfig, ExternalSecrets } from '#core/schema/external.ts';
 import type { Outcome, Subject } from '#core/scoring/mod.ts';
-import { runExternal } from '../../../evaluators/external/mod.ts';
+import { runExternalMany } from '../../../evaluators/external/mod.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 12, 0, 0, 750);
 export const clock = { now: () => NOW_MS, monotonic: () => NOW_MS };
@@ -66,15 +66,15 @@ export async function outcomeOf(options: {
   outbound: Outbound;
   evaluationId?: string;
 }): Promise<Outcome> {
-  const { outcome, use } = await runExternal({
+  const [evaluated] = await runExternalMany({
     config: options.config,
     secrets: options.secrets ?? {},
-    subject: subjectOf(options.subject),
     evaluator,
-    evaluationId: options.evaluationId ?? '42',
+    items: [{ subject: subjectOf(options.subject), evaluationId: options.evaluationId ?? '42' }],
     outbound: options.outbound,
     clock,
   });
+  const { outcome, use } = evaluated!;
   if (use !== null) throw new Error('an external evaluator uses no judge');
   return outcome;
 }
