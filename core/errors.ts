@@ -14,6 +14,7 @@ export const ERROR_CODES = {
   missing_scope: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
+  endpoint_not_supported: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   conflict: { status: 409, type: 'invalid_request_error' },
   request_id_in_use: { status: 409, type: 'invalid_request_error' },

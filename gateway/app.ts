@@ -4,12 +4,13 @@ import { AssayError } from '#core/errors.ts';
 import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import { errorReply, idHeaders } from './chat/answer.ts';
+import type { CallHandler } from './chat/handle.ts';
 import type { ModelAnswers } from './models/mod.ts';
-import { chatRoutes } from './routes/chat.ts';
+import { callRoutes } from './routes/calls.ts';
 import { modelRoutes } from './routes/models.ts';
 
 export type GatewayAppOptions = {
-  handleChat(request: Request): Promise<Response>;
+  handleCall: CallHandler;
   models: ModelAnswers;
   health: HealthOptions;
 };
@@ -25,7 +26,7 @@ export function createGatewayApp(options: GatewayAppOptions) {
           : error;
       return errorReply(known, idHeaders(newRequestId()));
     })
-    .use(chatRoutes(options.handleChat))
+    .use(callRoutes(options.handleCall))
     .use(modelRoutes(options.models))
     .use(healthRoutes(options.health))
     .compile();

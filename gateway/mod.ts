@@ -13,7 +13,7 @@ import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
-import { createChatHandler } from './chat/handle.ts';
+import { createCallHandler } from './chat/handle.ts';
 import { createRecorder } from './chat/record.ts';
 import { createAdmissions } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
@@ -69,7 +69,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const upstream = createUpstream(config.providerTimeouts);
   const catalog = createCatalog(config.models);
   const route = createRouter(config.providers, catalog);
-  const handleChat = createChatHandler({
+  const handleCall = createCallHandler({
     config,
     clock,
     log,
@@ -94,7 +94,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     },
   });
   const app = createGatewayApp({
-    handleChat,
+    handleCall,
     models: createModelAnswers(routable(catalog.chatModels(), route)),
     health: { metrics, checks: { postgres: () => sql`select 1` } },
   });

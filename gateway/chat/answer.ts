@@ -1,7 +1,8 @@
-/** Answers of the gateway's own, in OpenAI's shape, and the provider's headers that an answer passes on. */
+/** Answers of the gateway's own, in the shape of the surface that was called, and the provider's headers that an answer passes on. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError, ERROR_CODES, type ErrorCode } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
+import { type ErrorForm, OPENAI_ERRORS, type ToldError } from '../surfaces/error-form.ts';
 
 /** Flat list of names and values. */
 export type HeaderPairs = [string, string][];
@@ -33,24 +34,27 @@ export function idHeaders(requestId: string): HeaderPairs {
 /** The provider's headers for the client, and our own, which come first. Service-* is ours alone. */
 export function answerHeaders(provider: IncomingHttpHeaders, ownHeaders: HeaderPairs): HeaderPairs {
   const headers = [...ownHeaders];
+  // Most calls say nothing of their own but Service-*.
+  const isOwn = ownHeaders.length > 1 ? (name: string) => ownHeaders.some(([own]) => own === name) : null;
   for (const name in provider) {
     const value = provider[name];
     if (value === undefined || DROPPED.has(name) || name.startsWith('service-')) continue;
-    if (ownHeaders.some(([own]) => own === name)) continue;
+    if (isOwn?.(name)) continue;
     if (typeof value === 'string') headers.push([name, value]);
     else for (const item of value) headers.push([name, item]);
   }
   return headers;
 }
 
-/** An error body as OpenAI's clients read it. */
-export function errorBody(message: string, type: string, code: string | null): Buffer {
-  return Buffer.from(JSON.stringify({ error: { message, type, param: null, code } }));
+/** What clients are told of one of our errors. */
+export function toldError({ code, message }: Pick<AssayError, 'code' | 'message'>): ToldError {
+  const { status, type } = ERROR_CODES[code];
+  return { status, message, type, code };
 }
 
-/** The same for one of our codes. */
-export function ownErrorBody(code: ErrorCode, message: string): Buffer {
-  return errorBody(message, ERROR_CODES[code].type, code);
+/** The body that tells of one of our errors. */
+export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: ErrorForm): Buffer {
+  return Buffer.from(JSON.stringify(form.body(toldError(error))));
 }
 
 /**
@@ -58,15 +62,20 @@ export function ownErrorBody(code: ErrorCode, message: string): Buffer {
  */
 const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
 
+const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle this request' } as const;
+
 /** One of our errors as a response. What is not an AssayError is told as an internal error, without its text. */
-export function errorReply(error: unknown, ownHeaders: HeaderPairs): Response {
-  const known = error instanceof AssayError ? error : null;
-  const code = known?.code ?? 'internal_error';
-  const message = known?.message ?? 'The gateway failed to handle this request';
+export function errorReply(
+  error: unknown,
+  ownHeaders: HeaderPairs,
+  form: ErrorForm = OPENAI_ERRORS,
+): Response {
+  const known = error instanceof AssayError ? error : UNKNOWN;
+  const { code } = known;
   const headers: HeaderPairs = [['content-type', 'application/json'], ...ownHeaders];
   if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
   if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
-  return new Reply(ownErrorBody(code, message), { status: ERROR_CODES[code].status, headers });
+  return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });
 }
 
 const TYPES_BY_STATUS: Record<number, string> = {

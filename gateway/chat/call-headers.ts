@@ -10,6 +10,8 @@ import type { CacheHeaders } from '../cache/mod.ts';
 /** What a caller says about a call, beside its body. */
 export type CallHeaders = {
   authorization: string | null;
+  /** Where Anthropic's clients have their key. */
+  xApiKey: string | null;
   serviceAuth: string | null;
   /** A call of our own evaluators says so here; of clients it counts for nothing. */
   internal: string | null;
@@ -28,8 +30,10 @@ export type CallHeaders = {
   cache: CacheHeaders;
   /** Name (as sent) and value. */
   properties: [string, string][];
-  /** Flat list of names and values for the provider. */
+  /** Flat list of names and values for the provider, whichever it is. */
   forwarded: string[];
+  /** The same, which only providers of that dialect know. */
+  forwardedTo: { openai: string[]; anthropic: string[] };
 };
 
 const FORWARDED = new Set([
@@ -40,10 +44,9 @@ const FORWARDED = new Set([
   'http-referer',
   'x-title',
   'x-client-request-id',
-  'openai-organization',
-  'openai-project',
-  'openai-beta',
 ]);
+const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
+const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta']);
 /** The official SDKs tell the provider about themselves in these. */
 const FORWARDED_PREFIX = 'x-stainless-';
 const SERVICE_PREFIX = 'service-';
@@ -92,6 +95,7 @@ function limited(name: string, value: string): string {
 export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
   const call: CallHeaders = {
     authorization: null,
+    xApiKey: null,
     serviceAuth: null,
     internal: null,
     contentEncoding: null,
@@ -108,6 +112,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     cache: { isEnabled: false, cacheControl: null, seed: null, bucketMaxSize: null, isCoalescing: false },
     properties: [],
     forwarded: [],
+    forwardedTo: { openai: [], anthropic: [] },
   };
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const given = rawHeaders[index]!;
@@ -116,8 +121,11 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     if (FORWARDED.has(name) || name.startsWith(FORWARDED_PREFIX)) call.forwarded.push(name, value);
     else if (name.startsWith(SERVICE_PREFIX)) readServiceHeader(call, given, name, value);
     else if (name === 'authorization') call.authorization = value;
+    else if (name === 'x-api-key') call.xApiKey = value;
     else if (name === 'content-encoding') call.contentEncoding = value;
     else if (name === 'cache-control') call.cache.cacheControl = joined(call.cache.cacheControl, value);
+    else if (FORWARDED_TO_OPENAI.has(name)) call.forwardedTo.openai.push(name, value);
+    else if (FORWARDED_TO_ANTHROPIC.has(name)) call.forwardedTo.anthropic.push(name, value);
   }
   return call;
 }

@@ -2,9 +2,10 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
+import type { Surface } from '../surfaces/surface.ts';
 import type { HeaderPairs } from './answer.ts';
 import type { CallHeaders } from './call-headers.ts';
-import type { ChatBody } from './chat-body.ts';
+import type { RequestBody } from './request-body.ts';
 
 /** Who makes a call. */
 export type Caller = {
@@ -22,11 +23,13 @@ export type Caller = {
 export type Call = {
   id: string;
   caller: Caller;
-  /** The gateway's own path, as records show it. */
-  path: string;
+  surface: Surface;
   headers: CallHeaders;
-  body: ChatBody;
+  body: RequestBody;
+  /** Where it is tried; of a call that is tried at several, the latest. */
   route: Route;
+  /** Leave the usage chunk out: the gateway asked for it, not the client. As `route`, of the latest try. */
+  hidesUsage: boolean;
   /** Milliseconds since the epoch. */
   createdAtMs: number;
   /** On the monotonic clock. */
@@ -67,7 +70,7 @@ function callHead(call: Call) {
     apiKeyId: caller.apiKeyId,
     source: caller.source,
     createdAtMs: call.createdAtMs,
-    path: call.path,
+    path: call.surface.path,
     provider: route.row.label,
     requestModel: route.model,
     userId: headers.userId ?? body.user,

@@ -37,7 +37,7 @@ export function recordOnce(call: Call, recorder: Recorder): RecordOutcome {
   return (outcome) => {
     if (recorded === null) {
       recorded = recorder.record(call, outcome);
-      for (const hear of call.whenEnded.splice(0)) hear(outcome);
+      if (call.whenEnded.length > 0) for (const hear of call.whenEnded.splice(0)) hear(outcome);
     }
     return recorded;
   };
@@ -56,25 +56,31 @@ export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
         responseBody: NOTHING,
       });
     },
-    record: async (call, outcome) => {
-      if (!(await call.isLogged)) {
-        outbox.discard(call);
-        return false;
-      }
-      const head = entryHead(call, outcome, clock);
-      let responseBody = outcome.responseBody;
-      if (head.omitResponse) {
-        responseBody = withoutText(outcome);
-        head.contentEncoding = null;
-        head.contentType = 'application/json';
-      }
-      return outbox.append(call, {
-        head: Buffer.from(JSON.stringify(head)),
-        requestBody: head.omitRequest ? NOTHING : call.body.bytes,
-        responseBody,
-      });
-    },
+    record: (call, outcome) =>
+      // A promise only while the counters are asked: ordinary calls do not wait for one.
+      call.isLogged instanceof Promise
+        ? call.isLogged.then((isLogged) => append(call, outcome, isLogged))
+        : append(call, outcome, call.isLogged),
   };
+
+  function append(call: Call, outcome: Outcome, isLogged: boolean): Promise<boolean> {
+    if (!isLogged) {
+      outbox.discard(call);
+      return Promise.resolve(false);
+    }
+    const head = entryHead(call, outcome, clock);
+    let responseBody = outcome.responseBody;
+    if (head.omitResponse) {
+      responseBody = withoutText(outcome);
+      head.contentEncoding = null;
+      head.contentType = 'application/json';
+    }
+    return outbox.append(call, {
+      head: Buffer.from(JSON.stringify(head)),
+      requestBody: head.omitRequest ? NOTHING : call.body.bytes,
+      responseBody,
+    });
+  }
 }
 
 function withoutText(outcome: Outcome): Buffer {

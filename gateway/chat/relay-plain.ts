@@ -2,11 +2,11 @@
  * An answer in one piece: taken whole, committed to the log, then sent. Nobody can use half of a JSON document, and
  * only so can its last byte wait for its record.
  */
-import type { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
-import { answerHeaders, errorBody, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
+import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';
 
@@ -79,26 +79,17 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
   };
 }
 
-function jsonHeaders(call: Call): HeaderPairs {
-  return [['content-type', 'application/json'], ...call.ownHeaders];
-}
-
 function ownError(call: Call, error: AssayError): Answer {
   return {
     status: error.status,
-    body: ownErrorBody(error.code, error.message),
-    headers: jsonHeaders(call),
+    body: ownErrorBody(error, call.surface.errors),
+    headers: [['content-type', 'application/json'], ...call.ownHeaders],
     errorCode: error.code,
   };
 }
 
 function badAnswer(call: Call, message: string): Answer {
-  return {
-    status: 502,
-    body: ownErrorBody('provider_bad_answer', message),
-    headers: jsonHeaders(call),
-    errorCode: 'provider_bad_answer',
-  };
+  return ownError(call, new AssayError('provider_bad_answer', message));
 }
 
 function tooLarge(call: Call, maxBytes: number): Answer {
@@ -112,7 +103,7 @@ function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
 }
 
-/** What the client gets: the provider's bytes as they are, unless no client of OpenAI's dialect could read them. */
+/** What the client gets: the provider's bytes as they are, unless no client could read them. */
 function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   const { status, headers } = answer;
   const label = call.route.row.label;
@@ -127,7 +118,7 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   if (status < 400) {
     return badAnswer(
       call,
-      `The provider ${label} answered ${status} with ${describeBody(answer, raw)} instead of a completion`,
+      `The provider ${label} answered ${status} with ${describeBody(answer, raw)} instead of an answer`,
     );
   }
   const text = quote(raw, headers['content-encoding']);
@@ -137,7 +128,8 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
     ([name]) => !name.startsWith('content-') && name !== 'etag',
   );
   kept.push(['content-type', 'application/json']);
-  return { status, body: errorBody(message, errorTypeOf(status), null), headers: kept, errorCode: null };
+  const told = call.surface.errors.body({ status, message, type: errorTypeOf(status), code: null });
+  return { status, body: Buffer.from(JSON.stringify(told)), headers: kept, errorCode: null };
 }
 
 function describeBody(answer: ProviderAnswer, raw: Buffer): string {

@@ -1,24 +1,23 @@
 /**
  * A streamed answer: whole events go to the client as they come, byte for byte, and are kept for the log. The end is
- * held back, `[DONE]` or the close of the stream, until the record is committed: a client that has seen the end can
- * find its record.
+ * held back, the surface's last event or the close of the stream, until the record is committed: a client that has seen
+ * the end can find its record.
  */
 import type { ServerResponse } from 'node:http';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
-import { answerHeaders, ownErrorBody } from './answer.ts';
+import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import type { RecordOutcome } from './record.ts';
-import { FrameSplitter, isDoneFrame, isUsageFrame } from './sse-frames.ts';
+import { FrameSplitter, isUsageFrame } from './sse-frames.ts';
+import { toldStatus } from './told-status.ts';
 
 export type StreamRelayOptions = {
   call: Call;
   answer: ProviderAnswer;
   record: RecordOutcome;
-  /** Leave the usage chunk out: the gateway asked for it, not the client. */
-  hidesUsage: boolean;
   /** How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. */
   maxLoggedBytes: number;
   /** Milliseconds on the monotonic clock. */
@@ -64,11 +63,12 @@ export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
   readonly #client: ClientStream;
   readonly #splitter = new FrameSplitter();
+  #frames = 0;
   #logged: Buffer[] = [];
   #loggedBytes = 0;
   #isCut = false;
   #ttftMs: number | null = null;
-  /** From `[DONE]` on: the record is being committed, and what follows waits behind it. */
+  /** From the last event on: the record is being committed, and what follows waits behind it. */
   #ending: Promise<void> | null = null;
 
   constructor(options: StreamRelayOptions) {
@@ -92,9 +92,11 @@ export class StreamRelay implements AnswerSink {
     this.#ttftMs ??= this.#options.now() - this.#options.call.startedAt;
     this.#log(chunk);
     let passed: Buffer[] = [];
+    const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
-      if (this.#options.hidesUsage && isUsageFrame(frame)) continue;
-      if (this.#ending === null && isDoneFrame(frame)) {
+      this.#frames += 1;
+      if (hidesUsage && isUsageFrame(frame)) continue;
+      if (this.#ending === null && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
         this.#ending = this.#record(this.#options.answer.status, false, null);
@@ -106,8 +108,8 @@ export class StreamRelay implements AnswerSink {
 
   end(): void {
     const last = this.#splitter.rest();
-    this.#ending ??= this.#record(this.#options.answer.status, !this.#assembled().complete, null);
-    const hidden = this.#options.hidesUsage && isUsageFrame(last);
+    this.#ending ??= this.#recordEnd();
+    const hidden = this.#options.call.hidesUsage && isUsageFrame(last);
     void this.#ending.then(() => {
       if (!hidden) this.#client.write(last);
       this.#client.end();
@@ -115,14 +117,15 @@ export class StreamRelay implements AnswerSink {
   }
 
   fail(error: AssayError): void {
-    // After [DONE], or after a finish reason, the answer was whole: how the connection ended does not matter.
+    // After the last event, or after a finish reason, the answer was whole: how the connection ended does not matter.
     if (this.#ending !== null || this.#assembled().complete) {
       this.end();
       return;
     }
     void this.#record(this.#options.answer.status, true, error.code).then(() => {
-      // A torn event is not passed on: the error stands where it would have been, and no [DONE] follows.
-      this.#client.write(Buffer.from(`data: ${ownErrorBody(error.code, error.message).toString()}\n\n`));
+      // A torn event is not passed on: the error stands where it would have been, and no end follows.
+      const { errors } = this.#options.call.surface;
+      this.#client.write(Buffer.from(errors.frame(toldError(error), this.#frames)));
       this.#client.end();
     });
   }
@@ -140,7 +143,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   #log(chunk: Buffer): void {
-    // What follows [DONE] is not part of the answer.
+    // What follows the last event is not part of the answer.
     if (this.#ending !== null || this.#isCut) return;
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
@@ -149,6 +152,13 @@ export class StreamRelay implements AnswerSink {
 
   #assembled() {
     return assembleStream(Buffer.concat(this.#logged).toString('utf8'));
+  }
+
+  /** The connection closed without the last event: the answer may be whole all the same, or an error have told why not. */
+  #recordEnd(): Promise<void> {
+    const { completion, complete } = this.#assembled();
+    const { status } = this.#options.answer;
+    return this.#record(complete ? status : (toldStatus(completion.error) ?? status), !complete, null);
   }
 
   async #record(status: number, truncated: boolean, errorCode: string | null): Promise<void> {

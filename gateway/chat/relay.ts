@@ -1,13 +1,12 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
 import { AssayError, describeError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer, Upstream } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
 import { encodingOf, isEventStream } from './answer-form.ts';
 import type { Call, Outcome } from './call.ts';
-import type { ProviderBody } from './chat-body.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
-import type { ChatDependencies } from './handle.ts';
+import type { CallDependencies } from './handle.ts';
 import { type RecordOutcome, recordOnce } from './record.ts';
 import { type PlainRelay, relayPlain } from './relay-plain.ts';
 import { StreamRelay } from './relay-stream.ts';
@@ -15,17 +14,22 @@ import { StreamRelay } from './relay-stream.ts';
 /** An answer may be larger than a request: 128,000 tokens of stream are some 32 MiB of events. */
 const ANSWER_TO_BODY_RATIO = 4;
 
-/**
- * Relays one call. Resolves with the response as soon as there is one; of a stream, that is its beginning.
- * @param headers flat list for the provider
- * @param send what answers: the provider, or a stored answer in its place
- */
+/** What answers a call, a provider or a stored answer in its place: begins to, and returns what stops it. */
+export type Answering = (hear: AnswerHearing) => () => void;
+
+/** One of the two is called, once. */
+export type AnswerHearing = {
+  /** Status and headers are there: returns where the bytes go. */
+  onStart(answer: ProviderAnswer): AnswerSink;
+  /** There will be no answer. */
+  onFailure(error: AssayError): void;
+};
+
+/** Relays one call. Resolves with the response as soon as there is one; of a stream, that is its beginning. */
 export function relayCall(
   call: Call,
-  provided: ProviderBody,
-  headers: string[],
-  send: Upstream['send'],
-  dependencies: ChatDependencies,
+  answering: Answering,
+  dependencies: CallDependencies,
 ): Promise<Response> {
   const { clock } = dependencies;
   const maxAnswerBytes = dependencies.config.maxBodyBytes * ANSWER_TO_BODY_RATIO;
@@ -46,9 +50,9 @@ export function relayCall(
         { requestId: call.id, code: error.code, detail: error.detail },
         'provider call failed',
       );
-      void record(failedOutcome(error)).then((isKept) => {
+      void record(failedOutcome(call, error)).then((isKept) => {
         if (!isKept) call.ownHeaders.push(['service-logged', 'false']);
-        respond(errorReply(error, call.ownHeaders));
+        respond(errorReply(error, call.ownHeaders, call.surface.errors));
       });
     };
 
@@ -56,9 +60,8 @@ export function relayCall(
       const options = { call, answer, record, respond };
       const encoding = encodingOf(answer);
       if (isEventStream(answer) && (encoding === null || canDecode(encoding))) {
-        const { hidesUsage } = provided;
         const now = () => clock.monotonic();
-        stream = new StreamRelay({ ...options, hidesUsage, maxLoggedBytes: maxAnswerBytes, now });
+        stream = new StreamRelay({ ...options, maxLoggedBytes: maxAnswerBytes, now });
         return encoding === null ? stream : decodingSink(encoding, call.route.row.label, stream);
       }
       plain = relayPlain({ ...options, maxAnswerBytes, abort: () => abort() });
@@ -68,15 +71,7 @@ export function relayCall(
     const begin = (): void => {
       // The client left while the START was written.
       if (isOver) return;
-      abort = send({
-        label: call.route.row.label,
-        origin: call.route.origin,
-        path: call.route.path,
-        headers,
-        body: provided.bytes,
-        onStart: start,
-        onFailure: fail,
-      });
+      abort = answering({ onStart: start, onFailure: fail });
     };
 
     call.client.once('close', () => {
@@ -103,10 +98,10 @@ function unexpected(error: unknown): AssayError {
 }
 
 /** Of a call that was answered by an error of ours. */
-export function failedOutcome(error: AssayError): Outcome {
+export function failedOutcome(call: Call, error: AssayError): Outcome {
   return {
     status: error.status,
-    responseBody: ownErrorBody(error.code, error.message),
+    responseBody: ownErrorBody(error, call.surface.errors),
     contentType: 'application/json',
     contentEncoding: null,
     stream: false,

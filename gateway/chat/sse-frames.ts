@@ -58,14 +58,6 @@ function frameEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** `[DONE]` frames are tiny; nothing longer is looked at. */
-const LONGEST_DONE_FRAME = 64;
-
-/** Whether a frame is the `[DONE]` that ends a stream. */
-export function isDoneFrame(frame: Buffer): boolean {
-  return frame.length <= LONGEST_DONE_FRAME && /(?:^|\n)data: ?\[DONE\]\s*$/.test(frame.toString('latin1'));
-}
-
 /**
  * Whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
  * The bytes are searched first, so that ordinary frames are not parsed.

@@ -9,9 +9,9 @@ import {
   type Lead,
   type StoredAnswer,
 } from '../cache/mod.ts';
-import type { Upstream } from '../providers/upstream.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call, Outcome } from './call.ts';
-import type { ProviderBody } from './chat-body.ts';
+import type { Answering } from './relay.ts';
 
 /**
  * The answer that is stored for a call, or that an identical call under way gets for it. Null: its provider is to be
@@ -20,18 +20,18 @@ import type { ProviderBody } from './chat-body.ts';
  */
 export async function findStored(
   call: Call,
-  provided: ProviderBody,
+  attempt: Attempt,
   wish: CacheWish,
   { cache, clock }: { cache: AnswerCache; clock: Clock },
 ): Promise<StoredAnswer | null> {
-  const { caller, path, route } = call;
+  const { caller, surface, route } = call;
   // What the provider is sent: calls that differ only in what is hidden from them again share an answer.
   const ask = cacheAsk(wish, {
     organizationId: caller.organizationId,
-    path,
+    path: surface.path,
     provider: route.provider,
     model: route.model,
-    body: provided.bytes,
+    body: attempt.body,
   });
   const found = wish.isReading ? await cache.find(ask) : null;
   if (found !== null) return found;
@@ -74,7 +74,7 @@ function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredAns
 }
 
 /** Sends nothing, and answers with what is stored, as its provider did. */
-export function replay({ status, contentType, body }: StoredAnswer): Upstream['send'] {
+export function replay({ status, contentType, body }: StoredAnswer): Answering {
   return ({ onStart }) => {
     const sink = onStart({
       status,

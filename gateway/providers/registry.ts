@@ -1,63 +1,123 @@
 /**
- * The providers, and the dialect of each: OpenAI's, of which bytes pass through untouched, or Anthropic's, which is
- * translated. What differs between providers of one dialect is a row of this table and nothing else.
+ * The providers: where each is, which endpoints it has, and how it is told who calls. What differs between providers is a
+ * row of this table and nothing else.
  */
 import type { ProviderName } from '#core/config/mod.ts';
 
+/** What a provider may be called for: OpenAI's chat completions and their kin, Anthropic's Messages. */
+export type Endpoint =
+  | 'chat'
+  | 'completions'
+  | 'responses'
+  | 'embeddings'
+  | 'moderations'
+  | 'messages'
+  | 'countTokens';
+
 export type ProviderRow = {
+  /** Whose headers it reads: OpenAI's, or Anthropic's. */
   dialect: 'openai' | 'anthropic';
   /** As records show it. */
   label: string;
-  /** Where `chatPath` lies below, as the maker's own clients have it; null when there is no public address. */
+  /** Where `paths` lie below, as the maker's own clients have it; null when there is no public address. */
   baseUrl: string | null;
-  chatPath: string;
+  /** Its endpoints. Where it has one of chat completions and Messages alone, the other is translated. */
+  paths: Readonly<Partial<Record<Endpoint, string>>>;
   /** The header that carries the provider key. */
   keyHeader: 'authorization' | 'api-key' | 'x-api-key';
   /** Sent with every call: flat list of names and values. */
   headers: readonly string[];
   /**
-   * Whether a stream has a usage chunk only because the gateway asks for it, or makes one. Mistral refuses unknown fields
-   * and sends usage unasked.
+   * Whether a stream has a usage chunk only because it is asked for. Mistral refuses unknown fields and sends usage
+   * unasked.
    */
   asksForUsage: boolean;
+  /** How it wants to be told how long an answer may be: OpenAI's newer models take the second alone, others the first. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Whose fields beside OpenAI's its chat completions take: OpenRouter passes Anthropic's on. */
+  extensions: 'none' | 'anthropic';
   /** The variable that sets the operator's key, for error sentences. */
   keyVariable: string;
 };
 
-const OPENAI = { dialect: 'openai', chatPath: '/chat/completions', asksForUsage: true, headers: [] } as const;
+const OPENAI_PATHS = {
+  chat: '/chat/completions',
+  completions: '/completions',
+  responses: '/responses',
+  embeddings: '/embeddings',
+  moderations: '/moderations',
+} as const;
+
+function openAiPaths(...endpoints: (keyof typeof OPENAI_PATHS)[]): ProviderRow['paths'] {
+  return Object.fromEntries(endpoints.map((endpoint) => [endpoint, OPENAI_PATHS[endpoint]]));
+}
+
+const OPENAI = {
+  dialect: 'openai',
+  asksForUsage: true,
+  maxTokensField: 'max_tokens',
+  extensions: 'none',
+  headers: [],
+} as const;
 const BEARER = { ...OPENAI, keyHeader: 'authorization' } as const;
 
 export const PROVIDERS: Record<ProviderName, ProviderRow> = {
-  openai: { ...BEARER, label: 'OPENAI', baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  openai: {
+    ...BEARER,
+    paths: OPENAI_PATHS,
+    maxTokensField: 'max_completion_tokens',
+    label: 'OPENAI',
+    baseUrl: 'https://api.openai.com/v1',
+    keyVariable: 'OPENAI_API_KEY',
+  },
   google: {
     ...BEARER,
+    paths: openAiPaths('chat', 'embeddings'),
     label: 'GOOGLE',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
   },
   mistral: {
     ...BEARER,
+    paths: openAiPaths('chat', 'embeddings', 'moderations'),
     label: 'MISTRAL',
     baseUrl: 'https://api.mistral.ai/v1',
     asksForUsage: false,
     keyVariable: 'MISTRAL_API_KEY',
   },
-  groq: { ...BEARER, label: 'GROQ', baseUrl: 'https://api.groq.com/openai/v1', keyVariable: 'GROQ_API_KEY' },
+  groq: {
+    ...BEARER,
+    paths: openAiPaths('chat', 'responses'),
+    maxTokensField: 'max_completion_tokens',
+    label: 'GROQ',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keyVariable: 'GROQ_API_KEY',
+  },
   deepseek: {
     ...BEARER,
+    paths: openAiPaths('chat'),
     label: 'DEEPSEEK',
     baseUrl: 'https://api.deepseek.com/v1',
     keyVariable: 'DEEPSEEK_API_KEY',
   },
-  xai: { ...BEARER, label: 'XAI', baseUrl: 'https://api.x.ai/v1', keyVariable: 'XAI_API_KEY' },
+  xai: {
+    ...BEARER,
+    paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    label: 'XAI',
+    baseUrl: 'https://api.x.ai/v1',
+    keyVariable: 'XAI_API_KEY',
+  },
   together: {
     ...BEARER,
+    paths: openAiPaths('chat', 'completions', 'embeddings'),
     label: 'TOGETHER',
     baseUrl: 'https://api.together.xyz/v1',
     keyVariable: 'TOGETHER_API_KEY',
   },
   openrouter: {
     ...BEARER,
+    paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    extensions: 'anthropic',
     label: 'OPENROUTER',
     baseUrl: 'https://openrouter.ai/api/v1',
     keyVariable: 'OPENROUTER_API_KEY',
@@ -66,18 +126,22 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     label: 'ANTHROPIC',
     dialect: 'anthropic',
     baseUrl: 'https://api.anthropic.com',
-    chatPath: '/v1/messages',
+    paths: { messages: '/v1/messages', countTokens: '/v1/messages/count_tokens' },
     keyHeader: 'x-api-key',
     headers: ['anthropic-version', '2023-06-01'],
     asksForUsage: true,
+    maxTokensField: 'max_tokens',
+    extensions: 'anthropic',
     keyVariable: 'ANTHROPIC_API_KEY',
   },
   azure: {
     ...OPENAI,
+    paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    maxTokensField: 'max_completion_tokens',
     label: 'AZURE',
     baseUrl: null,
     keyHeader: 'api-key',
     keyVariable: 'AZURE_OPENAI_API_KEY',
   },
-  custom: { ...BEARER, label: 'CUSTOM', baseUrl: null, keyVariable: 'CUSTOM_API_KEY' },
+  custom: { ...BEARER, paths: OPENAI_PATHS, label: 'CUSTOM', baseUrl: null, keyVariable: 'CUSTOM_API_KEY' },
 };

@@ -1,9 +1,9 @@
-/** Which provider a model name means, and where that provider's chat completions are. */
+/** Which provider a model name means, and where that provider is. */
 import { LRUCache } from 'lru-cache';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { PROVIDERS, type ProviderRow } from './registry.ts';
+import { type Endpoint, PROVIDERS, type ProviderRow } from './registry.ts';
 
 export type Route = {
   provider: ProviderName;
@@ -12,8 +12,8 @@ export type Route = {
   model: string;
   /** Scheme, host and port. */
   origin: string;
-  /** Path of the provider's chat completions. */
-  path: string;
+  /** Paths of the provider's endpoints. */
+  paths: Readonly<Partial<Record<Endpoint, string>>>;
   /** The operator's key; null when only the caller's own can be used. */
   apiKey: string | null;
 };
@@ -66,13 +66,15 @@ function findRoute(
       `The model '${asked}' needs the provider ${provider}, which has no address here: ${variable} is not set`,
     );
   }
-  const url = new URL(`${baseUrlOf(provider, address)}${row.chatPath}`);
+  const { origin, pathname, search } = new URL(baseUrlOf(provider, address));
+  const base = pathname.replace(/\/$/, '');
+  const paths = Object.entries(row.paths).map(([endpoint, path]) => [endpoint, `${base}${path}${search}`]);
   return {
     provider,
     row,
     model,
-    origin: url.origin,
-    path: url.pathname + url.search,
+    origin,
+    paths: Object.fromEntries(paths),
     apiKey: configured.apiKey,
   };
 }

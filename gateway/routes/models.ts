@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia';
-import { AssayError, ERROR_CODES } from '#core/errors.ts';
+import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import { errorReply, type HeaderPairs, idHeaders } from '../chat/answer.ts';
 import type { ModelAnswer, ModelAnswers } from '../models/mod.ts';
+import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../surfaces/error-form.ts';
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
 const PATHS = ['/v1/models', '/models'];
@@ -24,16 +25,17 @@ export function modelRoutes(models: ModelAnswers) {
 
 function answer(models: ModelAnswers, path: string, request: Request): Response {
   const dialect = request.headers.has('anthropic-version') ? 'anthropic' : 'openai';
+  const errors = dialect === 'anthropic' ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
   const headers = idHeaders(newRequestId());
   try {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return notAllowed(request, path, headers);
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return notAllowed(request, path, headers, errors);
     const { pathname, searchParams } = new URL(request.url);
     const id = idIn(pathname.slice(path.length + 1));
     const found = id === '' ? models.list(dialect, searchParams) : models.one(dialect, id);
     return reply(found, request, headers);
   } catch (error) {
-    if (dialect === 'anthropic' && error instanceof AssayError) return anthropicError(error, headers);
-    return errorReply(error, headers);
+    return errorReply(error, headers, errors);
   }
 }
 
@@ -64,18 +66,7 @@ function isCurrent(condition: string | null, etag: string): boolean {
   });
 }
 
-function notAllowed(request: Request, path: string, headers: HeaderPairs): Response {
+function notAllowed(request: Request, path: string, headers: HeaderPairs, errors: ErrorForm): Response {
   const error = new AssayError('method_not_allowed', `${request.method} is not allowed on ${path}; use GET`);
-  return errorReply(error, [...headers, ['allow', ALLOWED]]);
-}
-
-const ANTHROPIC_TYPES: Record<number, string> = { 400: 'invalid_request_error', 404: 'not_found_error' };
-
-/** An error body as Anthropic's clients read it. */
-function anthropicError({ code, message, status }: AssayError, headers: HeaderPairs): Response {
-  const type = ANTHROPIC_TYPES[status] ?? ERROR_CODES[code].type;
-  return new Reply(JSON.stringify({ type: 'error', error: { type, message } }), {
-    status,
-    headers: [['content-type', 'application/json'], ...headers],
-  });
+  return errorReply(error, [...headers, ['allow', ALLOWED]], errors);
 }

@@ -5,11 +5,12 @@
  * gathers them.
  */
 
-import { FrameSplitter, isDoneFrame, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
+import { FrameSplitter, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
 import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
 } from '../../gateway/providers/anthropic/mod.ts';
+import { isDoneFrame } from '../../gateway/surfaces/last-frame.ts';
 import { describeMachine } from './machine.ts';
 import { prose } from './prose.ts';
 import { formatTable, median } from './table.ts';

@@ -4,10 +4,12 @@ import t from 'tap';
 import { readConfig } from '#core/config/mod.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { answerKey, readCacheWish } from '../../gateway/cache/mod.ts';
+import { attemptAt } from '../../gateway/chat/attempt.ts';
 import { readCallHeaders } from '../../gateway/chat/call-headers.ts';
-import { providerBody, readChatBody } from '../../gateway/chat/chat-body.ts';
+import { readRequestBody } from '../../gateway/chat/request-body.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
+import { CHAT } from '../../gateway/surfaces/surface.ts';
 import { rowsOf } from './tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../docs/cache.md'), 'utf8');
@@ -44,16 +46,15 @@ t.test('the two bodies that it calls the same are, and a stream of one is not', 
   if (!config.ok) throw new Error(config.problems.join('\n'));
   const route = createRouter(config.config.providers);
   const keyOf = (text: string) => {
-    const body = readChatBody(Buffer.from(text));
+    const body = readRequestBody(Buffer.from(text), CHAT);
     const found = route(body.model);
     const { provider, model } = found;
-    const { bytes } = providerBody(body, found);
     return answerKey({
       organizationId: 'o',
       path: '/v1/chat/completions',
       provider,
       model,
-      body: bytes,
+      body: attemptAt(found, body, CHAT).body,
       seed: null,
     });
   };

@@ -11,6 +11,7 @@ import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import { createLimitService } from '../../api/limits/mod.ts';
 import { ownErrorBody } from '../../gateway/chat/answer.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
+import { OPENAI_ERRORS } from '../../gateway/surfaces/error-form.ts';
 import { testDatabase } from '../support/postgres.ts';
 import { rowsOf } from './tables.ts';
 
@@ -52,7 +53,12 @@ t.test('its refused call is what such a call is told', async (t) => {
   const told = rateLimitHeaders(REFUSED).map(([name, value]) => `${name.toLowerCase()}: ${value}`);
   t.same(head.trim().split('\n').slice(1), told);
   const { error } = JSON.parse(body);
-  t.same(JSON.parse(ownErrorBody('rate_limit_exceeded', error.message).toString()), { error });
+  t.same(
+    JSON.parse(
+      ownErrorBody({ code: 'rate_limit_exceeded', message: error.message }, OPENAI_ERRORS).toString(),
+    ),
+    { error },
+  );
 });
 
 t.test('its logging rates are those of the tiers', async (t) => {

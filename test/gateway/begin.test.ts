@@ -8,7 +8,7 @@ import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { createGatewayApp } from '../../gateway/app.ts';
 import type { Outcome } from '../../gateway/chat/call.ts';
-import { createChatHandler } from '../../gateway/chat/handle.ts';
+import { createCallHandler } from '../../gateway/chat/handle.ts';
 import { createModelAnswers } from '../../gateway/models/mod.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
 import { createUpstream, type Upstream } from '../../gateway/providers/upstream.ts';
@@ -35,7 +35,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const begun = Promise.withResolvers<void>();
   const committed = Promise.withResolvers<boolean>();
   const app = createGatewayApp({
-    handleChat: createChatHandler({
+    handleCall: createCallHandler({
       config,
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),

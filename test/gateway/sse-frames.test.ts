@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { FrameSplitter, isDoneFrame, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
+import { FrameSplitter, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
+import { isDoneFrame } from '../../gateway/surfaces/last-frame.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const frame = fc

@@ -68,6 +68,11 @@ function errorMember(body: string): JsonObject | null {
   }
 }
 
+/** Anthropic's name for errors with a status. */
+export function anthropicErrorType(status: number): string {
+  return typeOf(ANTHROPIC_TYPES, status);
+}
+
 function typeOf(types: Readonly<Record<number, string>>, status: number): string {
   return types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
@@ -84,6 +89,6 @@ export function toOpenAiError(status: number, body: string): JsonObject {
  * @param requestId shown as `request_id`, where given
  */
 export function toAnthropicError(status: number, body: string, requestId: string | null = null): JsonObject {
-  const error = { type: typeOf(ANTHROPIC_TYPES, status), message: readError(status, body).message };
+  const error = { type: anthropicErrorType(status), message: readError(status, body).message };
   return { type: 'error', error, ...(requestId === null ? {} : { request_id: requestId }) };
 }

@@ -1,39 +1,38 @@
 /**
- * Providers of another dialect, made to speak OpenAI's: what comes after this sees a provider like any other, and logs,
- * stores and relays what the client reads.
+ * Providers of another dialect, made to speak the one that was called: what comes after this sees a provider like any
+ * other, and logs, stores and relays what the client reads.
  */
 import { AssayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
-import {
-  MessagesStreamTranslator,
-  parseExactJson,
-  toCompletion,
-  toOpenAiError,
-} from '../providers/anthropic/mod.ts';
-import type { AnswerSink, ProviderAnswer, Upstream } from '../providers/upstream.ts';
+import { parseExactJson, type StreamTranslator } from '../providers/anthropic/mod.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { Translation } from '../surfaces/translation.ts';
 import { encodingOf, isEventStream } from './answer-form.ts';
-import type { Call } from './call.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 
-/** The way to a call's provider, in OpenAI's dialect. */
-export function spoken({ route, createdAtMs }: Call, send: Upstream['send']): Upstream['send'] {
-  if (route.row.dialect === 'openai') return send;
-  const created = Math.floor(createdAtMs / 1_000);
-  return (request) => {
-    const { label } = route.row;
-    const onStart = (answer: ProviderAnswer): AnswerSink => {
-      const encoding = encodingOf(answer);
-      if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
-        const sink = request.onStart(asJson(answer));
-        return wholeAnswer({ answer, encoding, created, sink, abort: () => abort() });
-      }
-      const sink = streamedAnswer(created, request.onStart(uncoded(answer)));
-      return encoding === null ? sink : decodingSink(encoding, label, sink);
-    };
-    const abort = send({ ...request, onStart });
-    return abort;
-  };
+export type TranslatedOptions = {
+  translation: Translation;
+  /** The provider's name in error sentences. */
+  label: string;
+  /** Seconds since 1970. */
+  created: number;
+  /** Where the translated answer begins. */
+  onStart(answer: ProviderAnswer): AnswerSink;
+  /** Stops the provider when its answer is refused. */
+  abort(): void;
+};
+
+/** The sink of a provider's answer that passes it on in the other dialect. */
+export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOptions): AnswerSink {
+  const { translation, created, label } = options;
+  const encoding = encodingOf(answer);
+  if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
+    const sink = options.onStart(asJson(answer));
+    return wholeAnswer({ answer, encoding, translation, created, sink, abort: options.abort });
+  }
+  const sink = streamedAnswer(translation.stream(created), options.onStart(uncoded(answer)));
+  return encoding === null ? sink : decodingSink(encoding, label, sink);
 }
 
 function uncoded(answer: ProviderAnswer): ProviderAnswer {
@@ -47,8 +46,7 @@ function asJson(answer: ProviderAnswer): ProviderAnswer {
 }
 
 /** What a stream becomes as it comes. */
-function streamedAnswer(created: number, sink: AnswerSink): AnswerSink {
-  const translator = new MessagesStreamTranslator({ created });
+function streamedAnswer(translator: StreamTranslator, sink: AnswerSink): AnswerSink {
   const pass = (frames: readonly Buffer[]) => {
     for (const frame of frames) sink.data(frame);
   };
@@ -65,6 +63,7 @@ function streamedAnswer(created: number, sink: AnswerSink): AnswerSink {
 type WholeAnswer = {
   answer: ProviderAnswer;
   encoding: string | null;
+  translation: Translation;
   created: number;
   sink: AnswerSink;
   abort(): void;
@@ -74,7 +73,7 @@ type WholeAnswer = {
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /** What a message or an error becomes once it is whole. */
-function wholeAnswer({ answer, encoding, created, sink, abort }: WholeAnswer): AnswerSink {
+function wholeAnswer({ answer, encoding, translation, created, sink, abort }: WholeAnswer): AnswerSink {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -92,8 +91,8 @@ function wholeAnswer({ answer, encoding, created, sink, abort }: WholeAnswer): A
         const text = decodeAnswer(Buffer.concat(chunks), encoding).toString('utf8');
         const told =
           answer.status < 300
-            ? toCompletion(parseExactJson(text) as JsonObject, { created })
-            : toOpenAiError(answer.status, text);
+            ? translation.answer(parseExactJson(text) as JsonObject, created)
+            : translation.error(answer.status, text);
         sink.data(Buffer.from(JSON.stringify(told)));
         sink.end();
       } catch (cause) {

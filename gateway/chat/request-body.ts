@@ -1,12 +1,11 @@
-/** The request body: what the gateway must know of it, and the little that it may change in it. */
+/** The request body: what the gateway must know of it. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/errors.ts';
-import { isObject, type JsonObject, setMember } from '#core/json/mod.ts';
-import { parseExactJson, toMessagesRequest } from '../providers/anthropic/mod.ts';
-import type { Route } from '../providers/route.ts';
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import type { Surface } from '../surfaces/surface.ts';
 
-export type ChatBody = {
+export type RequestBody = {
   /** As the client sent it, after content-encoding. */
   bytes: Buffer;
   model: string;
@@ -92,63 +91,35 @@ function parse(bytes: Buffer): unknown {
 }
 
 /**
- * Reads a chat completion request.
+ * Reads a request.
  * @throws AssayError invalid_json or invalid_body, naming the field
  */
-export function readChatBody(bytes: Buffer): ChatBody {
+export function readRequestBody(bytes: Buffer, surface: Surface): RequestBody {
   const body = parse(bytes);
   if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
-  const { model, stream, user, stream_options: streamOptions } = body;
-  if (model === undefined)
-    throw new AssayError('invalid_body', 'model is required: the id of the model to use');
-  if (typeof model !== 'string' || model === '')
-    throw new AssayError('invalid_body', 'model must be a string that is not empty');
-  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
+  const { stream, stream_options: streamOptions } = body;
+  if (surface.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw new AssayError('invalid_body', 'stream must be true or false');
-  }
   return {
     bytes,
-    model,
-    stream: stream === true,
-    user: typeof user === 'string' ? user : null,
+    model: readModel(body.model, surface.defaultModel),
+    stream: surface.canStream && stream === true,
+    user: surface.userOf(body),
     streamOptions: isObject(streamOptions) ? streamOptions : null,
-    maxTokens: tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens),
+    maxTokens:
+      tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens) ?? tokensOf(body.max_output_tokens),
   };
+}
+
+function readModel(model: unknown, defaultModel: string | null): string {
+  if (typeof model === 'string' && model !== '') return model;
+  if (model !== undefined && (model !== null || defaultModel === null))
+    throw new AssayError('invalid_body', 'model must be a string that is not empty');
+  if (defaultModel === null)
+    throw new AssayError('invalid_body', 'model is required: the id of the model to use');
+  return defaultModel;
 }
 
 function tokensOf(value: unknown): number | null {
   return typeof value === 'number' && value > 0 && value <= LARGEST_MAX_TOKENS ? value : null;
-}
-
-export type ProviderBody = {
-  bytes: Buffer;
-  /** We asked for usage and the client did not: its chunk must not reach the client. */
-  hidesUsage: boolean;
-};
-
-/**
- * The body for the provider. In OpenAI's dialect: the client's bytes, but for the model's name and the wish for usage
- * where needed.
- * @throws AssayError invalid_body for what another dialect cannot express
- */
-export function providerBody(body: ChatBody, { model, row }: Pick<Route, 'model' | 'row'>): ProviderBody {
-  const { dialect, asksForUsage } = row;
-  const hidesUsage = body.stream && asksForUsage && body.streamOptions?.include_usage !== true;
-  if (dialect === 'anthropic') return { bytes: messagesRequest(body, model), hidesUsage };
-  let bytes = body.bytes;
-  if (model !== body.model) bytes = setMember(bytes, 'model', model);
-  if (hidesUsage) bytes = setMember(bytes, 'stream_options', { ...body.streamOptions, include_usage: true });
-  return { bytes, hidesUsage };
-}
-
-/** Of models before these, answers could not be longer. */
-const OLD_CLAUDE = /claude-(?:instant|2|3-(?:opus|sonnet|haiku))/;
-const OLD_MAX_TOKENS = 4_096;
-/** For calls that do not say how long their answer may be, which Anthropic wants to be told. */
-const DEFAULT_MAX_TOKENS = 8_192;
-
-function messagesRequest({ bytes }: ChatBody, model: string): Buffer {
-  const maxTokensDefault = OLD_CLAUDE.test(model) ? OLD_MAX_TOKENS : DEFAULT_MAX_TOKENS;
-  const body = parseExactJson(bytes.toString('utf8')) as JsonObject;
-  return Buffer.from(JSON.stringify(toMessagesRequest(body, { model, maxTokensDefault })));
 }

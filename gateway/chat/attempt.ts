@@ -1,0 +1,56 @@
+/** One try at an answer: what is sent to which provider, and how its answer becomes one of the surface that was called. */
+import { AssayError } from '#core/errors.ts';
+import { type JsonObject, setMember } from '#core/json/mod.ts';
+import { parseExactJson } from '../providers/anthropic/mod.ts';
+import type { Endpoint } from '../providers/registry.ts';
+import type { Route } from '../providers/route.ts';
+import type { Surface } from '../surfaces/surface.ts';
+import { TRANSLATIONS, type Translation } from '../surfaces/translation.ts';
+import type { RequestBody } from './request-body.ts';
+
+export type Attempt = {
+  route: Route;
+  path: string;
+  /** null: the provider speaks the surface's dialect, and bytes pass through. */
+  translation: Translation | null;
+  /** What the provider is sent. */
+  body: Buffer;
+  /** We asked for usage and the client did not: its chunk must not reach the client. */
+  hidesUsage: boolean;
+};
+
+/**
+ * Makes the attempt at a route. In the same dialect: the client's bytes, but for the model's name and the wish for usage
+ * where needed.
+ * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
+ */
+export function attemptAt(route: Route, body: RequestBody, surface: Surface): Attempt {
+  const { row, model, paths } = route;
+  const path = paths[surface.endpoint];
+  if (path === undefined) return translatedAttempt(route, body, surface);
+  const isMissing = surface.hasUsageOption && body.streamOptions?.include_usage !== true;
+  const hidesUsage = body.stream && row.asksForUsage && isMissing;
+  let { bytes } = body;
+  if (model !== body.model) bytes = setMember(bytes, 'model', model);
+  if (hidesUsage) bytes = setMember(bytes, 'stream_options', { ...body.streamOptions, include_usage: true });
+  return { route, path, translation: null, body: bytes, hidesUsage };
+}
+
+function translatedAttempt(route: Route, body: RequestBody, surface: Surface): Attempt {
+  const translation = TRANSLATIONS[surface.endpoint];
+  const path = translation === undefined ? undefined : route.paths[translation.endpoint];
+  if (translation === undefined || path === undefined) throw notSupported(route, surface);
+  const asked = parseExactJson(body.bytes.toString('utf8')) as JsonObject;
+  const request = translation.request(asked, route.model, route.row);
+  // What is translated has its usage in a place of its own: it is hidden where the client's dialect has an option for it.
+  const hidesUsage = body.stream && surface.hasUsageOption && body.streamOptions?.include_usage !== true;
+  return { route, path, translation, body: Buffer.from(JSON.stringify(request)), hidesUsage };
+}
+
+function notSupported({ row, model, paths }: Route, { path }: Surface): AssayError {
+  const names = (Object.keys(paths) as Endpoint[]).join(', ');
+  return new AssayError(
+    'endpoint_not_supported',
+    `The provider ${row.label} of the model '${model}' has no ${path} here; it can be called for: ${names}`,
+  );
+}

@@ -1,0 +1,58 @@
+/** The headers of a provider call. */
+import { AssayError } from '#core/errors.ts';
+import { bearerToken } from '#core/http/mod.ts';
+import type { ProviderRow } from '../providers/registry.ts';
+import type { Attempt } from './attempt.ts';
+import type { Call } from './call.ts';
+import type { CallHeaders } from './call-headers.ts';
+
+/**
+ * Flat list of the headers that a provider is sent: what may be passed on of the client's, and the key.
+ * @param isStored the answer will be
+ * @throws AssayError provider_not_configured when there is no key for the provider
+ */
+export function providerHeaders(call: Call, attempt: Attempt, isStored: boolean): string[] {
+  const { headers, body, client } = call;
+  const { row } = attempt.route;
+  // A stream is read event by event, what is stored is for clients of any kind, and what is translated is read: these
+  // should come uncompressed. Of another plain answer the bytes pass through, so the provider is offered what the client takes.
+  const isPlain = body.stream || isStored || attempt.translation !== null;
+  const encoding = isPlain ? undefined : client.req.headers['accept-encoding'];
+  return [
+    ...headers.forwarded,
+    ...headers.forwardedTo[row.dialect],
+    ...ownHeaders(row, headers),
+    'content-type',
+    'application/json',
+    ...credential(call, attempt),
+    'accept-encoding',
+    typeof encoding === 'string' ? encoding : 'identity',
+  ];
+}
+
+/** Those of the provider's row; the caller may have set a version itself. */
+function ownHeaders({ headers }: ProviderRow, { forwardedTo }: CallHeaders): readonly string[] {
+  return headers.length > 0 && forwardedTo.anthropic.includes(headers[0]!) ? [] : headers;
+}
+
+/** The caller's own provider key, when it sent its Assay key as Service-Auth; else the operator's. */
+function credential({ headers }: Call, { route, translation }: Attempt): [string, string] {
+  const { row } = route;
+  if (headers.serviceAuth !== null) {
+    const bearer = headers.authorization === null ? null : bearerToken(headers.authorization);
+    // Tokens of Anthropic's subscriptions count in this header alone.
+    if (bearer !== null && row.dialect === 'anthropic' && translation === null)
+      return ['authorization', `Bearer ${bearer}`];
+    const own = bearer ?? headers.xApiKey;
+    if (own !== null) return keyHeader(row, own);
+  }
+  if (route.apiKey !== null) return keyHeader(row, route.apiKey);
+  throw new AssayError(
+    'provider_not_configured',
+    `The provider ${route.provider} has no key here: ${row.keyVariable} is not set, and the call brought none of its own`,
+  );
+}
+
+function keyHeader(row: ProviderRow, key: string): [string, string] {
+  return [row.keyHeader, row.keyHeader === 'authorization' ? `Bearer ${key}` : key];
+}

@@ -1,0 +1,30 @@
+import { Elysia } from 'elysia';
+import { AssayError } from '#core/errors.ts';
+import { newRequestId } from '#core/ids.ts';
+import { errorReply, idHeaders } from '../chat/answer.ts';
+import type { CallHandler } from '../chat/handle.ts';
+import { SURFACES } from '../surfaces/surface.ts';
+
+/** Every surface's calls. `parse: 'none'`: the handler reads the body itself, from the socket, and passes its bytes on. */
+export function callRoutes(handleCall: CallHandler) {
+  const routes = new Elysia({ name: 'gateway/calls' });
+  for (const surface of SURFACES) {
+    for (const address of surface.addresses) {
+      routes.post(address, ({ request }) => handleCall(request, surface), { parse: 'none' });
+      routes.all(
+        address,
+        ({ request }) => {
+          const error = new AssayError(
+            'method_not_allowed',
+            `${request.method} is not allowed on ${address}; use POST`,
+          );
+          const reply = errorReply(error, idHeaders(newRequestId()), surface.errors);
+          reply.headers.set('allow', 'POST');
+          return reply;
+        },
+        { parse: 'none' },
+      );
+    }
+  }
+  return routes;
+}

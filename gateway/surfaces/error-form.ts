@@ -1,0 +1,50 @@
+/** How a surface tells of errors: the same sentence, in the shape that the surface's clients read. */
+import type { JsonObject } from '#core/json/mod.ts';
+import { anthropicErrorType } from '../providers/anthropic/mod.ts';
+
+/** What an error of the gateway's own says. */
+export type ToldError = {
+  status: number;
+  message: string;
+  /** OpenAI's name for errors of this kind. */
+  type: string;
+  /** Ours, for programs; null when the gateway tells of a provider's. */
+  code: string | null;
+};
+
+export type ErrorForm = {
+  /** The body of an answer. */
+  body(error: ToldError): JsonObject;
+  /** The last event of a stream that breaks off after `framesBefore` events. */
+  frame(error: ToldError, framesBefore: number): string;
+};
+
+function openAiBody({ message, type, code }: ToldError) {
+  return { error: { message, type, param: null, code } };
+}
+
+/** `{"error": {message, type, param, code}}`; in a stream, an event of the same. */
+export const OPENAI_ERRORS: ErrorForm = {
+  body: openAiBody,
+  frame: (error) => `data: ${JSON.stringify(openAiBody(error))}\n\n`,
+};
+
+/** As OpenAI's; in a stream, the event `error` with its number, as every event of a response has one. */
+export const RESPONSES_ERRORS: ErrorForm = {
+  body: openAiBody,
+  frame: (error, framesBefore) => {
+    const { message, code } = error;
+    const event = { type: 'error', sequence_number: framesBefore, code, message, param: null };
+    return `event: error\ndata: ${JSON.stringify({ ...event, ...openAiBody(error) })}\n\n`;
+  },
+};
+
+function anthropicBody({ status, message }: ToldError) {
+  return { type: 'error', error: { type: anthropicErrorType(status), message } };
+}
+
+/** `{"type": "error", "error": {type, message}}`; in a stream, the event `error`. */
+export const ANTHROPIC_ERRORS: ErrorForm = {
+  body: anthropicBody,
+  frame: (error) => `event: error\ndata: ${JSON.stringify(anthropicBody(error))}\n\n`,
+};
