@@ -2,6 +2,7 @@ import type { Limiter } from '#core/limits/mod.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { AnswerCache } from './cache/mod.ts';
 import type { Recorder } from './chat/record.ts';
+import type { BreakerState } from './routing/mod.ts';
 
 export type GatewayMetrics = {
   /** Wraps the recorder, through which every call passes once, at its end. */
@@ -10,6 +11,8 @@ export type GatewayMetrics = {
   onUnlogged(): void;
   /** A limit was decided without the store that gateways share. */
   onDegraded(): void;
+  /** A provider's address fails too often to be tried where there is another, or does so no more. */
+  onBreaker(origin: string, state: BreakerState): void;
 };
 
 /** Registers the gateway's metrics. */
@@ -26,6 +29,11 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
     'gateway_limits_degraded_total',
     'Limits that were decided by this process alone, as the store of counters was away',
   );
+  const breakers = metrics.counter(
+    'gateway_breaker_changes_total',
+    "Changes of the breaker of a provider's address, by the state that it came into",
+    ['origin', 'state'],
+  );
   const counts: [keyof AnswerCache['counts'], string, string][] = [
     ['memoryHits', 'cache_memory_hits', 'Calls that were answered from memory'],
     ['storeHits', 'cache_store_hits', 'Calls that were answered from Postgres'],
@@ -38,6 +46,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
   return {
     onUnlogged: () => unlogged.inc(),
     onDegraded: () => degraded.inc(),
+    onBreaker: (origin, state) => breakers.inc({ origin, state }),
     counted: ({ begin, record }) => ({
       begin,
       record: (call, outcome) => {

@@ -22,12 +22,18 @@ import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createModelAnswers, routable } from './models/mod.ts';
 import { createRouter } from './providers/route.ts';
 import { createUpstream } from './providers/upstream.ts';
+import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** For what is still to be told Postgres: answers to keep, what calls cost. */
 const SAYING_GOODBYE_MS = 2_000;
+
+function after(ms: number, run: () => void): () => void {
+  const timer = setTimeout(run, ms);
+  return () => clearTimeout(timer);
+}
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
@@ -74,8 +80,14 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     clock,
     log,
     keys,
-    route,
+    plan: createPlanner({ route, groups: config.models?.groups ?? [], random: Math.random }),
     upstream,
+    sendRouted: createAttempts({
+      breaker: createBreaker({ clock, onChange: metricsOf.onBreaker }),
+      clock,
+      random: Math.random,
+      after,
+    }),
     recorder: metricsOf.counted(createRecorder(outbox, clock)),
     cache,
     admissions: createAdmissions(limiter, catalog),

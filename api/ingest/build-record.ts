@@ -90,7 +90,7 @@ export function buildRecord(
     request: {
       ...identityOf(head),
       response_model: responseModel,
-      model: responseModel ?? indexedText(head.requestModel ?? ''),
+      model: responseModel ?? indexedText(routedModel(head) ?? ''),
       response_id: storableOrNull(textOrNull(parsed.id)),
       prompt_tokens: usage?.promptTokens ?? null,
       completion_tokens: usage?.completionTokens ?? null,
@@ -120,10 +120,15 @@ function costOf(
   if (head.cachedFrom !== undefined) return { nano: 0, source: PRICE_SOURCE };
   return catalog.costOf({
     provider: head.provider.toLowerCase(),
-    models: [responseModel, head.requestModel],
+    models: [responseModel, routedModel(head)],
     usage,
     atMs: head.createdAtMs,
   });
+}
+
+/** What the provider was asked for. */
+function routedModel(head: LogEntryHead): string | null {
+  return head.routedModel ?? head.requestModel;
 }
 
 function hashesOf(folded: Properties): bigint[] {

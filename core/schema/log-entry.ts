@@ -4,6 +4,23 @@ import { type Checker, Compile } from './check.ts';
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 const OptionalMs = Type.Union([Type.Number(), Type.Null()]);
 
+/** One try of a call, which may have several: at one provider again, or at another. */
+const Attempt = Type.Object(
+  {
+    /** Upper case, as below. */
+    provider: Type.String(),
+    /** As this provider was asked for it. */
+    model: Type.String(),
+    /** The provider's; 0: no answer came. */
+    status: Type.Integer(),
+    /** A code of ours when no answer came, or none that could be used. */
+    errorCode: OptionalText,
+    /** From this try's beginning to its answer or failure. */
+    latencyMs: Type.Integer(),
+  },
+  { additionalProperties: false },
+);
+
 /**
  * What the gateway knows of one request when its answer is complete: the head of a log entry. The two bodies travel
  * beside it as the bytes that were sent and received; parsing them is ingest's work, not the gateway's.
@@ -27,8 +44,10 @@ export const LogEntryHead = Type.Object(
     path: Type.String(),
     /** Upper case: OPENAI, AZURE, … */
     provider: Type.String(),
-    /** The model as asked for, without a provider prefix. */
+    /** The model as asked for: a name, `provider/model`, a list, a group. */
     requestModel: OptionalText,
+    /** As the provider was asked for it; absent: by the same name. */
+    routedModel: Type.Optional(Type.String()),
     /** As the client saw it; 0 of a call that was interrupted: its gateway was killed, and nobody knows more. */
     status: Type.Integer(),
     stream: Type.Boolean(),
@@ -50,6 +69,8 @@ export const LogEntryHead = Type.Object(
     omitResponse: Type.Boolean(),
     /** The request whose stored answer this one got; absent: the provider was called. */
     cachedFrom: Type.Optional(Type.String()),
+    /** Every try in order, the one that was answered last; absent: there was one. */
+    attempts: Type.Optional(Type.Array(Attempt, { maxItems: 100 })),
   },
   { additionalProperties: false },
 );

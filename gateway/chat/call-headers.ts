@@ -6,6 +6,7 @@ import { AssayError } from '#core/errors.ts';
 import { isRequestId } from '#core/ids.ts';
 import { INTERNAL_HEADER } from '#core/internal-call.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
+import type { RetryHeaders } from '../routing/mod.ts';
 
 /** What a caller says about a call, beside its body. */
 export type CallHeaders = {
@@ -28,6 +29,7 @@ export type CallHeaders = {
   /** Several of them joined by commas, which no policy has; null: none. */
   rateLimitPolicy: string | null;
   cache: CacheHeaders;
+  retry: RetryHeaders;
   /** Name (as sent) and value. */
   properties: [string, string][];
   /** Flat list of names and values for the provider, whichever it is. */
@@ -110,6 +112,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     omitResponse: false,
     rateLimitPolicy: null,
     cache: { isEnabled: false, cacheControl: null, seed: null, bucketMaxSize: null, isCoalescing: false },
+    retry: { isEnabled: false, num: null },
     properties: [],
     forwarded: [],
     forwardedTo: { openai: [], anthropic: [] },
@@ -180,6 +183,12 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
       break;
     case 'service-cache-coalesce':
       call.cache.isCoalescing = isOn(value);
+      break;
+    case 'service-retry-enabled':
+      call.retry.isEnabled = isOn(value);
+      break;
+    case 'service-retry-num':
+      call.retry.num = value;
       break;
     case 'service-request-id':
       if (!isRequestId(value)) {

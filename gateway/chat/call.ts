@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
+import type { Attempt } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import type { HeaderPairs } from './answer.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -26,10 +27,12 @@ export type Call = {
   surface: Surface;
   headers: CallHeaders;
   body: RequestBody;
-  /** Where it is tried; of a call that is tried at several, the latest. */
+  /** Where it is tried first; once it is answered, where that was. */
   route: Route;
-  /** Leave the usage chunk out: the gateway asked for it, not the client. As `route`, of the latest try. */
+  /** Leave the usage chunk out: the gateway asked for it, not the client. Of the route that answers. */
   hidesUsage: boolean;
+  /** How it was tried, when it could be tried more than once. */
+  attempts: Attempt[];
   /** Milliseconds since the epoch. */
   createdAtMs: number;
   /** On the monotonic clock. */
@@ -60,6 +63,10 @@ export type Outcome = {
   errorCode: string | null;
 };
 
+function wholeMs(attempt: Attempt): Attempt {
+  return { ...attempt, latencyMs: Math.round(attempt.latencyMs) };
+}
+
 /** What the head of a log entry says of the call, before any answer. */
 function callHead(call: Call) {
   const { headers, body, route, caller } = call;
@@ -72,7 +79,8 @@ function callHead(call: Call) {
     createdAtMs: call.createdAtMs,
     path: call.surface.path,
     provider: route.row.label,
-    requestModel: route.model,
+    requestModel: body.model,
+    ...(route.model !== body.model && { routedModel: route.model }),
     userId: headers.userId ?? body.user,
     sessionId: headers.sessionId,
     sessionPath: headers.sessionPath,
@@ -82,6 +90,7 @@ function callHead(call: Call) {
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,
+    ...(call.attempts.length > 1 && { attempts: call.attempts.map(wholeMs) }),
     ...(call.cachedFrom !== null && { cachedFrom: call.cachedFrom }),
   } as const;
 }

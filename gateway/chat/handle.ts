@@ -1,5 +1,5 @@
 /**
- * One call, from door to door: headers → key → body → route → cache → limit → provider → relay → record. Each
+ * One call, from door to door: headers → key → body → routes → cache → limit → providers → relay → record. Each
  * step is a function of its own file; this one says in which order, and what happens when one fails.
  */
 import type { Clock } from '#core/clock.ts';
@@ -15,12 +15,13 @@ import type { LoggingRate } from '../limits/logging-rate.ts';
 import { counterOf } from '../limits/policy-of.ts';
 import type { Route } from '../providers/route.ts';
 import type { Upstream } from '../providers/upstream.ts';
+import { type Plan, readRetries, type SendRouted } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import { errorReply, idHeaders } from './answer.ts';
-import { attemptAt } from './attempt.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
+import { proposalTo } from './proposal.ts';
 import { providedBy } from './provided-answer.ts';
 import { providerHeaders } from './provider-headers.ts';
 import { type Recorder, recordOnce } from './record.ts';
@@ -32,7 +33,9 @@ export type CallDependencies = AuthenticateDependencies & {
   config: Pick<Config, 'maxBodyBytes'>;
   clock: Clock;
   log: Logger;
-  route(model: string): Route;
+  /** Where a model, a list of models or a group of them is tried. */
+  plan(model: string): Plan;
+  sendRouted: SendRouted;
   upstream: Upstream;
   recorder: Recorder;
   cache: AnswerCache;
@@ -61,15 +64,17 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
       const wish = readCacheWish(headers.cache);
       const limit = limitOf(headers, caller, dependencies);
       const body = await readRequest(request, headers, surface, dependencies.config.maxBodyBytes);
-      const route = dependencies.route(body.model);
+      const retries = readRetries(headers.retry);
+      const { routes } = dependencies.plan(body.model);
       call = {
         id,
         caller,
         surface,
         headers,
         body,
-        route,
+        route: routes[0]!,
         hidesUsage: false,
+        attempts: [],
         createdAtMs,
         startedAt,
         client: outgoingOf(request),
@@ -78,7 +83,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
         isLogged: true,
         whenEnded: [],
       };
-      return await answer(call, { wish, limit }, dependencies);
+      return await answer(call, { wish, limit, routes, retries }, dependencies);
     } catch (error) {
       if (!(error instanceof AssayError)) {
         dependencies.log.error(
@@ -92,18 +97,28 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
   };
 }
 
-type Wanted = { wish: CacheWish | null; limit: CallLimit | null };
+type Wanted = {
+  wish: CacheWish | null;
+  limit: CallLimit | null;
+  routes: readonly Route[];
+  /** How often each route is tried again. */
+  retries: number;
+};
 
 /** A stored answer comes before the limit, which it does not use; the provider after it. */
 async function answer(
   call: Call,
-  { wish, limit }: Wanted,
+  { wish, limit, routes, retries }: Wanted,
   dependencies: CallDependencies,
 ): Promise<Response> {
-  const { body, route, headers, caller, surface } = call;
-  const attempt = attemptAt(route, body, surface);
-  const sent = providerHeaders(call, attempt, wish !== null);
-  const stored = wish === null ? null : await findStored(call, attempt, wish, dependencies);
+  const { body, headers, caller, surface } = call;
+  // All of them before any call: what a model of the list cannot be asked is a mistake of the call's.
+  const sendings = routes.map((route) => {
+    const proposal = proposalTo(route, body, surface);
+    return { proposal, headers: providerHeaders(call, proposal, wish !== null) };
+  });
+  const { proposal } = sendings[0]!;
+  const stored = wish === null ? null : await findStored(call, proposal, wish, dependencies);
   if (wish !== null) call.ownHeaders.push(['service-cache', stored === null ? 'MISS' : 'HIT']);
   if (limit !== null) {
     const admission = await dependencies.admissions.admit(call, limit, stored !== null);
@@ -116,9 +131,8 @@ async function answer(
     throw new AssayError('client_closed_request', 'The client left before its call was made');
   dependencies.logging.watch(call);
   call.cachedFrom = stored?.requestId ?? null;
-  call.hidesUsage = attempt.hidesUsage;
-  const answering =
-    stored === null ? providedBy(call, attempt, sent, dependencies.upstream.send) : replay(stored);
+  call.hidesUsage = proposal.hidesUsage;
+  const answering = stored === null ? providedBy(call, sendings, retries, dependencies) : replay(stored);
   return await relayCall(call, answering, dependencies);
 }
 

@@ -1,37 +1,78 @@
-/** The provider's answer to a call. */
+/** The answer of the providers that a call is tried at. */
 import type { Upstream } from '../providers/upstream.ts';
-import type { Attempt } from './attempt.ts';
+import type { SendRouted } from '../routing/mod.ts';
 import type { Call } from './call.ts';
-import type { Answering } from './relay.ts';
+import type { Proposal } from './proposal.ts';
+import type { AnswerHearing, Answering } from './relay.ts';
 import { translatedAnswer } from './translated.ts';
 
+/** What is sent to each route. */
+export type Sending = {
+  proposal: Proposal;
+  /** Flat list of names and values. */
+  headers: string[];
+};
+
 /**
- * What calls the provider of an attempt.
- * @param headers flat list for the provider
+ * What tries a call at its routes, in their order.
+ * @param sendings at least one
+ * @param retries how often each is tried again
  */
 export function providedBy(
   call: Call,
-  attempt: Attempt,
-  headers: string[],
-  send: Upstream['send'],
+  sendings: readonly Sending[],
+  retries: number,
+  { upstream, sendRouted }: { upstream: Upstream; sendRouted: SendRouted },
 ): Answering {
-  const { route, path, translation, body } = attempt;
+  const hasSeveral = sendings.length > 1;
+  const turnTo = (index: number): void => {
+    const { route, hidesUsage } = sendings[index]!.proposal;
+    call.route = route;
+    call.hidesUsage = hidesUsage;
+    if (hasSeveral) call.ownHeaders.push(['service-fallback-index', String(index)]);
+  };
+  return ({ onStart, onFailure }) =>
+    sendRouted(
+      {
+        routes: sendings.map(({ proposal }) => proposal.route),
+        retries,
+        tryRoute: (_route, index, hear) => trySending(call, sendings[index]!, upstream, hear),
+        onAttempt: (attempt) => call.attempts.push(attempt),
+      },
+      {
+        onStart: (answer, index) => {
+          turnTo(index);
+          return onStart(answer);
+        },
+        onFailure: (error, index) => {
+          turnTo(index);
+          onFailure(error);
+        },
+      },
+    );
+}
+
+function trySending(
+  call: Call,
+  { proposal, headers }: Sending,
+  upstream: Upstream,
+  { onStart, onFailure }: AnswerHearing,
+): () => void {
+  const { route, path, translation, body } = proposal;
   const { label } = route.row;
   const created = Math.floor(call.createdAtMs / 1_000);
-  return ({ onStart, onFailure }) => {
-    const abort = send({
-      label,
-      origin: route.origin,
-      path,
-      headers,
-      body,
-      onStart:
-        translation === null
-          ? onStart
-          : (answer) =>
-              translatedAnswer(answer, { translation, label, created, onStart, abort: () => abort() }),
-      onFailure,
-    });
-    return abort;
-  };
+  const abort = upstream.send({
+    label,
+    origin: route.origin,
+    path,
+    headers,
+    body,
+    onStart:
+      translation === null
+        ? onStart
+        : (answer) =>
+            translatedAnswer(answer, { translation, label, created, onStart, abort: () => abort() }),
+    onFailure,
+  });
+  return abort;
 }

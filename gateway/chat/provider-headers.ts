@@ -2,21 +2,21 @@
 import { AssayError } from '#core/errors.ts';
 import { bearerToken } from '#core/http/mod.ts';
 import type { ProviderRow } from '../providers/registry.ts';
-import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';
+import type { Proposal } from './proposal.ts';
 
 /**
  * Flat list of the headers that a provider is sent: what may be passed on of the client's, and the key.
  * @param isStored the answer will be
  * @throws AssayError provider_not_configured when there is no key for the provider
  */
-export function providerHeaders(call: Call, attempt: Attempt, isStored: boolean): string[] {
+export function providerHeaders(call: Call, proposal: Proposal, isStored: boolean): string[] {
   const { headers, body, client } = call;
-  const { row } = attempt.route;
+  const { row } = proposal.route;
   // A stream is read event by event, what is stored is for clients of any kind, and what is translated is read: these
   // should come uncompressed. Of another plain answer the bytes pass through, so the provider is offered what the client takes.
-  const isPlain = body.stream || isStored || attempt.translation !== null;
+  const isPlain = body.stream || isStored || proposal.translation !== null;
   const encoding = isPlain ? undefined : client.req.headers['accept-encoding'];
   return [
     ...headers.forwarded,
@@ -24,7 +24,7 @@ export function providerHeaders(call: Call, attempt: Attempt, isStored: boolean)
     ...ownHeaders(row, headers),
     'content-type',
     'application/json',
-    ...credential(call, attempt),
+    ...credential(call, proposal),
     'accept-encoding',
     typeof encoding === 'string' ? encoding : 'identity',
   ];
@@ -36,7 +36,7 @@ function ownHeaders({ headers }: ProviderRow, { forwardedTo }: CallHeaders): rea
 }
 
 /** The caller's own provider key, when it sent its Assay key as Service-Auth; else the operator's. */
-function credential({ headers }: Call, { route, translation }: Attempt): [string, string] {
+function credential({ headers }: Call, { route, translation }: Proposal): [string, string] {
   const { row } = route;
   if (headers.serviceAuth !== null) {
     const bearer = headers.authorization === null ? null : bearerToken(headers.authorization);

@@ -9,8 +9,8 @@ import {
   type Lead,
   type StoredAnswer,
 } from '../cache/mod.ts';
-import type { Attempt } from './attempt.ts';
 import type { Call, Outcome } from './call.ts';
+import type { Proposal } from './proposal.ts';
 import type { Answering } from './relay.ts';
 
 /**
@@ -20,7 +20,7 @@ import type { Answering } from './relay.ts';
  */
 export async function findStored(
   call: Call,
-  attempt: Attempt,
+  proposal: Proposal,
   wish: CacheWish,
   { cache, clock }: { cache: AnswerCache; clock: Clock },
 ): Promise<StoredAnswer | null> {
@@ -31,14 +31,15 @@ export async function findStored(
     path: surface.path,
     provider: route.provider,
     model: route.model,
-    body: attempt.body,
+    body: proposal.body,
   });
   const found = wish.isReading ? await cache.find(ask) : null;
   if (found !== null) return found;
   const lead = wish.isCoalescing ? await leadWhileThere(call, ask, cache) : null;
   if (lead !== null && !lead.isLeader) return lead.answer;
   call.whenEnded.push((outcome) => {
-    const answer = storable(call, outcome, clock.now());
+    // What another model of a list answered is no answer of the first, which calls to come are for.
+    const answer = call.route === route ? storable(call, outcome, clock.now()) : null;
     if (lead !== null) lead.done(answer);
     else if (answer !== null) cache.store(ask, answer);
   });

@@ -4,8 +4,8 @@ import t from 'tap';
 import { readConfig } from '#core/config/mod.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { answerKey, readCacheWish } from '../../gateway/cache/mod.ts';
-import { attemptAt } from '../../gateway/chat/attempt.ts';
 import { readCallHeaders } from '../../gateway/chat/call-headers.ts';
+import { proposalTo } from '../../gateway/chat/proposal.ts';
 import { readRequestBody } from '../../gateway/chat/request-body.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
@@ -54,7 +54,7 @@ t.test('the two bodies that it calls the same are, and a stream of one is not', 
       path: '/v1/chat/completions',
       provider,
       model,
-      body: attemptAt(found, body, CHAT).body,
+      body: proposalTo(found, body, CHAT).body,
       seed: null,
     });
   };

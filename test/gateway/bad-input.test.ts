@@ -193,7 +193,7 @@ const TABLE: {
     status: 401,
     code: 'invalid_api_key',
     message:
-      'No API key was given: send it as "Authorization: Bearer <key>", or as "Service-Auth: Bearer <key>" beside your own provider key',
+      'No API key was given: send it as "Authorization: Bearer <key>" or "x-api-key: <key>", or as "Service-Auth: Bearer <key>" beside your own provider key',
   },
   {
     what: 'a key in another scheme',
@@ -202,7 +202,7 @@ const TABLE: {
     status: 401,
     code: 'invalid_api_key',
     message:
-      'No API key was given: send it as "Authorization: Bearer <key>", or as "Service-Auth: Bearer <key>" beside your own provider key',
+      'No API key was given: send it as "Authorization: Bearer <key>" or "x-api-key: <key>", or as "Service-Auth: Bearer <key>" beside your own provider key',
   },
   {
     what: 'a key that is not known',

@@ -12,6 +12,7 @@ import { createCallHandler } from '../../gateway/chat/handle.ts';
 import { createModelAnswers } from '../../gateway/models/mod.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
 import { createUpstream, type Upstream } from '../../gateway/providers/upstream.ts';
+import { createAttempts, createBreaker, createPlanner } from '../../gateway/routing/mod.ts';
 import { waitFor } from '../support/assay.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -40,8 +41,14 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),
       keys: { find: () => API_KEY, stop: async () => {} },
-      route: createRouter(config.providers),
+      plan: createPlanner({ route: createRouter(config.providers), groups: [], random: Math.random }),
       upstream: { ...upstream, ...replaceUpstream },
+      sendRouted: createAttempts({
+        breaker: createBreaker({ clock: systemClock }),
+        clock: systemClock,
+        random: Math.random,
+        after: () => t.fail('nothing is tried again') as never,
+      }),
       recorder: {
         begin: () => {
           begun.resolve();

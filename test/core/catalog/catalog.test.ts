@@ -13,7 +13,11 @@ function modelOf(id: string) {
   return model;
 }
 
-const withModels = (...models: OperatorModel[]): OperatorModels => ({ models, source: 'models-file@test' });
+const withModels = (...models: OperatorModel[]): OperatorModels => ({
+  models,
+  groups: [],
+  source: 'models-file@test',
+});
 
 t.test('every model is there once, means its own provider by its bare id, and has a price', async (t) => {
   t.equal(new Set(ids).size, ids.length);

@@ -26,6 +26,29 @@ t.test('a good file is taken as it is, and named by its content', async (t) => {
   t.same(problemsOf({ models: [] }), []);
 });
 
+t.test('groups are taken as they are, with models or without', async (t) => {
+  const groups = [
+    {
+      id: 'fast',
+      routes: [
+        { model: 'openai/gpt-4o-mini', weight: 7 },
+        { model: 'groq/llama-3.3-70b', weight: 2.5 },
+        { model: 'house-llama', weight: 0 },
+      ],
+    },
+    { id: 'gpt-4o', routes: [{ model: 'openai/gpt-4o' }] },
+  ];
+  for (const [file, models] of [
+    [{ groups }, []],
+    [{ models: [GOOD], groups }, [GOOD]],
+  ] as const) {
+    const read = parseModelsFile(JSON.stringify(file));
+    t.match(read, { ok: true, value: { models, groups } });
+  }
+  const without = parseModelsFile(JSON.stringify({ models: [GOOD] }));
+  t.same(without.ok && without.value.groups, []);
+});
+
 const TABLE: [what: string, model: Record<string, unknown>, problem: string][] = [
   ['no id', { provider: 'custom' }, 'models.0.id is required'],
   ['an empty id', { ...GOOD, id: '' }, 'models.0.id must have at least 1 characters, but is ""'],
@@ -88,6 +111,97 @@ for (const [what, model, problem] of TABLE) {
   t.test(`${what} is one sentence`, async (t) => t.same(problemsOf({ models: [model] }), [problem]));
 }
 
+const ROUTES = [{ model: 'gpt-4o' }];
+
+const GROUP_TABLE: [what: string, groups: Record<string, unknown>[], problem: string][] = [
+  ['no id', [{ routes: ROUTES }], 'groups.0.id is required'],
+  ['no routes', [{ id: 'fast' }], 'groups.0.routes is required'],
+  ['an empty group', [{ id: 'fast', routes: [] }], 'groups.0.routes must hold at least 1 items, but is []'],
+  [
+    'more routes than a call can try',
+    [{ id: 'fast', routes: Array.from({ length: 11 }, (_, index) => ({ model: `m${index}` })) }],
+    'groups.0.routes must hold at most 10 items, but is [{"model":"m0"},{"model":"m1"},{"model":"m2"},{"model":"m3"},{"model":"m4"},{"mo…',
+  ],
+  [
+    'a route without a model',
+    [{ id: 'fast', routes: [{ weight: 1 }] }],
+    'groups.0.routes.0.model is required',
+  ],
+  [
+    'a negative weight',
+    [{ id: 'fast', routes: [{ model: 'gpt-4o', weight: -1 }] }],
+    'groups.0.routes.0.weight must be at least 0, but is -1',
+  ],
+  [
+    'a weight without measure',
+    [{ id: 'fast', routes: [{ model: 'gpt-4o', weight: 1e7 }] }],
+    'groups.0.routes.0.weight must be at most 1000000, but is 10000000',
+  ],
+  [
+    'a weight as text',
+    [{ id: 'fast', routes: [{ model: 'gpt-4o', weight: '70%' }] }],
+    'groups.0.routes.0.weight must be a number, but is "70%"',
+  ],
+  [
+    'a field that there is not',
+    [{ id: 'fast', routes: ROUTES, listed: true }],
+    'groups.0.listed is not a known field',
+  ],
+  [
+    'a comma in the id',
+    [{ id: 'a,b', routes: ROUTES }],
+    'groups.0.id must be printable ASCII without spaces and commas, but is "a,b"',
+  ],
+  [
+    'a list in a route',
+    [{ id: 'fast', routes: [{ model: 'a, b' }] }],
+    'groups.0.routes.0.model must be printable ASCII without spaces and commas, but is "a, b"',
+  ],
+  [
+    "an id like a provider's model",
+    [{ id: 'openai/fast', routes: ROUTES }],
+    'groups.0.id "openai/fast" names the provider openai, which has models and no groups',
+  ],
+  [
+    'an id that a model has',
+    [{ id: 'house-llama', routes: ROUTES }],
+    'groups.0.id "house-llama" is that of models.0 too',
+  ],
+  [
+    'an id that another group has',
+    [
+      { id: 'fast', routes: ROUTES },
+      { id: 'slow', routes: ROUTES },
+      { id: 'fast', routes: ROUTES },
+    ],
+    'groups.2.id "fast" is that of groups.0 too',
+  ],
+  [
+    'a group in a group',
+    [
+      { id: 'fast', routes: [{ model: 'slow' }] },
+      { id: 'slow', routes: ROUTES },
+    ],
+    'groups.0.routes.0.model "slow" is a group, and a group cannot hold another',
+  ],
+  [
+    'a group in itself',
+    [{ id: 'gpt-4o', routes: ROUTES }],
+    'groups.0.routes.0.model "gpt-4o" is a group, and a group cannot hold another',
+  ],
+  [
+    'a model twice in a group',
+    [{ id: 'fast', routes: [...ROUTES, { model: 'gpt-5' }, ...ROUTES] }],
+    'groups.0.routes.2.model "gpt-4o" is that of routes.0 too',
+  ],
+];
+
+for (const [what, groups, problem] of GROUP_TABLE) {
+  t.test(`of groups, ${what} is one sentence`, async (t) =>
+    t.same(problemsOf({ models: [GOOD], groups }), [problem]),
+  );
+}
+
 t.test('an id that is there twice is told with the first place', async (t) => {
   t.same(problemsOf({ models: [GOOD, { ...GOOD, id: 'b' }, GOOD] }), [
     'models.2.id "house-llama" is that of models.0 too',
@@ -107,12 +221,19 @@ t.test('everything that is wrong is told at once, up to a bound', async (t) => {
     'models.2.price.output is required',
   ]);
   t.equal(problemsOf({ models: Array.from({ length: 500 }, () => ({})) }).length, 20);
+  const shut = Array.from({ length: 500 }, () => ({ ...GOOD, model: 'a b' }));
+  t.equal(problemsOf({ models: shut }).length, 20);
+  t.same(problemsOf({ models: [{ ...GOOD, model: 'a b' }], groups: [{ id: 'c d', routes: ROUTES }] }), [
+    'models.0.model must be printable ASCII without spaces and commas, but is "a b"',
+    'groups.0.id must be printable ASCII without spaces and commas, but is "c d"',
+  ]);
 });
 
 t.test('what is no list of models is told', async (t) => {
   t.match(problemsOf('{"models": [}'), [/^is not JSON: /]);
   t.match(problemsOf(''), [/^is not JSON: /]);
   t.same(problemsOf([]), ['body must be an object, but is []']);
-  t.same(problemsOf({}), ['models is required']);
+  t.same(problemsOf({ model: [] }), ['model is not a known field']);
   t.same(problemsOf({ models: {} }), ['models must be an array, but is {}']);
+  t.same(problemsOf({ groups: {} }), ['groups must be an array, but is {}']);
 });

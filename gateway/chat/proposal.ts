@@ -1,4 +1,4 @@
-/** One try at an answer: what is sent to which provider, and how its answer becomes one of the surface that was called. */
+/** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
 import { type JsonObject, setMember } from '#core/json/mod.ts';
 import { parseExactJson } from '../providers/anthropic/mod.ts';
@@ -8,7 +8,7 @@ import type { Surface } from '../surfaces/surface.ts';
 import { TRANSLATIONS, type Translation } from '../surfaces/translation.ts';
 import type { RequestBody } from './request-body.ts';
 
-export type Attempt = {
+export type Proposal = {
   route: Route;
   path: string;
   /** null: the provider speaks the surface's dialect, and bytes pass through. */
@@ -20,14 +20,14 @@ export type Attempt = {
 };
 
 /**
- * Makes the attempt at a route. In the same dialect: the client's bytes, but for the model's name and the wish for usage
+ * Makes the proposal to a route. In the same dialect: the client's bytes, but for the model's name and the wish for usage
  * where needed.
  * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
  */
-export function attemptAt(route: Route, body: RequestBody, surface: Surface): Attempt {
+export function proposalTo(route: Route, body: RequestBody, surface: Surface): Proposal {
   const { row, model, paths } = route;
   const path = paths[surface.endpoint];
-  if (path === undefined) return translatedAttempt(route, body, surface);
+  if (path === undefined) return translatedProposal(route, body, surface);
   const isMissing = surface.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.asksForUsage && isMissing;
   let { bytes } = body;
@@ -36,7 +36,7 @@ export function attemptAt(route: Route, body: RequestBody, surface: Surface): At
   return { route, path, translation: null, body: bytes, hidesUsage };
 }
 
-function translatedAttempt(route: Route, body: RequestBody, surface: Surface): Attempt {
+function translatedProposal(route: Route, body: RequestBody, surface: Surface): Proposal {
   const translation = TRANSLATIONS[surface.endpoint];
   const path = translation === undefined ? undefined : route.paths[translation.endpoint];
   if (translation === undefined || path === undefined) throw notSupported(route, surface);

@@ -1,0 +1,150 @@
+/**
+ * Where a call is tried, in order: what the text of `model` says, which is a model, a list of models with commas between
+ * them, or a group of MODELS_FILE.
+ */
+import { LRUCache } from 'lru-cache';
+import { AssayError, describeError } from '#core/errors.ts';
+import { quoteValue } from '#core/schema/check.ts';
+import { MAX_GROUP_ROUTES, type OperatorGroup } from '#core/schema/models-file.ts';
+import type { Route } from '../providers/route.ts';
+import { drawOrder, type Weighted } from './draw.ts';
+
+export type Plan = {
+  /** At least one, none twice; the first is tried first, the others when those before them fail. */
+  routes: readonly Route[];
+};
+
+export type PlannerOptions = {
+  /** The way to one model; throws AssayError model_not_found or provider_not_configured. */
+  route(model: string): Route;
+  groups: readonly OperatorGroup[];
+  /** Numbers in [0, 1). */
+  random(): number;
+};
+
+/** However they are written. */
+const MAX_ROUTES = MAX_GROUP_ROUTES;
+/** Ten of the longest names, with room for spaces. */
+const LONGEST_LIST = 3_000;
+const PLANS_KEPT = 2_000;
+
+type Members = Weighted<Route>[];
+
+/**
+ * Makes the function that reads `model`. What is fixed is kept: planning a call to one model is a look-up. Groups are
+ * drawn anew for each call.
+ *
+ * The returned function throws AssayError invalid_body for a list that breaks a rule, and what `route` throws for one of
+ * its models: a list that cannot work as it is written is a mistake, and not to be found out on the day it is needed.
+ * @throws Error that names each route of a group that leads nowhere
+ */
+export function createPlanner(options: PlannerOptions): (model: string) => Plan {
+  const { route, random } = options;
+  const groups = membersOf(options);
+  const known = new LRUCache<string, () => Plan>({ max: PLANS_KEPT });
+
+  function read(model: string): () => Plan {
+    const names = model.includes(',') ? namesIn(model) : [model];
+    const steps = names.map((name) => groups.get(name) ?? route(name));
+    refuseRepeats(names, steps);
+    refuseLong(steps);
+    if (steps.every((step): step is Route => !Array.isArray(step))) {
+      const plan: Plan = { routes: steps };
+      return () => plan;
+    }
+    return () => ({ routes: withoutRepeats(steps.flatMap((step) => drawn(step, random))) });
+  }
+
+  return (model) => {
+    let plan = known.get(model);
+    if (plan === undefined) {
+      plan = read(model);
+      known.set(model, plan);
+    }
+    return plan();
+  };
+}
+
+/** The routes of each group, by its id. */
+function membersOf({ groups, route }: PlannerOptions): Map<string, Members> {
+  const problems: string[] = [];
+  const members = groups.map(({ id, routes }, group): [string, Members] => {
+    const found = routes.flatMap(({ model, weight = 1 }, index) => {
+      try {
+        return [{ item: route(model), weight }];
+      } catch (error) {
+        problems.push(`groups.${group}.routes.${index}.model: ${describeError(error)}`);
+        return [];
+      }
+    });
+    return [id, found];
+  });
+  if (problems.length > 0) throw new Error(`MODELS_FILE cannot be used: ${problems.join('; ')}`);
+  return new Map(members);
+}
+
+function namesIn(list: string): string[] {
+  if (list.length > LONGEST_LIST) {
+    throw new AssayError(
+      'invalid_body',
+      `model must have at most ${LONGEST_LIST} characters, but has ${list.length}`,
+    );
+  }
+  const names = list.split(',').map((name) => name.trim());
+  const empty = names.indexOf('');
+  if (empty === -1) return names;
+  throw new AssayError(
+    'invalid_body',
+    `model must be one model or a list with a comma between each two, but entry ${empty + 1} of ${quoteValue(list)} is empty`,
+  );
+}
+
+/** A route, or the routes of a group. */
+type Step = Route | Members;
+
+function refuseRepeats(names: readonly string[], steps: readonly Step[]): void {
+  const first = new Map<string, string>();
+  for (const [index, step] of steps.entries()) {
+    const name = names[index]!;
+    const key = Array.isArray(step) ? name : keyOf(step);
+    const earlier = first.get(key);
+    if (earlier !== undefined) throw repeated(earlier, name);
+    first.set(key, name);
+  }
+}
+
+function repeated(earlier: string, name: string): AssayError {
+  const how =
+    earlier === name
+      ? `${quoteValue(name)} is there twice`
+      : `${quoteValue(earlier)} and ${quoteValue(name)} are the same`;
+  return new AssayError('invalid_body', `model must list each model once, but ${how}`);
+}
+
+function refuseLong(steps: readonly Step[]): void {
+  const count = steps.flat().length;
+  if (count <= MAX_ROUTES) return;
+  throw new AssayError(
+    'invalid_body',
+    `model must list at most ${MAX_ROUTES} models, those of groups included, but lists ${count}`,
+  );
+}
+
+function drawn(step: Step, random: () => number): Route[] {
+  return Array.isArray(step) ? drawOrder(step, random) : [step];
+}
+
+/** Groups may share models with each other and with the list: the second try would be the first one's. */
+function withoutRepeats(routes: readonly Route[]): Route[] {
+  const seen = new Set<string>();
+  return routes.filter((route) => {
+    const isNew = !seen.has(keyOf(route));
+    seen.add(keyOf(route));
+    return isNew;
+  });
+}
+
+/** Models have names for it that differ: `gpt-4o` is `openai/gpt-4o`. A space is in no group's id. */
+function keyOf({ provider, model }: Route): string {
+  return `${provider} ${model}`;
+}

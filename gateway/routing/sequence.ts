@@ -1,0 +1,200 @@
+/** One call that may be tried several times: what follows what. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { AssayError, describeError, type ErrorCode } from '#core/errors.ts';
+import type { Route } from '../providers/route.ts';
+import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
+import { healthOf, type Leave } from './breaker.ts';
+import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
+
+/** No try begins later than this after the first: OpenAI's and Anthropic's clients give up then. */
+const DEADLINE_MS = 600_000;
+
+type Try = {
+  index: number;
+  route: Route;
+  leave: Leave;
+  startedAt: number;
+  /** `passed`: its answer is the call's. `over`: nothing of it counts any more. */
+  state: 'open' | 'passed' | 'over';
+  abort(): void;
+};
+
+/** What follows a try that failed: the same route after a while, or the next one. */
+type Next = { waitMs: number } | 'fallback';
+
+/** The tries of one call. */
+export class Sequence {
+  readonly #call: RoutedCall;
+  readonly #hear: CallHearing;
+  readonly #options: AttemptsOptions;
+  readonly #beganAt: number;
+  /** Places of routes, in the order of the plan. */
+  readonly #untried: number[];
+  #retriesBefore = 0;
+  #current: Try | null = null;
+  #stopWaiting = nothing;
+
+  constructor(call: RoutedCall, hear: CallHearing, options: AttemptsOptions) {
+    this.#call = call;
+    this.#hear = hear;
+    this.#options = options;
+    this.#beganAt = options.clock.monotonic();
+    this.#untried = call.routes.map((_, index) => index);
+  }
+
+  /** Tries the first route whose address is well; when none is, the first: it may have recovered. */
+  begin(): void {
+    this.#retriesBefore = 0;
+    for (const [at, index] of this.#untried.entries()) {
+      const leave = this.#options.breaker.admit(this.#originOf(index));
+      if (leave.kind === 'open') continue;
+      this.#untried.splice(at, 1);
+      this.#try(index, leave);
+      return;
+    }
+    const first = this.#untried.shift()!;
+    this.#try(first, this.#options.breaker.leaveFor(this.#originOf(first)));
+  }
+
+  /** May be called again, and when all is over. */
+  abort(): void {
+    this.#stopWaiting();
+    const tried = this.#current;
+    if (tried === null) return;
+    if (tried.state === 'open') this.#end(tried, 0, 'client_closed_request');
+    tried.state = 'over';
+    tried.abort();
+  }
+
+  #originOf(index: number): string {
+    return this.#call.routes[index]!.origin;
+  }
+
+  #try(index: number, leave: Leave): void {
+    const route = this.#call.routes[index]!;
+    const startedAt = this.#options.clock.monotonic();
+    const tried: Try = { index, route, leave, startedAt, state: 'open', abort: nothing };
+    this.#current = tried;
+    try {
+      tried.abort = this.#call.tryRoute(route, index, {
+        onStart: (answer) => this.#answered(tried, answer),
+        onFailure: (error) => this.#failed(tried, error),
+      });
+    } catch (error) {
+      if (tried.state === 'passed') throw error;
+      this.#failed(tried, asAssayError(error));
+    }
+    // It was given up before there was anything to stop it with.
+    if (tried.state === 'over') tried.abort();
+  }
+
+  #answered(tried: Try, answer: ProviderAnswer): AnswerSink {
+    if (tried.state !== 'open') return DEAF;
+    const { status, headers } = answer;
+    if (status < 400) return this.#canGoOn() ? this.#held(tried, answer) : this.#pass(tried, answer);
+    const outcome: TryOutcome = { status, headers, errorCode: null };
+    this.#end(tried, status, null);
+    const next = this.#nextAfter(tried, outcome);
+    if (next === null) return this.#passOn(tried, answer);
+    tried.state = 'over';
+    tried.abort();
+    this.#goOn(tried, next);
+    return DEAF;
+  }
+
+  #failed(tried: Try, error: AssayError): void {
+    if (tried.state !== 'open') return;
+    tried.state = 'over';
+    this.#end(tried, 0, error.code);
+    const next = this.#nextAfter(tried, { status: 0, headers: NO_HEADERS, errorCode: error.code });
+    if (next === null) this.#hear.onFailure(error, tried.index);
+    else this.#goOn(tried, next);
+  }
+
+  /** Passes an answer on once its first byte, or its end, is there. */
+  #held(tried: Try, answer: ProviderAnswer): AnswerSink {
+    let sink: AnswerSink | null = null;
+    const opened = () => {
+      sink ??= this.#pass(tried, answer);
+      return sink;
+    };
+    return {
+      data: (chunk) => opened().data(chunk),
+      end: () => opened().end(),
+      fail: (error) => {
+        if (sink === null) this.#failed(tried, error);
+        else sink.fail(error);
+      },
+    };
+  }
+
+  #pass(tried: Try, answer: ProviderAnswer): AnswerSink {
+    if (tried.state !== 'open') return DEAF;
+    this.#end(tried, answer.status, null);
+    return this.#passOn(tried, answer);
+  }
+
+  #passOn(tried: Try, answer: ProviderAnswer): AnswerSink {
+    tried.state = 'passed';
+    return this.#hear.onStart(answer, tried.index);
+  }
+
+  /** Tells of a try, once. */
+  #end({ route, leave, startedAt }: Try, status: number, errorCode: ErrorCode | null): void {
+    const { breaker, clock } = this.#options;
+    breaker.settle(route.origin, leave, healthOf(status, errorCode));
+    this.#call.onAttempt({
+      provider: route.row.label,
+      model: route.model,
+      status,
+      errorCode,
+      latencyMs: Math.round(clock.monotonic() - startedAt),
+    });
+  }
+
+  #canGoOn(): boolean {
+    return this.#untried.length > 0 || this.#retriesBefore < this.#call.retries;
+  }
+
+  /** Null: the outcome is the call's. */
+  #nextAfter({ route }: Try, outcome: TryOutcome): Next | null {
+    const { breaker, clock, random } = this.#options;
+    const leftMs = this.#beganAt + DEADLINE_MS - clock.monotonic();
+    const canFallBack = this.#untried.length > 0 && leftMs >= 0 && isWorthFallingBack(outcome);
+    // To wait for an address that others have found ill would be to wait for nothing.
+    const isBetterElsewhere = canFallBack && breaker.leaveFor(route.origin).kind === 'open';
+    if (this.#retriesBefore < this.#call.retries && isWorthRetrying(outcome) && !isBetterElsewhere) {
+      const retriesBefore = this.#retriesBefore;
+      const waitMs = waitBeforeRetry(outcome, { retriesBefore, nowMs: clock.now(), random });
+      if (waitMs !== null && waitMs <= leftMs) return { waitMs };
+    }
+    return canFallBack ? 'fallback' : null;
+  }
+
+  #goOn({ index, route }: Try, next: Next): void {
+    if (next === 'fallback') {
+      this.begin();
+      return;
+    }
+    this.#retriesBefore += 1;
+    this.#stopWaiting = this.#options.after(next.waitMs, () =>
+      this.#try(index, this.#options.breaker.admit(route.origin)),
+    );
+  }
+}
+
+/** What comes for a try that was given up. */
+const DEAF: AnswerSink = { data: nothing, end: nothing, fail: nothing };
+const NO_HEADERS: IncomingHttpHeaders = {};
+
+export function nothing(): void {}
+
+/** What was thrown, as an error that a client may be told. */
+export function asAssayError(error: unknown): AssayError {
+  if (error instanceof AssayError) return error;
+  return new AssayError('internal_error', 'The gateway failed to make this call', {
+    detail: describeError(error),
+    cause: error,
+  });
+}
