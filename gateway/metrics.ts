@@ -29,10 +29,10 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
     'gateway_limits_degraded_total',
     'Limits that were decided by this process alone, as the store of counters was away',
   );
-  const breakers = metrics.counter(
-    'gateway_breaker_changes_total',
-    "Changes of the breaker of a provider's address, by the state that it came into",
-    ['origin', 'state'],
+  const open = metrics.gauge(
+    'gateway_provider_open',
+    '1 while the breaker of a provider address is open: calls go to their other routes, where they have any',
+    ['origin'],
   );
   const counts: [keyof AnswerCache['counts'], string, string][] = [
     ['memoryHits', 'cache_memory_hits', 'Calls that were answered from memory'],
@@ -46,7 +46,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
   return {
     onUnlogged: () => unlogged.inc(),
     onDegraded: () => degraded.inc(),
-    onBreaker: (origin, state) => breakers.inc({ origin, state }),
+    onBreaker: (origin, state) => open.set({ origin }, Number(state !== 'closed')),
     counted: ({ begin, record }) => ({
       begin,
       record: (call, outcome) => {

@@ -188,7 +188,7 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
       call.retry.isEnabled = isOn(value);
       break;
     case 'service-retry-num':
-      call.retry.num = value;
+      call.retry.num = joined(call.retry.num, value);
       break;
     case 'service-request-id':
       if (!isRequestId(value)) {

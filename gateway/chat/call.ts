@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
-import type { Attempt } from '../routing/mod.ts';
+import type { TriedRoute } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import type { HeaderPairs } from './answer.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -32,7 +32,7 @@ export type Call = {
   /** Leave the usage chunk out: the gateway asked for it, not the client. Of the route that answers. */
   hidesUsage: boolean;
   /** How it was tried, when it could be tried more than once. */
-  attempts: Attempt[];
+  attempts: TriedRoute[];
   /** Milliseconds since the epoch. */
   createdAtMs: number;
   /** On the monotonic clock. */
@@ -63,10 +63,6 @@ export type Outcome = {
   errorCode: string | null;
 };
 
-function wholeMs(attempt: Attempt): Attempt {
-  return { ...attempt, latencyMs: Math.round(attempt.latencyMs) };
-}
-
 /** What the head of a log entry says of the call, before any answer. */
 function callHead(call: Call) {
   const { headers, body, route, caller } = call;
@@ -90,7 +86,7 @@ function callHead(call: Call) {
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,
-    ...(call.attempts.length > 1 && { attempts: call.attempts.map(wholeMs) }),
+    ...(call.attempts.length > 1 && { attempts: call.attempts }),
     ...(call.cachedFrom !== null && { cachedFrom: call.cachedFrom }),
   } as const;
 }

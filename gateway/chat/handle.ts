@@ -15,7 +15,7 @@ import type { LoggingRate } from '../limits/logging-rate.ts';
 import { counterOf } from '../limits/policy-of.ts';
 import type { Route } from '../providers/route.ts';
 import type { Upstream } from '../providers/upstream.ts';
-import { type Plan, readRetries, type SendRouted } from '../routing/mod.ts';
+import { type Plan, readRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import { errorReply, idHeaders } from './answer.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
@@ -23,7 +23,7 @@ import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
 import { proposalTo } from './proposal.ts';
 import { providedBy } from './provided-answer.ts';
-import { providerHeaders } from './provider-headers.ts';
+import { ownKey, providerHeaders } from './provider-headers.ts';
 import { type Recorder, recordOnce } from './record.ts';
 import { failedOutcome, relayCall } from './relay.ts';
 import { decodeBody, type RequestBody, readRequestBody } from './request-body.ts';
@@ -65,7 +65,9 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
       const limit = limitOf(headers, caller, dependencies);
       const body = await readRequest(request, headers, surface, dependencies.config.maxBodyBytes);
       const retries = readRetries(headers.retry);
-      const { routes } = dependencies.plan(body.model);
+      const plan = dependencies.plan(body.model);
+      if (ownKey(headers) !== null) requireOneProvider(plan);
+      const { routes } = plan;
       call = {
         id,
         caller,

@@ -37,7 +37,7 @@ export function providedBy(
         routes: sendings.map(({ proposal }) => proposal.route),
         retries,
         tryRoute: (_route, index, hear) => trySending(call, sendings[index]!, upstream, hear),
-        onAttempt: (attempt) => call.attempts.push(attempt),
+        onTried: (tried) => call.attempts.push(tried),
       },
       {
         onStart: (answer, index) => {

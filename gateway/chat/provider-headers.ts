@@ -6,6 +6,8 @@ import type { Call } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';
 import type { Proposal } from './proposal.ts';
 
+type OwnKey = { key: string; isBearer: boolean };
+
 /**
  * Flat list of the headers that a provider is sent: what may be passed on of the client's, and the key.
  * @param isStored the answer will be
@@ -35,16 +37,22 @@ function ownHeaders({ headers }: ProviderRow, { forwardedTo }: CallHeaders): rea
   return headers.length > 0 && forwardedTo.anthropic.includes(headers[0]!) ? [] : headers;
 }
 
-/** The caller's own provider key, when it sent its Assay key as Service-Auth; else the operator's. */
+/** The provider key that a call brings, beside its Assay key in `Service-Auth`; null: none. */
+export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): OwnKey | null {
+  if (serviceAuth === null) return null;
+  const bearer = authorization === null ? null : bearerToken(authorization);
+  const key = bearer ?? xApiKey;
+  return key === null ? null : { key, isBearer: bearer !== null };
+}
+
+/** The caller's own provider key; else the operator's. */
 function credential({ headers }: Call, { route, translation }: Proposal): [string, string] {
   const { row } = route;
-  if (headers.serviceAuth !== null) {
-    const bearer = headers.authorization === null ? null : bearerToken(headers.authorization);
+  const own = ownKey(headers);
+  if (own !== null) {
     // Tokens of Anthropic's subscriptions count in this header alone.
-    if (bearer !== null && row.dialect === 'anthropic' && translation === null)
-      return ['authorization', `Bearer ${bearer}`];
-    const own = bearer ?? headers.xApiKey;
-    if (own !== null) return keyHeader(row, own);
+    const isToken = own.isBearer && row.dialect === 'anthropic' && translation === null;
+    return isToken ? ['authorization', `Bearer ${own.key}`] : keyHeader(row, own.key);
   }
   if (route.apiKey !== null) return keyHeader(row, route.apiKey);
   throw new AssayError(

@@ -27,7 +27,7 @@ export type CallHearing = {
 };
 
 /** How one try ended, as log entries have it. */
-export type Attempt = {
+export type TriedRoute = {
   /** As records show it. */
   provider: string;
   model: string;
@@ -52,7 +52,7 @@ export type RoutedCall = {
    * Hears of each try when its outcome is known, before the relay does. Of a call that can be tried once only it hears
    * nothing: its record says it all.
    */
-  onAttempt(attempt: Attempt): void;
+  onTried(tried: TriedRoute): void;
 };
 
 export type AttemptsOptions = {

@@ -65,6 +65,20 @@ export function createPlanner(options: PlannerOptions): (model: string) => Plan 
   };
 }
 
+/**
+ * For calls that bring a provider key of their own: it is for one provider, and no other must see it.
+ * @throws AssayError invalid_body when the call could go to several
+ */
+export function requireOneProvider({ routes }: Plan): void {
+  const [first, ...others] = routes.map(({ provider }) => provider);
+  const other = others.find((provider) => provider !== first);
+  if (other === undefined) return;
+  throw new AssayError(
+    'invalid_body',
+    `model must name models of one provider, as the call brings a provider key of its own, but names some of ${first} and ${other}`,
+  );
+}
+
 /** The routes of each group, by its id. */
 function membersOf({ groups, route }: PlannerOptions): Map<string, Members> {
   const problems: string[] = [];

@@ -102,7 +102,8 @@ const MS_PER_SECOND = 1_000;
 
 /** How long a provider wants to be left alone; 0 where it does not say, or cannot be understood. */
 function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number {
-  const ms = headers['retry-after-ms'];
+  // The second is Azure's.
+  const ms = headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms'];
   if (isNumber(ms)) return Number(ms);
   const seconds = headers['retry-after'];
   if (seconds === undefined) return 0;

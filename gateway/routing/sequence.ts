@@ -144,7 +144,7 @@ export class Sequence {
   #end({ route, leave, startedAt }: Try, status: number, errorCode: ErrorCode | null): void {
     const { breaker, clock } = this.#options;
     breaker.settle(route.origin, leave, healthOf(status, errorCode));
-    this.#call.onAttempt({
+    this.#call.onTried({
       provider: route.row.label,
       model: route.model,
       status,

@@ -226,7 +226,7 @@ t.test('an address that fails again and again is passed by, where there is anoth
   );
   t.equal(openai.requests.length, 6);
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-  t.match(metrics, /gateway_breaker_changes_total\{[^}]*state="open"[^}]*\} 1/);
+  t.match(metrics, /assay_gateway_provider_open\{[^}]*\} 1/);
 });
 
 t.test('what another model answered is not stored for the first', async (t) => {
@@ -258,6 +258,12 @@ t.test('a list that breaks a rule is refused before any call', async (t) => {
   }
   const odd = await gateway.chat(ask('gpt-4o-mini'), { ...RETRY, 'service-retry-num': 'many' });
   t.equal(odd.status, 400);
+  const own = await gateway.chat(ask(LIST), {
+    'service-auth': `Bearer ${gateway.key}`,
+    authorization: 'Bearer sk-mine',
+  });
+  t.equal(own.status, 400, 'a key of the caller is for one provider');
+  t.match(await own.json(), { error: { message: /one provider/ } });
   const refused = await gateway.chat(ask('gpt-4o-mini,claude-sonnet-4-5', { logit_bias: { 5: 1 } }));
   t.equal(refused.status, 400, 'what one of the list cannot be asked');
   t.match(await refused.json(), { error: { message: /logit_bias/ } });

@@ -350,7 +350,7 @@ t.test('what goes wrong before a try has begun is its failure', async (t) => {
           tryRoute: () => {
             throw thrown;
           },
-          onAttempt: () => {},
+          onTried: () => {},
         },
         {
           onStart: () => t.fail('there is no answer') as never,

@@ -3,7 +3,7 @@ import { createCatalog } from '#core/catalog/mod.ts';
 import { readConfig } from '#core/config/mod.ts';
 import { type OperatorGroup, parseModelsFile } from '#core/schema/models-file.ts';
 import { createRouter } from '../../../gateway/providers/route.ts';
-import { createPlanner, type Plan } from '../../../gateway/routing/mod.ts';
+import { createPlanner, type Plan, requireOneProvider } from '../../../gateway/routing/mod.ts';
 import { seededRandom } from '../../support/random.ts';
 
 const FILE = {
@@ -168,6 +168,19 @@ t.test('a provider without a key is no reason to refuse: callers bring theirs', 
     routes.map(({ apiKey }) => apiKey),
     [null, null],
   );
+});
+
+t.test('a provider key that a call brings is shown to one provider only', async (t) => {
+  const { plan } = setUp();
+  for (const model of ['gpt-4o', 'gpt-4o,gpt-5', 'even'])
+    t.doesNotThrow(() => requireOneProvider(plan(model)));
+  for (const model of ['gpt-4o,gpt-5,claude-sonnet-5', 'in-order']) {
+    t.throws(() => requireOneProvider(plan(model)), {
+      code: 'invalid_body',
+      message:
+        /^model must name models of one provider, as the call brings a provider key of its own, but names some of openai and (?:anthropic|xai)$/,
+    });
+  }
 });
 
 t.test('what is fixed is planned once', async (t) => {

@@ -74,6 +74,7 @@ const WAITS: [what: string, headers: IncomingHttpHeaders, ms: number | null][] =
   ['parts of seconds', { 'retry-after': '0.25' }, 250],
   ['now', { 'retry-after': '0' }, 0],
   ['milliseconds before seconds', { 'retry-after': '5', 'retry-after-ms': '120' }, 120],
+  ['milliseconds as Azure has them', { 'retry-after': '5', 'x-ms-retry-after-ms': '130' }, 130],
   ['milliseconds that cannot be read', { 'retry-after': '5', 'retry-after-ms': 'soon' }, 5_000],
   ['a date', { 'retry-after': 'Sat, 31 Jan 2026 12:00:03 GMT' }, 3_000],
   ['a date that is over', { 'retry-after': 'Sat, 31 Jan 2026 11:59:00 GMT' }, 0],

@@ -6,9 +6,9 @@ import { PROVIDERS } from '../../../gateway/providers/registry.ts';
 import type { Route } from '../../../gateway/providers/route.ts';
 import type { AnswerSink } from '../../../gateway/providers/upstream.ts';
 import {
-  type Attempt,
   createAttempts,
   createBreaker,
+  type TriedRoute,
   type TryHearing,
 } from '../../../gateway/routing/mod.ts';
 
@@ -83,7 +83,7 @@ export type CallOptions = {
 export type ScriptedCall = {
   /** In words, in order. */
   events: string[];
-  attempts: Attempt[];
+  attempts: TriedRoute[];
   time: Time;
   /** Lets the next thing happen; false: there is nothing left that could. */
   step(): boolean;
@@ -101,7 +101,7 @@ export function startCall(options: CallOptions): ScriptedCall {
   const routes = options.routes ?? Object.keys(script).map((model) => routeTo(model));
   const breaker = options.breaker ?? createBreaker({ clock: time.clock });
   const events: string[] = [];
-  const attempts: Attempt[] = [];
+  const attempts: TriedRoute[] = [];
   const due: (() => void)[] = [];
   const tries = new Map<string, number>();
 
@@ -130,7 +130,7 @@ export function startCall(options: CallOptions): ScriptedCall {
 
   const models = routes.map(({ model }) => model);
   const stop = createAttempts({ breaker, clock: time.clock, random, after })(
-    { routes, retries, tryRoute, onAttempt: (attempt) => attempts.push(attempt) },
+    { routes, retries, tryRoute, onTried: (tried) => attempts.push(tried) },
     {
       onStart: ({ status }, index) => {
         events.push(`${status} of ${models[index]}`);
