@@ -14,7 +14,15 @@ export type JudgeReply = {
   requestId: string | null;
   latencyMs: number;
 } & (
-  | { kind: 'answer'; status: number; text: string /** As the headers ask. */; retryAfterMs: number | null }
+  | {
+      kind: 'answer';
+      status: number;
+      text: string;
+      /** As the headers ask. */
+      retryAfterMs: number | null;
+      /** `provider/model`, where the gateway called a model of another name; null: as asked. */
+      routedModel: string | null;
+    }
   /** `too_large`: the answer was cut off. `aborted`: by who asked for it. `detail` is for the service's log. */
   | { kind: 'too_large' | 'timeout' | 'unreachable' | 'aborted'; detail: string }
 );
@@ -116,6 +124,7 @@ async function exchange(options: Exchange): Promise<JudgeReply> {
     return {
       kind: 'answer',
       requestId,
+      routedModel: textOf(answer.headers['service-routed-model']),
       latencyMs: clock.monotonic() - startedMs,
       status: answer.statusCode,
       text: plain.toString('utf8'),

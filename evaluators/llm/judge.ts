@@ -122,7 +122,7 @@ class Attempt {
       return this.#readFailure(reply);
     }
     const completion = readCompletion(reply.text);
-    this.use.addAnswer(completion, atMs);
+    this.use.addAnswer({ ...completion, routedModel: reply.routedModel }, atMs);
     const { said } = completion;
     this.raw = cut(said === null ? reply.text : shown(said));
     return said === null

@@ -5,6 +5,15 @@ import { indexedText } from '#core/schema/text.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { JudgeReply } from './call.ts';
 
+/** What an answer tells of its cost. */
+export type JudgeAnswer = {
+  /** As the provider has it. */
+  model: string | null;
+  usage: Usage | null;
+  /** As the gateway asked for it, when that is not what the judge asked for: it had a list, a group or another name. */
+  routedModel: string | null;
+};
+
 /** Sums the calls of one attempt. What a call did not tell counts nothing: the sums are what is known. */
 export class UseMeter {
   readonly #asked: string;
@@ -32,12 +41,12 @@ export class UseMeter {
   }
 
   /** @param atMs when the call was made, for its price */
-  addAnswer({ model, usage }: { model: string | null; usage: Usage | null }, atMs: number): void {
+  addAnswer({ model, usage, routedModel }: JudgeAnswer, atMs: number): void {
     if (model !== null) this.#use.model = indexedText(model);
     if (usage === null) return;
     this.#use.promptTokens = (this.#use.promptTokens ?? 0) + usage.promptTokens;
     this.#use.completionTokens = (this.#use.completionTokens ?? 0) + usage.completionTokens;
-    const asked = this.#catalog.providerOf(this.#asked);
+    const asked = this.#catalog.providerOf(routedModel ?? this.#asked);
     if (asked === null) return;
     const cost = this.#catalog.costOf({
       provider: asked.provider,

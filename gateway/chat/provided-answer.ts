@@ -30,6 +30,8 @@ export function providedBy(
     call.route = route;
     call.hidesUsage = hidesUsage;
     if (hasSeveral) call.ownHeaders.push(['service-fallback-index', String(index)]);
+    if (route.model !== call.body.model)
+      call.ownHeaders.push(['service-routed-model', `${route.provider}/${route.model}`]);
   };
   return ({ onStart, onFailure }) =>
     sendRouted(

@@ -45,6 +45,21 @@ t.test('what an attempt says that it used is what the gateway has recorded of it
   t.match(records[0]?.request_text, 'submit_verdict');
 });
 
+t.test('a judge that is a list costs what the model that answered costs', async (t) => {
+  gateway.provider.script((request) =>
+    request.body.includes('gpt-4o-mini')
+      ? { kind: 'error', status: 500 }
+      : {
+          kind: 'answer',
+          toolCalls: [{ name: 'submit_verdict', arguments: '{"reasoning":"Polite.","score":4}' }],
+          usage: { promptTokens: 300, completionTokens: 40 },
+        },
+  );
+  const { use } = await asks('gpt-4o-mini,gpt-4o');
+  // 300 tokens at 2.50 USD and 40 at 10 USD a million.
+  t.match(use, { calls: 1, costNano: 300 * 2_500 + 40 * 10_000 });
+});
+
 t.test('what providers do to the gateway is told as what it is', async (t) => {
   gateway.provider.script(() => ({ kind: 'html', status: 200 }));
   t.match(await asks(), { outcome: { code: 'judge_malformed', retry: 'never' }, use: { calls: 2 } });

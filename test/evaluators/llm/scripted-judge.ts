@@ -31,11 +31,12 @@ export function scriptedJudge(...answers: (Answer | ((request: Request) => Answe
       const given = answers[Math.min(requests.length, answers.length) - 1]!;
       const answer = typeof given === 'function' ? given(request) : given;
       const call = { requestId: `call-${requests.length}`, latencyMs: 10 };
-      if (typeof answer === 'object') return { ...call, kind: 'answer', retryAfterMs: null, ...answer };
+      const plain = { kind: 'answer', retryAfterMs: null, routedModel: null } as const;
+      if (typeof answer === 'object') return { ...call, ...plain, ...answer };
       if (['too_large', 'timeout', 'unreachable', 'aborted'].includes(answer)) {
         return { ...call, kind: answer as 'timeout', detail: '' };
       }
-      return { ...call, kind: 'answer', status: 200, text: answer, retryAfterMs: null };
+      return { ...call, ...plain, status: 200, text: answer };
     },
   };
 }
