@@ -46,7 +46,7 @@ export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): Ow
 }
 
 /** The caller's own provider key; else the operator's. */
-function credential({ headers }: Call, { route, translation }: Proposal): [string, string] {
+function credential({ headers }: Call, { route, translation }: Proposal): string[] {
   const { row } = route;
   const own = ownKey(headers);
   if (own !== null) {
@@ -55,12 +55,13 @@ function credential({ headers }: Call, { route, translation }: Proposal): [strin
     return isToken ? ['authorization', `Bearer ${own.key}`] : keyHeader(row, own.key);
   }
   if (route.apiKey !== null) return keyHeader(row, route.apiKey);
+  if (!row.needsKey) return [];
   throw new AssayError(
     'provider_not_configured',
     `The provider ${route.provider} has no key here: ${row.keyVariable} is not set, and the call brought none of its own`,
   );
 }
 
-function keyHeader(row: ProviderRow, key: string): [string, string] {
+function keyHeader(row: ProviderRow, key: string): string[] {
   return [row.keyHeader, row.keyHeader === 'authorization' ? `Bearer ${key}` : key];
 }

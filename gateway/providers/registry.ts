@@ -38,6 +38,8 @@ export type ProviderRow = {
   extensions: 'none' | 'anthropic';
   /** The variable that sets the operator's key, for error sentences. */
   keyVariable: string;
+  /** Whether it refuses calls without a key: servers of one's own, such as Ollama and vLLM, often have none. */
+  needsKey: boolean;
 };
 
 const OPENAI_PATHS = {
@@ -58,6 +60,7 @@ const OPENAI = {
   maxTokensField: 'max_tokens',
   extensions: 'none',
   headers: [],
+  needsKey: true,
 } as const;
 const BEARER = { ...OPENAI, keyHeader: 'authorization' } as const;
 
@@ -132,6 +135,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     asksForUsage: true,
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
+    needsKey: true,
     keyVariable: 'ANTHROPIC_API_KEY',
   },
   azure: {
@@ -143,5 +147,12 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     keyHeader: 'api-key',
     keyVariable: 'AZURE_OPENAI_API_KEY',
   },
-  custom: { ...BEARER, paths: OPENAI_PATHS, label: 'CUSTOM', baseUrl: null, keyVariable: 'CUSTOM_API_KEY' },
+  custom: {
+    ...BEARER,
+    paths: OPENAI_PATHS,
+    label: 'CUSTOM',
+    baseUrl: null,
+    keyVariable: 'CUSTOM_API_KEY',
+    needsKey: false,
+  },
 };

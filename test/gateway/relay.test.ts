@@ -4,6 +4,7 @@ import t from 'tap';
 import { newRequestId } from '#core/ids.ts';
 import { createKey, createOrganization, revokeKey } from '#core/keys/mod.ts';
 import { startTestGateway } from '../support/gateway.ts';
+import { startScriptedProvider } from '../support/scripted-provider.ts';
 
 const gateway = await startTestGateway({
   MISTRAL_API_KEY: 'sk-mistral',
@@ -272,6 +273,18 @@ for (const behaviour of [
     });
   });
 }
+
+t.test("a server of one's own needs no key, and is sent none", async (t) => {
+  const local = await startScriptedProvider();
+  await using keyless = await startTestGateway({ CUSTOM_BASE_URL: local.url });
+  t.teardown(() => local.stop());
+  local.script(() => ({ kind: 'answer' }));
+  t.equal((await keyless.chat({ ...GOOD, model: 'custom/llama3.2' })).status, 200);
+  t.notOk('authorization' in local.requests[0]!.headers);
+  const own = { 'service-auth': `Bearer ${keyless.key}`, authorization: 'Bearer sk-mine' };
+  await keyless.chat({ ...GOOD, model: 'custom/llama3.2' }, own);
+  t.equal(local.requests[1]!.headers.authorization, 'Bearer sk-mine', 'but for one that the call brings');
+});
 
 t.test('a provider that is down is a 502 that does not tell its address', async (t) => {
   await using down = await startTestGateway({
