@@ -8,17 +8,19 @@ import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluator
 import { failureReply, toAssayError } from './routes/failure.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
+import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { MethodNotAllowedError } from './routes/route.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LogRoutesOptions &
   EvaluatorRoutesOptions &
-  LimitRoutesOptions & { health: HealthOptions; log: Logger };
+  LimitRoutesOptions &
+  ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger };
 
 /** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
 export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
-  const { keys, requests, evaluators, limits, logRequest, maxBodyBytes, health, log } = options;
+  const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, health, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
 
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -31,6 +33,7 @@ export function createApiApp(options: ApiAppOptions): { fetch(request: Request):
     .use(requestRoutes({ keys, requests, onBroken }))
     .use(evaluatorRoutes({ keys, evaluators }))
     .use(limitRoutes({ keys, limits }))
+    .use(providerKeyRoutes({ keys, providerKeys }))
     .use(logRoutes({ keys, logRequest, maxBodyBytes }))
     .use(healthRoutes(health))
     .compile();

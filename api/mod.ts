@@ -14,6 +14,7 @@ import { createApiApp } from './app.ts';
 import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { createRequestLog } from './log/mod.ts';
+import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 
 /** Queries at a time; those beyond wait for a connection. More would not be quicker: Postgres has its own cores. */
@@ -46,19 +47,20 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     applicationName: 'assay-api',
     statementTimeoutMs: QUERY_TIMEOUT_MS,
   });
-  const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats });
+  const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats, secrets: null });
   const metrics = createMetrics('api');
   const logPath = await openLogPath({ config, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
   const allowed = parseAllowList(config.outboundAllow);
   if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
   const trials = createTrials({ sql, clock });
+  const secrets = createSecretBox(config.secretKeys);
   const evaluators = createEvaluatorService({
     sql,
     clock,
     trials,
     requests,
-    secrets: createSecretBox(config.secretKeys),
+    secrets,
     checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
   });
   const app = createApiApp({
@@ -66,6 +68,12 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     requests,
     evaluators,
     limits: createLimitService(sql),
+    providerKeys: createProviderKeyService({
+      sql,
+      clock,
+      secrets,
+      announce: createAnnouncer({ nats: config.nats, log }),
+    }),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       sql: claimSql,

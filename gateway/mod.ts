@@ -11,6 +11,7 @@ import { createLimiter } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
+import { createSecretBox } from '#core/secrets/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
 import { createCallHandler } from './chat/handle.ts';
@@ -48,7 +49,13 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const sql = connect('assay-gateway');
   await checkSchema(sql);
   const internalSecret = await readInternalSecret(sql);
-  const keys = createKeyDirectory({ sql, clock, log, nats: config.nats });
+  const keys = createKeyDirectory({
+    sql,
+    clock,
+    log,
+    nats: config.nats,
+    secrets: createSecretBox(config.secretKeys),
+  });
   const metrics = createMetrics('gateway');
   const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;

@@ -7,8 +7,8 @@ const KEY_BYTES = 32;
 const KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * The key that seals the secrets of evaluators, where the operator gave none: made once, and kept in DATA_DIR. Whoever
- * moves the database takes it along.
+ * The key that seals evaluators' secrets and provider keys, where the operator gave none: made once, and kept in DATA_DIR.
+ * Whoever moves the database takes it along.
  * @throws Error with a sentence when the file holds something else: another key would open nothing that was sealed
  */
 export function ensureSecretKey(dataDir: string): string {
@@ -18,7 +18,7 @@ export function ensureSecretKey(dataDir: string): string {
   const key = readFileSync(path, 'utf8').trim();
   if (KEY.test(key)) return key;
   throw new Error(
-    `${path} does not hold the key that the secrets of evaluators are sealed with: restore it from a backup, or delete it and enter those secrets again`,
+    `${path} does not hold the key that evaluators' secrets and provider keys are sealed with: restore it from a backup, or delete it and enter them again`,
   );
 }
 

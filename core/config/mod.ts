@@ -56,7 +56,7 @@ export type Config = {
   maxBodyBytes: number;
   /** Of stored answers that a gateway keeps in memory. */
   cacheMemoryBytes: number;
-  /** 32 bytes each, for the secrets of evaluators: the first seals, each opens what it has sealed. */
+  /** 32 bytes each, for evaluators' secrets and provider keys: the first seals, each opens what it has sealed. */
   secretKeys: Buffer[];
   /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See core/outbound. */
   outboundAllow: string[];

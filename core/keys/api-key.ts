@@ -1,4 +1,5 @@
 import { hash, randomInt } from 'node:crypto';
+import type { ProviderKeys } from '../provider-keys/mod.ts';
 
 export const SCOPES = ['gateway', 'read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -19,6 +20,8 @@ export type ApiKey = {
   logsPer5s: number | null;
   /** For calls that name no policy of their own; null: none. */
   rateLimitPolicy: string | null;
+  /** What its organization has stored: in place of the operator's keys. Empty in a process that calls no provider. */
+  providerKeys: ProviderKeys;
 };
 
 const PREFIX = 'sk-assay-';

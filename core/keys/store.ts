@@ -1,5 +1,6 @@
 import { AssayError } from '../errors.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import type { SealedProviderKey } from '../provider-keys/mod.ts';
 import { parsePolicy } from '../rate-limit/mod.ts';
 import {
   type ApiKey,
@@ -183,13 +184,36 @@ export async function revokeKey(sql: AnySql, keyIdOrPrefix: string): Promise<Key
   return { ...match, revokedAt: revoked?.revokedAt ?? match.revokedAt };
 }
 
+/** A valid key as Postgres has it: with what its organization stored, still sealed. */
+export type FoundKey = Omit<ApiKey, 'providerKeys'> & { sealedProviderKeys: SealedProviderKey[] };
+
+/** A key and one of the provider keys of its organization; both fields are null where there is none. */
+type FoundRow = Omit<FoundKey, 'scopes' | 'sealedProviderKeys'> & { scopes: Scope[] } & (
+    | SealedProviderKey
+    | { provider: null; sealed: null }
+  );
+
 /** The valid key with this SHA-256, or null when there is none or it is revoked. */
-export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<ApiKey | null> {
-  const [row] = await sql<(Omit<ApiKey, 'scopes'> & { scopes: Scope[] })[]>`
+export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundKey | null> {
+  const rows = await sql<FoundRow[]>`
     select k.key_id as "keyId", k.organization_id as "organizationId", k.scopes, o.tier, o.logs_per_5s as "logsPer5s",
-      k.rate_limit_policy as "rateLimitPolicy"
-    from assay.api_keys k join assay.organizations o using (organization_id)
+      k.rate_limit_policy as "rateLimitPolicy", p.provider, p.sealed
+    from assay.api_keys k
+    join assay.organizations o using (organization_id)
+    left join assay.provider_keys p using (organization_id)
     where k.hash = ${digest} and k.revoked_at is null`;
+  const [row] = rows;
   if (row === undefined) return null;
-  return { ...row, scopes: new Set(row.scopes), logsPer5s: row.logsPer5s ?? LOGS_PER_5S[row.tier] };
+  const { keyId, organizationId, tier, rateLimitPolicy } = row;
+  return {
+    keyId,
+    organizationId,
+    scopes: new Set(row.scopes),
+    tier,
+    logsPer5s: row.logsPer5s ?? LOGS_PER_5S[tier],
+    rateLimitPolicy,
+    sealedProviderKeys: rows.flatMap(({ provider, sealed }) =>
+      provider === null ? [] : [{ provider, sealed }],
+    ),
+  };
 }

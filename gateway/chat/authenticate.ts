@@ -17,7 +17,7 @@ const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
 
 /**
  * Finds the caller. Of a call whose key is in `Service-Auth`, the other headers carry the caller's own provider key.
- * @throws AssayError invalid_api_key or missing_scope
+ * @throws AssayError invalid_api_key, missing_scope or store_unavailable
  */
 export async function authenticate(
   headers: CallHeaders,
@@ -32,6 +32,7 @@ export async function authenticate(
       source: 'evaluator',
       rateLimitPolicy: null,
       logsPer5s: null,
+      providerKeys: await keys.providerKeysOf(internal.organizationId),
     };
   }
   const token = keyOf(headers);
@@ -47,8 +48,8 @@ export async function authenticate(
     throw new AssayError('invalid_api_key', 'The API key is not known here, or was revoked');
   if (!apiKey.scopes.has('gateway'))
     throw new AssayError('missing_scope', 'The API key lacks the scope "gateway"');
-  const { organizationId, keyId, rateLimitPolicy, logsPer5s } = apiKey;
-  return { organizationId, apiKeyId: keyId, source: 'gateway', rateLimitPolicy, logsPer5s };
+  const { organizationId, keyId, rateLimitPolicy, logsPer5s, providerKeys } = apiKey;
+  return { organizationId, apiKeyId: keyId, source: 'gateway', rateLimitPolicy, logsPer5s, providerKeys };
 }
 
 function keyOf({ serviceAuth, authorization, xApiKey }: CallHeaders): string | null {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
+import type { ProviderKeys } from '#core/provider-keys/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
 import type { TriedRoute } from '../routing/mod.ts';
@@ -18,6 +19,8 @@ export type Caller = {
   rateLimitPolicy: string | null;
   /** How many of its organization's requests are logged in any 5 seconds; null: all. */
   logsPer5s: number | null;
+  /** What its organization has stored: used in place of the operator's keys. */
+  providerKeys: ProviderKeys;
 };
 
 /** One call that was let in, on its way to a provider. */

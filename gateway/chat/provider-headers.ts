@@ -45,8 +45,8 @@ export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): Ow
   return key === null ? null : { key, isBearer: bearer !== null };
 }
 
-/** The caller's own provider key; else the operator's. */
-function credential({ headers }: Call, { route, translation }: Proposal): string[] {
+/** The caller's own provider key; else its organization's; else the operator's. */
+function credential({ headers, caller }: Call, { route, translation }: Proposal): string[] {
   const { row } = route;
   const own = ownKey(headers);
   if (own !== null) {
@@ -54,11 +54,19 @@ function credential({ headers }: Call, { route, translation }: Proposal): string
     const isToken = own.isBearer && row.dialect === 'anthropic' && translation === null;
     return isToken ? ['authorization', `Bearer ${own.key}`] : keyHeader(row, own.key);
   }
-  if (route.apiKey !== null) return keyHeader(row, route.apiKey);
+  const stored = caller.providerKeys.get(route.provider);
+  if (stored === null) {
+    throw new AssayError(
+      'provider_not_configured',
+      `The key that is stored for the provider ${route.provider} cannot be opened here, because SECRET_KEY is not the one it was stored with: store it again, or send your own with the call`,
+    );
+  }
+  const key = stored ?? route.apiKey;
+  if (key !== null) return keyHeader(row, key);
   if (!row.needsKey) return [];
   throw new AssayError(
     'provider_not_configured',
-    `The provider ${route.provider} has no key here: ${row.keyVariable} is not set, and the call brought none of its own`,
+    `The provider ${route.provider} has no key here: ${row.keyVariable} is not set, none is stored, and the call brought none of its own`,
   );
 }
 

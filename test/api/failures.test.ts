@@ -8,8 +8,10 @@ import { serve } from '#core/http/mod.ts';
 import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { connectPostgres, migrate, startEmbeddedPostgres } from '#core/postgres/mod.ts';
+import { NO_PROVIDER_KEYS } from '#core/provider-keys/mod.ts';
 import { createApiApp } from '../../api/app.ts';
 import type { EvaluatorService } from '../../api/evaluators/mod.ts';
+import type { ProviderKeyService } from '../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../api/requests/mod.ts';
 import { startTestApi } from '../support/api.ts';
 import { insertRequests } from '../support/seed-requests.ts';
@@ -29,16 +31,19 @@ async function serveApp(organizationId: string, requests: RequestService) {
       tier: 'free' as const,
       logsPer5s: null,
       rateLimitPolicy: null,
+      providerKeys: NO_PROVIDER_KEYS,
     }),
   };
   const logRequest = () => Promise.reject(new Error('nothing is logged here'));
   const evaluators = {} as EvaluatorService;
   const limits = { usage: async () => [] };
+  const providerKeys = {} as ProviderKeyService;
   const app = createApiApp({
     keys,
     requests,
     evaluators,
     limits,
+    providerKeys,
     logRequest,
     maxBodyBytes: 1_024,
     health,

@@ -121,7 +121,7 @@ const TABLE: {
     status: 400,
     code: 'provider_not_configured',
     message:
-      'The provider mistral has no key here: MISTRAL_API_KEY is not set, and the call brought none of its own',
+      'The provider mistral has no key here: MISTRAL_API_KEY is not set, none is stored, and the call brought none of its own',
   },
   {
     what: 'a provider without an address',

@@ -6,6 +6,7 @@ import { serve } from '#core/http/mod.ts';
 import type { ApiKey } from '#core/keys/mod.ts';
 import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
+import { NO_PROVIDER_KEYS } from '#core/provider-keys/mod.ts';
 import { createGatewayApp } from '../../gateway/app.ts';
 import type { Outcome } from '../../gateway/chat/call.ts';
 import { createCallHandler } from '../../gateway/chat/handle.ts';
@@ -23,6 +24,7 @@ const API_KEY: ApiKey = {
   tier: 'free',
   logsPer5s: null,
   rateLimitPolicy: null,
+  providerKeys: NO_PROVIDER_KEYS,
 };
 
 /** A gateway whose START is committed when the test says so. */
@@ -40,7 +42,11 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
       config,
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),
-      keys: { find: () => API_KEY, stop: async () => {} },
+      keys: {
+        find: () => API_KEY,
+        providerKeysOf: () => NO_PROVIDER_KEYS,
+        stop: async () => {},
+      },
       plan: createPlanner({ route: createRouter(config.providers), groups: [], random: Math.random }),
       upstream: { ...upstream, ...replaceUpstream },
       sendRouted: createAttempts({

@@ -111,9 +111,9 @@ t.test('a role has the time that it takes to stop', async (t) => {
   }
 });
 
-/** Variables that the gateways have no use for. */
-const OF_EVALUATION: Record<string, string[]> = {
-  SECRET_KEY: ['api', 'evaluators'],
+/** Variables that not every role has a use for. */
+const OF_SOME_ROLES: Record<string, string[]> = {
+  SECRET_KEY: ['api', 'evaluators', 'gateway'],
   OUTBOUND_ALLOW: ['api', 'evaluators'],
   GATEWAY_URL: ['evaluators'],
   EVALUATOR_CONCURRENCY: ['evaluators'],
@@ -136,12 +136,12 @@ t.test('every variable of the README reaches whom it is for', async (t) => {
   for (const [gateway, { environment }] of servicesOf('gateway')) {
     const given = new Set([...Object.keys(environment), ...ofImage, ...NOT_NEEDED]);
     t.same(
-      [...read].filter((name) => !given.has(name) && !(name in OF_EVALUATION)),
+      [...read].filter((name) => !given.has(name) && !(name in OF_SOME_ROLES)),
       [],
       gateway,
     );
   }
-  for (const [name, wanted] of Object.entries(OF_EVALUATION)) {
+  for (const [name, wanted] of Object.entries(OF_SOME_ROLES)) {
     const given = roles
       .filter(([, { environment }]) => name in environment)
       .map(([, { command }]) => command[0]);

@@ -1,0 +1,25 @@
+import { describeError } from '#core/errors.ts';
+import type { Logger } from '#core/log.ts';
+import { announceKeyChange, type NatsAddress } from '#core/nats/mod.ts';
+
+/**
+ * Makes what announces a change over NATS, for gateways that Postgres's notifications do not reach. A change that is not
+ * announced counts there within 30 seconds, so that a failure is none of the caller's.
+ * @param nats null: there is no broker
+ */
+export function createAnnouncer({
+  nats,
+  log,
+}: {
+  nats: NatsAddress | null;
+  log: Logger;
+}): () => Promise<void> {
+  return async () => {
+    if (nats === null) return;
+    try {
+      await announceKeyChange({ address: nats, name: 'assay-api-keys', log });
+    } catch (error) {
+      log.warn({ error: describeError(error) }, 'A change of provider keys was not announced over NATS');
+    }
+  };
+}

@@ -1,0 +1,10 @@
+/** Keys of providers that organizations store for their own calls. */
+export {
+  createKeyOpener,
+  type KeyOpener,
+  NO_PROVIDER_KEYS,
+  type ProviderKeys,
+  type SealedProviderKey,
+} from './opener.ts';
+export { openProviderKey, type ProviderKeyOwner, sealProviderKey } from './seal.ts';
+export { findSealedKeys } from './store.ts';
