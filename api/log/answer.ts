@@ -1,5 +1,4 @@
-import { assembleStream } from '#core/chat/mod.ts';
-import { isObject } from '#core/json/mod.ts';
+import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 
 /** How ingest is to read an answer: the fields of a log entry's head that say so. */
 export type AnswerForm = { stream: boolean; truncated: boolean; contentType: string | null };
@@ -11,17 +10,22 @@ const EVENT_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
 export const JSON_ANSWER: AnswerForm = { stream: false, truncated: false, contentType: 'application/json' };
 
 /**
- * The form of an answer that came as text. Only a stream of chat completion chunks can be assembled without loss; a
- * stream of another dialect is kept as the text that it is.
+ * The form of an answer that came as text. A stream is assembled in every dialect that the gateway relays; one of
+ * another, or of which nothing can be assembled, is kept as the text that it is.
  */
 export function formOfText(text: string): AnswerForm {
   if (!EVENT_STREAM.test(text)) return { stream: false, truncated: false, contentType: null };
-  const { completion, complete } = assembleStream(text);
-  const stream = isChat(completion.choices);
-  return { stream, truncated: stream && !complete, contentType: 'text/event-stream' };
+  const assembled = assembleStream(text);
+  const stream = isAnswer(assembled);
+  return { stream, truncated: stream && !assembled.complete, contentType: 'text/event-stream' };
 }
 
-/** Chunks of the older completions carry `text` instead of a message's delta. */
-function isChat(choices: unknown): boolean {
-  return Array.isArray(choices) && choices.every((choice) => isObject(choice) && !('text' in choice));
+/** Whether it has a beginning or something of the answer, so that the text it came as says no more. */
+function isAnswer({ dialect, completion }: AssembledStream): boolean {
+  if (dialect === null) return false;
+  const { id, choices, content, output } = completion;
+  return (
+    typeof id === 'string' ||
+    [choices, content, output].some((list) => Array.isArray(list) && list.length > 0)
+  );
 }

@@ -1,141 +1,94 @@
-/**
- * A streamed chat completion put together again: the object that the same call without `stream` would have answered.
- */
+/** A streamed answer put together again: the object that the same call without `stream` would have answered. */
 import { createParser } from 'eventsource-parser';
 import { isObject, type JsonObject } from '../json/mod.ts';
+import type { Assembler, StreamEvent } from './streams/assembler.ts';
+import { CHAT } from './streams/chat.ts';
+import { ChoicesAssembler, mergeHead } from './streams/choices.ts';
+import { COMPLETIONS } from './streams/completions.ts';
+import { type Dialect, dialectOf } from './streams/dialect.ts';
+import { errorOf } from './streams/error.ts';
+import { MessagesAssembler } from './streams/messages.ts';
+import { ResponsesAssembler } from './streams/responses.ts';
 
 export type AssembledStream = {
-  /** Shaped like a chat completion; `{}` when no event could be read. */
+  /**
+   * Shaped like the dialect's answer, with what had come where the stream broke off; an error that the stream told is
+   * its `error`. `{}` when no event could be read.
+   */
   completion: JsonObject;
-  /** `[DONE]` or a finish reason was seen: the answer is whole. */
+  /** The answer is whole: a finish reason, a stop reason or the dialect's last event was seen. */
   complete: boolean;
+  /** Whose events they are; null when none told. */
+  dialect: Dialect | null;
 };
 
-type Choice = { index: number; message: JsonObject; finish_reason: unknown } & JsonObject;
-
-/** Assembles the raw text of an event stream. Events that are not JSON objects are passed over. */
+/**
+ * Assembles the raw text of an event stream, in time and memory that grow with its length. The dialect is told by the
+ * events. Those of no dialect, and those that are not JSON objects, are passed over; never throws.
+ */
 export function assembleStream(text: string): AssembledStream {
-  const state = {
-    completion: Object.create(null) as JsonObject,
-    choices: new Map<number, Choice>(),
-    complete: false,
-  };
-  const parser = createParser({
-    onEvent: (event) => {
-      if (event.data === '[DONE]') {
-        state.complete = true;
-        return;
-      }
-      const chunk = parseChunk(event.data);
-      if (chunk !== null) mergeChunk(state, chunk);
-    },
-  });
+  const stream = new Stream();
+  const parser = createParser({ onEvent: ({ event, data }) => stream.take(event ?? null, data) });
   // The parser dispatches an event at its blank line: a last event without one still counts.
   parser.feed(`${text}\n\n`);
-  const { completion, choices } = state;
-  if (choices.size > 0) {
-    completion.object = 'chat.completion';
-    completion.choices = [...choices.values()].sort((a, b) => a.index - b.index);
-  }
-  return { completion, complete: state.complete };
+  return stream.end();
 }
 
-function parseChunk(data: string): JsonObject | null {
+class Stream {
+  /** What chunks of completions tell before the first choice, such as Azure's filter of the prompt. */
+  readonly #head: JsonObject = Object.create(null);
+  #dialect: Dialect | null = null;
+  #assembler: Assembler | null = null;
+  #isDone = false;
+  #error: unknown;
+
+  take(name: string | null, data: string): void {
+    if (data === '[DONE]') {
+      this.#isDone = true;
+      return;
+    }
+    const parsed = parse(data);
+    if (isObject(parsed))
+      this.#takeEvent({ type: typeof parsed.type === 'string' ? parsed.type : name, data: parsed });
+    else if (name === 'error') this.#error ??= { message: data };
+  }
+
+  end(): AssembledStream {
+    const { completion, complete } = this.#assembler?.end() ?? { completion: this.#head, complete: false };
+    if (this.#error !== undefined) completion.error ??= this.#error;
+    // The other dialects have an end of their own, and proxies send this behind what broke off, too.
+    const isDone = this.#isDone && this.#dialect !== 'messages' && this.#dialect !== 'responses';
+    return { completion, complete: complete || isDone, dialect: this.#dialect };
+  }
+
+  #takeEvent(event: StreamEvent): void {
+    this.#error ??= errorOf(event);
+    if (this.#assembler === null) {
+      this.#dialect = dialectOf(event);
+      if (this.#dialect !== null) this.#assembler = this.#begin(this.#dialect);
+    }
+    if (this.#assembler === null) mergeHead(this.#head, event.data);
+    else this.#assembler.take(event);
+  }
+
+  #begin(dialect: Dialect): Assembler {
+    switch (dialect) {
+      case 'chat':
+        return new ChoicesAssembler(this.#head, CHAT);
+      case 'completions':
+        return new ChoicesAssembler(this.#head, COMPLETIONS);
+      case 'responses':
+        return new ResponsesAssembler();
+      case 'messages':
+        return new MessagesAssembler();
+    }
+  }
+}
+
+function parse(data: string): unknown {
   try {
-    const chunk: unknown = JSON.parse(data);
-    return isObject(chunk) ? chunk : null;
+    return JSON.parse(data);
   } catch {
     return null;
   }
-}
-
-function mergeChunk(
-  state: { completion: JsonObject; choices: Map<number, Choice>; complete: boolean },
-  chunk: JsonObject,
-): void {
-  for (const [name, value] of Object.entries(chunk)) {
-    if (name === 'choices' || value === null) continue;
-    state.completion[name] = value;
-  }
-  if (!Array.isArray(chunk.choices)) return;
-  for (const part of chunk.choices) {
-    if (!isObject(part)) continue;
-    const index = typeof part.index === 'number' ? part.index : 0;
-    let choice = state.choices.get(index);
-    if (choice === undefined) {
-      choice = { index, message: { role: 'assistant', content: null }, finish_reason: null };
-      state.choices.set(index, choice);
-    }
-    mergeChoice(choice, part);
-    if (typeof part.finish_reason === 'string') state.complete = true;
-  }
-}
-
-function mergeChoice(choice: Choice, part: JsonObject): void {
-  for (const [name, value] of Object.entries(part)) {
-    if (name === 'delta' || name === 'index' || value === null || value === undefined) continue;
-    if (name === 'logprobs') choice.logprobs = mergeLogprobs(choice.logprobs, value);
-    else choice[name] = value;
-  }
-  if (isObject(part.delta)) mergeDelta(choice.message, part.delta);
-}
-
-function mergeLogprobs(before: unknown, after: unknown): unknown {
-  if (!isObject(before) || !isObject(after)) return after;
-  const merged: JsonObject = { ...before };
-  for (const [name, value] of Object.entries(after)) {
-    const earlier = merged[name];
-    merged[name] =
-      Array.isArray(earlier) && Array.isArray(value) ? [...earlier, ...value] : (value ?? earlier);
-  }
-  return merged;
-}
-
-/** Text grows; `role` and other plain values are set; tool calls are merged by their index. */
-function mergeDelta(message: JsonObject, delta: JsonObject): void {
-  for (const [name, value] of Object.entries(delta)) {
-    if (value === null || value === undefined) continue;
-    if (name === 'tool_calls') message.tool_calls = mergeToolCalls(message.tool_calls, value);
-    else if (name === 'function_call' && isObject(value))
-      message.function_call = mergeFunction(message.function_call, value);
-    else if (typeof value === 'string' && name !== 'role') message[name] = `${textOf(message[name])}${value}`;
-    else if (Array.isArray(value) && Array.isArray(message[name]))
-      message[name] = [...(message[name] as unknown[]), ...value];
-    else message[name] = value;
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function mergeToolCalls(before: unknown, parts: unknown): JsonObject[] {
-  const calls = Array.isArray(before) ? (before as JsonObject[]) : [];
-  if (!Array.isArray(parts)) return calls;
-  for (const part of parts) {
-    if (!isObject(part)) continue;
-    const { index, ...rest } = part;
-    // Providers that send whole calls leave the index out: each is a new one.
-    const at = typeof index === 'number' && index >= 0 && index < MAX_TOOL_CALLS ? index : calls.length;
-    while (calls.length <= at) calls.push({});
-    const call = calls[at]!;
-    for (const [name, value] of Object.entries(rest)) {
-      if (value === null || value === undefined) continue;
-      if (name === 'function' && isObject(value)) call.function = mergeFunction(call.function, value);
-      else call[name] = value;
-    }
-  }
-  return calls;
-}
-
-const MAX_TOOL_CALLS = 1_000;
-
-function mergeFunction(before: unknown, part: JsonObject): JsonObject {
-  const merged: JsonObject = isObject(before) ? before : {};
-  for (const [name, value] of Object.entries(part)) {
-    if (typeof value === 'string' && name === 'arguments')
-      merged.arguments = `${textOf(merged.arguments)}${value}`;
-    else if (value !== null && value !== undefined) merged[name] = value;
-  }
-  return merged;
 }

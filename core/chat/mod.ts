@@ -1,4 +1,5 @@
-/** Chat completions as data: usage, assembled streams, what may be kept of an omitted answer. Pure. */
+/** Answers of every dialect as data: usage, assembled streams, what may be kept of an omitted answer. Pure. */
 export { type AssembledStream, assembleStream } from './assemble.ts';
 export { answerSkeleton } from './skeleton.ts';
+export type { Dialect } from './streams/dialect.ts';
 export { readUsage, textUsage, type Usage } from './usage.ts';

@@ -55,7 +55,18 @@ function detail(usage: JsonObject, group: string, name: string): number {
 export function readUsage(answer: JsonObject): Usage | null {
   const usage = answer.usage;
   if (!isObject(usage)) return null;
-  return count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage);
+  const read = count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage);
+  return read === null ? null : withinBounds(read);
+}
+
+/** Of counts that are each possible, the sum may not be. */
+function withinBounds(usage: Usage): Usage {
+  return {
+    ...usage,
+    promptTokens: Math.min(MAX_TOKENS, usage.promptTokens),
+    completionTokens: Math.min(MAX_TOKENS, usage.completionTokens),
+    totalTokens: Math.min(MAX_TOKENS, usage.totalTokens),
+  };
 }
 
 /** `prompt_tokens` and `completion_tokens`. */
@@ -83,20 +94,32 @@ function readPromptUsage(usage: JsonObject): Usage {
 
 /** `input_tokens` and `output_tokens`: of Responses, which include what was cached, or of Messages, which do not. */
 function readInputUsage(usage: JsonObject): Usage | null {
-  const inputTokens = count(usage.input_tokens);
-  if (inputTokens === null) return null;
-  const read = count(usage.cache_read_input_tokens) ?? 0;
-  const written = count(usage.cache_creation_input_tokens) ?? 0;
-  const promptTokens = inputTokens + read + written;
-  const completionTokens = count(usage.output_tokens) ?? 0;
+  if (count(usage.input_tokens) === null) return null;
+  const apart = compactionsOf(usage);
+  const sum = (name: string) =>
+    [usage, ...apart].reduce((tokens, part) => tokens + (count(part[name]) ?? 0), 0);
+  const read = sum('cache_read_input_tokens');
+  const written = sum('cache_creation_input_tokens');
+  const promptTokens = sum('input_tokens') + read + written;
+  const completionTokens = sum('output_tokens');
   return {
     ...textUsage(promptTokens, completionTokens),
     totalTokens: count(usage.total_tokens) ?? promptTokens + completionTokens,
     cachedTokens: read || detail(usage, 'input_tokens_details', 'cached_tokens'),
     cacheWriteTokens: written || detail(usage, 'input_tokens_details', 'cache_write_tokens'),
-    cacheWriteHourTokens: detail(usage, 'cache_creation', 'ephemeral_1h_input_tokens'),
+    // A stream may correct what was written without telling for what time again.
+    cacheWriteHourTokens: Math.min(written, detail(usage, 'cache_creation', 'ephemeral_1h_input_tokens')),
     reasoningTokens:
       detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
       detail(usage, 'output_tokens_details', 'thinking_tokens'),
   };
+}
+
+/**
+ * What a Messages answer cost that its own counts leave out: the conversation was put into a shorter form first, by the
+ * same model. https://platform.claude.com/docs/en/build-with-claude/compaction
+ */
+function compactionsOf({ iterations }: JsonObject): JsonObject[] {
+  if (!Array.isArray(iterations)) return [];
+  return iterations.filter((part) => isObject(part)).filter(({ type }) => type === 'compaction');
 }

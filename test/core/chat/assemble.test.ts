@@ -96,6 +96,26 @@ t.test('reasoning text, refusals and log probabilities are kept', async (t) => {
   ]);
 });
 
+t.test('an index that was never told makes no tool call', async (t) => {
+  const { completion } = assembleStream(
+    delta({ tool_calls: [{ index: 900, id: 'b' }] }) +
+      delta({ tool_calls: [{ index: 2, id: 'a' }] }) +
+      delta({ tool_calls: [{ id: 'c' }] }),
+  );
+  t.match(completion.choices, [{ message: { tool_calls: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] } }]);
+  t.match(assembleStream(delta({ tool_calls: [] })).completion.choices, [{ message: { tool_calls: [] } }]);
+});
+
+t.test('lists of a message grow; a member of any name is kept', async (t) => {
+  const { completion } = assembleStream(
+    delta({ reasoning_details: [{ text: 'a' }] }) +
+      'data: {"choices":[{"delta":{"reasoning_details":[{"text":"b"}],"__proto__":{"x":1}}}]}\n\n',
+  );
+  const text = JSON.stringify(completion.choices);
+  t.ok(text.includes('"reasoning_details":[{"text":"a"},{"text":"b"}]'), text);
+  t.ok(text.includes('"__proto__":{"x":1}'), text);
+});
+
 t.test('usage in a chunk without choices counts', async (t) => {
   const { completion } = assembleStream(
     delta({ content: 'x' }) + event({ choices: [], usage: { prompt_tokens: 1 } }),
@@ -111,6 +131,7 @@ t.test(
     );
     t.match(completion, { id: 'q', choices: [{ message: { content: 'x' } }] });
     t.equal(complete, false);
+    t.equal(assembleStream('data: [DONE]\n\n').complete, true, 'one may have no more than its end');
   },
 );
 

@@ -64,6 +64,42 @@ t.test('Responses count it in', async (t) => {
   t.same(usage, { ...textUsage(34, 16), cachedTokens: 5, cacheWriteTokens: 20, reasoningTokens: 6 });
 });
 
+t.test('what a Messages answer cost to be made shorter first is added', async (t) => {
+  const usage = read({
+    input_tokens: 612,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+    output_tokens: 2_819,
+    iterations: [
+      {
+        type: 'compaction',
+        input_tokens: 60_385,
+        cache_read_input_tokens: 7,
+        cache_creation_input_tokens: 3,
+        output_tokens: 522,
+      },
+      { type: 'message', input_tokens: 612, output_tokens: 2_819 },
+      null,
+    ],
+  });
+  t.same(usage, { ...textUsage(612 + 60_385 + 7 + 3, 2_819 + 522), cachedTokens: 7, cacheWriteTokens: 3 });
+});
+
+t.test('embeddings have a prompt only; moderations have no usage', async (t) => {
+  t.same(read({ prompt_tokens: 8, total_tokens: 8 }), textUsage(8, 0));
+  t.equal(readUsage({ id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: false }] }), null);
+});
+
+t.test('a sum is at most what one count can be', async (t) => {
+  const most = 2_000_000_000;
+  t.match(read({ input_tokens: most, cache_read_input_tokens: most, output_tokens: most }), {
+    promptTokens: most,
+    completionTokens: most,
+    totalTokens: most,
+  });
+  t.match(read({ prompt_tokens: most, completion_tokens: most }), { totalTokens: most });
+});
+
 t.test("DeepSeek's cached tokens have a name of their own", async (t) => {
   t.match(read({ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 4 }), { cachedTokens: 4 });
 });

@@ -1,0 +1,27 @@
+/** Chunks of the older completions: https://platform.openai.com/docs/api-reference/completions */
+import type { JsonObject } from '../../json/mod.ts';
+import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
+import { appendText, bare } from './members.ts';
+
+export const COMPLETIONS: ChoiceForm = {
+  object: 'text_completion',
+  begin: (index) => new TextChoice(index),
+};
+
+class TextChoice implements Choice {
+  readonly #choice: JsonObject;
+
+  constructor(index: number) {
+    this.#choice = bare({ text: '', index, logprobs: null, finish_reason: null });
+  }
+
+  merge(part: JsonObject): void {
+    const { delta: _sameAgain, ...rest } = part;
+    mergeRest(this.#choice, rest, 'text');
+    appendText(this.#choice, 'text', part.text);
+  }
+
+  end(): JsonObject {
+    return this.#choice;
+  }
+}
