@@ -4,6 +4,8 @@ type Reading<T> = { value: T } | { problem: string };
 /** The environment as the process got it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+const LONGEST_QUOTE = 80;
+
 function isAddress(text: string, protocols: readonly string[]): boolean {
   const parsed = URL.canParse(text) ? new URL(text) : null;
   return parsed !== null && parsed.host !== '' && protocols.includes(parsed.protocol);
@@ -47,6 +49,14 @@ export class EnvironmentReader {
         ? { problem: `must be one of ${choices.join(', ')}, but is "${text}"` }
         : { value };
     });
+  }
+
+  matching(name: string, { pattern, example }: { pattern: RegExp; example: string }): string | null {
+    return this.#read<string | null>(name, null, (text) =>
+      pattern.test(text)
+        ? { value: text }
+        : { problem: `must be like ${example}, but is "${text.slice(0, LONGEST_QUOTE)}"` },
+    );
   }
 
   /** An address with one of `protocols`, without a trailing slash. Its value is not quoted: it may hold a password. */

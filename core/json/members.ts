@@ -1,5 +1,5 @@
 /**
- * Edits one top-level member of a JSON object without touching any other byte: what a gateway needs to change a model
+ * Edits top-level members of a JSON object without touching any other byte: what a gateway needs to change a model
  * name or ask for usage and still pass on unknown fields, their order, their spacing and their odd numbers.
  *
  * Works on the bytes read as Latin-1, where one character is one byte: every structural character of JSON is ASCII, and
@@ -7,7 +7,8 @@
  */
 import { skipString } from './skip-string.ts';
 
-type Span = { start: number; end: number };
+/** A member: its name begins at `from`, its value lies between the others. */
+type Span = { from: number; start: number; end: number };
 
 const QUOTE = 0x22;
 
@@ -47,7 +48,7 @@ function skipValue(text: string, from: number): number {
   return at;
 }
 
-/** Where the values of top-level members called `name` stand; several when the name is repeated. */
+/** Where top-level members called `name` stand; several when the name is repeated. */
 function findMember(text: string, name: string): Span[] {
   const spans: Span[] = [];
   let at = skipSpace(text, 0) + 1;
@@ -58,7 +59,7 @@ function findMember(text: string, name: string): Span[] {
     const memberName: unknown = JSON.parse(text.slice(at, nameEnd));
     const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
     const end = skipValue(text, start);
-    if (memberName === name) spans.push({ start, end });
+    if (memberName === name) spans.push({ from: at, start, end });
     at = skipSpace(text, end);
     if (text[at] !== ',') return spans;
     at += 1;
@@ -91,4 +92,30 @@ export function setMember(body: Buffer, name: string, value: unknown): Buffer {
     copied = span.end;
   }
   return Buffer.from(edited + text.slice(copied), 'latin1');
+}
+
+/**
+ * Leaves every top-level member `name` out of a JSON object, each with one comma. All other bytes stay as they are.
+ *
+ * @param body bytes of a JSON object that `JSON.parse` has accepted
+ * @param name an ASCII name
+ */
+export function dropMember(body: Buffer, name: string): Buffer {
+  let text = body.toString('latin1');
+  const spans = findMember(text, name);
+  if (spans.length === 0) return body;
+  // From the last to the first: what is in front of one stays where it is.
+  for (const { from, end } of spans.reverse()) {
+    const next = skipSpace(text, end);
+    const [start, stop] = text[next] === ',' ? [from, next + 1] : [commaBefore(text, from), end];
+    text = text.slice(0, start) + text.slice(stop);
+  }
+  return Buffer.from(text, 'latin1');
+}
+
+/** Where the comma in front of the last member stands; of the only one, the member itself. */
+function commaBefore(text: string, from: number): number {
+  let at = from - 1;
+  while (isSpace(text.charCodeAt(at))) at -= 1;
+  return text[at] === ',' ? at : from;
 }

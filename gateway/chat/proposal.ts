@@ -1,6 +1,6 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { type JsonObject, setMember } from '#core/json/mod.ts';
+import { dropMember, type JsonObject, setMember } from '#core/json/mod.ts';
 import { parseExactJson } from '../providers/anthropic/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
@@ -20,8 +20,8 @@ export type Proposal = {
 };
 
 /**
- * Makes the proposal to a route. In the same dialect: the client's bytes, but for the model's name and the wish for usage
- * where needed.
+ * Makes the proposal to a route. In the same dialect: the client's bytes, but for the model's name and the wish for
+ * usage, which is added or left out where needed.
  * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
  */
 export function proposalTo(route: Route, body: RequestBody, surface: Surface): Proposal {
@@ -29,10 +29,11 @@ export function proposalTo(route: Route, body: RequestBody, surface: Surface): P
   const path = paths[surface.endpoint];
   if (path === undefined) return translatedProposal(route, body, surface);
   const isMissing = surface.hasUsageOption && body.streamOptions?.include_usage !== true;
-  const hidesUsage = body.stream && row.asksForUsage && isMissing;
+  const hidesUsage = body.stream && row.takesUsageOption && isMissing;
   let { bytes } = body;
   if (model !== body.model) bytes = setMember(bytes, 'model', model);
   if (hidesUsage) bytes = setMember(bytes, 'stream_options', { ...body.streamOptions, include_usage: true });
+  else if (body.streamOptions !== null && !row.takesUsageOption) bytes = dropMember(bytes, 'stream_options');
   return { route, path, translation: null, body: bytes, hidesUsage };
 }
 

@@ -59,11 +59,16 @@ class ClientStream {
   }
 }
 
+/** Some servers end a stream as usual behind an error. The text that a model writes has its quotes escaped. */
+const ERROR_MEMBER = '"error"';
+
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
   readonly #client: ClientStream;
   readonly #splitter = new FrameSplitter();
   #frames = 0;
+  /** An event told of an error, or only looked like it. */
+  #mayHaveFailed = false;
   #logged: Buffer[] = [];
   #loggedBytes = 0;
   #isCut = false;
@@ -95,11 +100,14 @@ export class StreamRelay implements AnswerSink {
     const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
+      this.#mayHaveFailed ||= frame.includes(ERROR_MEMBER);
       if (hidesUsage && isUsageFrame(frame)) continue;
       if (this.#ending === null && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
-        this.#ending = this.#record(this.#options.answer.status, false, null);
+        this.#ending = this.#mayHaveFailed
+          ? this.#recordEnd()
+          : this.#record(this.#options.answer.status, false, null);
       }
       passed.push(frame);
     }
@@ -154,7 +162,7 @@ export class StreamRelay implements AnswerSink {
     return assembleStream(Buffer.concat(this.#logged).toString('utf8'));
   }
 
-  /** The connection closed without the last event: the answer may be whole all the same, or an error have told why not. */
+  /** Not the usual end: the answer may be whole all the same, or an error have told why not. */
   #recordEnd(): Promise<void> {
     const { completion, complete } = this.#assembled();
     const { status } = this.#options.answer;

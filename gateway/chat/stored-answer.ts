@@ -1,6 +1,7 @@
 /** Answers given twice: a call that asks for the cache gets what is stored for it, or has its own answer stored. */
 import type { Clock } from '#core/clock.ts';
 import { AssayError } from '#core/errors.ts';
+import { isObject } from '#core/json/mod.ts';
 import {
   type AnswerCache,
   type CacheAsk,
@@ -10,6 +11,7 @@ import {
   type StoredAnswer,
 } from '../cache/mod.ts';
 import type { Call, Outcome } from './call.ts';
+import { completionOf } from './completion-of.ts';
 import type { Proposal } from './proposal.ts';
 import type { Answering } from './relay.ts';
 
@@ -71,6 +73,9 @@ function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredAns
     return null;
   const { status, contentEncoding, contentType, responseBody } = outcome;
   if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
+  // Some providers tell of a failure under the status 200. Responses say that there was none.
+  const said = completionOf(outcome);
+  if (isObject(said) && (said.error ?? null) !== null) return null;
   return { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
 }
 

@@ -28,10 +28,10 @@ export type ProviderRow = {
   /** Sent with every call: flat list of names and values. */
   headers: readonly string[];
   /**
-   * Whether a stream has a usage chunk only because it is asked for. Mistral refuses unknown fields and sends usage
-   * unasked.
+   * Whether it takes `stream_options`, and must be asked for a stream's usage by it. Mistral refuses the field, and says
+   * the usage unasked.
    */
-  asksForUsage: boolean;
+  takesUsageOption: boolean;
   /** How it wants to be told how long an answer may be: OpenAI's newer models take the second alone, others the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** Whose fields beside OpenAI's its chat completions take: OpenRouter passes Anthropic's on. */
@@ -56,7 +56,7 @@ function openAiPaths(...endpoints: (keyof typeof OPENAI_PATHS)[]): ProviderRow['
 
 const OPENAI = {
   dialect: 'openai',
-  asksForUsage: true,
+  takesUsageOption: true,
   maxTokensField: 'max_tokens',
   extensions: 'none',
   headers: [],
@@ -85,7 +85,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     paths: openAiPaths('chat', 'embeddings', 'moderations'),
     label: 'MISTRAL',
     baseUrl: 'https://api.mistral.ai/v1',
-    asksForUsage: false,
+    takesUsageOption: false,
     keyVariable: 'MISTRAL_API_KEY',
   },
   groq: {
@@ -105,7 +105,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   },
   xai: {
     ...BEARER,
-    paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    paths: openAiPaths('chat', 'completions', 'responses'),
     label: 'XAI',
     baseUrl: 'https://api.x.ai/v1',
     keyVariable: 'XAI_API_KEY',
@@ -132,7 +132,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     paths: { messages: '/v1/messages', countTokens: '/v1/messages/count_tokens' },
     keyHeader: 'x-api-key',
     headers: ['anthropic-version', '2023-06-01'],
-    asksForUsage: true,
+    takesUsageOption: true,
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
     needsKey: true,

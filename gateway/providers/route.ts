@@ -66,17 +66,48 @@ function findRoute(
       `The model '${asked}' needs the provider ${provider}, which has no address here: ${variable} is not set`,
     );
   }
+  const { apiKey, apiVersion } = configured;
+  if (apiVersion !== null) return deploymentRoute({ provider, row, model, apiKey, address, apiVersion });
   const { origin, pathname, search } = new URL(baseUrlOf(provider, address));
   const base = pathname.replace(/\/$/, '');
-  const paths = Object.entries(row.paths).map(([endpoint, path]) => [endpoint, `${base}${path}${search}`]);
-  return {
-    provider,
+  const paths = pathsOf(row, Object.keys(row.paths), (path) => `${base}${path}${search}`);
+  return { provider, row, model, origin, paths, apiKey };
+}
+
+function pathsOf(
+  row: ProviderRow,
+  endpoints: readonly string[],
+  place: (path: string) => string,
+): Route['paths'] {
+  const known = endpoints.flatMap((endpoint) => {
+    const path = row.paths[endpoint as Endpoint];
+    return path === undefined ? [] : [[endpoint, place(path)]];
+  });
+  return Object.fromEntries(known);
+}
+
+/** What Azure has below a deployment's address. */
+const DEPLOYMENT_ENDPOINTS: readonly Endpoint[] = ['chat', 'completions', 'embeddings'];
+/** Before it, Azure refused `stream_options`. */
+const FIRST_VERSION_WITH_USAGE = '2024-09-01';
+
+type DeploymentOptions = Pick<Route, 'provider' | 'row' | 'model' | 'apiKey'> & {
+  address: string;
+  apiVersion: string;
+};
+
+/** Azure's older way: the deployment is in the address, and so is the version. */
+function deploymentRoute({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Route {
+  const { origin, pathname } = new URL(address);
+  const base = pathname.replace(/\/(?:openai(?:\/v1)?\/?)?$/, '');
+  const deployment = `${base}/openai/deployments/${encodeURIComponent(model)}`;
+  const paths = pathsOf(
     row,
-    model,
-    origin,
-    paths: Object.fromEntries(paths),
-    apiKey: configured.apiKey,
-  };
+    DEPLOYMENT_ENDPOINTS,
+    (path) => `${deployment}${path}?api-version=${apiVersion}`,
+  );
+  const takesUsageOption = apiVersion >= FIRST_VERSION_WITH_USAGE;
+  return { ...rest, model, origin, paths, row: { ...row, takesUsageOption } };
 }
 
 function unknownModel(model: string): AssayError {

@@ -49,8 +49,8 @@ const CHAT_BY_MESSAGES: Translation = {
 
 const MESSAGES_BY_CHAT: Translation = {
   endpoint: 'chat',
-  request: (body, model, { maxTokensField, asksForUsage, extensions }) =>
-    fromMessagesRequest(body, { model, maxTokensField, asksForUsage, extensions }),
+  request: (body, model, { maxTokensField, takesUsageOption, extensions }) =>
+    fromMessagesRequest(body, { model, maxTokensField, asksForUsage: takesUsageOption, extensions }),
   answer: fromCompletion,
   stream: () => new CompletionStreamTranslator(),
   error: toAnthropicError,

@@ -44,13 +44,18 @@ t.test('providers have the variables that their own tools know', async (t) => {
     GEMINI_API_KEY: 'g-1',
     AZURE_OPENAI_API_KEY: 'a-1',
     AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/',
+    AZURE_OPENAI_API_VERSION: '2024-10-21',
     CUSTOM_BASE_URL: 'https://llm.example/v1',
   });
-  t.same(providers.openai, { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1' });
-  t.same(providers.google, { apiKey: 'g-1', baseUrl: null });
-  t.same(providers.azure, { apiKey: 'a-1', baseUrl: 'https://mine.openai.azure.com' });
-  t.same(providers.custom, { apiKey: null, baseUrl: 'https://llm.example/v1' });
-  t.same(providers.mistral, { apiKey: null, baseUrl: null });
+  t.same(providers.openai, { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1', apiVersion: null });
+  t.same(providers.google, { apiKey: 'g-1', baseUrl: null, apiVersion: null });
+  t.same(providers.azure, {
+    apiKey: 'a-1',
+    baseUrl: 'https://mine.openai.azure.com',
+    apiVersion: '2024-10-21',
+  });
+  t.same(providers.custom, { apiKey: null, baseUrl: 'https://llm.example/v1', apiVersion: null });
+  t.same(providers.mistral, { apiKey: null, baseUrl: null, apiVersion: null });
 });
 
 t.test('AZURE_OPENAI_BASE_URL overrides the endpoint', async (t) => {
@@ -63,6 +68,10 @@ t.test('AZURE_OPENAI_BASE_URL overrides the endpoint', async (t) => {
 
 const LONG_KEY = 'k'.repeat(129);
 const problems: [Record<string, string>, string][] = [
+  [
+    { AZURE_OPENAI_API_VERSION: 'newest' },
+    'AZURE_OPENAI_API_VERSION must be like 2024-10-21, but is "newest"',
+  ],
   [{ GATEWAY_PORT: '80a' }, 'GATEWAY_PORT must be a whole number from 0 to 65535, but is "80a"'],
   [{ API_PORT: '65536' }, 'API_PORT must be a whole number from 0 to 65535, but is "65536"'],
   [{ API_PORT: '-1' }, 'API_PORT must be a whole number from 0 to 65535, but is "-1"'],

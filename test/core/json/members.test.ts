@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { setMember } from '#core/json/mod.ts';
+import { dropMember, setMember } from '#core/json/mod.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const object = fc.dictionary(fc.string({ unit: 'grapheme' }), json, { maxKeys: 6 });
@@ -52,4 +52,29 @@ t.test('a missing member becomes the last one', async (t) => {
     setMember(Buffer.from(' { "a":"}" } \n'), 'x', { y: 'é' }).toString(),
     ' { "a":"}" ,"x":{"y":"é"}} \n',
   );
+});
+
+t.test('dropping a member leaves the object without it, wherever and however often it stands', async (t) => {
+  const members = fc.array(fc.tuple(fc.constantFrom('x', 'a', 'b', '\\u0078', '}'), json), { maxLength: 6 });
+  const space = fc.constantFrom('', ' ', '\n\t');
+  fc.assert(
+    fc.property(members, space, (given, gap) => {
+      const text = (kept: typeof given) =>
+        kept.map(([key, value]) => `"${key}"${gap}:${gap}${JSON.stringify(value)}`).join(`${gap},${gap}`);
+      const dropped = dropMember(Buffer.from(`${gap}{${gap}${text(given)}${gap}}`), 'x').toString();
+      const isKept = ([key]: [string, unknown]) => key !== 'x' && key !== '\\u0078';
+      t.same(JSON.parse(dropped), JSON.parse(`{${text(given.filter(isKept))}}`));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test('every other byte stays when a member is dropped', async (t) => {
+  const cases = [
+    ['{ "a" : 1.50e+02 , "x":{"x":1}, "b":"x" }', '{ "a" : 1.50e+02 ,  "b":"x" }'],
+    ['{"a":1 ,\n "x":[1,2] }', '{"a":1  }'],
+    ['{"x":1,"x":2}', '{}'],
+    ['{ "a":"x" }', '{ "a":"x" }'],
+  ];
+  for (const [before, after] of cases) t.equal(dropMember(Buffer.from(before!), 'x').toString(), after);
 });
