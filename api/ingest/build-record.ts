@@ -1,10 +1,9 @@
 /** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
-import { BUILT_IN_CATALOG, type Catalog, type Cost } from '#core/catalog/mod.ts';
-import { assembleStream, readUsage, type Usage } from '#core/chat/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import type { RawEntry } from '#core/outbox/mod.ts';
-import { PRICE_SOURCE } from '#core/pricing/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { type LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
 import {
@@ -14,6 +13,8 @@ import {
   storableProperties,
 } from '#core/schema/properties.ts';
 import { indexedText, storableText } from '#core/schema/text.ts';
+import { type Uncounted, uncountedOf } from './uncounted.ts';
+import { usageColumns } from './usage-columns.ts';
 
 /** One request as the store takes it. Column names, so that the statement that inserts them needs no table of its own. */
 export type RequestRow = {
@@ -37,6 +38,8 @@ export type RequestRow = {
   total_tokens: number | null;
   cost_nano: number | null;
   price_source: string | null;
+  /** The tokens, or some of them, were counted here. */
+  usage_estimated: boolean;
   user_id: string | null;
   session_id: string | null;
   session_path: string | null;
@@ -49,6 +52,17 @@ export type RequestRow = {
   truncated: boolean;
   error_code: string | null;
   cached_from: string | null;
+  /** A `StoredAttempt[]` as JSON; null when there was one. */
+  attempts: string | null;
+};
+
+/** A try of a call as it is stored. */
+export type StoredAttempt = {
+  provider: string;
+  model: string;
+  status: number;
+  error_code: string | null;
+  latency_ms: number;
 };
 
 export type BodyRow = {
@@ -65,6 +79,13 @@ export type StorableRecord = {
   propertyHashes: bigint[];
 };
 
+/** A record, and what its provider did not count: `estimateUsage` does. */
+export type BuiltRecord = StorableRecord & {
+  uncounted: Uncounted | null;
+  /** What the provider was asked for, which need not be what the caller asked for. */
+  routedModel: string | null;
+};
+
 type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
 
 /**
@@ -74,29 +95,26 @@ type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
 export function buildRecord(
   entry: RawEntry,
   catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
-): StorableRecord {
+): BuiltRecord {
   const head = readHead(entry.head);
   const requestBody = head.omitRequest ? OMITTED : readBody(entry.requestBody, null);
   const answer = readAnswer(head, entry.responseBody);
   const parsed = answer.parsed;
   const responseModel = indexedOrNull(textOrNull(parsed.model));
   const usage = readUsage(parsed);
-  const cost = usage === null ? null : costOf(head, responseModel, usage, catalog);
+  const routedModel = head.routedModel ?? head.requestModel;
+  const identity = { ...identityOf(head), response_model: responseModel };
   const properties = storableProperties(head.properties);
   const folded = foldProperties(properties);
   const hasProperties = head.properties.length > 0;
   const shown = head.omitResponse ? OMITTED : answer;
   return {
     request: {
-      ...identityOf(head),
-      response_model: responseModel,
-      model: responseModel ?? indexedText(routedModel(head) ?? ''),
+      ...identity,
+      model: responseModel ?? indexedText(routedModel ?? ''),
       response_id: storableOrNull(textOrNull(parsed.id)),
-      prompt_tokens: usage?.promptTokens ?? null,
-      completion_tokens: usage?.completionTokens ?? null,
-      total_tokens: usage?.totalTokens ?? null,
-      cost_nano: cost?.nano ?? null,
-      price_source: cost?.source ?? null,
+      ...usageColumns({ ...identity, routedModel }, usage, catalog),
+      usage_estimated: false,
       request_properties: hasProperties ? JSON.stringify(properties) : null,
       properties_folded: JSON.stringify(folded),
     },
@@ -107,28 +125,9 @@ export function buildRecord(
       response_raw: shown.raw,
     },
     propertyHashes: hashesOf(folded),
+    routedModel,
+    uncounted: uncountedOf({ head, request: requestBody.parsed, answer: parsed, usage }),
   };
-}
-
-/** Null: no price is known. What was answered before costs nothing again. */
-function costOf(
-  head: LogEntryHead,
-  responseModel: string | null,
-  usage: Usage,
-  catalog: Pick<Catalog, 'costOf'>,
-): Cost | null {
-  if (head.cachedFrom !== undefined) return { nano: 0, source: PRICE_SOURCE };
-  return catalog.costOf({
-    provider: head.provider.toLowerCase(),
-    models: [responseModel, routedModel(head)],
-    usage,
-    atMs: head.createdAtMs,
-  });
-}
-
-/** What the provider was asked for. */
-function routedModel(head: LogEntryHead): string | null {
-  return head.routedModel ?? head.requestModel;
 }
 
 function hashesOf(folded: Properties): bigint[] {
@@ -177,7 +176,22 @@ function identityOf(head: LogEntryHead) {
     truncated: head.truncated,
     error_code: head.errorCode,
     cached_from: head.cachedFrom ?? null,
+    attempts: attemptsText(head.attempts),
   };
+}
+
+function attemptsText(attempts: LogEntryHead['attempts']): string | null {
+  if (attempts === undefined) return null;
+  const stored = attempts.map(
+    ({ provider, model, status, errorCode, latencyMs }): StoredAttempt => ({
+      provider,
+      model: indexedText(model),
+      status,
+      error_code: errorCode,
+      latency_ms: latencyMs,
+    }),
+  );
+  return JSON.stringify(stored);
 }
 
 const OMITTED: Body = { parsed: {}, text: '{}', raw: null };

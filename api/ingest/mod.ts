@@ -12,11 +12,12 @@ import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkNats, connectNats, type NatsConnection, publicAddresses } from '#core/nats/mod.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { createTokenCounter } from '#core/tokens/mod.ts';
 import { StreamConsumer } from './consume.ts';
 import { Drain } from './drain.ts';
+import { createReport } from './report.ts';
 import { startPartitionKeeper } from './retention.ts';
-import type { BatchResult, BatchStoreOptions, UnpricedCall } from './store-batch.ts';
-import { createUnpricedReport } from './unpriced.ts';
+import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
 
 export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
 export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
@@ -91,36 +92,16 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
   });
   await checkSchema(sql);
   const metrics = createMetrics('ingest');
-  const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');
-  const deadLetters = metrics.counter('ingest_dead_letters_total', 'Log entries kept as dead letters');
-  const expired = metrics.counter(
-    'ingest_expired_total',
-    'Log entries older than records are kept: not stored',
-  );
-  const unpriced = metrics.counter(
-    'ingest_unpriced_total',
-    'Records with tokens and without a cost, as no price is known for their model',
-  );
-  const reportUnpriced = createUnpricedReport(log);
-  const onStored = (result: BatchResult): void => {
-    stored.inc(result.stored);
-    expired.inc(result.expired);
-    if (result.deadLetters === 0) return;
-    deadLetters.inc(result.deadLetters);
-    log.error(result, 'entries became dead letters');
-  };
-  const onUnpriced = (calls: UnpricedCall[]): void => {
-    unpriced.inc(calls.length);
-    reportUnpriced(calls);
-  };
+  const { onUncounted, ...report } = createReport(metrics, log);
+  const counter = createTokenCounter({ clock, onFailure: onUncounted });
   const sourceOptions = {
     sql,
     log,
     clock,
     catalog: createCatalog(config.models),
     retentionDays: config.retentionDays,
-    onStored,
-    onUnpriced,
+    counter,
+    ...report,
   };
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)
@@ -142,6 +123,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
         // 1. What has been begun is stored; the deadline is the caller's.
         { what: 'Storing what is left', run: source.stop },
         // 2. Then what it needed.
+        { what: 'Letting go of the token counter', run: counter.close },
         { what: 'Leaving the partitions', run: keeper.stop },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },

@@ -1,9 +1,12 @@
 /** Storing what became a dead letter, once its cause is gone. */
 import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+import { systemClock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { Sql } from '#core/postgres/mod.ts';
+import { createTokenCounter, type TokenCounter } from '#core/tokens/mod.ts';
 import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
+import { estimateUsage } from './estimate-usage.ts';
 import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
@@ -21,19 +24,42 @@ export async function retryDeadLetter(
   id: string,
   catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
 ): Promise<Retried | null> {
+  return await withCounter((counter) => retryWith(counter, sql, id, catalog));
+}
+
+/** Lends a counter to work that knows its end. */
+async function withCounter<T>(work: (counter: TokenCounter) => Promise<T>): Promise<T> {
+  // A letter is stored without the tokens that cannot be counted, as any entry is.
+  const counter = createTokenCounter({ clock: systemClock, onFailure: () => {} });
+  try {
+    return await work(counter);
+  } finally {
+    await counter.close();
+  }
+}
+
+async function retryWith(
+  counter: TokenCounter,
+  sql: Sql,
+  id: string,
+  catalog: Pick<Catalog, 'costOf'>,
+): Promise<Retried | null> {
   const letter = await findDeadLetter(sql, id);
   if (letter === null) return null;
   if (letter.entry === null) return { refused: `${letter.reason} (it holds no entry that could be stored)` };
   try {
-    const record = buildRecord(letter.entry, catalog);
-    await ensurePartitions(sql, [record.request.created_at]);
+    const records = await estimateUsage([buildRecord(letter.entry, catalog)], counter, catalog);
+    await ensurePartitions(
+      sql,
+      records.map(({ request }) => request.created_at),
+    );
     const isOurs = await sql.begin(async (tx) => {
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
       if (count === 0) return false;
-      await insertRecords(tx, [record]);
-      const online = await findOnlineEvaluators(tx, [record]);
+      await insertRecords(tx, records);
+      const online = await findOnlineEvaluators(tx, records);
       // Whose filter cannot be carried out is told by ingest, batch after batch.
-      if (online.length > 0) await scheduleEvaluations(tx, [record], online, true, () => {});
+      if (online.length > 0) await scheduleEvaluations(tx, records, online, true, () => {});
       return true;
     });
     return isOurs ? { refused: null } : null;
@@ -50,6 +76,14 @@ export async function retryAllDeadLetters(
   sql: Sql,
   catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
 ): Promise<{ stored: number; refused: number }> {
+  return await withCounter((counter) => retryAllWith(counter, sql, catalog));
+}
+
+async function retryAllWith(
+  counter: TokenCounter,
+  sql: Sql,
+  catalog: Pick<Catalog, 'costOf'>,
+): Promise<{ stored: number; refused: number }> {
   const result = { stored: 0, refused: 0 };
   let last = '0';
   for (;;) {
@@ -57,7 +91,7 @@ export async function retryAllDeadLetters(
       select min(dead_letter_id) as id from assay.dead_letters where dead_letter_id > ${last}`;
     if (next?.id == null) return result;
     last = next.id;
-    const retried = await retryDeadLetter(sql, last, catalog);
+    const retried = await retryWith(counter, sql, last, catalog);
     if (retried === null) continue;
     if (retried.refused === null) result.stored += 1;
     else result.refused += 1;

@@ -31,6 +31,7 @@ const REQUESTS: Columns<RequestRow> = {
   total_tokens: 'int4',
   cost_nano: 'int8',
   price_source: 'text',
+  usage_estimated: 'bool',
   user_id: 'text',
   session_id: 'text',
   session_path: 'text',
@@ -43,6 +44,7 @@ const REQUESTS: Columns<RequestRow> = {
   truncated: 'bool',
   error_code: 'text',
   cached_from: 'text',
+  attempts: 'jsonb',
 };
 
 const BODIES: Columns<KeyRow & BodyRow> = {

@@ -2,14 +2,16 @@
  * Stores a batch of log entries in one transaction, wherever they come from. A batch that Postgres refuses is halved
  * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
  */
-import type { Catalog } from '#core/catalog/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { Logger } from '#core/log.ts';
 import type { RawEntry } from '#core/outbox/mod.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#core/postgres/mod.ts';
-import { buildRecord, type StorableRecord } from './build-record.ts';
+import type { TokenCounter } from '#core/tokens/mod.ts';
+import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
+import { estimateUsage } from './estimate-usage.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
@@ -18,11 +20,12 @@ import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords }
 export type BatchEntry = RawEntry & { origin: string };
 
 /** An entry, and what becomes of it. */
-type Item = { entry: BatchEntry } & (
-  | { fate: 'record'; record: StorableRecord }
+type ItemWith<Record> = { entry: BatchEntry } & (
+  | { fate: 'record'; record: Record }
   | { fate: 'dead letter'; reason: string }
   | { fate: 'expired' }
 );
+type Item = ItemWith<StorableRecord>;
 
 export type Batch = {
   entries: BatchEntry[];
@@ -48,6 +51,10 @@ export type BatchStoreOptions = {
   clock: Clock;
   /** What calls cost; absent: by the registry alone. */
   catalog?: Pick<Catalog, 'costOf'>;
+  /** Counts what providers did not; absent: those tokens stay unknown. */
+  counter?: Pick<TokenCounter, 'count'>;
+  /** Told how many records were stored with tokens that were counted here. */
+  onEstimated?(count: number): void;
   /** Told of stored calls that have tokens and no known price. */
   onUnpriced?(calls: UnpricedCall[]): void;
   /** How long records are kept; null: for ever. */
@@ -77,7 +84,7 @@ export class BatchStore {
    */
   async store(batch: Batch): Promise<BatchResult> {
     const items = batch.entries.map((entry) => this.#prepare(entry));
-    return await this.#storeItems(batch, items, 0);
+    return await this.#storeItems(batch, await this.#estimate(items), 0);
   }
 
   readonly #onBadFilter: OnBadFilter = (evaluatorId, error) => {
@@ -134,6 +141,8 @@ export class BatchStore {
       }),
     );
     const deadLetters = letters.length;
+    const estimated = records.filter(({ request }) => request.usage_estimated).length;
+    if (estimated > 0) this.#options.onEstimated?.(estimated);
     const unpriced = records.flatMap(unpricedCall);
     if (unpriced.length > 0) this.#options.onUnpriced?.(unpriced);
     return { stored: records.length, deadLetters, expired: items.length - records.length - deadLetters };
@@ -152,7 +161,7 @@ export class BatchStore {
     this.#meetsKnown = (await write(insertRecords)) < records.length;
   }
 
-  #prepare(entry: BatchEntry): Item {
+  #prepare(entry: BatchEntry): ItemWith<BuiltRecord> {
     const { clock, retentionDays, catalog } = this.#options;
     try {
       const record = buildRecord(entry, catalog);
@@ -161,6 +170,15 @@ export class BatchStore {
     } catch (error) {
       return { entry, fate: 'dead letter', reason: describeError(error) };
     }
+  }
+
+  /** The same items, their records with what was counted here. */
+  async #estimate(items: readonly ItemWith<BuiltRecord>[]): Promise<Item[]> {
+    const { counter, catalog = BUILT_IN_CATALOG } = this.#options;
+    if (counter === undefined) return [...items];
+    const built = items.flatMap((item) => (item.fate === 'record' ? [item.record] : []));
+    const records = (await estimateUsage(built, counter, catalog)).values();
+    return items.map((item) => (item.fate === 'record' ? { ...item, record: records.next().value! } : item));
   }
 
   async #ensurePartitions(records: StorableRecord[]): Promise<void> {
@@ -176,7 +194,7 @@ export class BatchStore {
 }
 
 function unpricedCall({ request }: StorableRecord): UnpricedCall[] {
-  const isUnpriced = request.cost_nano === null && request.prompt_tokens !== null;
+  const isUnpriced = request.cost_nano === null && request.total_tokens !== null;
   return isUnpriced ? [{ provider: request.provider, model: request.model }] : [];
 }
 

@@ -6,6 +6,7 @@ import { feedbackBodyChecker, propertyBodyChecker, queryIdsBodyChecker } from '#
 import { storableText } from '#core/schema/text.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
+import { type DeliveryRow, deliveryStatement, deliveryText } from './delivery.ts';
 import { feedbackStatement } from './feedback.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { type LoadedRecords, loadRecords, recordTexts } from './load.ts';
@@ -30,6 +31,8 @@ export type RequestService = {
   count(organizationId: string, body: unknown): Promise<number>;
   /** The record as JSON text. */
   get(organizationId: string, requestId: string): Promise<string>;
+  /** How a request's answer came about, as JSON text. */
+  getDelivery(organizationId: string, requestId: string): Promise<string>;
   setFeedback(organizationId: string, requestId: string, body: unknown): Promise<void>;
   setScores(organizationId: string, requestId: string, body: unknown): Promise<void>;
   setProperty(organizationId: string, requestId: string, body: unknown): Promise<void>;
@@ -93,6 +96,17 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       );
       const { value } = await stream(organizationId, loaded, false).texts.next();
       return value as string;
+    },
+
+    async getDelivery(organizationId, requestId) {
+      const statement = deliveryStatement(organizationId, storableText(requestId));
+      const row = await awaitRequest(requestId, clock, () =>
+        inOrganization(sql, organizationId, async (tx) => {
+          const [found] = await runStatement<DeliveryRow>(tx, statement);
+          return found ?? null;
+        }),
+      );
+      return deliveryText(row);
     },
 
     async setFeedback(organizationId, requestId, body) {

@@ -50,6 +50,13 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
         dataReply(await requests.get(organizationId, params.id ?? '')),
       ),
     },
+    {
+      method: 'GET',
+      path: '/v1/request/:id/delivery',
+      handle: guarded(keys, 'read', async ({ organizationId }, { params }) =>
+        dataReply(await requests.getDelivery(organizationId, params.id ?? '')),
+      ),
+    },
     { method: 'POST', path: '/v1/request/:id/feedback', handle: writing(requests.setFeedback) },
     { method: 'POST', path: '/v1/request/:id/score', handle: writing(requests.setScores) },
     { method: 'PUT', path: '/v1/request/:id/property', handle: writing(requests.setProperty) },

@@ -64,6 +64,7 @@ t.test("another organization's id cannot be told from an unknown one", async (t)
   const answers = async (id: string) => {
     const all = await Promise.all([
       api.call(`/v1/request/${id}`),
+      api.call(`/v1/request/${id}/delivery`),
       api.call('/v1/request/query-ids', { body: { requestIds: [id] } }),
       api.call(`/v1/request/${id}/feedback`, { body: { rating: false } }),
       api.call(`/v1/request/${id}/score`, { body: { scores: { quality: 0 } } }),

@@ -157,6 +157,7 @@ async function pagesShowOwnOnly(t: Test, self: Tenant): Promise<void> {
 /** Every route that takes an id. */
 const BY_ID: [method: string, path: (id: string) => string, body?: unknown][] = [
   ['GET', (id) => `/v1/request/${id}`],
+  ['GET', (id) => `/v1/request/${id}/delivery`],
   ['POST', (id) => `/v1/request/${id}/feedback`, { rating: false }],
   ['POST', (id) => `/v1/request/${id}/score`, { scores: { quality: 0, stolen: 1 } }],
   ['PUT', (id) => `/v1/request/${id}/property`, { key: 'stolen', value: 'yes' }],
