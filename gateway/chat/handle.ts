@@ -47,9 +47,10 @@ export type CallDependencies = AuthenticateDependencies & {
   claimRequestId(organizationId: string, requestId: string): Promise<boolean>;
 };
 
-/** Handles calls of a surface. Never rejects: every failure is an answer in the surface's shape. */
+/** Handles a call of a surface. Never rejects: every failure is an answer in the surface's shape. */
 export type CallHandler = (request: Request, surface: Surface) => Promise<Response>;
 
+/** Makes what handles the gateway's calls. */
 export function createCallHandler(dependencies: CallDependencies): CallHandler {
   const { clock } = dependencies;
   return async (request, surface) => {
