@@ -16,7 +16,10 @@ export type AssembledStream = {
    * its `error`. `{}` when no event could be read.
    */
   completion: JsonObject;
-  /** The answer is whole: a finish reason, a stop reason or the dialect's last event was seen. */
+  /**
+   * The answer is whole: a finish reason, a stop reason or the dialect's last event was seen. Of chat completions and
+   * completions, also that no error was told, which some servers do before the `[DONE]` that they send all the same.
+   */
   complete: boolean;
   /** Whose events they are; null when none told. */
   dialect: Dialect | null;
@@ -54,11 +57,14 @@ class Stream {
   }
 
   end(): AssembledStream {
-    const { completion, complete } = this.#assembler?.end() ?? { completion: this.#head, complete: false };
-    if (this.#error !== undefined) completion.error ??= this.#error;
-    // The other dialects have an end of their own, and proxies send this behind what broke off, too.
-    const isDone = this.#isDone && this.#dialect !== 'messages' && this.#dialect !== 'responses';
-    return { completion, complete: complete || isDone, dialect: this.#dialect };
+    const isDone = this.#isDone;
+    const hasError = this.#error !== undefined;
+    const { completion, complete } = this.#assembler?.end({ isDone, hasError }) ?? {
+      completion: this.#head,
+      complete: isDone && !hasError,
+    };
+    if (hasError) completion.error ??= this.#error;
+    return { completion, complete, dialect: this.#dialect };
   }
 
   #takeEvent(event: StreamEvent): void {

@@ -50,13 +50,16 @@ function detail(usage: JsonObject, group: string, name: string): number {
 
 /**
  * Reads `usage` of an answer in any of the dialects: chat completions, completions, embeddings (no completion tokens),
- * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none.
+ * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none, or
+ * nothing but zeros, which Gemini says of embeddings: it does not count those.
  */
 export function readUsage(answer: JsonObject): Usage | null {
   const usage = answer.usage;
   if (!isObject(usage)) return null;
-  const read = count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage);
-  return read === null ? null : withinBounds(read);
+  const read =
+    count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage, answer.model);
+  const isCounted = read !== null && Object.values(read).some((tokens) => tokens > 0);
+  return isCounted ? withinBounds(read) : null;
 }
 
 /** Of counts that are each possible, the sum may not be. */
@@ -70,26 +73,56 @@ function withinBounds(usage: Usage): Usage {
 }
 
 /** `prompt_tokens` and `completion_tokens`. */
-function readPromptUsage(usage: JsonObject): Usage {
-  const promptTokens = count(usage.prompt_tokens) ?? 0;
-  const counted = count(usage.completion_tokens) ?? 0;
-  const totalTokens = count(usage.total_tokens);
-  const reasoningTokens = detail(usage, 'completion_tokens_details', 'reasoning_tokens');
-  // xAI's completion tokens are those of the visible text; its total tells that reasoning came on top.
-  const isReasoningApart = reasoningTokens > 0 && totalTokens === promptTokens + counted + reasoningTokens;
-  const completionTokens = isReasoningApart ? counted + reasoningTokens : counted;
+function readPromptUsage(usage: JsonObject, model: unknown): Usage {
+  const cachedTokens =
+    detail(usage, 'prompt_tokens_details', 'cached_tokens') || (count(usage.prompt_cache_hit_tokens) ?? 0);
+  const sides = readSides(usage, cachedTokens, model);
   return {
-    promptTokens,
-    completionTokens,
-    totalTokens: totalTokens ?? promptTokens + completionTokens,
-    cachedTokens:
-      detail(usage, 'prompt_tokens_details', 'cached_tokens') || (count(usage.prompt_cache_hit_tokens) ?? 0),
+    ...sides,
+    totalTokens: count(usage.total_tokens) ?? sides.promptTokens + sides.completionTokens,
+    cachedTokens,
     cacheWriteTokens: detail(usage, 'prompt_tokens_details', 'cache_write_tokens'),
     cacheWriteHourTokens: 0,
-    reasoningTokens,
     inputAudioTokens: detail(usage, 'prompt_tokens_details', 'audio_tokens'),
     outputAudioTokens: detail(usage, 'completion_tokens_details', 'audio_tokens'),
   };
+}
+
+/**
+ * What went in and what came out. Some providers leave tokens out of both counts, and only their total tells: those are
+ * put where it is known what they are. A gap that nothing explains is left as it is: of some proxies it is what was read
+ * from a cache (https://github.com/Portkey-AI/gateway/pull/1211), whose price is a fraction of that of output.
+ */
+function readSides(
+  usage: JsonObject,
+  cachedTokens: number,
+  model: unknown,
+): Pick<Usage, 'promptTokens' | 'completionTokens' | 'reasoningTokens'> {
+  const promptTokens = count(usage.prompt_tokens) ?? 0;
+  const completionTokens = count(usage.completion_tokens) ?? 0;
+  const reasoningTokens = detail(usage, 'completion_tokens_details', 'reasoning_tokens');
+  const gap = (count(usage.total_tokens) ?? 0) - promptTokens - completionTokens;
+  // No prompt has less than was cached of it: for some of xAI's models that is beside it.
+  const isCachedApart =
+    cachedTokens > promptTokens && (gap === cachedTokens || gap === cachedTokens + reasoningTokens);
+  const cachedApart = isCachedApart ? cachedTokens : 0;
+  const thoughts = thoughtsIn(gap - cachedApart, usage, reasoningTokens, model);
+  return {
+    promptTokens: promptTokens + cachedApart,
+    completionTokens: completionTokens + thoughts,
+    reasoningTokens: Math.max(reasoningTokens, thoughts),
+  };
+}
+
+/** How many tokens of reasoning the completion tokens leave out. */
+function thoughtsIn(gap: number, usage: JsonObject, reasoningTokens: number, model: unknown): number {
+  if (gap <= 0) return 0;
+  // xAI counts the visible text alone, and says how much reasoning came on top.
+  if (gap === reasoningTokens) return gap;
+  // Gemini counts so too, and does not say. Its usage looks like anyone's, but the answer names its model, also behind
+  // proxies, which hand these counts on. Embeddings have no completion tokens, and no thoughts.
+  const isGemini = typeof model === 'string' && /gemini/i.test(model) && 'completion_tokens' in usage;
+  return isGemini && reasoningTokens === 0 ? gap : 0;
 }
 
 /** `input_tokens` and `output_tokens`: of Responses, which include what was cached, or of Messages, which do not. */

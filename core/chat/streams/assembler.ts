@@ -7,6 +7,14 @@ export type StreamEvent = {
   data: JsonObject;
 };
 
+/** What was told of the end outside of any dialect. */
+export type Ending = {
+  /** `[DONE]` came: the end of chat completions and completions, which proxies send behind what broke off, too. */
+  isDone: boolean;
+  /** An error was told. */
+  hasError: boolean;
+};
+
 /** What one dialect's events make. */
 export type Assembled = { completion: JsonObject; complete: boolean };
 
@@ -17,5 +25,5 @@ export type Assembled = { completion: JsonObject; complete: boolean };
 export type Assembler = {
   take(event: StreamEvent): void;
   /** What has come so far; called once. */
-  end(): Assembled;
+  end(ending: Ending): Assembled;
 };

@@ -2,7 +2,8 @@
 import { isObject, type JsonObject } from '../../json/mod.ts';
 import { ByIndex } from './by-index.ts';
 import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
-import { appendItems, appendText, bare, mergePieces } from './members.ts';
+import { mergeContent } from './content-parts.ts';
+import { appendItems, appendText, bare, isKnown, mergePieces } from './members.ts';
 
 export const CHAT: ChoiceForm = {
   object: 'chat.completion',
@@ -12,6 +13,8 @@ export const CHAT: ChoiceForm = {
 class ChatChoice implements Choice {
   readonly #message = bare({ role: 'assistant', content: null });
   readonly #calls = new ByIndex<JsonObject>();
+  /** The call that the part before was of. */
+  #lastCall: JsonObject | null = null;
   readonly #choice: JsonObject;
 
   constructor(index: number) {
@@ -19,7 +22,7 @@ class ChatChoice implements Choice {
   }
 
   merge(part: JsonObject): void {
-    mergeRest(this.#choice, part, 'delta');
+    mergeRest(this.#choice, part);
     if (!isObject(part.delta)) return;
     for (const [name, value] of Object.entries(part.delta)) {
       if (value !== null) this.#mergeMember(name, value);
@@ -39,9 +42,10 @@ class ChatChoice implements Choice {
       message[name] = mergePieces(message[name], value, ['arguments']);
     else if (name === 'audio' && isObject(value))
       message[name] = mergePieces(message[name], value, ['data', 'transcript']);
+    else if (name === 'content') mergeContent(message, value);
     else if (typeof value === 'string' && name !== 'role') appendText(message, name, value);
     else if (Array.isArray(value)) appendItems(message, name, value);
-    else message[name] = value;
+    else if (isKnown(message[name], value)) message[name] = value;
   }
 
   #mergeCalls(parts: unknown): void {
@@ -50,21 +54,37 @@ class ChatChoice implements Choice {
     for (const part of parts) {
       if (!isObject(part)) continue;
       const { index, ...rest } = part;
-      // Providers that send whole calls leave the index out: each is a new one.
-      const at = typeof index === 'number' ? index : this.#calls.next;
-      mergeCall(
-        this.#calls.at(at, () => bare({})),
-        rest,
-      );
+      this.#lastCall = typeof index === 'number' ? this.#callAt(index, rest) : this.#callWithout(rest);
+      mergeCall(this.#lastCall, rest);
     }
   }
+
+  /** Ollama sends every call under one index: an id of its own, with a name, begins another. */
+  #callAt(index: number, part: JsonObject): JsonObject {
+    const call = this.#calls.at(index, () => bare({}));
+    const isAnother = isTold(part.id) && isTold(call.id) && part.id !== call.id && isNamed(part);
+    return isAnother ? this.#calls.begin(index, bare({})) : call;
+  }
+
+  /** Providers that send whole calls leave the index out: each is a new one. Gemini goes on with one without its id. */
+  #callWithout(part: JsonObject): JsonObject {
+    if (this.#lastCall !== null && !isTold(part.id) && !isNamed(part)) return this.#lastCall;
+    return this.#calls.begin(this.#calls.next, bare({}));
+  }
+}
+
+function isTold(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isNamed({ function: called, custom }: JsonObject): boolean {
+  return [called, custom].some((kind) => isObject(kind) && isTold(kind.name));
 }
 
 function mergeCall(call: JsonObject, part: JsonObject): void {
   for (const [name, value] of Object.entries(part)) {
-    if (value === null) continue;
     if (name === 'function' && isObject(value)) call[name] = mergePieces(call[name], value, ['arguments']);
     else if (name === 'custom' && isObject(value)) call[name] = mergePieces(call[name], value, ['input']);
-    else call[name] = value;
+    else if (isKnown(call[name], value)) call[name] = value;
   }
 }

@@ -16,8 +16,7 @@ class TextChoice implements Choice {
   }
 
   merge(part: JsonObject): void {
-    const { delta: _sameAgain, ...rest } = part;
-    mergeRest(this.#choice, rest, 'text');
+    mergeRest(this.#choice, part);
     appendText(this.#choice, 'text', part.text);
   }
 

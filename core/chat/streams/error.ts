@@ -7,7 +7,7 @@ import type { StreamEvent } from './assembler.ts';
 export function errorOf({ type, data }: StreamEvent): unknown {
   const isBare = typeof data.type !== 'string';
   if (type !== 'error' && !isBare) return undefined;
-  if (data.error !== undefined && data.error !== null) return data.error;
+  if (data.error !== undefined && data.error !== null && data.error !== '') return data.error;
   if (type !== 'error') return undefined;
   const { type: _type, sequence_number: _number, ...error } = data;
   return error;

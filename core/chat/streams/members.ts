@@ -6,10 +6,18 @@ export function bare(value: JsonObject): JsonObject {
   return Object.assign(Object.create(null) as JsonObject, value);
 }
 
-/** Sets the members that `from` knows: null means that it does not. */
+/**
+ * Whether a value tells something: null never does, nor an empty text where a member is there already. Azure's and
+ * Mistral's later chunks have empty texts for what earlier ones told.
+ */
+export function isKnown(before: unknown, value: unknown): boolean {
+  return value !== null && (value !== '' || before === undefined);
+}
+
+/** Sets the members that `from` knows. */
 export function setKnown(target: JsonObject, from: JsonObject, except: readonly string[] = []): void {
   for (const [name, value] of Object.entries(from)) {
-    if (value !== null && !except.includes(name)) target[name] = value;
+    if (!except.includes(name) && isKnown(target[name], value)) target[name] = value;
   }
 }
 
@@ -32,7 +40,7 @@ export function mergePieces(before: unknown, piece: JsonObject, growing: readonl
   const merged = isObject(before) ? before : bare({});
   for (const [name, value] of Object.entries(piece)) {
     if (typeof value === 'string' && growing.includes(name)) appendText(merged, name, value);
-    else if (value !== null) merged[name] = value;
+    else if (isKnown(merged[name], value)) merged[name] = value;
   }
   return merged;
 }

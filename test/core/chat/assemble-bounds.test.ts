@@ -27,6 +27,15 @@ const GROWING: Record<string, JsonObject> = {
   'a chat’s text': chat({ content: 'x' }),
   'a chat’s log probabilities': chat({}, { logprobs: { content: [{ token: 'x' }] } }),
   'a chat’s tool calls without an index': chat({ tool_calls: [{ id: 'x' }] }),
+  'a chat’s tool call that goes on without an index': chat({
+    tool_calls: [{ function: { arguments: 'x' } }],
+  }),
+  'a chat’s content in parts': chat({
+    content: [
+      { type: 'thinking', thinking: [{ type: 'text', text: 'x' }] },
+      { type: 'text', text: 'x' },
+    ],
+  }),
   'a completion’s text and log probabilities': {
     choices: [{ index: 0, text: 'x', logprobs: { tokens: ['x'] } }],
   },

@@ -186,7 +186,7 @@ t.test('an error within an answer is kept by chat completions as by the others',
   const { completion, complete } = assembleStream(
     sse([plain({ choices: [{ index: 0, delta: { content: 'He' } }] }), plain(failing)]),
   );
-  t.equal(complete, true, 'its choice has a finish reason');
+  t.equal(complete, false, 'the finish reason says that it broke off');
   t.match(completion, {
     error: { code: 502 },
     choices: [{ message: { content: 'He' }, finish_reason: 'error' }],

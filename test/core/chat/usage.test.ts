@@ -35,6 +35,51 @@ t.test('reasoning that a total has on top of the completion is part of it', asyn
   t.match(within, { completionTokens: 320, reasoningTokens: 300, totalTokens: 330 }, 'as OpenAI counts');
 });
 
+t.test("what Gemini's total has on top is reasoning: it counts no thoughts, and does not say", async (t) => {
+  const usage = { prompt_tokens: 17, completion_tokens: 2, total_tokens: 49 };
+  const paid = { promptTokens: 17, completionTokens: 32, reasoningTokens: 30, totalTokens: 49 };
+  for (const model of ['gemini-2.5-flash', 'models/gemini-2.5-pro', 'google/Gemini-3-flash']) {
+    t.match(readUsage({ model, usage }), paid, model);
+  }
+  t.match(readUsage({ model: 'gemini', usage: { ...usage, completion_tokens: 0 } }), {
+    completionTokens: 32,
+  });
+  const told = { ...usage, completion_tokens_details: { reasoning_tokens: 20 } };
+  t.match(readUsage({ model: 'gemini', usage: told }), { completionTokens: 2, reasoningTokens: 20 });
+});
+
+t.test('a total that nothing explains changes no other count', async (t) => {
+  const usage = { prompt_tokens: 17, completion_tokens: 2, total_tokens: 49 };
+  const asTold = { promptTokens: 17, completionTokens: 2, reasoningTokens: 0, totalTokens: 49 };
+  for (const model of ['gpt-5', undefined, null, 7]) t.match(readUsage({ model, usage }), asTold, `${model}`);
+  const low = { ...usage, total_tokens: 3 };
+  t.match(readUsage({ model: 'gemini', usage: low }), { completionTokens: 2, totalTokens: 3 });
+  const embeddings = { prompt_tokens: 8, total_tokens: 9 };
+  t.match(readUsage({ model: 'gemini-embedding-001', usage: embeddings }), { completionTokens: 0 });
+});
+
+t.test(
+  'more cached tokens than the prompt has were counted beside it, where the total says so',
+  async (t) => {
+    // As xAI counts for some of its models.
+    const usage = (total: number, reasoning = 0) => ({
+      prompt_tokens: 410,
+      completion_tokens: 25,
+      total_tokens: total,
+      prompt_tokens_details: { cached_tokens: 430 },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    });
+    const beside = { promptTokens: 840, cachedTokens: 430 };
+    t.match(read(usage(865)), { ...beside, completionTokens: 25, totalTokens: 865 });
+    t.match(read(usage(965, 100)), { ...beside, completionTokens: 125, reasoningTokens: 100 });
+    t.match(read(usage(865, 15)), { ...beside, completionTokens: 25, reasoningTokens: 15 });
+    t.match(read(usage(435)), { promptTokens: 410, completionTokens: 25 }, 'which this does not');
+    t.match(read(usage(866)), { promptTokens: 410, completionTokens: 25 }, 'nor this');
+    const within = { ...usage(465), prompt_tokens_details: { cached_tokens: 30 } };
+    t.match(read(within), { promptTokens: 410, cachedTokens: 30 }, 'nor are fewer beside it');
+  },
+);
+
 t.test('Messages count what was cached apart from the input', async (t) => {
   const usage = read({
     input_tokens: 9,
@@ -102,6 +147,13 @@ t.test('a sum is at most what one count can be', async (t) => {
 
 t.test("DeepSeek's cached tokens have a name of their own", async (t) => {
   t.match(read({ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 4 }), { cachedTokens: 4 });
+});
+
+t.test('nothing but zeros is no count', async (t) => {
+  t.equal(read({ prompt_tokens: 0, total_tokens: 0 }), null);
+  t.equal(read({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }), null);
+  t.equal(read({ input_tokens: 0, output_tokens: 0 }), null);
+  t.same(read({ prompt_tokens: 0, completion_tokens: 1 }), textUsage(0, 1));
 });
 
 t.test('counts that cannot be are not counts', async (t) => {
