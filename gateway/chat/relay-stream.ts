@@ -125,8 +125,8 @@ export class StreamRelay implements AnswerSink {
   }
 
   fail(error: AssayError): void {
-    // After the last event, or after a finish reason, the answer was whole: how the connection ended does not matter.
-    if (this.#ending !== null || this.#assembled().complete) {
+    // Of an answer that is whole, or has told why it is not, the end of the connection says nothing more.
+    if (this.#ending !== null || this.#isTold()) {
       this.end();
       return;
     }
@@ -156,6 +156,11 @@ export class StreamRelay implements AnswerSink {
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
+  }
+
+  #isTold(): boolean {
+    const { complete, completion } = this.#assembled();
+    return complete || (completion.error ?? null) !== null;
   }
 
   #assembled() {
