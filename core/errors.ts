@@ -7,6 +7,7 @@ export const ERROR_CODES = {
   invalid_json: { status: 400, type: 'invalid_request_error' },
   invalid_body: { status: 400, type: 'invalid_request_error' },
   invalid_header: { status: 400, type: 'invalid_request_error' },
+  threads_not_supported: { status: 400, type: 'invalid_request_error' },
   invalid_rate_limit_policy: { status: 400, type: 'invalid_request_error' },
   invalid_filter: { status: 400, type: 'invalid_request_error' },
   provider_not_configured: { status: 400, type: 'invalid_request_error' },

@@ -8,6 +8,7 @@ import type { CallHandler } from './chat/handle.ts';
 import type { ModelAnswers } from './models/mod.ts';
 import { callRoutes } from './routes/calls.ts';
 import { modelRoutes } from './routes/models.ts';
+import { ANTHROPIC_ERRORS, OPENAI_ERRORS } from './surfaces/error-form.ts';
 
 export type GatewayAppOptions = {
   handleCall: CallHandler;
@@ -24,7 +25,9 @@ export function createGatewayApp(options: GatewayAppOptions) {
         code === 'NOT_FOUND'
           ? new AssayError('not_found', `There is no ${request.method} ${path} here`)
           : error;
-      return errorReply(known, idHeaders(newRequestId()));
+      // Whoever sends this reads Anthropic's errors alone.
+      const form = request.headers.has('anthropic-version') ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
+      return errorReply(known, idHeaders(newRequestId()), form);
     })
     .use(callRoutes(options.handleCall))
     .use(modelRoutes(options.models))

@@ -48,7 +48,7 @@ const FORWARDED = new Set([
   'x-client-request-id',
 ]);
 const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
-const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta']);
+const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id']);
 /** The official SDKs tell the provider about themselves in these. */
 const FORWARDED_PREFIX = 'x-stainless-';
 const SERVICE_PREFIX = 'service-';

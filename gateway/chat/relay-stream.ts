@@ -12,7 +12,7 @@ import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import type { RecordOutcome } from './record.ts';
 import { FrameSplitter, isUsageFrame } from './sse-frames.ts';
-import { toldStatus } from './told-status.ts';
+import { mayTellError, toldStatus } from './told-error.ts';
 
 export type StreamRelayOptions = {
   call: Call;
@@ -59,15 +59,12 @@ class ClientStream {
   }
 }
 
-/** Some servers end a stream as usual behind an error. The text that a model writes has its quotes escaped. */
-const ERROR_MEMBER = '"error"';
-
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
   readonly #client: ClientStream;
   readonly #splitter = new FrameSplitter();
   #frames = 0;
-  /** An event told of an error, or only looked like it. */
+  /** An event told of an error, or only looked like it: some servers end a stream as usual behind one. */
   #mayHaveFailed = false;
   #logged: Buffer[] = [];
   #loggedBytes = 0;
@@ -100,7 +97,7 @@ export class StreamRelay implements AnswerSink {
     const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
-      this.#mayHaveFailed ||= frame.includes(ERROR_MEMBER);
+      this.#mayHaveFailed ||= mayTellError(frame);
       if (hidesUsage && isUsageFrame(frame)) continue;
       if (this.#ending === null && surface.isLastFrame(frame)) {
         this.#send(passed);
@@ -171,7 +168,8 @@ export class StreamRelay implements AnswerSink {
   #recordEnd(): Promise<void> {
     const { completion, complete } = this.#assembled();
     const { status } = this.#options.answer;
-    return this.#record(complete ? status : (toldStatus(completion.error) ?? status), !complete, null);
+    const told = toldStatus(completion.error);
+    return this.#record(told ?? status, told !== null || !complete, null);
   }
 
   async #record(status: number, truncated: boolean, errorCode: string | null): Promise<void> {

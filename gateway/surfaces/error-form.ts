@@ -39,8 +39,15 @@ export const RESPONSES_ERRORS: ErrorForm = {
   },
 };
 
-function anthropicBody({ status, message }: ToldError) {
-  return { type: 'error', error: { type: anthropicErrorType(status), message } };
+/** Codes of ours that Anthropic's clients act upon, in their words: told this, they send the whole conversation. */
+const DETAILS: Readonly<Record<string, JsonObject>> = {
+  threads_not_supported: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
+};
+
+function anthropicBody({ status, message, code }: ToldError) {
+  const details = code === null ? undefined : DETAILS[code];
+  const error = { type: anthropicErrorType(status), message, ...(details === undefined ? {} : { details }) };
+  return { type: 'error', error };
 }
 
 /** `{"type": "error", "error": {type, message}}`; in a stream, the event `error`. */

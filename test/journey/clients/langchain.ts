@@ -2,7 +2,8 @@
 import { HumanMessage } from '@langchain/core/messages';
 import { ChatOpenAI } from '@langchain/openai';
 import type { Test } from 'tap';
-import { checkTokens, collect, MODEL, type World } from './world.ts';
+import { checkTokens, MODEL } from './records.ts';
+import { collect, type World } from './world.ts';
 
 const QUESTION = 'Say "hello" in Português';
 const ANSWER = `You said: ${QUESTION}`;

@@ -1,7 +1,8 @@
 /** What the tests of the `openai` package share. */
 import OpenAI from 'openai';
 import { countUsage } from '../../support/scripted-provider.ts';
-import { MODEL, type World } from './world.ts';
+import { MODEL } from './records.ts';
+import type { World } from './world.ts';
 
 export const QUESTION = 'Grüße aus Köln, 世界 👋 "quoted"';
 export const ANSWER = `You said: ${QUESTION}`;
@@ -23,4 +24,14 @@ export function clientOf(
 ): OpenAI {
   const { maxRetries = 0, apiKey = world.apiKey } = options;
   return new OpenAI({ baseURL: world.baseUrl, apiKey, maxRetries, defaultHeaders: headers });
+}
+
+/** What `call` throws, as the package's own error. */
+export async function errorOf(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
+  const error = await call.then(
+    () => new Error('The call should have failed'),
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof OpenAI.APIError) return error;
+  throw error;
 }

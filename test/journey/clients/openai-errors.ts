@@ -1,8 +1,10 @@
 /** The `openai` package: what it gets when something goes wrong, and what the log keeps of it. */
 import OpenAI from 'openai';
 import type { Test } from 'tap';
-import { waitFor } from '../../support/assay.ts';
-import { ANSWER, ask, CHAT, clientOf } from './openai-client.ts';
+import { checkAborts } from './aborts.ts';
+import { openAiScript } from './models/openai.ts';
+import { ANSWER, ask, CHAT, clientOf, errorOf } from './openai-client.ts';
+import { CHAT_PLACE, checkFailure } from './records.ts';
 import type { World } from './world.ts';
 
 type ErrorCase = [status: number, type: new (...given: never[]) => Error, code: string | null];
@@ -18,16 +20,6 @@ const PROVIDER_ERRORS: ErrorCase[] = [
   [503, OpenAI.InternalServerError, null],
 ];
 
-/** What `call` throws, as the package's own error. */
-async function errorOf(call: Promise<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
-  const error = await call.then(
-    () => new Error('The call should have failed'),
-    (thrown: unknown) => thrown,
-  );
-  if (error instanceof OpenAI.APIError) return error;
-  throw error;
-}
-
 export async function providerErrors(t: Test, world: World): Promise<void> {
   for (const [status, type, code] of PROVIDER_ERRORS) {
     const { headers, logged } = world.newCase(`openai error ${status}`);
@@ -36,7 +28,8 @@ export async function providerErrors(t: Test, world: World): Promise<void> {
     t.match(error, { status, code });
     t.match(error.message, `Scripted failure with status ${status}`);
     if (status === 429) t.equal(error.headers?.get('retry-after'), '1');
-    t.match(await logged(1), [{ response_status: status, total_tokens: null, cost: null }]);
+    const [record] = await logged(1);
+    checkFailure(t, record, status);
   }
 }
 
@@ -70,6 +63,7 @@ export async function brokenStream(t: Test, world: World): Promise<void> {
   t.equal(text, 'You said: /cut stream', 'what came before the cut arrives');
   const [record] = await logged(1);
   t.equal(record?.response_body.choices?.[0]?.message.content, text, 'and is in the log');
+  t.match(record?.delivery, { truncated: true, error_code: 'provider_unreachable' });
 }
 
 export async function gatewayErrors(t: Test, world: World): Promise<void> {
@@ -103,45 +97,23 @@ export async function retries(t: Test, world: World): Promise<void> {
     const completion = await clientOf(world, headers, { maxRetries: 2 }).chat.completions.create(CHAT);
     t.equal(completion.choices[0]?.message.content, ANSWER);
   } finally {
-    world.provider.script(null);
+    world.provider.script(openAiScript);
   }
   t.match(await logged(3), [{ response_status: 503 }, { response_status: 503 }, { response_status: 200 }]);
 }
 
-/** Aborting stops the provider within 100 ms, while it thinks and while it writes. */
 export async function abort(t: Test, world: World): Promise<void> {
-  const moments = [
-    ['plain', '/hang', false],
-    ['before the first token', '/hang', true],
-    ['in the middle of a stream', '/slow 5000', true],
-  ] as const;
-  for (const [name, directive, streams] of moments) {
-    const { headers, logged } = world.newCase(`openai abort ${name}`);
-    const before = world.provider.requests.length;
-    const controller = new AbortController();
-    let chunks = 0;
-    const call = async () => {
-      const body = { ...ask(directive), stream: streams };
-      const answer = await clientOf(world, headers).chat.completions.create(body, {
-        signal: controller.signal,
-      });
-      if (!(Symbol.asyncIterator in answer)) return;
-      for await (const _ of answer) chunks += 1;
-    };
-    const called = call().catch((error: unknown) => error);
-    const hasBegun = () => world.provider.requests.length > before && (directive === '/hang' || chunks > 3);
-    await waitFor('the call to be under way', hasBegun);
-    const abortedAtMs = performance.now();
-    controller.abort();
-    const error = await called;
-    // The package ends an aborted stream without an error.
-    if (directive === '/hang') t.type(error, OpenAI.APIUserAbortError);
-    const seen = world.provider.requests.at(-1);
-    await seen?.ended;
-    t.ok(
-      (seen?.abortedAtMs ?? Number.POSITIVE_INFINITY) - abortedAtMs < 100,
-      `${name}: the provider is let go at once`,
-    );
-    t.match(await logged(1), [{ response_status: 499 }]);
-  }
+  await checkAborts(t, world, {
+    name: 'openai',
+    provider: world.provider,
+    path: CHAT_PLACE.path,
+    isAbortError: (error) => error instanceof OpenAI.APIUserAbortError,
+    call: async (question, { headers, stream, signal, onPiece }) => {
+      const answer = await clientOf(world, headers).chat.completions.create(
+        { ...ask(question), stream },
+        { signal },
+      );
+      if (Symbol.asyncIterator in answer) for await (const _ of answer) onPiece();
+    },
+  });
 }

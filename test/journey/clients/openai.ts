@@ -2,7 +2,8 @@
 import type OpenAI from 'openai';
 import type { Test } from 'tap';
 import { ANSWER, CHAT, clientOf, QUESTION, USAGE } from './openai-client.ts';
-import { checkTokens, collect, type World } from './world.ts';
+import { checkTokens } from './records.ts';
+import { collect, type World } from './world.ts';
 
 export async function plain(t: Test, world: World): Promise<void> {
   const { headers, logged } = world.newCase('openai plain');

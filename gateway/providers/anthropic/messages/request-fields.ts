@@ -2,6 +2,7 @@
  * What becomes of each field of a Messages request that goes to a model of another maker's. The rule: a field that
  * could change the answer is translated or refused; only what cannot is left out.
  */
+import { AssayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { isAbsent, refuse } from '../fields.ts';
 
@@ -33,6 +34,11 @@ export function checkMessagesFields(body: JsonObject): void {
     const value = body[name];
     if (isAbsent(value) || TRANSLATED.has(name) || HARMLESS.has(name)) continue;
     if (name === 'speed' && value === 'standard') continue;
+    if (name === 'thread')
+      throw new AssayError(
+        'threads_not_supported',
+        "thread needs a model of Anthropic's, which keeps conversations: send the whole of it",
+      );
     refuse(name, "cannot be translated to OpenAI's dialect");
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { statusOfErrorType } from '../errors.ts';
+import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../form.ts';
 import { frameData } from '../frame.ts';
 import type { RawDelta } from '../raw-delta.ts';
@@ -142,6 +142,8 @@ export class ChunkReader implements EventReader {
   #error(error: JsonObject): void {
     const type = textOrNull(error.type) ?? 'api_error';
     const message = textOrNull(error.message) ?? 'The provider failed in the middle of its answer';
-    this.#emit({ type: 'error', error: { status: statusOfErrorType(type), type, message } });
+    const status = statusOfErrorType(type);
+    // Anthropic's name for it: OpenAI's mean other things by the same names.
+    this.#emit({ type: 'error', error: { status, type: anthropicErrorType(status), message } });
   }
 }
