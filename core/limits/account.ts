@@ -1,4 +1,4 @@
-/** What this process knows of one counter under one policy: its lease, the store's last word, its own share. */
+/** What this process knows of one counter under one policy: what it has in hand, the store's last word, its own share. */
 import { LRUCache } from 'lru-cache';
 import {
   charge,
@@ -11,7 +11,8 @@ import {
   windowShape,
 } from '../rate-limit/mod.ts';
 import { counterKey } from './counter-key.ts';
-import { type Lease, NO_LEASE } from './lease.ts';
+import { type Hold, restOf } from './hold.ts';
+import { type Lease, NO_LEASE, spendable } from './lease.ts';
 import type { StoreAnswer, Unspent } from './store.ts';
 import type { Counter, Decision, Policy } from './types.ts';
 
@@ -21,8 +22,11 @@ export type Account = {
   readonly key: Buffer;
   readonly policy: Policy;
   readonly shape: WindowShape;
+  /** Of a counter of calls. */
   lease: Lease;
-  /** When no more than this is left in the lease, the next one is fetched; -1: it is not worth it. */
+  /** Of a counter of money: what calls draw from; null: nothing was reserved ahead of need. */
+  hold: Hold | null;
+  /** When no more than this is left in lease or hold, the next one is fetched; NEVER: it is not worth it. */
   lowWater: number;
   /** Credit that died unspent, to be given back. */
   owed: Unspent[];
@@ -35,6 +39,8 @@ export type Account = {
   asked: number;
   askedSince: number;
   askedLast: number;
+  /** Of a counter of money: what estimates are like of late, in nano-dollars. */
+  usualNano: number;
   /** What this process admitted, by all ways: what its share counts when the store is away. */
   own: Window | null;
   /** Of it, by the sub-bucket's number, what the store does not know of. */
@@ -46,6 +52,8 @@ export type Accounts = {
   of(counter: Counter, policy: Policy): Account;
 };
 
+/** A low water that nothing falls to. */
+export const NEVER = -1;
 /** A kilobyte each. One that falls out is made anew from the store; what it owes is with the upkeep. */
 const MAX_ACCOUNTS = 20_000;
 
@@ -74,7 +82,8 @@ function openAccount(counter: Counter, policy: Policy): Account {
     policy,
     shape: windowShape(policy.windowS),
     lease: { ...NO_LEASE },
-    lowWater: -1,
+    hold: null,
+    lowWater: NEVER,
     owed: [],
     view: { remaining: policy.quota, resetAt: 0, retryAt: 0, at: Number.NEGATIVE_INFINITY },
     refusedUntil: 0,
@@ -82,6 +91,7 @@ function openAccount(counter: Counter, policy: Policy): Account {
     asked: 0,
     askedSince: 0,
     askedLast: 0,
+    usualNano: 0,
     own: null,
     uncounted: new Map(),
   };
@@ -93,8 +103,24 @@ export function countOwn(account: Account, now: number, amount: number): void {
   charge(account.own, now, amount);
 }
 
-/** A counter that has nothing left is asked again this soon: others give back what they did not spend. */
-const REFUSED_MS = 50;
+/** What is charged already, and can be used without asking. */
+export function inHand({ lease, hold }: Account, now: number): number {
+  return spendable(lease, now) + (hold === null ? 0 : restOf(hold, now));
+}
+
+/**
+ * Asks a second, of late.
+ * @param leastMs they are counted over no less, so that a few at once are not taken for a flood
+ */
+export function demand(account: Account, now: number, leastMs: number): number {
+  const forMs = now - account.askedSince;
+  const current = (account.asked * 1000) / Math.max(leastMs, forMs);
+  if (forMs < leastMs) return Math.max(current, account.demand);
+  account.demand = current;
+  account.asked = 0;
+  account.askedSince = now;
+  return current;
+}
 
 /** Takes over what the store said, at the time that its answer came. */
 export function learn(account: Account, answer: StoreAnswer, now: number): void {
@@ -104,7 +130,14 @@ export function learn(account: Account, answer: StoreAnswer, now: number): void 
     retryAt: now + answer.retryMs,
     at: now,
   };
-  account.refusedUntil = now + Math.min(answer.retryMs, REFUSED_MS);
+}
+
+/** A counter that has nothing left is asked again this soon: others give back what they did not spend. */
+const REFUSED_MS = 50;
+
+/** Does not ask for a moment, if the store's last word was that nothing is left. */
+export function standBack(account: Account, now: number): void {
+  account.refusedUntil = Math.min(account.view.retryAt, now + REFUSED_MS);
 }
 
 /** A decision by what the store said last, with `left` of this process's own beyond it. */

@@ -7,10 +7,11 @@
  */
 import type { Clock } from '../clock.ts';
 import { aheadOf } from '../rate-limit/mod.ts';
-import { type Account, countOwn, decide, decideByShare, learn } from './account.ts';
+import { type Account, countOwn, decide, decideByShare, demand, learn, NEVER, standBack } from './account.ts';
 import type { Availability } from './availability.ts';
 import { joinLeases, type Lease, leaseOf, spendable, unspentOf } from './lease.ts';
 import type { LimitStore, StoreAnswer } from './store.ts';
+import { createTurns } from './turns.ts';
 import type { Decision } from './types.ts';
 
 export type AdmissionOptions = {
@@ -34,16 +35,13 @@ export type Admission = {
 
 type Ask = { resolve(decision: Decision): void; since: number };
 
-/** A low water that no lease falls to. */
-const NEVER = -1;
 /** Demand is measured over no less, so that a burst of two is not taken for a flood. */
 const LEAST_MEASURE_MS = 50;
 
 /** Makes the admission of calls. */
 export function createAdmission(options: AdmissionOptions): Admission {
   const { clock, store, availability } = options;
-  /** Who waits for a counter; there while the store is being asked. */
-  const waiting = new Map<Account, Ask[]>();
+  const turns = createTurns(take);
 
   function admit(account: Account): Decision | Promise<Decision> {
     const now = clock.monotonic();
@@ -56,13 +54,13 @@ export function createAdmission(options: AdmissionOptions): Admission {
       if (lease.credits <= account.lowWater && !availability.isAway()) {
         account.lowWater = NEVER;
         // Asking takes longer than deciding, and nobody waits for this answer.
-        setImmediate(askStore, account);
+        setImmediate(turns.ask, account);
       }
       return decide(account, true, lease.credits, now);
     }
     if (availability.isAway()) return share(account, now);
     if (now < account.refusedUntil) return decide(account, false, 0, now);
-    return new Promise((resolve) => askStore(account, { resolve, since: now }));
+    return new Promise((resolve) => turns.ask(account, { resolve, since: now }));
   }
 
   function share(account: Account, now: number): Decision {
@@ -76,25 +74,6 @@ export function createAdmission(options: AdmissionOptions): Admission {
     return decision;
   }
 
-  /** Asks the store, unless it is being asked: then who waits has the next turn. */
-  function askStore(account: Account, ask?: Ask): void {
-    account.lowWater = NEVER;
-    const queue = waiting.get(account);
-    if (queue !== undefined) {
-      if (ask !== undefined) queue.push(ask);
-      return;
-    }
-    const asks = ask === undefined ? [] : [ask];
-    waiting.set(account, asks);
-    void askUntilServed(account, asks);
-  }
-
-  async function askUntilServed(account: Account, asks: Ask[]): Promise<void> {
-    do await take(account, asks);
-    while (asks.length > 0);
-    waiting.delete(account);
-  }
-
   /** One round trip for all who wait. Who comes while it is under way is served too, if enough was granted ahead. */
   async function take(account: Account, asks: Ask[]): Promise<void> {
     const asking = asks.splice(0);
@@ -105,7 +84,11 @@ export function createAdmission(options: AdmissionOptions): Admission {
     // What was admitted by share while the store was slow is counted first: until then it would grant as much again.
     if (account.uncounted.size > 0) await availability.attempt(() => options.countMissed(account));
     const gateways = options.gateways();
-    const ahead = aheadOf(demand(account, clock.monotonic()), gateways, account.shape.widthMs);
+    const ahead = aheadOf(
+      demand(account, clock.monotonic(), LEAST_MEASURE_MS),
+      gateways,
+      account.shape.widthMs,
+    );
     const back = account.uncounted.size === 0 ? account.owed.shift() : undefined;
     const sentAt = clock.monotonic();
     const want = { need: asking.length, ahead, shares: 2 * gateways };
@@ -142,6 +125,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     now: number,
   ) {
     learn(account, answer, now);
+    standBack(account, now);
     const admitted = Math.min(answer.granted, asking.length);
     hold(account, leaseOf(answer, answer.granted - admitted, expiresAt), now);
     if (admitted > 0) countOwn(account, now, admitted);
@@ -182,15 +166,4 @@ export function createAdmission(options: AdmissionOptions): Admission {
   }
 
   return { admit };
-}
-
-/** Asks a second, of late. */
-function demand(account: Account, now: number): number {
-  const forMs = now - account.askedSince;
-  const current = (account.asked * 1000) / Math.max(LEAST_MEASURE_MS, forMs);
-  if (forMs < LEAST_MEASURE_MS) return Math.max(current, account.demand);
-  account.demand = current;
-  account.asked = 0;
-  account.askedSince = now;
-  return current;
 }

@@ -8,10 +8,9 @@ import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Sql } from '../postgres/mod.ts';
-import { type Account, createAccounts, decide, decideByShare, learn } from './account.ts';
+import { type Account, createAccounts, decide, decideByShare, inHand, learn } from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createAvailability } from './availability.ts';
-import { spendable } from './lease.ts';
 import { createReservations } from './reservations.ts';
 import { createSettlements } from './settlements.ts';
 import { createLimitStore } from './store.ts';
@@ -54,6 +53,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     store,
     processId: options.processId ?? randomUUID(),
     gateways: options.gateways ?? 1,
+    closeHolds: () => reservations.closeHolds(false),
   });
   const availability = createAvailability({
     clock,
@@ -68,7 +68,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const settlements = createSettlements({ clock, log, store, availability });
   const { gateways, onHolding } = upkeep;
   const { onDegraded = () => {} } = options;
-  const reservations = createReservations({ clock, store, availability, settlements, gateways, onDegraded });
+  const reservations = createReservations({
+    clock,
+    store,
+    availability,
+    settlements,
+    gateways,
+    patienceMs,
+    onDegraded,
+  });
   const admission = createAdmission({
     clock,
     store,
@@ -83,8 +91,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   function lookAt(account: Account): Decision {
     const now = clock.monotonic();
-    const credits = spendable(account.lease, now);
-    return decide(account, account.view.remaining + credits > 0, credits, now);
+    const left = inHand(account, now);
+    return decide(account, account.view.remaining + left > 0, left, now);
   }
 
   async function peekStored(account: Account): Promise<Decision> {
@@ -104,15 +112,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   return {
     admit: (counter, policy) => admission.admit(accounts.of(counter, policy)),
-    reserve: (counter, policy, reservation) =>
-      reservations.reserve(accounts.of(counter, policy), reservation),
-    settle: reservations.settle,
+    reserve: (counter, policy, estimateNano) =>
+      reservations.reserve(accounts.of(counter, policy), estimateNano),
     peek: (counter, policy) => peek(accounts.of(counter, policy)),
     isAway: availability.isAway,
     unsettled: settlements.waiting,
     async stop(timeoutMs) {
       upkeep.stop();
       availability.stop();
+      reservations.closeHolds(true);
       try {
         // 1. What calls cost, which nobody else knows. 2. Credit, which only waits for its sub-bucket to end otherwise.
         await within(timeoutMs, settlements.flush().then(upkeep.leave));

@@ -1,126 +1,234 @@
 /**
- * Calls whose cost is known only afterwards. An estimate is reserved in the counter before the call, one round trip for
- * all who wait for the same counter, and replaced by the real cost behind the answer.
+ * Calls whose cost is known only afterwards. An estimate is reserved in the counter before the call, and replaced by the
+ * real cost behind the answer. All who wait for a counter share one round trip and one hold; of a counter that is asked
+ * often more is reserved with it, so that most calls find their estimate there, and what they did not need goes to the
+ * next ones. Near the quota nothing is reserved ahead, and each call is decided by the store.
  */
-import { LRUCache } from 'lru-cache';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { correct } from '../rate-limit/mod.ts';
-import { type Account, countOwn, decide, decideByShare, learn } from './account.ts';
+import { aheadOf } from '../rate-limit/mod.ts';
+import { type Account, demand, inHand, learn, NEVER, standBack } from './account.ts';
 import type { Availability } from './availability.ts';
+import { createDecisions } from './decisions.ts';
+import { draw, enter, type Hold, openHold, restOf } from './hold.ts';
 import type { Settlements } from './settlements.ts';
-import type { LimitStore } from './store.ts';
-import type { Decision, Reservation } from './types.ts';
+import type { HoldAnswer, HoldWish, LimitStore } from './store.ts';
+import { createTurns } from './turns.ts';
+import type { Reservation } from './types.ts';
 
 export type Reservations = {
-  reserve(account: Account, reservation: Reservation): Promise<Decision>;
-  settle(organizationId: string, reservationId: string, costNano: number | null): void;
+  reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
+  /** Closes the holds that nobody can draw from any more; `all`: the others too. */
+  closeHolds(all: boolean): void;
 };
 
 export type ReservationsOptions = {
   clock: Clock;
-  store: LimitStore;
-  availability: Availability;
+  store: Pick<LimitStore, 'hold'>;
+  availability: Pick<Availability, 'attempt' | 'isAway'>;
   settlements: Settlements;
   /** Gateways that live. */
   gateways(): number;
+  patienceMs: number;
   /** A decision was made by this process's share. */
   onDegraded(): void;
 };
 
-type Ask = { reservation: Reservation; resolve(decision: Decision): void };
+type Ask = {
+  estimateNano: number;
+  since: number;
+  /** It was refused, and the store has been told since what this process does not need: its next word is the last. */
+  isLast: boolean;
+  resolve(reservation: Reservation): void;
+};
 
-/** Calls under way whose estimates the own share can correct; one that is never settled falls out in the end. */
-const MAX_OPEN = 100_000;
 const ASKED_AT_ONCE = 500;
+/** Demand is measured over no less. */
+const LEAST_MEASURE_MS = 1_000;
+/** A hold that fewer usual calls could draw from saves less than it takes from others. */
+const LEAST_CALLS_AHEAD = 8;
+/** How long calls draw from a hold at most: so soon the store hears what was spent, and so little a kill leaves. */
+const LIFE_MS = 1_000;
+/** How much the newest estimate counts for in what is usual. */
+const NEWEST_SHARE = 0.1;
 
 /** Makes the reservations of a process. */
 export function createReservations(options: ReservationsOptions): Reservations {
   const { clock, store, availability, settlements } = options;
-  /** Who waits for a counter; there while the store is being asked. */
-  const waiting = new Map<Account, Ask[]>();
-  const open = new LRUCache<string, { account: Account; at: number; estimateNano: number }>({
-    max: MAX_OPEN,
-  });
+  const { admitted, refused, shared } = createDecisions(options);
+  const turns = createTurns(take);
+  /** Those whose hold was open when it was looked at last. */
+  const holding = new Set<Account>();
 
-  async function reserve(account: Account, reservation: Reservation): Promise<Decision> {
+  function reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation> {
     const now = clock.monotonic();
-    if (availability.isAway()) return reserveByShare(account, reservation, now);
-    if (now < account.refusedUntil) return decide(account, false, 0, now);
-    return await new Promise((resolve) => askStore(account, { reservation, resolve }));
-  }
-
-  /** Asks the store, unless it is being asked: then who waits has the next turn. */
-  function askStore(account: Account, ask: Ask): void {
-    const queue = waiting.get(account);
-    if (queue !== undefined) {
-      queue.push(ask);
-      return;
-    }
-    const asks = [ask];
-    waiting.set(account, asks);
-    void askUntilServed(account, asks);
-  }
-
-  async function askUntilServed(account: Account, asks: Ask[]): Promise<void> {
-    while (asks.length > 0) await reserveBatch(account, asks.splice(0, ASKED_AT_ONCE));
-    waiting.delete(account);
-  }
-
-  async function reserveBatch(account: Account, asking: readonly Ask[]): Promise<void> {
-    const batch = asking.map(({ reservation }) => ({ ...reservation, ageMs: 0 }));
-    const answer = availability.isAway()
-      ? undefined
-      : await availability.attempt(() => store.reserve(account, batch, false));
-    const now = clock.monotonic();
-    if (answer === undefined) {
-      for (const ask of asking) reserveUnheard(account, ask, now);
-      return;
-    }
-    learn(account, answer, now);
-    asking.forEach(({ reservation, resolve }, place) => {
-      const isAdmitted = place < answer.granted;
-      if (isAdmitted) {
-        countOwn(account, now, reservation.estimateNano);
-        opened(account, reservation, now);
+    account.asked += 1;
+    account.askedLast = now;
+    account.usualNano += (account.usualNano === 0 ? 1 : NEWEST_SHARE) * (estimateNano - account.usualNano);
+    const { hold } = account;
+    if (hold !== null && draw(hold, estimateNano, now)) {
+      if (restOf(hold, now) <= account.lowWater && !availability.isAway()) {
+        account.lowWater = NEVER;
+        // Asking takes longer than deciding, and nobody waits for this answer.
+        setImmediate(turns.ask, account);
       }
-      resolve(decide(account, isAdmitted, 0, now));
+      return admitted(account, hold, estimateNano, now);
+    }
+    if (availability.isAway()) return shared(account, estimateNano, now);
+    if (now < account.refusedUntil) return refused(account, now);
+    return new Promise((resolve) => {
+      turns.ask(account, { estimateNano, since: now, isLast: false, resolve });
     });
   }
 
-  /** The store may have reserved it all the same: there it counts once, and not at all for who is refused. */
-  function reserveUnheard(account: Account, { reservation, resolve }: Ask, now: number): void {
-    const decision = reserveByShare(account, reservation, now);
-    if (!decision.isAdmitted) settle(account.counter.organizationId, reservation.reservationId, 0);
-    resolve(decision);
-  }
-
-  function reserveByShare(account: Account, reservation: Reservation, now: number): Decision {
-    const { reservationId, estimateNano } = reservation;
-    const decision = decideByShare(account, options.gateways(), now, estimateNano);
-    options.onDegraded();
-    if (decision.isAdmitted) {
-      opened(account, reservation, now);
-      settlements.addMissed(account, reservationId, estimateNano, now);
+  /** One round trip for all who wait. Who comes while it is under way is served too, if enough was reserved ahead. */
+  async function take(account: Account, asks: Ask[]): Promise<void> {
+    const asking = asks.splice(0, ASKED_AT_ONCE);
+    if (availability.isAway()) return shareOut(account, asking);
+    // What was admitted by share while the store was slow is counted first: until then it would admit as much again.
+    if (settlements.isMissing() && !(await tellAll())) return shareOut(account, asking);
+    const wish = wishOf(account, asking);
+    if (asking.length === 0 && wish.aheadNano === 0) return;
+    const sentAt = clock.monotonic();
+    const wasOwing = settlements.isOwing();
+    const answer = await availability.attempt(
+      () => store.hold(account, wish),
+      () => drop(account, wish),
+    );
+    const now = clock.monotonic();
+    if (answer === undefined) {
+      // Perhaps the store has reserved it all the same.
+      drop(account, wish);
+      shareOut(account, asking);
+    } else if (now >= sentAt + answer.lifeMs && answer.granted + answer.aheadNano > 0) {
+      // The answer came after its sub-bucket's end: they are first in the next turn, while they can wait.
+      drop(account, wish);
+      asks.unshift(...shareOutTired(account, asking, now));
+    } else {
+      learn(account, answer, now);
+      const refusing = serve(account, asking, wish, answer, sentAt);
+      drawAll(account, asks, now);
+      if (refusing.length > 0) asks.unshift(...(await refuse(account, refusing, wasOwing)));
     }
-    return decision;
   }
 
-  function opened(account: Account, { reservationId, estimateNano }: Reservation, at: number): void {
-    open.set(`${account.counter.organizationId} ${reservationId}`, { account, at, estimateNano });
+  function wishOf(account: Account, asking: readonly Ask[]): HoldWish {
+    const now = clock.monotonic();
+    const gateways = options.gateways();
+    const calls = aheadOf(demand(account, now, LEAST_MEASURE_MS), gateways, account.shape.widthMs);
+    const aheadNano = calls < LEAST_CALLS_AHEAD ? 0 : Math.floor(calls * account.usualNano);
+    return {
+      reservationId: randomUUID(),
+      estimatesNano: asking.map(({ estimateNano }) => estimateNano),
+      // One call of unusual size does not make what is there too little.
+      aheadNano: inHand(account, now) > aheadNano / 2 ? 0 : aheadNano,
+      smallestNano: Math.floor(LEAST_CALLS_AHEAD * account.usualNano),
+      shares: 2 * gateways,
+    };
   }
 
-  function settle(organizationId: string, reservationId: string, costNano: number | null): void {
-    const name = `${organizationId} ${reservationId}`;
-    const call = open.get(name);
-    if (call !== undefined) {
-      open.delete(name);
-      const { account, at, estimateNano } = call;
-      if (costNano !== null && account.own !== null) correct(account.own, at, costNano - estimateNano);
-      // What it did not cost may be what the next one needs.
-      account.refusedUntil = 0;
+  /** Admits those that were granted; what is reserved beyond is there for the next. Returns the others. */
+  function serve(
+    account: Account,
+    asking: readonly Ask[],
+    { reservationId }: HoldWish,
+    { granted, aheadNano, lifeMs }: HoldAnswer,
+    sentAt: number,
+  ): readonly Ask[] {
+    const admitting = asking.slice(0, granted);
+    const hold = openHold({
+      organizationId: account.counter.organizationId,
+      reservationId,
+      reserved: admitting.reduce((sum, { estimateNano }) => sum + estimateNano, aheadNano),
+      expiresAt: sentAt + Math.min(lifeMs, LIFE_MS),
+    });
+    for (const { estimateNano } of admitting) enter(hold, estimateNano);
+    if (aheadNano > 0) {
+      close(account);
+      account.hold = hold;
+      account.lowWater = Math.floor(aheadNano / 2);
+      holding.add(account);
+    } else if (granted > 0) {
+      closeHold(hold);
     }
-    settlements.add({ organizationId, reservationId, costNano });
+    const now = clock.monotonic();
+    for (const { estimateNano, resolve } of admitting) resolve(admitted(account, hold, estimateNano, now));
+    return asking.slice(granted);
   }
 
-  return { reserve, settle };
+  /** Serves from the hold while it lasts. */
+  function drawAll(account: Account, asks: Ask[], now: number): void {
+    const { hold } = account;
+    if (hold === null) return;
+    for (const ask of asks.splice(0)) {
+      if (draw(hold, ask.estimateNano, now)) ask.resolve(admitted(account, hold, ask.estimateNano, now));
+      else asks.push(ask);
+    }
+  }
+
+  /**
+   * Nobody is refused for what this process has in hand and does not need: those are returned who may ask once more.
+   * @param wasOwing the store may have heard only after it was asked
+   */
+  async function refuse(account: Account, refusing: readonly Ask[], wasOwing: boolean): Promise<Ask[]> {
+    close(account);
+    const asksAgain = (wasOwing || settlements.isOwing()) && refusing.some(({ isLast }) => !isLast);
+    const isTold = asksAgain && (await tellAll());
+    const now = clock.monotonic();
+    if (!isTold) standBack(account, now);
+    const again: Ask[] = [];
+    for (const ask of refusing) {
+      if (isTold && !ask.isLast) again.push({ ...ask, isLast: true });
+      else ask.resolve(refused(account, now));
+    }
+    return again;
+  }
+
+  async function tellAll(): Promise<boolean> {
+    const told = availability.attempt(async () => {
+      await settlements.flush();
+      return true;
+    });
+    return (await told) ?? false;
+  }
+
+  /** Who has waited as long as anyone should is decided by this process's share; the others are returned. */
+  function shareOutTired(account: Account, asking: readonly Ask[], now: number): Ask[] {
+    const isTired = (ask: Ask) => now - ask.since > options.patienceMs;
+    shareOut(account, asking.filter(isTired));
+    return asking.filter((ask) => !isTired(ask)).map((ask) => ({ ...ask, isLast: false }));
+  }
+
+  function shareOut(account: Account, asking: readonly Ask[]): void {
+    const now = clock.monotonic();
+    for (const ask of asking) ask.resolve(shared(account, ask.estimateNano, now));
+  }
+
+  /** The store may have reserved it, and nobody spends it. */
+  function drop({ counter: { organizationId } }: Account, { reservationId }: HoldWish): void {
+    closeHold(openHold({ organizationId, reservationId, reserved: 0, expiresAt: 0 }));
+  }
+
+  function close(account: Account): void {
+    if (account.hold === null) return;
+    closeHold(account.hold);
+    account.hold = null;
+  }
+
+  function closeHold(hold: Hold): void {
+    hold.isClosed = true;
+    settlements.tell(hold);
+  }
+
+  return {
+    reserve,
+    closeHolds(all) {
+      const now = clock.monotonic();
+      for (const account of holding) {
+        if (!all && inHand(account, now) > 0) continue;
+        close(account);
+        holding.delete(account);
+      }
+    },
+  };
 }

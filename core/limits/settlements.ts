@@ -1,57 +1,83 @@
 /**
- * What the store is to be told of costs: kept in memory until it has heard it, sent in batches behind the calls. That a
- * call was admitted without the store comes before what it cost.
+ * What the store is to be told of holds: kept in memory until it has heard it, sent in batches behind the calls, one
+ * statement for all counters. That a call was admitted without the store comes before what it cost.
  */
 import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Account } from './account.ts';
 import type { Availability } from './availability.ts';
-import type { LimitStore, Settlement } from './store.ts';
+import { type Hold, heard, isOwing, wordOf } from './hold.ts';
+import type { LimitStore } from './store.ts';
 
 export type Settlements = {
-  /** A reservation that the store may not have: it was admitted at `at`, on the monotonic clock, without it. */
-  addMissed(account: Account, reservationId: string, estimateNano: number, at: number): void;
-  /** The first settlement of a reservation counts. */
-  add(settlement: Settlement): void;
-  /** Sends all that waits. Rejects when the store is away. */
+  /** The hold of a call that was admitted at `at`, on the monotonic clock, without the store. */
+  addMissed(account: Account, hold: Hold, estimateNano: number, at: number): void;
+  /** A call of this hold has ended: told once the hold is closed. */
+  ended(hold: Hold): void;
+  /** This hold is closed. */
+  tell(hold: Hold): void;
+  /** Tells all that there is now. Rejects when the store is away. */
   flush(): Promise<void>;
-  /** Settlements that the store does not have yet. */
+  /** Whether there is something to tell. */
+  isOwing(): boolean;
+  /** Whether the store does not know of a call that was admitted without it. */
+  isMissing(): boolean;
+  /** Calls that have ended, and of whose cost the store has not been told. */
   waiting(): number;
 };
 
 export type SettlementsOptions = {
   clock: Clock;
   log: Logger;
-  store: LimitStore;
-  availability: Availability;
+  store: Pick<LimitStore, 'reserveMissed' | 'settle'>;
+  availability: Pick<Availability, 'isAway' | 'report'>;
 };
 
-/** Of settlements, and of missed reservations: 200 bytes each. Beyond, the oldest estimates stand. */
+/** Of holds that owe, and of missed ones: 400 bytes each. Beyond, the oldest estimates stand. */
 const MAX_WAITING = 100_000;
 const SENT_AT_ONCE = 500;
-/** How long settlements wait for others. */
-const GATHER_MS = 5;
+/** How long what is to be told waits for more; before a call is refused, all of it is. */
+const GATHER_MS = 50;
 const RETRY_MS = 250;
 /** SQLSTATEs of what can never be stored, however often it is tried. */
 const INVALID_DATA = /^22/;
 
-type Missed = { account: Account; reservationId: string; estimateNano: number; at: number };
+type Missed = { account: Account; estimateNano: number; at: number };
 
 /** Makes the queue of a process. */
 export function createSettlements(options: SettlementsOptions): Settlements {
   const { clock, log, store, availability } = options;
-  const missed = new Map<string, Missed>();
-  const settlements = new Map<string, Settlement>();
-  let flushing: Promise<void> | undefined;
+  const missed = new Map<Hold, Missed>();
+  const owing = new Set<Hold>();
+  let untold = 0;
+  let round: Promise<void> = Promise.resolve();
   let gathering: NodeJS.Timeout | undefined;
 
-  function keep<T>(map: Map<string, T>, name: string, value: T): void {
-    map.set(name, value);
-    if (map.size <= MAX_WAITING) return;
-    const [oldest] = map.keys();
-    map.delete(oldest!);
-    log.error({ reservation: oldest }, 'too many costs wait for the counters; an estimate stands');
+  /** Of this hold nobody will hear any more. */
+  function giveUp(hold: Hold): void {
+    missed.delete(hold);
+    owing.delete(hold);
+    untold -= hold.untold;
+    hold.untold = 0;
+    hold.isSettled = true;
+  }
+
+  function bound(holds: Pick<Set<Hold>, 'size' | 'keys'>): void {
+    if (holds.size <= MAX_WAITING) return;
+    const [oldest] = holds.keys();
+    giveUp(oldest!);
+    log.error(
+      { reservation: oldest!.reservationId },
+      'too many costs wait for the counters; an estimate stands',
+    );
+  }
+
+  function tell(hold: Hold): void {
+    if (!isOwing(hold)) return;
+    owing.add(hold);
+    bound(owing);
+    sendAfter(GATHER_MS);
   }
 
   function sendAfter(ms: number): void {
@@ -67,83 +93,89 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     gathering = setTimeout(send, ms).unref();
   }
 
+  /** One round after the other, each with all that there is when it begins. */
   function flush(): Promise<void> {
-    flushing ??= sendAll().finally(() => {
-      flushing = undefined;
-    });
-    return flushing;
+    round = round.catch(() => {}).then(sendAll);
+    return round;
   }
 
   async function sendAll(): Promise<void> {
-    while (missed.size > 0 || settlements.size > 0) {
-      for (const [account, names] of groupByAccount(missed)) await sendMissed(account, names);
-      await sendSettlements();
+    while (missed.size > 0) {
+      for (const [account, holds] of groupByAccount(missed)) await sendMissed(account, holds);
+    }
+    const all = [...owing];
+    for (let sent = 0; sent < all.length; sent += SENT_AT_ONCE) {
+      // Who was admitted without the store since has another turn.
+      await sendWords(all.slice(sent, sent + SENT_AT_ONCE).filter((hold) => !missed.has(hold)));
     }
   }
 
-  async function sendMissed(account: Account, names: readonly string[]): Promise<void> {
+  async function sendMissed(account: Account, calls: ReadonlyMap<Hold, Missed>): Promise<void> {
     const now = clock.monotonic();
-    const batch = names.map((name) => {
-      const { reservationId, estimateNano, at } = missed.get(name)!;
-      return { reservationId, estimateNano, ageMs: Math.floor(now - at) };
-    });
-    await inGoodPart(batch, (part) => store.reserve(account, part, true));
-    for (const name of names) missed.delete(name);
+    const toMissed = (hold: Hold) => {
+      const { estimateNano, at } = calls.get(hold)!;
+      return { reservationId: hold.reservationId, estimateNano, ageMs: Math.floor(now - at) };
+    };
+    const holds = [...calls.keys()];
+    await inGoodPart(holds, (part) => store.reserveMissed(account, part.map(toMissed)));
+    for (const hold of holds) missed.delete(hold);
   }
 
-  async function sendSettlements(): Promise<void> {
-    // Who was admitted without the store since has the next turn.
-    const batch = [...settlements].filter(([name]) => !missed.has(name)).slice(0, SENT_AT_ONCE);
-    if (batch.length === 0) return;
-    await inGoodPart(
-      batch.map(([, settlement]) => settlement),
-      store.settle,
-    );
-    for (const [name] of batch) settlements.delete(name);
+  async function sendWords(holds: readonly Hold[]): Promise<void> {
+    if (holds.length === 0) return;
+    await inGoodPart(holds, async (part) => {
+      const words = part.map((hold) => ({ hold, word: wordOf(hold) }));
+      await store.settle(words.map(({ word }) => word.settlement));
+      for (const { hold, word } of words) {
+        untold -= heard(hold, word);
+        if (!isOwing(hold)) owing.delete(hold);
+      }
+    });
   }
 
   /** Tells all that can be stored: of a batch that cannot, one by one. */
-  async function inGoodPart<T>(
-    batch: readonly T[],
-    tell: (part: readonly T[]) => Promise<unknown>,
+  async function inGoodPart(
+    batch: readonly Hold[],
+    send: (part: readonly Hold[]) => Promise<unknown>,
   ): Promise<void> {
     try {
-      await tell(batch);
+      await send(batch);
     } catch (error) {
       if (!INVALID_DATA.test(String((error as { code?: unknown }).code))) throw error;
-      if (batch.length === 1) {
-        log.error({ error: describeError(error) }, 'the counters cannot hold a cost; its estimate stands');
+      if (batch.length > 1) {
+        for (const one of batch) await inGoodPart([one], send);
         return;
       }
-      for (const one of batch) await inGoodPart([one], tell);
+      giveUp(batch[0]!);
+      log.error({ error: describeError(error) }, 'the counters cannot hold a cost; its estimate stands');
     }
   }
 
   return {
-    addMissed(account, reservationId, estimateNano, at) {
-      const name = nameOf(account.counter.organizationId, reservationId);
-      keep(missed, name, { account, reservationId, estimateNano, at });
+    addMissed(account, hold, estimateNano, at) {
+      missed.set(hold, { account, estimateNano, at });
+      bound(missed);
       sendAfter(RETRY_MS);
     },
-    add(settlement) {
-      const name = nameOf(settlement.organizationId, settlement.reservationId);
-      if (settlements.has(name)) return;
-      keep(settlements, name, settlement);
-      sendAfter(GATHER_MS);
+    ended(hold) {
+      if (hold.isSettled) return;
+      untold += 1;
+      tell(hold);
     },
+    tell,
     flush,
-    waiting: () => settlements.size,
+    isOwing: () => missed.size > 0 || owing.size > 0,
+    isMissing: () => missed.size > 0,
+    waiting: () => untold,
   };
 }
 
-const nameOf = (organizationId: string, reservationId: string) => `${organizationId} ${reservationId}`;
-
-function groupByAccount(missed: ReadonlyMap<string, Missed>): Map<Account, string[]> {
-  const groups = new Map<Account, string[]>();
-  for (const [name, { account }] of missed) {
-    const names = groups.get(account);
-    if (names === undefined) groups.set(account, [name]);
-    else if (names.length < SENT_AT_ONCE) names.push(name);
+/** Of each account as many as are told at once. */
+function groupByAccount(missed: ReadonlyMap<Hold, Missed>): Map<Account, Map<Hold, Missed>> {
+  const groups = new Map<Account, Map<Hold, Missed>>();
+  for (const [hold, call] of missed) {
+    const group = groups.get(call.account) ?? new Map<Hold, Missed>();
+    if (group.size < SENT_AT_ONCE) groups.set(call.account, group.set(hold, call));
   }
   return groups;
 }

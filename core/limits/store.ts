@@ -1,4 +1,4 @@
-/** The counters in Postgres: the functions of migration 0005, one round trip each. Rejects as postgres.js does. */
+/** The counters in Postgres: the functions of migrations 0005 and 0010, one round trip each. Rejects as postgres.js does. */
 import type { Sql } from '../postgres/mod.ts';
 import type { WindowShape } from '../rate-limit/mod.ts';
 import { shownValue } from './counter-key.ts';
@@ -25,9 +25,33 @@ export type StoreAnswer = {
 /** Credit that was granted and not spent. */
 export type Unspent = { organizationId: string; key: Buffer; atMs: number; amount: number };
 
-/** A reservation that was admitted so long ago; just now unless the store was away. */
-export type Reserved = { reservationId: string; estimateNano: number; ageMs: number };
-export type Settlement = { organizationId: string; reservationId: string; costNano: number | null };
+/** What a hold is to be for: calls that wait, in order, and further ones. Amounts are nano-dollars. */
+export type HoldWish = {
+  /** Unique in the organization. */
+  reservationId: string;
+  estimatesNano: readonly number[];
+  /** For further calls at most so much and one share of `shares` of what is left; nothing rather than less than `smallest`. */
+  aheadNano: number;
+  smallestNano: number;
+  shares: number;
+};
+/** Of the calls that wait `granted` were admitted, the first ones. */
+export type HoldAnswer = StoreAnswer & { aheadNano: number };
+
+/** A call that was admitted so long ago, while the store was away. */
+export type Missed = { reservationId: string; estimateNano: number; ageMs: number };
+
+/** What a reservation is now. */
+export type Settlement = {
+  organizationId: string;
+  reservationId: string;
+  /** What its calls cost, and of those under way the estimates. */
+  costNano: number;
+  /** The store ignores what it hears after a word of a later turn. */
+  turn: number;
+  /** Calls are under way. */
+  isOpen: boolean;
+};
 
 export type LimitStore = {
   /** Grants `need`, and ahead of need at most `ahead` and one share of `shares` of what is left. */
@@ -39,8 +63,10 @@ export type LimitStore = {
   giveBack(unspent: readonly Unspent[]): Promise<void>;
   /** Counts what was admitted while the store was away. */
   count(ask: StoreAsk, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
-  /** `granted` of these, the first ones, are admitted; forced: all are. */
-  reserve(ask: StoreAsk, reservations: readonly Reserved[], forced: boolean): Promise<StoreAnswer>;
+  hold(ask: StoreAsk, wish: HoldWish): Promise<HoldAnswer>;
+  /** Reserves for calls whatever the quota; what is there already counts once. */
+  reserveMissed(ask: StoreAsk, missed: readonly Missed[]): Promise<void>;
+  /** Each reservation once. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   peek(ask: StoreAsk): Promise<StoreAnswer>;
   /** Says that this process lives; returns how many gateways do. */
@@ -107,18 +133,25 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
         ${row(ask)}, ${amounts.map(({ ageMs }) => ageMs)}::bigint[],
         ${amounts.map(({ amount }) => amount)}::bigint[])`);
     },
-    async reserve(ask, reservations, forced) {
-      const rows = await soon(sql<AnswerRow[]>`select * from assay.limit_reserve(
-        ${row(ask)}, ${reservations.map(({ reservationId }) => reservationId)}::text[],
-        ${reservations.map(({ estimateNano }) => estimateNano)}::bigint[],
-        ${reservations.map(({ ageMs }) => ageMs)}::bigint[], ${forced}, ${openMs})`);
-      return toAnswer(rows);
+    async hold(ask, { reservationId, estimatesNano, aheadNano, smallestNano, shares }) {
+      const rows = await sql<(AnswerRow & { ahead: string })[]>`
+        select (h.counter).*, h.ahead from assay.limit_hold(
+          ${row(ask)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${aheadNano}, ${smallestNano}, ${shares},
+          ${openMs}) h`;
+      return { ...toAnswer(rows), aheadNano: Number(rows[0]?.ahead) };
+    },
+    async reserveMissed(ask, missed) {
+      await soon(sql`select from assay.limit_reserve(
+        ${row(ask)}, ${missed.map(({ reservationId }) => reservationId)}::text[],
+        ${missed.map(({ estimateNano }) => estimateNano)}::bigint[],
+        ${missed.map(({ ageMs }) => ageMs)}::bigint[], true, ${openMs})`);
     },
     async settle(settlements) {
       await soon(sql`select assay.limit_settle(
         ${settlements.map(({ organizationId }) => organizationId)}::uuid[],
         ${settlements.map(({ reservationId }) => reservationId)}::text[],
-        ${settlements.map(({ costNano }) => costNano)}::bigint[])`);
+        ${settlements.map(({ costNano }) => costNano)}::bigint[],
+        ${settlements.map(({ turn }) => turn)}::int[], ${settlements.map(({ isOpen }) => Number(isOpen))}::int[]::bool[])`);
     },
     async peek(ask) {
       return toAnswer(await sql<AnswerRow[]>`select * from assay.limit_peek(${row(ask)})`);

@@ -14,29 +14,29 @@ export type Counter = {
   value: string;
 };
 
-export type Reservation = {
-  /** Unique in its organization, and not chosen by a caller: reserved twice, it counts once. */
-  reservationId: string;
-  /** What the call will probably cost, in whole nano-dollars. */
-  estimateNano: number;
+/** Whether a call whose cost is known only afterwards was admitted, and how to say what it did cost. */
+export type Reservation = Decision & {
+  /**
+   * Replaces the estimate by what the call cost, in whole nano-dollars; null: the estimate stands. The first time
+   * counts; for a call that was refused there is nothing to replace. The store is told while the process lives.
+   */
+  settle(costNano: number | null): void;
 };
 
 export type Limiter = {
   /** Admits one call, and counts it, or refuses. At once inside a lease, else after one round trip. Never rejects. */
   admit(counter: Counter, policy: Policy): Decision | Promise<Decision>;
-  /** Admits a call under a `cents` policy and counts its estimate until `settle`. Never rejects. */
-  reserve(counter: Counter, policy: Policy, reservation: Reservation): Promise<Decision>;
   /**
-   * Replaces the estimate of an admitted reservation by what the call cost, in whole nano-dollars; null: the estimate
-   * stands. The first time counts. Tried until the store has it, while the process lives.
+   * Admits a call under a `cents` policy, and counts what it will probably cost, in whole nano-dollars, until it is
+   * settled. At once inside a hold, else after one round trip. Never rejects.
    */
-  settle(organizationId: string, reservationId: string, costNano: number | null): void;
+  reserve(counter: Counter, policy: Policy, estimateNano: number): Reservation | Promise<Reservation>;
   /** What `admit` or `reserve` would say, without using anything. Never rejects. */
   peek(counter: Counter, policy: Policy): Decision | Promise<Decision>;
   /** Whether the store is away, so that this process limits by itself. */
   isAway(): boolean;
-  /** Costs that the store does not have yet. */
+  /** Calls that have ended, and of whose cost the store has not been told yet. */
   unsettled(): number;
-  /** Gives back unused credit and sends what is not settled yet, for `timeoutMs` at most. Nothing is asked after it. */
+  /** Gives back what is unused and tells what calls cost, for `timeoutMs` at most. Nothing is asked after it. */
   stop(timeoutMs: number): Promise<void>;
 };

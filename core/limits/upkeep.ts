@@ -27,6 +27,8 @@ export type UpkeepOptions = {
   processId: string;
   /** Gateways that are expected at least, before the store has told how many there are. */
   gateways: number;
+  /** Closes the holds that are dead. */
+  closeHolds(): void;
 };
 
 const TIDY_EVERY_MS = 250;
@@ -121,6 +123,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep & { start(availabil
     countMissedOf: countOne,
     start(availability) {
       const tidy = async () => {
+        options.closeHolds();
         // In this order: credit that is back may be granted again, beside what is not counted yet.
         await countMissed();
         await giveBack(IDLE_MS);

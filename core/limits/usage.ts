@@ -14,7 +14,7 @@ export type CounterUsage = {
   quota: number;
   /** Open reservations included. */
   used: number;
-  /** Estimates of calls under way. */
+  /** What gateways hold: for calls under way, for those to come, and for those whose cost is not told yet. */
   reserved: number;
   /** Until nothing counts any more. */
   resetMs: number;

@@ -1,8 +1,7 @@
 /** Lets calls in, or not: the policy that a call is under, asked of the counters that all gateways share. */
 
 import type { Catalog } from '#core/catalog/mod.ts';
-import { newRequestId } from '#core/ids.ts';
-import type { Counter, Decision, Limiter, Policy } from '#core/limits/mod.ts';
+import type { Counter, Decision, Limiter, Policy, Reservation } from '#core/limits/mod.ts';
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { HeaderPairs } from '../chat/answer.ts';
 import type { Call } from '../chat/call.ts';
@@ -29,20 +28,19 @@ export type Admissions = {
 export function createAdmissions(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): Admissions {
   const costs = createCosts(catalog);
 
-  async function reserve(call: Call, { policy, counter }: CallLimit): Promise<Decision> {
-    const { organizationId } = call.caller;
-    // Of its own: the call's may be one that its caller chose, and that another call under way has as well.
-    const reservationId = newRequestId(call.createdAtMs);
-    const decision = await limiter.reserve(counter, policy, {
-      reservationId,
-      estimateNano: costs.estimate(call),
-    });
-    if (decision.isAdmitted) {
-      call.whenEnded.push((outcome) => {
-        limiter.settle(organizationId, reservationId, outcome === null ? 0 : costs.actual(call, outcome));
-      });
+  function reserve(call: Call, { policy, counter }: CallLimit): Decision | Promise<Decision> {
+    const reservation = limiter.reserve(counter, policy, costs.estimate(call));
+    return reservation instanceof Promise
+      ? reservation.then((made) => settleAtEnd(call, made))
+      : settleAtEnd(call, reservation);
+  }
+
+  function settleAtEnd(call: Call, reservation: Reservation): Decision {
+    const { isAdmitted, settle } = reservation;
+    if (isAdmitted) {
+      call.whenEnded.push((outcome) => settle(outcome === null ? 0 : costs.actual(call, outcome)));
     }
-    return decision;
+    return reservation;
   }
 
   function decide(call: Call, limit: CallLimit, isStored: boolean): Decision | Promise<Decision> {

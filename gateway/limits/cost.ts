@@ -30,7 +30,8 @@ export type Costs = {
 export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
   const usual = new LRUCache<string, number>({ max: MODELS_KEPT });
   return {
-    estimate: ({ route, body, createdAtMs }) => {
+    estimate: ({ route, body, createdAtMs, surface }) => {
+      if (surface.isFree) return 0;
       const completionTokens = body.maxTokens ?? usual.get(route.model) ?? USUAL_COMPLETION_TOKENS;
       const cost = catalog.costOf({
         provider: route.provider,
@@ -44,7 +45,8 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
         `The rate-limit policy counts cents, but the model '${route.model}' of ${route.provider} has no known price`,
       );
     },
-    actual: ({ route, createdAtMs }, outcome) => {
+    actual: ({ route, createdAtMs, surface }, outcome) => {
+      if (surface.isFree) return 0;
       // Refused by the provider, or never reached: nothing was bought. Who left has bought what had come.
       if (outcome.status >= 400 && outcome.status !== 499) return 0;
       const completion = completionOf(outcome);

@@ -4,10 +4,11 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { systemClock } from '#core/clock.ts';
-import { createLimiter } from '#core/limits/mod.ts';
+import { createLimiter, type Limiter, type Reservation } from '#core/limits/mod.ts';
 import { createLogger } from '#core/log.ts';
+import { connectPostgres, type Sql } from '#core/postgres/mod.ts';
 import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
-import { testDatabase } from '../support/postgres.ts';
+import { type TestDatabase, testDatabase } from '../support/postgres.ts';
 import { type Figures, type LoadGenerator, measure, startLoadGenerator } from './gateway/measure.ts';
 import { PINNING, pin } from './gateway/process.ts';
 import { startProvider, startTarget, type Target } from './gateway/targets.ts';
@@ -29,7 +30,11 @@ const VARIANTS: Record<string, Record<string, string>> = {
 const BASE = 'no policy';
 
 const DECISIONS = 200_000;
-const QUOTAS = [100_000, 1_000_000_000];
+const POLICIES = ['100000;w=60', '1000000000;w=60', '100000;w=3600;u=cents', '1000000000;w=3600;u=cents'];
+/** What a call under a limit in money is thought to cost, and costs, in nano-dollars. */
+const MONEY = { estimate: 300_000, cost: 200_000 };
+/** What gateways call for the sake of calls; all else is by the clock. */
+const STATEMENTS = ['limit_take', 'limit_give_back', 'limit_hold', 'limit_settle'];
 
 type Results = Map<string, Figures[]>;
 
@@ -47,8 +52,12 @@ export async function run(args: string[]): Promise<void> {
     )
     .option('--seconds <number>', 'length of one measurement', positive, 3)
     .option('--rounds <number>', 'interleaved rounds; the medians are shown', positive, 5)
+    .option('--only <variant...>', `of the variants, beside "${BASE}", no others than these`)
     .parse(args, { from: 'user' });
-  const { seconds, rounds } = command.opts<{ seconds: number; rounds: number }>();
+  const { seconds, rounds, only } = command.opts<{ seconds: number; rounds: number; only?: string[] }>();
+  const variants = Object.entries(VARIANTS).filter(
+    ([name]) => name === BASE || (only?.includes(name) ?? true),
+  );
   process.stdout.write(`\n${describeMachine()}\n${PINNING.join('\n')}\n`);
   await measureDecisions();
   pin(process.pid, 'others');
@@ -57,7 +66,7 @@ export async function run(args: string[]): Promise<void> {
   const target = await startTarget('ours', provider);
   try {
     for (const connections of CONNECTIONS) {
-      const results = await measureVariants(load, target, { connections, seconds, rounds });
+      const results = await measureVariants(load, target, variants, { connections, seconds, rounds });
       process.stdout.write(`\n1 KB, connections: ${connections}\n${tableOf(results)}\n`);
     }
   } finally {
@@ -70,12 +79,13 @@ export async function run(args: string[]): Promise<void> {
 async function measureVariants(
   load: LoadGenerator,
   target: Target,
+  variants: readonly [name: string, headers: Record<string, string>][],
   { connections, seconds, rounds }: { connections: number; seconds: number; rounds: number },
 ): Promise<Results> {
   const scenario = { name: 'limits', bytes: BYTES, stream: false, connections };
   const results: Results = new Map();
   for (let round = 0; round <= rounds; round += 1) {
-    for (const [name, headers] of Object.entries(VARIANTS)) {
+    for (const [name, headers] of variants) {
       process.stderr.write(`${connections} connections, round ${round} of ${rounds}: ${name}\n`);
       const asked = { ...target, headers: { ...target.headers, ...headers } };
       const extent = { seconds: round === 0 ? WARM_UP_SECONDS : seconds };
@@ -101,35 +111,32 @@ function tableOf(results: Results): string {
   return formatTable([['', 'p50 ms', 'p99 ms', 'calls/s', `of ${BASE}`, 'CPU µs/call'], ...rows]);
 }
 
-/** How long `admit` holds the thread that asks, and how often it has to wait for Postgres. */
+/** How long a decision holds the thread that asks, how often it has to wait for Postgres, and how often that is asked. */
 async function measureDecisions(): Promise<void> {
   const database = await testDatabase();
-  const log = createLogger({ role: 'bench', level: 'silent' });
-  const limiter = createLimiter({ sql: database.sql, clock: systemClock, log });
   try {
+    const name = new URL(database.url).pathname.slice(1);
+    await database.sql`alter database ${database.sql(name)} set track_functions = 'pl'`;
     const rows = [];
-    for (const quota of QUOTAS) rows.push(await decide(limiter.admit, parsePolicy(`${quota};w=60`)));
-    const head = ['decisions', 'at once, µs p50', 'p99', 'p99.9', 'waited for Postgres', 'ms p50'];
+    for (const text of POLICIES) rows.push(await decide(database, parsePolicy(text)));
+    const head = ['decisions', 'at once, µs p50', 'p99', 'p99.9', 'waited', 'ms p50', 'statements per 1,000'];
     process.stdout.write(`\n${formatTable([head, ...rows])}\n`);
   } finally {
-    await limiter.stop(1_000);
     await database.close();
   }
 }
 
-async function decide(admit: ReturnType<typeof createLimiter>['admit'], policy: Policy): Promise<string[]> {
-  const counter = {
-    organizationId: '00000000-0000-4000-8000-000000000001',
-    apiKeyId: '00000000-0000-4000-8000-000000000002',
-    unit: policy.unit,
-    segment: '',
-    value: policy.text,
-  };
+async function decide({ url, sql: own }: TestDatabase, policy: Policy): Promise<string[]> {
+  const before = await countStatements(own);
+  const sql = connectPostgres({ url, max: 4, applicationName: 'bench', statementTimeoutMs: 5_000 });
+  const log = createLogger({ role: 'bench', level: 'silent' });
+  const limiter = createLimiter({ sql, clock: systemClock, log });
+  const ask = deciding(limiter, policy);
   const atOnce: number[] = [];
   const waited: number[] = [];
   for (let made = 0; made < DECISIONS; made += 1) {
     const beganAt = performance.now();
-    const decision = admit(counter, policy);
+    const decision = ask();
     if (decision instanceof Promise) {
       await decision;
       waited.push(performance.now() - beganAt);
@@ -139,11 +146,38 @@ async function decide(admit: ReturnType<typeof createLimiter>['admit'], policy: 
     // As a server does, between calls: what comes from Postgres meanwhile must be heard.
     if (made % 10 === 0) await new Promise(setImmediate);
   }
+  await limiter.stop(1_000);
+  // A connection that ends leaves its counts.
+  await sql.end();
   const [sorted, slow] = [atOnce, waited].map((times) => times.toSorted((a, b) => a - b));
   return [
     policy.text,
     ...[0.5, 0.99, 0.999].map((fraction) => percentile(sorted!, fraction).toFixed(2)),
     `${((100 * waited.length) / DECISIONS).toFixed(2)} %`,
     percentile(slow!, 0.5).toFixed(2),
+    (((await countStatements(own)) - before) / (DECISIONS / 1_000)).toFixed(2),
   ];
+}
+
+/** One decision; of money with what follows it. */
+function deciding(limiter: Limiter, policy: Policy): () => unknown {
+  const counter = {
+    organizationId: '00000000-0000-4000-8000-000000000001',
+    apiKeyId: '00000000-0000-4000-8000-000000000002',
+    unit: policy.unit,
+    segment: '',
+    value: policy.text,
+  };
+  if (policy.unit !== 'cents') return () => limiter.admit(counter, policy);
+  const settle = (reservation: Reservation) => reservation.settle(MONEY.cost);
+  return () => {
+    const reservation = limiter.reserve(counter, policy, MONEY.estimate);
+    return reservation instanceof Promise ? reservation.then(settle) : settle(reservation);
+  };
+}
+
+async function countStatements(sql: Sql): Promise<number> {
+  const [row] = await sql<{ calls: number }[]>`
+    select coalesce(sum(calls), 0)::int as calls from pg_stat_user_functions where funcname = any(${STATEMENTS})`;
+  return row!.calls;
 }

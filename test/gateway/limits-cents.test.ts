@@ -15,10 +15,10 @@ const cents = (quota: number | string) => ({ 'Service-RateLimit-Policy': `${quot
 /** 9 cents: prompt tokens for 3, completion tokens for 6. */
 const NINE_CENTS = { promptTokens: 200_000, completionTokens: 100_000 };
 
-/** What was reserved for a call, and what became of it; null: nothing yet. */
+/** What was reserved for calls that asked at the same time, and what became of it; null: nothing yet. */
 type Reservation = { estimate: number; settled: number | null };
-/** What the record of a call says; null: not known. */
-type Costed = { status: number; cost: number | null };
+/** What the record of a call says; null: not known, it was counted afterwards or not at all. */
+type Costed = { status: number; cost: number | null; user: string | null };
 
 const readReservations = (key: string) => world.sql<Reservation[]>`
   select r.estimate_nano::float8 as estimate, r.settled_nano::float8 as settled
@@ -37,7 +37,8 @@ async function reservations(key: string, count: number): Promise<Reservation[]> 
 /** The records of a key's calls that were let in, once there are `count`. */
 async function records(key: string, count: number): Promise<Costed[]> {
   const read = () => world.sql<Costed[]>`
-    select status, cost_nano::float8 as cost from assay.requests
+    select status, case when not usage_estimated then cost_nano::float8 end as cost, user_id as user
+      from assay.requests
      where api_key_id = ${world.idsOf(key).keyId} and error_code is distinct from 'rate_limit_exceeded'`;
   await waitFor(`${count} records`, async () => (await read()).length >= count);
   return read();
@@ -51,43 +52,46 @@ async function countedNano(key: string): Promise<number> {
   return counter?.used ?? 0;
 }
 
-/**
- * Each call is settled to what its record says; where that does not know the cost, nothing was bought if nothing was
- * answered, and else the estimate stands. The counter holds their sum, which is returned.
- * @param notMade calls that were let in and have no record: their clients left before they were made
- */
-async function checkMatch(
+/** Nothing was bought if nothing was answered; else, where its cost is not known, a call's estimate stands. */
+const dueOf = ({ status, cost }: Costed) => cost ?? (status >= 400 && status !== 499 ? 0 : null);
+
+/** The counter holds what was settled, and that is this. */
+async function checkCounted(
   t: Test,
   key: string,
   settled: readonly Reservation[],
-  costed: readonly Costed[],
-  notMade = 0,
-): Promise<number> {
-  const left = settled.map((reservation) => reservation.settled);
-  const dues = costed.map(({ status, cost }) => cost ?? (status >= 400 && status !== 499 ? 0 : null));
-  for (const due of [...dues.filter((due) => due !== null), ...Array.from({ length: notMade }, () => 0)]) {
-    const place = left.indexOf(due);
-    if (place < 0) t.fail(`A call cost ${due}, and nothing was settled to that`);
-    else left.splice(place, 1);
-  }
-  t.equal(left.length, dues.filter((due) => due === null).length, 'one reservation for each call');
-  const estimates = new Set(settled.map(({ estimate }) => estimate));
-  t.ok(
-    left.every((amount) => amount !== null && estimates.has(amount)),
-    'where the cost is not known the estimate stands',
+  sum: number,
+): Promise<void> {
+  t.equal(
+    settled.reduce((total, { settled }) => total + (settled ?? 0), 0),
+    sum,
+    'what is settled is what the calls cost',
   );
-  const sum = settled.reduce((total, { settled }) => total + (settled ?? 0), 0);
   await waitFor('the counter to hold their sum', async () => (await countedNano(key)) === sum);
-  return sum;
 }
 
-/** `count` calls were let in and made. */
+/** `count` calls, one after the other, were let in and made, and each is settled to what its record says. */
 async function checkSettled(t: Test, key: string, count: number): Promise<Reservation[]> {
   const settled = await reservations(key, count);
   const costed = await records(key, count);
-  t.equal(settled.length, count);
+  t.equal(settled.length, count, 'one reservation for each call');
   t.equal(costed.length, count);
-  await checkMatch(t, key, settled, costed);
+  const left = [...settled];
+  for (const due of costed.map(dueOf).filter((due) => due !== null)) {
+    const place = left.findIndex((reservation) => reservation.settled === due);
+    if (place < 0) t.fail(`A call cost ${due}, and nothing was settled to that`);
+    else left.splice(place, 1);
+  }
+  t.ok(
+    left.every(({ estimate, settled }) => settled === estimate),
+    'where the cost is not known the estimate stands',
+  );
+  await checkCounted(
+    t,
+    key,
+    settled,
+    settled.reduce((sum, { settled }) => sum + (settled ?? 0), 0),
+  );
   return settled;
 }
 
@@ -278,8 +282,7 @@ t.test('the cost of calls under way when a gateway stops is not lost', async (t)
     (await Promise.all(answers)).map(({ status }) => status),
     [200, 200, 200, 200, 200],
   );
-  const rows = await checkSettled(t, key, 5);
-  t.ok(rows.every(({ settled }) => settled === 9 * CENT));
+  await checkCounted(t, key, await reservations(key, 1), 5 * 9 * CENT);
 });
 
 const STREAMS = 200;
@@ -308,16 +311,19 @@ t.test(
         ending: fate < 0.2 ? 'cut' : 'end',
       };
     });
+    const bodyOf = (index: number) => ({
+      ...STREAM,
+      max_tokens: 1_000 + index,
+      messages: [{ role: 'user', content: `Call ${index}` }],
+    });
+    const estimateOf = (index: number) =>
+      Math.ceil(JSON.stringify(bodyOf(index)).length / 4) * PRICE.prompt + (1_000 + index) * PRICE.completion;
     const call = async (index: number) => {
       await sleep(random() * 300);
       const leaving = new AbortController();
       const timer = random() < 0.3 ? setTimeout(() => leaving.abort(), random() * 150) : undefined;
-      const body = {
-        ...STREAM,
-        max_tokens: 1_000 + index,
-        messages: [{ role: 'user', content: `Call ${index}` }],
-      };
-      const status = await gateway.chat(key, cents(quota), body, leaving.signal).then(
+      const headers = { ...cents(quota), 'Service-User-Id': `${index}` };
+      const status = await gateway.chat(key, headers, bodyOf(index), leaving.signal).then(
         (answer) =>
           readAll(answer).then(
             () => answer.status,
@@ -337,15 +343,18 @@ t.test(
     await readAll(await gateway.chat(other));
     await world.records(other, 1);
     const costed = await records(key, 1);
-    t.comment(
-      `${rows.length} let in, ${costed.length} of them made; ${STREAMS - rows.length} refused or left`,
-    );
-    const spent = await checkMatch(t, key, rows, costed, rows.length - costed.length);
+    t.comment(`${costed.length} let in and made, by ${rows.length} reservations`);
+    const calls = costed.map((record) => {
+      const estimate = estimateOf(Number(record.user));
+      return { estimate, spent: dueOf(record) ?? estimate };
+    });
+    const spent = calls.reduce((sum, call) => sum + call.spent, 0);
+    await checkCounted(t, key, rows, spent);
 
     // Each was let in while less than the quota was reserved or spent: beyond it are the last estimate, and what others cost
     // more than they were thought to.
-    const largest = Math.max(...rows.map(({ estimate }) => estimate));
-    const underestimated = rows.reduce((sum, row) => sum + Math.max(0, (row.settled ?? 0) - row.estimate), 0);
+    const largest = Math.max(...calls.map(({ estimate }) => estimate));
+    const underestimated = calls.reduce((sum, { spent, estimate }) => sum + Math.max(0, spent - estimate), 0);
     const beyond = spent - quota * CENT;
     t.comment(
       `spent ${(spent / CENT).toFixed(4)} of ${quota} cents; beyond the quota ${(beyond / CENT).toFixed(4)}; the estimates' error ${(underestimated / CENT).toFixed(4)}`,
@@ -372,7 +381,13 @@ t.test('calls at once cannot pass a limit in money by more than one of them', as
   const passed = answers.filter(({ status }) => status === 200).length;
   t.equal(passed, 9);
   t.equal(answers.length - passed, answers.filter(({ status }) => status === 429).length);
-  await checkSettled(t, key, passed);
+  const costed = await records(key, passed);
+  await checkCounted(
+    t,
+    key,
+    await reservations(key, 1),
+    costed.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+  );
 });
 
 t.test('another model has another price', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readUsage } from '#core/limits/mod.ts';
 import { connectPostgres, inOrganization } from '#core/postgres/mod.ts';
-import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { askOf, holdWish, limitsWorld, makeCounter, makePolicy } from './world.ts';
 
 const world = await limitsWorld(t);
 const { sql } = world;
@@ -185,7 +185,7 @@ t.test('an organization sees its own counters, with the role of the API, and cha
   await store.take(askOf(mine, makePolicy(10)), { need: 3, ahead: 0, shares: 2 });
   await store.take(askOf(theirs, makePolicy(10)), ONE);
   const cents = askOf(makeCounter({ ...mine, unit: 'cents' }), makePolicy(1_000, 60, 'cents'));
-  await store.reserve(cents, [{ reservationId: 'r', estimateNano: 400, ageMs: 0 }], false);
+  await store.hold(cents, holdWish('r', [400]));
 
   const asApi = connectPostgres({
     url: world.url,

@@ -91,25 +91,29 @@ t.test('a gateway that starts while the store is away admits its share', async (
 t.test('costs are reserved by the share, and settled when the store is back', async (t) => {
   const { proxy, limiter } = await behindProxy(t, { gateways: 2 });
   const counter = makeCounter({ unit: 'cents' });
-  const { organizationId } = counter;
   const policy = makePolicy(1_000, 3_600, 'cents');
-  const reserve = (reservationId: string, estimateNano: number) =>
-    limiter.reserve(counter, policy, { reservationId, estimateNano });
-  t.match(await reserve('before', 200), { isAdmitted: true, isDegraded: false, remaining: 800 });
+  const reserve = (estimateNano: number) => limiter.reserve(counter, policy, estimateNano);
+  const before = await reserve(200);
+  t.match(before, { isAdmitted: true, isDegraded: false, remaining: 800 });
   await proxy.cut();
-  t.match(await reserve('away', 250), { isAdmitted: true, isDegraded: true, remaining: 50 });
-  t.match(await reserve('away and open', 60), { isAdmitted: true, isDegraded: true, remaining: 0 });
-  t.match(await reserve('refused', 1), { isAdmitted: false, isDegraded: true });
-  limiter.settle(organizationId, 'before', 120);
-  limiter.settle(organizationId, 'away', 30);
-  t.match(await reserve('now there is room', 7), { isAdmitted: true, isDegraded: true });
+  const away = await reserve(250);
+  t.match(away, { isAdmitted: true, isDegraded: true, remaining: 50 });
+  const awayAndOpen = await reserve(60);
+  t.match(awayAndOpen, { isAdmitted: true, isDegraded: true, remaining: 0 });
+  const refused = await reserve(1);
+  t.match(refused, { isAdmitted: false, isDegraded: true });
+  refused.settle(500);
+  before.settle(120);
+  away.settle(30);
+  const last = await reserve(7);
+  t.match(last, { isAdmitted: true, isDegraded: true }, 'now there is room');
   t.equal(limiter.unsettled(), 2);
 
   await proxy.restore();
   await waitFor('all is told', async () => !limiter.isAway() && limiter.unsettled() === 0);
   t.equal((await world.store().peek(askOf(counter, policy))).used, 120 + 30 + 60 + 7);
-  limiter.settle(organizationId, 'away and open', 10);
-  limiter.settle(organizationId, 'now there is room', null);
+  awayAndOpen.settle(10);
+  last.settle(null);
   await waitFor('all is settled', async () => limiter.unsettled() === 0);
   t.equal((await world.store().peek(askOf(counter, policy))).used, 120 + 30 + 10 + 7);
 });
@@ -123,9 +127,11 @@ t.test('what the store cannot hold is no outage, and keeps nothing else waiting'
 
   const counter = makeCounter({ unit: 'cents' });
   const cents = makePolicy(1_000, 3_600, 'cents');
-  await limiter.reserve(counter, cents, { reservationId: 'r', estimateNano: 500 });
-  limiter.settle('no organization', 'r', 5);
-  limiter.settle(counter.organizationId, 'r', 5);
+  const lost = await limiter.reserve({ ...impossible, unit: 'cents' }, cents, 500);
+  t.match(lost, { isAdmitted: true, isDegraded: true });
+  const { settle } = await limiter.reserve(counter, cents, 500);
+  lost.settle(5);
+  settle(5);
   await waitFor('one is settled, and one given up', async () => limiter.unsettled() === 0);
   t.equal((await world.store().peek(askOf(counter, cents))).used, 5);
   t.notOk(limiter.isAway());
@@ -133,8 +139,9 @@ t.test('what the store cannot hold is no outage, and keeps nothing else waiting'
 
 t.test('a limiter that stops while the store is away does so in time', async (t) => {
   const { proxy, limiter } = await behindProxy(t);
-  limiter.settle(makeCounter().organizationId, 'r', 1);
+  const { settle } = await limiter.reserve(makeCounter({ unit: 'cents' }), makePolicy(9, 60, 'cents'), 1);
   proxy.freeze();
+  settle(1);
   const start = performance.now();
   await limiter.stop(200);
   t.ok(performance.now() - start < 1_000);

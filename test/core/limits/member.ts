@@ -4,14 +4,20 @@
  */
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Counter, createLimiter, type Policy } from '#core/limits/mod.ts';
+import {
+  type Counter,
+  createLimiter,
+  type Decision,
+  type Policy,
+  type Reservation,
+} from '#core/limits/mod.ts';
 import { createLogger } from '#core/log.ts';
 import { connectPostgres } from '#core/postgres/mod.ts';
 import { seededRandom } from '../../support/random.ts';
 
 export type MemberTask = {
   url: string;
-  /** Where admissions are appended: RECORD_BYTES each, when they were decided and the counter's place in `limits`. */
+  /** Where admissions are appended, RECORD_BYTES each. */
   file: string;
   seed: number;
   limits: { counter: Counter; policy: Policy }[];
@@ -21,8 +27,14 @@ export type MemberTask = {
   tailMs: number;
 };
 
-/** Not before, not after (milliseconds), and the place: doubles. */
-export const RECORD_BYTES = 24;
+/**
+ * Four doubles: when it was decided, not before and not after (milliseconds); the counter's place in `limits`; and what
+ * the call uses at least: 1, or of money the smaller one of its estimate and its cost.
+ */
+export const RECORD_BYTES = 32;
+/** What calls under a limit in money are thought to cost, in nano-dollars; they cost up to a tenth more or less. */
+export const ESTIMATES_NANO = { least: 80, most: 120 };
+const LONGEST_CALL_MS = 300;
 /** Whoever is slow here is slow because of the machine: the store is not away. */
 const PATIENCE_MS = 30_000;
 const TAIL_STEP_MS = 100;
@@ -64,22 +76,35 @@ async function run(task: MemberTask): Promise<void> {
     },
   });
   const record = Buffer.alloc(RECORD_BYTES);
-  const note = (place: number, isAdmitted: boolean, notBefore: number, notAfter: number) => {
-    if (!isAdmitted) return;
-    record.writeDoubleLE(notBefore, 0);
-    record.writeDoubleLE(notAfter, 8);
-    record.writeDoubleLE(place, 16);
+  const note = (place: number, amount: number, notBefore: number, notAfter: number) => {
+    [notBefore, notAfter, place, amount].forEach((value, index) => {
+      record.writeDoubleLE(value, 8 * index);
+    });
     writeSync(file, record);
+  };
+  const ask = ({ counter, policy }: MemberTask['limits'][number]) => {
+    if (policy.unit !== 'cents')
+      return { decision: limiter.admit(counter, policy), amount: 1, settle: () => {} };
+    const { least, most } = ESTIMATES_NANO;
+    const estimate = least + Math.floor(random() * (most - least));
+    const cost = Math.round(estimate * (0.9 + random() * 0.2));
+    const decision = limiter.reserve(counter, policy, estimate);
+    const settle = ({ settle }: Reservation) => setTimeout(settle, random() * LONGEST_CALL_MS, cost);
+    return { decision, amount: Math.min(estimate, cost), settle };
   };
   const underWay = new Set<Promise<void>>();
   const attempt = (place: number) => {
-    const { counter, policy } = task.limits[place]!;
     forget();
-    const decision = limiter.admit(counter, policy);
+    const { decision, amount, settle } = ask(task.limits[place]!);
     const at = told!.first;
-    if (!(decision instanceof Promise)) return note(place, decision.isAdmitted, at, at);
+    const decided = (made: Decision, notBefore: number, notAfter: number) => {
+      if (!made.isAdmitted) return;
+      note(place, amount, notBefore, notAfter);
+      settle(made as Reservation);
+    };
+    if (!(decision instanceof Promise)) return decided(decision, at, at);
     const noted = decision
-      .then(({ isAdmitted }) => note(place, isAdmitted, told!.first, told!.last))
+      .then((made) => decided(made, told!.first, told!.last))
       .finally(() => underWay.delete(noted));
     underWay.add(noted);
   };
@@ -96,6 +121,7 @@ async function run(task: MemberTask): Promise<void> {
     for (const place of task.limits.keys()) attempt(place);
   }
   await Promise.all(underWay);
+  await sleep(LONGEST_CALL_MS);
   await limiter.stop(5_000);
   await sql.end({ timeout: 1 });
   if (degraded > 0) throw new Error(`${degraded} decisions were made without the store`);

@@ -2,7 +2,6 @@
  * A gateway whose calls cost: reserves estimates and settles random costs until it is killed. Run as a process; its
  * arguments are the database's url, a seed and a counter with its policy as JSON.
  */
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#core/clock.ts';
 import { type Counter, createLimiter, type Policy } from '#core/limits/mod.ts';
@@ -22,11 +21,10 @@ const limiter = createLimiter({
 });
 
 async function call(): Promise<void> {
-  const reservationId = randomUUID();
-  const { isAdmitted } = await limiter.reserve(counter, policy, { reservationId, estimateNano: 1_000 });
+  const { isAdmitted, settle } = await limiter.reserve(counter, policy, 1_000);
   if (!isAdmitted) return;
   await sleep(random() * 20);
-  limiter.settle(counter.organizationId, reservationId, random() < 0.1 ? null : Math.floor(random() * 2_000));
+  settle(random() < 0.1 ? null : Math.floor(random() * 2_000));
 }
 
 for (;;) await Promise.all(Array.from({ length: 10 }, call));

@@ -13,6 +13,7 @@ import {
 } from '#core/limits/mod.ts';
 import {
   createLimitStore,
+  type HoldWish,
   type LimitStore,
   type LimitStoreOptions,
   type StoreAsk,
@@ -72,4 +73,13 @@ export function makePolicy(quota: number, windowS = 60, unit: Unit = 'request'):
 
 export function askOf(counter: Counter, policy: Policy): StoreAsk {
   return { counter, key: counterKey(counter), policy, shape: windowShape(policy.windowS) };
+}
+
+/** For calls of these estimates, and none to come. */
+export function holdWish(
+  reservationId: string,
+  estimatesNano: readonly number[],
+  ahead: Partial<HoldWish> = {},
+): HoldWish {
+  return { reservationId, estimatesNano, aheadNano: 0, smallestNano: 0, shares: 2, ...ahead };
 }
