@@ -66,6 +66,27 @@ function findMember(text: string, name: string): Span[] {
   }
 }
 
+/** Writes members called `name` anew, or a last one when there is none. `write` is told what the value was; null: none. */
+function edit(text: string, name: string, write: (value: string | null) => string): string {
+  const spans = findMember(text, name);
+  if (spans.length === 0) {
+    const end = text.lastIndexOf('}');
+    const isEmpty = text[skipSpace(text, skipSpace(text, 0) + 1)] === '}';
+    return `${text.slice(0, end)}${isEmpty ? '' : ','}"${name}":${write(null)}${text.slice(end)}`;
+  }
+  let edited = '';
+  let copied = 0;
+  for (const { start, end } of spans) {
+    edited += text.slice(copied, start) + write(text.slice(start, end));
+    copied = end;
+  }
+  return edited + text.slice(copied);
+}
+
+function jsonOf(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('latin1');
+}
+
 /**
  * Sets top-level member `name` of a JSON object to `value`, in place of every earlier value of that name, or as the
  * last member when there is none. All other bytes stay as they are.
@@ -74,24 +95,22 @@ function findMember(text: string, name: string): Span[] {
  * @param name an ASCII name
  */
 export function setMember(body: Buffer, name: string, value: unknown): Buffer {
-  const text = body.toString('latin1');
-  const json = Buffer.from(JSON.stringify(value)).toString('latin1');
-  const spans = findMember(text, name);
-  if (spans.length === 0) {
-    const end = text.lastIndexOf('}');
-    const isEmpty = text[skipSpace(text, skipSpace(text, 0) + 1)] === '}';
-    return Buffer.from(
-      `${text.slice(0, end)}${isEmpty ? '' : ','}"${name}":${json}${text.slice(end)}`,
-      'latin1',
-    );
-  }
-  let edited = '';
-  let copied = 0;
-  for (const span of spans) {
-    edited += text.slice(copied, span.start) + json;
-    copied = span.end;
-  }
-  return Buffer.from(edited + text.slice(copied), 'latin1');
+  const json = jsonOf(value);
+  return Buffer.from(
+    edit(body.toString('latin1'), name, () => json),
+    'latin1',
+  );
+}
+
+/**
+ * The same for member `inner` of the object that top-level member `name` is: its others stay as they are too. Where that
+ * is no object, or not there, it becomes one of `inner` alone.
+ */
+export function setInnerMember(body: Buffer, name: string, inner: string, value: unknown): Buffer {
+  const json = jsonOf(value);
+  const write = (object: string | null) =>
+    object?.startsWith('{') === true ? edit(object, inner, () => json) : `{"${inner}":${json}}`;
+  return Buffer.from(edit(body.toString('latin1'), name, write), 'latin1');
 }
 
 /**
@@ -101,21 +120,18 @@ export function setMember(body: Buffer, name: string, value: unknown): Buffer {
  * @param name an ASCII name
  */
 export function dropMember(body: Buffer, name: string): Buffer {
-  let text = body.toString('latin1');
+  const text = body.toString('latin1');
   const spans = findMember(text, name);
   if (spans.length === 0) return body;
-  // From the last to the first: what is in front of one stays where it is.
-  for (const { from, end } of spans.reverse()) {
+  let kept = '';
+  let copied = 0;
+  for (const { from, end } of spans) {
     const next = skipSpace(text, end);
-    const [start, stop] = text[next] === ',' ? [from, next + 1] : [commaBefore(text, from), end];
-    text = text.slice(0, start) + text.slice(stop);
+    const isLast = text[next] !== ',';
+    kept += text.slice(copied, from);
+    copied = isLast ? end : next + 1;
+    // The comma in front of the last one goes with it, wherever that stands by now.
+    if (isLast) kept = kept.replace(/,[ \n\r\t]*$/, '');
   }
-  return Buffer.from(text, 'latin1');
-}
-
-/** Where the comma in front of the last member stands; of the only one, the member itself. */
-function commaBefore(text: string, from: number): number {
-  let at = from - 1;
-  while (isSpace(text.charCodeAt(at))) at -= 1;
-  return text[at] === ',' ? at : from;
+  return Buffer.from(kept + text.slice(copied), 'latin1');
 }

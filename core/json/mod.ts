@@ -1,4 +1,4 @@
 /** JSON as text and as values: editing in place, shapes, what Postgres can hold. Pure. */
-export { dropMember, setMember } from './members.ts';
+export { dropMember, setInnerMember, setMember } from './members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
 export { isStorableJson, type StorableJson, storableJson } from './storable.ts';

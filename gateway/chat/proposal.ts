@@ -1,12 +1,12 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { dropMember, type JsonObject, setMember } from '#core/json/mod.ts';
+import { dropMember, type JsonObject, setInnerMember, setMember } from '#core/json/mod.ts';
 import { parseExactJson } from '../providers/anthropic/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import { TRANSLATIONS, type Translation } from '../surfaces/translation.ts';
-import type { RequestBody } from './request-body.ts';
+import { isDeeperThan, type RequestBody } from './request-body.ts';
 
 export type Proposal = {
   route: Route;
@@ -32,15 +32,23 @@ export function proposalTo(route: Route, body: RequestBody, surface: Surface): P
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
   let { bytes } = body;
   if (model !== body.model) bytes = setMember(bytes, 'model', model);
-  if (hidesUsage) bytes = setMember(bytes, 'stream_options', { ...body.streamOptions, include_usage: true });
-  else if (body.streamOptions !== null && !row.takesUsageOption) bytes = dropMember(bytes, 'stream_options');
+  if (hidesUsage) bytes = setInnerMember(bytes, 'stream_options', 'include_usage', true);
+  else if (!row.takesUsageOption) bytes = dropMember(bytes, 'stream_options');
   return { route, path, translation: null, body: bytes, hidesUsage };
 }
+
+/** What is translated is walked through on the stack: deeper than any real body, and well within it. */
+const MAX_TRANSLATED_DEPTH = 512;
 
 function translatedProposal(route: Route, body: RequestBody, surface: Surface): Proposal {
   const translation = TRANSLATIONS[surface.endpoint];
   const path = translation === undefined ? undefined : route.paths[translation.endpoint];
   if (translation === undefined || path === undefined) throw notSupported(route, surface);
+  if (isDeeperThan(body.bytes, MAX_TRANSLATED_DEPTH))
+    throw new AssayError(
+      'invalid_body',
+      `The request body is nested deeper than ${MAX_TRANSLATED_DEPTH} levels, and ${route.row.label} is called in another dialect`,
+    );
   const asked = parseExactJson(body.bytes.toString('utf8')) as JsonObject;
   const request = translation.request(asked, route.model, route.row);
   // What is translated has its usage in a place of its own: it is hidden where the client's dialect has an option for it.

@@ -31,7 +31,7 @@ export function providedBy(
     call.hidesUsage = hidesUsage;
     if (hasSeveral) call.ownHeaders.push(['service-fallback-index', String(index)]);
     if (route.model !== call.body.model)
-      call.ownHeaders.push(['service-routed-model', `${route.provider}/${route.model}`]);
+      call.ownHeaders.push(['service-routed-model', headerText(`${route.provider}/${route.model}`)]);
   };
   return ({ onStart, onFailure }) =>
     sendRouted(
@@ -52,6 +52,11 @@ export function providedBy(
         },
       },
     );
+}
+
+/** What callers name a model by may be any text, and a header holds visible ASCII: all else is percent-encoded. */
+function headerText(text: string): string {
+  return text.toWellFormed().replace(/[^\x20-\x7e]/gu, encodeURIComponent);
 }
 
 function trySending(

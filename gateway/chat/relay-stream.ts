@@ -4,8 +4,8 @@
  * the end can find its record.
  */
 import type { ServerResponse } from 'node:http';
-import { assembleStream } from '#core/chat/mod.ts';
-import type { AssayError } from '#core/errors.ts';
+import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
+import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
 import { answerHeaders, toldError } from './answer.ts';
@@ -64,6 +64,8 @@ export class StreamRelay implements AnswerSink {
   readonly #client: ClientStream;
   readonly #splitter = new FrameSplitter();
   #frames = 0;
+  /** Of whole events, up to the last one. */
+  #answerBytes = 0;
   /** An event told of an error, or only looked like it: some servers end a stream as usual behind one. */
   #mayHaveFailed = false;
   #logged: Buffer[] = [];
@@ -97,13 +99,17 @@ export class StreamRelay implements AnswerSink {
     const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
+      if (this.#ending === null) this.#answerBytes += frame.length;
       this.#mayHaveFailed ||= mayTellError(frame);
       if (hidesUsage && isUsageFrame(frame)) continue;
       if (this.#ending === null && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
+        // What follows the last event is not part of the answer, in whichever chunk it came.
+        if (this.#loggedBytes > this.#answerBytes)
+          this.#logged = [Buffer.concat(this.#logged).subarray(0, this.#answerBytes)];
         this.#ending = this.#mayHaveFailed
-          ? this.#recordEnd()
+          ? this.#recordEnd(this.#assembled())
           : this.#record(this.#options.answer.status, false, null);
       }
       passed.push(frame);
@@ -112,27 +118,11 @@ export class StreamRelay implements AnswerSink {
   }
 
   end(): void {
-    const last = this.#splitter.rest();
-    this.#ending ??= this.#recordEnd();
-    const hidden = this.#options.call.hidesUsage && isUsageFrame(last);
-    void this.#ending.then(() => {
-      if (!hidden) this.#client.write(last);
-      this.#client.end();
-    });
+    this.#finish(null);
   }
 
   fail(error: AssayError): void {
-    // Of an answer that is whole, or has told why it is not, the end of the connection says nothing more.
-    if (this.#ending !== null || this.#isTold()) {
-      this.end();
-      return;
-    }
-    void this.#record(this.#options.answer.status, true, error.code).then(() => {
-      // A torn event is not passed on: the error stands where it would have been, and no end follows.
-      const { errors } = this.#options.call.surface;
-      this.#client.write(Buffer.from(errors.frame(toldError(error), this.#frames)));
-      this.#client.end();
-    });
+    this.#finish(error);
   }
 
   /** The client left: its record says so, with what had come. */
@@ -148,25 +138,51 @@ export class StreamRelay implements AnswerSink {
   }
 
   #log(chunk: Buffer): void {
-    // What follows the last event is not part of the answer.
     if (this.#ending !== null || this.#isCut) return;
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
   }
 
-  #isTold(): boolean {
-    const { complete, completion } = this.#assembled();
-    return complete || (completion.error ?? null) !== null;
-  }
-
-  #assembled() {
+  #assembled(): AssembledStream {
     return assembleStream(Buffer.concat(this.#logged).toString('utf8'));
   }
 
+  /**
+   * The connection closed, or broke. After the last event, or after a finish reason, the answer was whole all the same,
+   * and a provider that has told an error has said why it is not; any other end is told as one.
+   */
+  #finish(broken: AssayError | null): void {
+    const { surface, hidesUsage, route } = this.#options.call;
+    if (this.#ending === null) {
+      const assembled = this.#assembled();
+      const { complete, completion } = assembled;
+      const isTold = complete || (completion.error ?? null) !== null;
+      if (!isTold && (broken !== null || (surface.canStream && !this.#isCut))) {
+        this.#breakOff(broken ?? endedEarly(route.row.label));
+        return;
+      }
+      this.#ending = this.#recordEnd(assembled);
+    }
+    const rest = this.#splitter.rest();
+    const isHidden = hidesUsage && isUsageFrame(rest);
+    void this.#ending.then(() => {
+      if (!isHidden) this.#client.write(rest);
+      this.#client.end();
+    });
+  }
+
+  /** A torn event is not passed on: the error stands where it would have been, and no end follows. */
+  #breakOff(error: AssayError): void {
+    void this.#record(this.#options.answer.status, true, error.code).then(() => {
+      const { errors } = this.#options.call.surface;
+      this.#client.write(Buffer.from(errors.frame(toldError(error), this.#frames)));
+      this.#client.end();
+    });
+  }
+
   /** Not the usual end: the answer may be whole all the same, or an error have told why not. */
-  #recordEnd(): Promise<void> {
-    const { completion, complete } = this.#assembled();
+  #recordEnd({ completion, complete }: AssembledStream): Promise<void> {
     const { status } = this.#options.answer;
     const told = toldStatus(completion.error);
     return this.#record(told ?? status, told !== null || !complete, null);
@@ -186,4 +202,8 @@ export class StreamRelay implements AnswerSink {
       errorCode,
     });
   }
+}
+
+function endedEarly(label: string): AssayError {
+  return new AssayError('provider_bad_answer', `The provider ${label} ended its answer before it was whole`);
 }

@@ -30,7 +30,8 @@ const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number
  * @throws AssayError unsupported_media_type, body_too_large or invalid_body
  */
 export async function decodeBody(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
-  const decode = DECODERS[encoding.trim().toLowerCase()];
+  const name = encoding.trim().toLowerCase();
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
   if (decode === undefined) {
     const allowed = Object.keys(DECODERS).join(', ');
     throw new AssayError(
@@ -50,15 +51,12 @@ export async function decodeBody(body: Buffer, encoding: string, maxBytes: numbe
   }
 }
 
-/**
- * Nesting above this makes a parser work for seconds on a body of allowed size; no real call comes near. Counted on
- * the bytes, strings included, which can only count too much: brackets in prose are balanced or few.
- */
+/** Nesting above this makes a parser work for seconds on a body of allowed size; no real call comes near. */
 const MAX_DEPTH = 100_000;
-const DEPTH_CHECK_FROM_BYTES = 2 * MAX_DEPTH;
 
-function isTooDeep(bytes: Buffer): boolean {
-  if (bytes.length < DEPTH_CHECK_FROM_BYTES) return false;
+/** Whether JSON, which need not be valid, is nested deeper than `maxDepth` levels. */
+export function isDeeperThan(bytes: Buffer, maxDepth: number): boolean {
+  if (bytes.length < 2 * maxDepth) return false;
   let depth = 0;
   let isInString = false;
   for (let at = 0; at < bytes.length; at += 1) {
@@ -69,7 +67,7 @@ function isTooDeep(bytes: Buffer): boolean {
     } else if (code === 0x22) isInString = true;
     else if (code === 0x7b || code === 0x5b) {
       depth += 1;
-      if (depth > MAX_DEPTH) return true;
+      if (depth > maxDepth) return true;
     } else if (code === 0x7d || code === 0x5d) depth -= 1;
   }
   return false;
@@ -79,7 +77,7 @@ function isTooDeep(bytes: Buffer): boolean {
 const LARGEST_MAX_TOKENS = 1_000_000;
 
 function parse(bytes: Buffer): unknown {
-  if (isTooDeep(bytes))
+  if (isDeeperThan(bytes, MAX_DEPTH))
     throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
   try {
     return JSON.parse(bytes.toString('utf8'));

@@ -2,6 +2,7 @@
  * Providers of another dialect, made to speak the one that was called: what comes after this sees a provider like any
  * other, and logs, stores and relays what the client reads.
  */
+import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
@@ -28,21 +29,20 @@ export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOpti
   const { translation, created, label } = options;
   const encoding = encodingOf(answer);
   if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
-    const sink = options.onStart(asJson(answer));
+    const sink = options.onStart(retyped(answer, 'application/json'));
     return wholeAnswer({ answer, encoding, translation, created, sink, abort: options.abort });
   }
-  const sink = streamedAnswer(translation.stream(created), options.onStart(uncoded(answer)));
+  const start = options.onStart(retyped(answer, answer.headers['content-type']!));
+  const sink = streamedAnswer(translation.stream(created), start);
   return encoding === null ? sink : decodingSink(encoding, label, sink);
 }
 
-function uncoded(answer: ProviderAnswer): ProviderAnswer {
-  const { 'content-encoding': _, ...headers } = answer.headers;
+/** What described the provider's bytes goes with them. */
+function retyped(answer: ProviderAnswer, contentType: string): ProviderAnswer {
+  const headers: IncomingHttpHeaders = { 'content-type': contentType };
+  for (const name in answer.headers)
+    if (!name.startsWith('content-') && name !== 'etag') headers[name] = answer.headers[name];
   return { ...answer, headers };
-}
-
-function asJson(answer: ProviderAnswer): ProviderAnswer {
-  const plain = uncoded(answer);
-  return { ...plain, headers: { ...plain.headers, 'content-type': 'application/json' } };
 }
 
 /** What a stream becomes as it comes. */
@@ -56,7 +56,16 @@ function streamedAnswer(translator: StreamTranslator, sink: AnswerSink): AnswerS
       pass(translator.end());
       sink.end();
     },
-    fail: (error) => sink.fail(error),
+    fail: (error) => {
+      // All but its last event may have come: then the answer is whole, as it is in the same dialect.
+      const frames = translator.end();
+      if (!translator.isComplete) {
+        sink.fail(error);
+        return;
+      }
+      pass(frames);
+      sink.end();
+    },
   };
 }
 
