@@ -1,7 +1,7 @@
 import type { Limiter } from '#core/limits/mod.ts';
 import type { Metrics } from '#core/metrics.ts';
 import type { AnswerCache } from './cache/mod.ts';
-import type { Recorder } from './chat/record.ts';
+import type { Recorder } from './calls/record.ts';
 import type { BreakerState } from './routing/mod.ts';
 
 export type GatewayMetrics = {

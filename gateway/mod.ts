@@ -14,8 +14,8 @@ import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
-import { createCallHandler } from './chat/handle.ts';
-import { createRecorder } from './chat/record.ts';
+import { createCallHandler } from './calls/handle.ts';
+import { createRecorder } from './calls/record.ts';
 import { createAdmissions } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
 import { createPolicyReader } from './limits/policy-of.ts';

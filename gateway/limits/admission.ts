@@ -3,8 +3,8 @@
 import type { Catalog } from '#core/catalog/mod.ts';
 import type { Counter, Decision, Limiter, Policy, Reservation } from '#core/limits/mod.ts';
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
-import type { HeaderPairs } from '../chat/answer.ts';
-import type { Call } from '../chat/call.ts';
+import type { HeaderPairs } from '../calls/answer.ts';
+import type { Call } from '../calls/call.ts';
 import { createCosts } from './cost.ts';
 
 /** The limit that a call comes under: its policy, and the counter that it uses. */

@@ -4,8 +4,8 @@ import type { Catalog } from '#core/catalog/mod.ts';
 import { readUsage, textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { isObject } from '#core/json/mod.ts';
-import type { Call, Outcome } from '../chat/call.ts';
-import { completionOf } from '../chat/completion-of.ts';
+import type { Call, Outcome } from '../calls/call.ts';
+import { completionOf } from '../calls/completion-of.ts';
 
 /** Of English text and JSON; what it is off by is corrected when the call is settled. */
 const BYTES_PER_TOKEN = 4;

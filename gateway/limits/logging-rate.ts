@@ -1,7 +1,7 @@
 /** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all gateways. */
 import type { Limiter } from '#core/limits/mod.ts';
 import { logPolicy, type Policy } from '#core/rate-limit/mod.ts';
-import type { Call } from '../chat/call.ts';
+import type { Call } from '../calls/call.ts';
 
 export type LoggingRate = {
   /**

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/errors.ts';
 import type { Counter } from '#core/limits/mod.ts';
 import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
-import type { CallHeaders } from '../chat/call-headers.ts';
+import type { CallHeaders } from '../calls/call-headers.ts';
 
 /** Policies are few and calls are many: each text is read once. */
 const POLICIES_KEPT = 1_000;

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
 import { newRequestId } from '#core/ids.ts';
-import { errorReply, idHeaders } from '../chat/answer.ts';
-import type { CallHandler } from '../chat/handle.ts';
+import { errorReply, idHeaders } from '../calls/answer.ts';
+import type { CallHandler } from '../calls/handle.ts';
 import { SURFACES } from '../surfaces/surface.ts';
 
 /** Every surface's calls. `parse: 'none'`: the handler reads the body itself, from the socket, and passes its bytes on. */

@@ -5,7 +5,7 @@
  * gathers them.
  */
 
-import { FrameSplitter, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
+import { FrameSplitter, isUsageFrame } from '../../gateway/calls/sse-frames.ts';
 import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,

@@ -9,7 +9,7 @@ import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import { createLimitService } from '../../api/limits/mod.ts';
-import { ownErrorBody } from '../../gateway/chat/answer.ts';
+import { ownErrorBody } from '../../gateway/calls/answer.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
 import { OPENAI_ERRORS } from '../../gateway/surfaces/error-form.ts';
 import { testDatabase } from '../support/postgres.ts';

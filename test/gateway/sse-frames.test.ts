@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { FrameSplitter, isUsageFrame } from '../../gateway/chat/sse-frames.ts';
+import { FrameSplitter, isUsageFrame } from '../../gateway/calls/sse-frames.ts';
 import { isDoneFrame } from '../../gateway/surfaces/last-frame.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');

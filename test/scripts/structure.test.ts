@@ -12,7 +12,7 @@ function breachesOf(path: string, source: string): string[] {
 const cases: { what: string; path: string; source: string; breaches: string[] }[] = [
   {
     what: 'gateway, api and evaluators keep apart',
-    path: 'gateway/chat/handle.ts',
+    path: 'gateway/calls/handle.ts',
     source: "import type { A } from '../../api/mod.ts';\nconst b = await import('../../evaluators/mod.ts');",
     breaches: ['1 gateway must not import api', '2 gateway must not import evaluators'],
   },

@@ -1,4 +1,4 @@
-import { FrameSplitter } from '../../chat/sse-frames.ts';
+import { FrameSplitter } from '../../calls/sse-frames.ts';
 import type { AnswerError, AnswerEvent, EventReader, EventWriter, TokenUsage } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';
