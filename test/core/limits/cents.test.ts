@@ -104,12 +104,17 @@ t.test('what is reserved ahead and not needed is given back', async (t) => {
   const counter = makeCounter({ unit: 'cents' });
   const policy = makePolicy(1_000_000, 86_400, 'cents');
   const used = async () => (await world.store().peek(askOf(counter, policy))).used;
-  const calls = await Promise.all(Array.from({ length: 100 }, () => limiter.reserve(counter, policy, 100)));
-  t.equal(calls.length, 100);
-  t.ok((await used()) > 10_000);
-  await waitFor('it is given back', async () => (await used()) === 10_000);
+  const calls: Awaited<ReturnType<Limiter['reserve']>>[] = [];
+  // What is held lives for a second, which a busy machine may sleep through.
+  await waitFor('more is reserved than the calls need', async () => {
+    calls.push(
+      ...(await Promise.all(Array.from({ length: 100 }, () => limiter.reserve(counter, policy, 100)))),
+    );
+    return (await used()) > calls.length * 100;
+  });
+  await waitFor('it is given back', async () => (await used()) === calls.length * 100);
   for (const { settle } of calls) settle(1);
-  await waitFor('all is settled', async () => (await used()) === 100);
+  await waitFor('all is settled', async () => (await used()) === calls.length);
 });
 
 t.test('two limiters together admit calls for exactly the quota', async (t) => {
