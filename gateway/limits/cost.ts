@@ -47,8 +47,9 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
     },
     actual: ({ route, createdAtMs, surface }, outcome) => {
       if (surface.isFree) return 0;
-      // Refused by the provider, or never reached: nothing was bought. Who left has bought what had come.
-      if (outcome.status >= 400 && outcome.status !== 499) return 0;
+      // Refused by the provider, or never reached: nothing was bought. Who left has bought what had come, and so has a
+      // stream that told of an error in its middle, whose status that is.
+      if (outcome.status >= 400 && outcome.status !== 499 && !outcome.stream) return 0;
       const completion = completionOf(outcome);
       const usage = isObject(completion) ? readUsage(completion) : null;
       if (usage === null) return null;
