@@ -91,6 +91,11 @@ t.test(
     t.ok(atOnce > 2_500, `${atOnce} of 3,000 at once`);
     t.ok(limiter.unsettled() > 0);
     await waitFor('all is settled', async () => limiter.unsettled() === 0);
+    // What is held for calls to come is given back when its hold ends, a moment later.
+    await waitFor('nothing is held', async () => {
+      const [counted] = await readUsage(sql, counter.organizationId, 10);
+      return counted?.reserved === 0;
+    });
     t.match(await readUsage(sql, counter.organizationId, 10), [{ used, reserved: 0 }]);
     const [row] = await sql`
     select count(*)::int as reservations from assay.limit_reservations
