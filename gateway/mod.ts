@@ -22,8 +22,8 @@ import { createPolicyReader } from './limits/policy-of.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createModelAnswers, routable } from './models/mod.ts';
 import { createRouter } from './providers/route.ts';
-import { createUpstream } from './providers/upstream.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
+import { createUpstream } from './upstream/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
@@ -79,7 +79,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onDegraded: metricsOf.onDegraded,
   });
   watchLimiter(metrics, limiter);
-  const upstream = createUpstream(config.providerTimeouts);
+  const upstream = createUpstream({ timeouts: config.providerTimeouts, now: clock.monotonic });
   const catalog = createCatalog(config.models);
   const route = createRouter(config.providers, catalog);
   const handleCall = createCallHandler({

@@ -1,5 +1,5 @@
 /** How an answer comes, by its headers. */
-import type { ProviderAnswer } from '../providers/upstream.ts';
+import type { ProviderAnswer } from '../upstream/mod.ts';
 
 export function isEventStream(answer: ProviderAnswer): boolean {
   const isSuccess = answer.status >= 200 && answer.status < 300;

@@ -2,7 +2,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/errors.ts';
-import type { AnswerSink } from '../providers/upstream.ts';
+import type { AnswerSink } from '../upstream/mod.ts';
 
 const DECODERS: Record<string, () => Transform> = {
   gzip: createGunzip,

@@ -1,6 +1,7 @@
 /** The answer of the providers that a call is tried at. */
-import type { Upstream } from '../providers/upstream.ts';
+
 import type { SendRouted } from '../routing/mod.ts';
+import type { Upstream } from '../upstream/mod.ts';
 import type { Call } from './call.ts';
 import type { Proposal } from './proposal.ts';
 import type { AnswerHearing, Answering } from './relay.ts';

@@ -5,7 +5,7 @@
 import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';

@@ -7,7 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import type { RecordOutcome } from './record.ts';

@@ -7,8 +7,8 @@ import { AssayError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { parseExactJson, type StreamTranslator } from '../providers/anthropic/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
 import type { Translation } from '../surfaces/translation.ts';
+import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { encodingOf, isEventStream } from './answer-form.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 

@@ -8,7 +8,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { AssayError, ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { type Breaker, healthOf } from './breaker.ts';
 import { asAssayError, nothing, Sequence } from './sequence.ts';
 

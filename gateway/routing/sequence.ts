@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError, describeError, type ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
-import type { AnswerSink, ProviderAnswer } from '../providers/upstream.ts';
+import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
 import { healthOf, type Leave } from './breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';

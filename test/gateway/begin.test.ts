@@ -12,8 +12,8 @@ import type { Outcome } from '../../gateway/calls/call.ts';
 import { createCallHandler } from '../../gateway/calls/handle.ts';
 import { createModelAnswers } from '../../gateway/models/mod.ts';
 import { createRouter } from '../../gateway/providers/route.ts';
-import { createUpstream, type Upstream } from '../../gateway/providers/upstream.ts';
 import { createAttempts, createBreaker, createPlanner } from '../../gateway/routing/mod.ts';
+import { createUpstream, type Upstream } from '../../gateway/upstream/mod.ts';
 import { waitFor } from '../support/assay.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 
@@ -33,7 +33,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { config } = read;
-  const upstream = createUpstream(config.providerTimeouts);
+  const upstream = createUpstream({ timeouts: config.providerTimeouts, now: systemClock.monotonic });
   const outcomes: Outcome[] = [];
   const begun = Promise.withResolvers<void>();
   const committed = Promise.withResolvers<boolean>();

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { systemClock } from '#core/clock.ts';
 import type { Route } from '../../../gateway/providers/route.ts';
-import { createUpstream } from '../../../gateway/providers/upstream.ts';
 import {
   createAttempts,
   createBreaker,
   type TriedRoute,
   type TryHearing,
 } from '../../../gateway/routing/mod.ts';
+import { createUpstream } from '../../../gateway/upstream/mod.ts';
 import { type Behaviour, startScriptedProvider } from '../../support/scripted-provider.ts';
 import { routeTo } from './world.ts';
 
@@ -19,7 +19,7 @@ const BUSY: Behaviour = { kind: 'error', status: 503, message: 'busy' };
 
 /** A provider for each list of behaviours, asked in turn; the last behaviour stays. */
 async function setUp(t: Test, ...scripts: Behaviour[][]) {
-  const upstream = createUpstream(TIMEOUTS);
+  const upstream = createUpstream({ timeouts: TIMEOUTS, now: systemClock.monotonic });
   t.teardown(() => upstream.close());
   const providers = await Promise.all(
     scripts.map(async (script) => {

@@ -4,13 +4,13 @@ import type { Clock } from '#core/clock.ts';
 import { AssayError, type ErrorCode } from '#core/errors.ts';
 import { PROVIDERS } from '../../../gateway/providers/registry.ts';
 import type { Route } from '../../../gateway/providers/route.ts';
-import type { AnswerSink } from '../../../gateway/providers/upstream.ts';
 import {
   createAttempts,
   createBreaker,
   type TriedRoute,
   type TryHearing,
 } from '../../../gateway/routing/mod.ts';
+import type { AnswerSink } from '../../../gateway/upstream/mod.ts';
 
 /** A route to a model; each model has an address of its own unless one is given. */
 export function routeTo(model: string, origin = `http://${model}.test`): Route {

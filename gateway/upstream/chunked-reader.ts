@@ -1,0 +1,84 @@
+/** A body in chunks (RFC 9112, section 7.1), in pieces of any size. */
+import { NotHttp } from './response-head.ts';
+
+/** Extensions of chunks and trailers, which nobody reads. */
+const MAX_LINE_BYTES = 16 * 1024;
+const MAX_TRAILERS = 256;
+const CHUNK_SIZE = /^([0-9a-f]{1,8})(?:[ \t]*;.*)?[ \t]*$/i;
+const LINE_FEED = 0x0a;
+
+/** What comes next: the line that begins a chunk, bytes of it, the line break behind them, trailers, nothing. */
+type Next = 'size' | 'bytes' | 'break' | 'trailer' | 'nothing';
+
+export class ChunkedReader {
+  readonly #onBytes: (bytes: Buffer) => void;
+  #next: Next = 'size';
+  #bytesLeft = 0;
+  #trailers = 0;
+  /** The beginning of a line whose end has not come. */
+  #line = '';
+
+  constructor(onBytes: (bytes: Buffer) => void) {
+    this.#onBytes = onBytes;
+  }
+
+  get isWhole(): boolean {
+    return this.#next === 'nothing';
+  }
+
+  /**
+   * Reads on, and returns how far it came: to the end of `piece`, or of the body within it.
+   * @throws NotHttp
+   */
+  push(piece: Buffer, from: number): number {
+    let at = from;
+    while (at < piece.length && !this.isWhole) {
+      at = this.#next === 'bytes' ? this.#readBytes(piece, at) : this.#readLine(piece, at);
+    }
+    return at;
+  }
+
+  #readBytes(piece: Buffer, from: number): number {
+    const to = Math.min(piece.length, from + this.#bytesLeft);
+    this.#bytesLeft -= to - from;
+    if (this.#bytesLeft === 0) this.#next = 'break';
+    this.#onBytes(piece.subarray(from, to));
+    return to;
+  }
+
+  #readLine(piece: Buffer, from: number): number {
+    const feed = piece.indexOf(LINE_FEED, from);
+    const to = feed < 0 ? piece.length : feed;
+    if (this.#line.length + to - from > MAX_LINE_BYTES)
+      throw new NotHttp('a line between its chunks is too long');
+    const line = this.#line + piece.toString('latin1', from, to);
+    if (feed < 0) {
+      this.#line = line;
+      return to;
+    }
+    this.#line = '';
+    if (!line.endsWith('\r')) throw new NotHttp('a line between its chunks does not end in CR LF');
+    this.#takeLine(line.slice(0, -1));
+    return feed + 1;
+  }
+
+  #takeLine(line: string): void {
+    switch (this.#next) {
+      case 'size': {
+        const size = CHUNK_SIZE.exec(line)?.[1];
+        if (size === undefined) throw new NotHttp('a chunk does not begin with its size');
+        this.#bytesLeft = Number.parseInt(size, 16);
+        this.#next = this.#bytesLeft === 0 ? 'trailer' : 'bytes';
+        return;
+      }
+      case 'break':
+        if (line !== '') throw new NotHttp('a chunk is longer than its size');
+        this.#next = 'size';
+        return;
+      default:
+        this.#trailers += 1;
+        if (this.#trailers > MAX_TRAILERS) throw new NotHttp(`it has more than ${MAX_TRAILERS} trailers`);
+        if (line === '') this.#next = 'nothing';
+    }
+  }
+}

@@ -1,0 +1,60 @@
+/** What callers are told of a provider that gave no whole answer. */
+import { AssayError, describeError } from '#core/errors.ts';
+
+export function notAccepted(label: string, connectMs: number): AssayError {
+  return new AssayError(
+    'provider_timeout',
+    `The provider ${label} accepted no connection within ${connectMs} ms`,
+  );
+}
+
+export function notAnswered(label: string, firstByteMs: number): AssayError {
+  return new AssayError('provider_timeout', `The provider ${label} sent no answer within ${firstByteMs} ms`);
+}
+
+export function fellSilent(label: string, idleMs: number): AssayError {
+  return new AssayError(
+    'provider_timeout',
+    `The provider ${label} was silent for ${idleMs} ms in the middle of its answer`,
+  );
+}
+
+export function notReached(label: string, cause: Error | null): AssayError {
+  return new AssayError('provider_unreachable', `The provider ${label} could not be reached`, because(cause));
+}
+
+export function closedEarly(label: string, cause: Error | null): AssayError {
+  return new AssayError(
+    'provider_unreachable',
+    `The provider ${label} closed the connection before its answer was whole`,
+    because(cause),
+  );
+}
+
+export function noConnectionFree(label: string, connections: number): AssayError {
+  return new AssayError(
+    'provider_timeout',
+    `All ${connections} connections to the provider ${label} were in use for too long`,
+  );
+}
+
+export function notHttp(label: string, cause: Error): AssayError {
+  return new AssayError(
+    'provider_bad_answer',
+    `The provider ${label} sent an answer that is not valid HTTP/1.1: ${cause.message}`,
+    { cause },
+  );
+}
+
+/** What was thrown here, as an error that a caller may be told. */
+export function failedHere(error: unknown): AssayError {
+  if (error instanceof AssayError) return error;
+  return new AssayError('internal_error', 'The gateway failed to make this call', {
+    detail: describeError(error),
+    cause: error,
+  });
+}
+
+function because(cause: (Error & { code?: string }) | null): { cause?: Error; detail?: string } {
+  return cause === null ? {} : { cause, detail: `${cause.code ?? cause.name}: ${cause.message}` };
+}

@@ -1,0 +1,3 @@
+/** Calls to providers. */
+export type { AnswerSink, ProviderAnswer, ProviderRequest, ProviderTimeouts } from './exchange.ts';
+export { createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';
