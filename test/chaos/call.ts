@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Exchange, post, type Received } from './exchange.ts';
 import type { CallNote } from './ledger.ts';
-import { answerWords, bodyOf, type Wish } from './wish.ts';
+import { answerWords, bodyOf, failureOf, type Wish } from './wish.ts';
 
 /** What a client knows of its call at the end. */
 export type CallResult = Pick<
@@ -62,10 +62,11 @@ function endOf(
   received: Received,
 ): Pick<CallResult, 'end' | 'answerDigest' | 'why'> {
   const { status, text, isWhole, hasLeft, why } = received;
-  if (status !== wish.status && isWhole) {
+  const isWished = status === wish.status && (status === 200 || text.includes(failureOf(call)));
+  if (!isWished && isWhole) {
     return { end: 'refused', answerDigest: null, why: text.slice(0, QUOTED_CHARACTERS) };
   }
-  const isAnswered = status === wish.status && (isWhole || text.includes(DONE));
+  const isAnswered = isWished && (isWhole || text.includes(DONE));
   const isTorn = wish.isStream && !text.includes(DONE);
   if (!isAnswered || isTorn) {
     const ending = why ?? `it ended with ${JSON.stringify(text.slice(-QUOTED_CHARACTERS))}`;

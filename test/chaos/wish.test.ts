@@ -15,7 +15,9 @@ t.test('the provider does what the client wishes', async (t) => {
   t.match(behaviourFor(bodyOf(7, { ...plain, isStream: true })), {
     behaviour: { kind: 'stream', deltas: answerWords(7, 2), everyMs: 3 },
   });
-  t.match(behaviourFor(bodyOf(7, { ...plain, status: 429 })), { behaviour: { kind: 'error', status: 429 } });
+  t.match(behaviourFor(bodyOf(7, { ...plain, status: 429 })), {
+    behaviour: { kind: 'error', status: 429, message: 'Call 7 was to fail' },
+  });
 });
 
 t.test('no two calls have the same answer', async (t) => {

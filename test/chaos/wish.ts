@@ -85,6 +85,11 @@ export function answerWords(call: number, words: number): string[] {
   return ['call', ` ${call}`, ...rest];
 }
 
+/** What the provider says of a failure that was wished for: the gateway has failures of its own with the same status. */
+export function failureOf(call: number): string {
+  return `Call ${call} was to fail`;
+}
+
 /** The body of a call. */
 export function bodyOf(
   call: number,
@@ -107,7 +112,7 @@ export function behaviourFor(body: Buffer): { call: number; behaviour: Behaviour
     metadata: { call: number } & Pick<Wish, 'words' | 'pauseMs' | 'status'>;
   };
   const { call, words, pauseMs, status } = chat.metadata;
-  if (status !== 200) return { call, behaviour: { kind: 'error', status } };
+  if (status !== 200) return { call, behaviour: { kind: 'error', status, message: failureOf(call) } };
   const deltas = answerWords(call, words);
   return {
     call,
