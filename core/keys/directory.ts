@@ -1,7 +1,8 @@
 /**
  * The directory of valid keys that a process keeps in memory, and of the provider keys that go with them. A known key
- * costs a hash and a map look-up.
+ * costs two look-ups in memory.
  */
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock.ts';
 import type { Logger } from '../log.ts';
 import { type NatsAddress, watchKeyChanges } from '../nats/mod.ts';
@@ -50,6 +51,9 @@ const MAX_ORGANIZATIONS = 5_000;
 
 const openNone: KeyOpener = () => NO_PROVIDER_KEYS;
 
+/** Keys whose hash is at hand: to hash one takes 2 µs, a thirtieth of what a call takes. */
+const MAX_HASHED_KEYS = 1_000;
+
 /** Makes the directory of this process; it begins to listen at once. */
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { sql, clock, log, nats, secrets } = options;
@@ -73,6 +77,15 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     load: async (organizationId) => open(organizationId, await findSealedKeys(sql, organizationId)),
   });
   const both = [keys, organizations];
+  const hashed = new LRUCache<string, { id: string; digest: Buffer }>({ max: MAX_HASHED_KEYS });
+  const hashOf = (key: string) => {
+    const known = hashed.get(key);
+    if (known !== undefined) return known;
+    const digest = hashApiKey(key);
+    const made = { id: digest.toString('latin1'), digest };
+    hashed.set(key, made);
+    return made;
+  };
 
   const askAgain = () => {
     for (const memory of both) memory.askAgain();
@@ -100,8 +113,8 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   return {
     find: (key) => {
       if (key.length < KEY_LENGTH.min || key.length > KEY_LENGTH.max) return null;
-      const digest = hashApiKey(key);
-      return keys.find(digest.toString('latin1'), digest);
+      const { id, digest } = hashOf(key);
+      return keys.find(id, digest);
     },
     providerKeysOf: (organizationId) => organizations.find(organizationId, organizationId),
     stop: async () => {

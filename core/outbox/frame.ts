@@ -45,24 +45,38 @@ export const NO_ENTRY: RawEntry = { head: NOTHING, requestBody: NOTHING, respons
  */
 export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
-/** Encodes a frame; the entry's parts are not copied. */
+/** Up to here a frame is made in one piece: to copy its parts costs less than to sum and write them one by one. */
+const COPIED_BYTES = 16 * 1024;
+
+/** Encodes a frame. Parts of a large one are not copied. */
 export function encodeFrame({ kind, call, entry }: Frame): EncodedFrame {
   const { head, requestBody, responseBody } = entry;
-  const header = Buffer.allocUnsafe(HEADER_BYTES);
   const bytes = HEADER_BYTES + head.length + requestBody.length + responseBody.length;
-  header.writeUInt32LE(bytes - PREFIX_BYTES, 0);
-  header.writeUInt16LE(KINDS.indexOf(kind) + 1, 8);
-  header.writeUIntLE(call, 10, 6);
-  header.writeUInt32LE(head.length, 16);
-  header.writeUInt32LE(requestBody.length, 20);
-  const buffers: Uint8Array[] = [header];
-  let checksum = crc32(header.subarray(PREFIX_BYTES));
-  for (const part of [head, requestBody, responseBody]) {
-    if (part.length === 0) continue;
-    checksum = crc32(part, checksum);
-    buffers.push(part);
+  const isCopied = bytes <= COPIED_BYTES;
+  const first = Buffer.allocUnsafe(isCopied ? bytes : HEADER_BYTES);
+  first.writeUInt32LE(bytes - PREFIX_BYTES, 0);
+  first.writeUInt16LE(KINDS.indexOf(kind) + 1, 8);
+  first.writeUIntLE(call, 10, 6);
+  first.writeUInt32LE(head.length, 16);
+  first.writeUInt32LE(requestBody.length, 20);
+  const parts = [head, requestBody, responseBody];
+  if (isCopied) {
+    let at = HEADER_BYTES;
+    for (const part of parts) {
+      first.set(part, at);
+      at += part.length;
+    }
   }
-  header.writeUInt32LE(checksum, 4);
+  let checksum = crc32(first.subarray(PREFIX_BYTES));
+  const buffers: Uint8Array[] = [first];
+  if (!isCopied) {
+    for (const part of parts) {
+      if (part.length === 0) continue;
+      checksum = crc32(part, checksum);
+      buffers.push(part);
+    }
+  }
+  first.writeUInt32LE(checksum, 4);
   return { buffers, bytes };
 }
 

@@ -7,7 +7,7 @@ export type CallKey = string | object;
 type OpenCall = {
   /** What the frames of this call have in common. */
   number: number;
-  /** Its START, by reference: the call holds its request body anyway. */
+  /** Its START. */
   start: EncodedFrame;
   /** The START is on disk. */
   isKept: boolean;

@@ -25,6 +25,7 @@ export type ResponseHead = {
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const TIMEOUT_OPTION = /(?:^|[,;\s])timeout=(\d{1,6})/i;
 const LENGTH = /^\d{1,15}$/;
 
 /**
@@ -111,6 +112,6 @@ function optionsOf(value: string | string[] | undefined): string[] {
 }
 
 function keptFor(value: string | string[] | undefined): number | null {
-  const seconds = typeof value === 'string' ? /(?:^|[,;\s])timeout=(\d{1,6})/i.exec(value)?.[1] : undefined;
+  const seconds = typeof value === 'string' ? TIMEOUT_OPTION.exec(value)?.[1] : undefined;
   return seconds === undefined ? null : Number(seconds) * 1_000;
 }
