@@ -12,7 +12,7 @@ export type GatewayMetrics = {
   /** A limit was decided without the store that gateways share. */
   onDegraded(): void;
   /** A provider's address fails too often to be tried where there is another, or does so no more. */
-  onBreaker(origin: string, state: BreakerState): void;
+  onBreaker(address: string, state: BreakerState): void;
 };
 
 /** Registers the gateway's metrics. */
@@ -32,7 +32,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
   const open = metrics.gauge(
     'gateway_provider_open',
     '1 while the breaker of a provider address is open: calls go to their other routes, where they have any',
-    ['origin'],
+    ['address'],
   );
   const counts: [keyof AnswerCache['counts'], string, string][] = [
     ['memoryHits', 'cache_memory_hits', 'Calls that were answered from memory'],
@@ -46,7 +46,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
   return {
     onUnlogged: () => unlogged.inc(),
     onDegraded: () => degraded.inc(),
-    onBreaker: (origin, state) => open.set({ origin }, Number(state !== 'closed')),
+    onBreaker: (address, state) => open.set({ address }, Number(state !== 'closed')),
     counted: ({ begin, record }) => ({
       begin,
       record: (call, outcome) => {

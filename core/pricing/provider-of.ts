@@ -18,8 +18,17 @@ export const CATALOG_ORDER: readonly ProviderName[] = [
 /** Fine-tuned models are OpenAI's and in no catalog. */
 const FINE_TUNED = 'ft:';
 
+/** The registry's patterns for Google find Claude under names of other hosts too, which Google knows nothing of. */
+const GOOGLES_OWN = /^(?:models\/)?gem(?:ini|ma)/;
+
+function isModelOf(candidate: ProviderName, asked: string): boolean {
+  return knowsModel(candidate, asked) && (candidate !== 'google' || GOOGLES_OWN.test(asked));
+}
+
 /** The provider and its name for a model asked for by its catalog id or as `provider/model`; null: nobody's. */
 export function providerOf(asked: string): { provider: ProviderName; model: string } | null {
+  // The registry reads over spaces; providers do not.
+  if (asked.trim() !== asked) return null;
   const slash = asked.indexOf('/');
   const prefix = slash > 0 ? asked.slice(0, slash).toLowerCase() : '';
   if (isProviderName(prefix) && slash < asked.length - 1) {
@@ -27,7 +36,7 @@ export function providerOf(asked: string): { provider: ProviderName; model: stri
   }
   const provider = asked.startsWith(FINE_TUNED)
     ? 'openai'
-    : CATALOG_ORDER.find((candidate) => knowsModel(candidate, asked));
+    : CATALOG_ORDER.find((candidate) => isModelOf(candidate, asked));
   return provider === undefined ? null : { provider, model: asked };
 }
 

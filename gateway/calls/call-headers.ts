@@ -68,9 +68,21 @@ function decodeValue(value: string): string {
   return text.includes('\ufffd') ? value : text;
 }
 
-function isOn(value: string): boolean {
-  const folded = value.trim().toLowerCase();
-  return folded === 'true' || folded === '1';
+/** A wish that cannot be read is refused: to guess it could log what was to stay unlogged. */
+function readFlag(name: string, value: string): boolean {
+  switch (value.trim().toLowerCase()) {
+    case 'true':
+    case '1':
+      return true;
+    case 'false':
+    case '0':
+      return false;
+    default:
+      throw new AssayError(
+        'invalid_header',
+        `The header ${name} must be true or false, but is "${value.slice(0, 80)}"`,
+      );
+  }
 }
 
 /** Two fields of one name are one list, as HTTP has it. */
@@ -164,16 +176,16 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
       call.experimentId = limited(given, value);
       break;
     case 'service-omit-request':
-      call.omitRequest = isOn(value);
+      call.omitRequest = readFlag(given, value);
       break;
     case 'service-omit-response':
-      call.omitResponse = isOn(value);
+      call.omitResponse = readFlag(given, value);
       break;
     case 'service-ratelimit-policy':
       call.rateLimitPolicy = joined(call.rateLimitPolicy, value);
       break;
     case 'service-cache-enabled':
-      call.cache.isEnabled = isOn(value);
+      call.cache.isEnabled = readFlag(given, value);
       break;
     case 'service-cache-seed':
       call.cache.seed = limited(given, value);
@@ -182,10 +194,10 @@ function readServiceHeader(call: CallHeaders, given: string, name: string, value
       call.cache.bucketMaxSize = value;
       break;
     case 'service-cache-coalesce':
-      call.cache.isCoalescing = isOn(value);
+      call.cache.isCoalescing = readFlag(given, value);
       break;
     case 'service-retry-enabled':
-      call.retry.isEnabled = isOn(value);
+      call.retry.isEnabled = readFlag(given, value);
       break;
     case 'service-retry-num':
       call.retry.num = joined(call.retry.num, value);

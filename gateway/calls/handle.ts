@@ -160,7 +160,9 @@ async function refuse(call: Call, { policy }: CallLimit, dependencies: CallDepen
   // An id that the caller chose stays free for the call that will be let in.
   const refused = call.headers.requestId === null ? call : withOwnId(call);
   dependencies.logging.watch(refused);
-  const isKept = await recordOnce(refused, dependencies.recorder)(failedOutcome(refused, error));
+  // Its answer is ours, and whole.
+  const outcome = { ...failedOutcome(refused, error), truncated: false };
+  const isKept = await recordOnce(refused, dependencies.recorder)(outcome);
   if (!isKept) refused.ownHeaders.push(['service-logged', 'false']);
   return errorReply(error, refused.ownHeaders, refused.surface.errors);
 }

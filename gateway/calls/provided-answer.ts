@@ -1,4 +1,5 @@
 /** The answer of the providers that a call is tried at. */
+import type { Config } from '#core/config/mod.ts';
 
 import type { SendRouted } from '../routing/mod.ts';
 import type { Upstream } from '../upstream/mod.ts';
@@ -6,12 +7,19 @@ import type { Call } from './call.ts';
 import type { Proposal } from './proposal.ts';
 import type { AnswerHearing, Answering } from './relay.ts';
 import { translatedAnswer } from './translated.ts';
+import { refusalOf } from './whole-answer.ts';
 
 /** What is sent to each route. */
 export type Sending = {
   proposal: Proposal;
   /** Flat list of names and values. */
   headers: string[];
+};
+
+export type ProvidedByDependencies = {
+  upstream: Upstream;
+  sendRouted: SendRouted;
+  config: Pick<Config, 'maxBodyBytes'>;
 };
 
 /**
@@ -23,7 +31,7 @@ export function providedBy(
   call: Call,
   sendings: readonly Sending[],
   retries: number,
-  { upstream, sendRouted }: { upstream: Upstream; sendRouted: SendRouted },
+  { upstream, sendRouted, config }: ProvidedByDependencies,
 ): Answering {
   const hasSeveral = sendings.length > 1;
   const turnTo = (index: number): void => {
@@ -40,6 +48,8 @@ export function providedBy(
         routes: sendings.map(({ proposal }) => proposal.route),
         retries,
         tryRoute: (_route, index, hear) => trySending(call, sendings[index]!, upstream, hear),
+        refuse: ({ row }, answer, body) => refusalOf(answer, body, row.label),
+        maxHeldBytes: config.maxBodyBytes,
         onTried: (tried) => call.attempts.push(tried),
       },
       {

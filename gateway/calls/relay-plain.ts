@@ -4,11 +4,11 @@
  */
 import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';
+import { decodedText, isReadable, refusalOf } from './whole-answer.ts';
 
 export type PlainRelay = AnswerSink & {
   /** What has come so far, for the record of a call whose client left. */
@@ -88,39 +88,22 @@ function ownError(call: Call, error: AssayError): Answer {
   };
 }
 
-function badAnswer(call: Call, message: string): Answer {
-  return ownError(call, new AssayError('provider_bad_answer', message));
-}
-
 function tooLarge(call: Call, maxBytes: number): Answer {
-  return badAnswer(
-    call,
-    `The provider ${call.route.row.label} sent an answer of more than ${maxBytes} bytes`,
-  );
-}
-
-function isJsonType(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
+  const { label } = call.route.row;
+  const message = `The provider ${label} sent an answer of more than ${maxBytes} bytes`;
+  return ownError(call, new AssayError('provider_bad_answer', message));
 }
 
 /** What the client gets: the provider's bytes as they are, unless no client could read them. */
 function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   const { status, headers } = answer;
-  const label = call.route.row.label;
-  const isRedirect = status >= 300 && status < 400;
-  if (
-    !isRedirect &&
-    raw.length > 0 &&
-    (isJsonType(headers['content-type']) || isJson(raw, headers['content-encoding']))
-  ) {
-    return { status, body: raw, headers: answerHeaders(headers, call.ownHeaders), errorCode: null };
-  }
+  const { label } = call.route.row;
   if (status < 400) {
-    return badAnswer(
-      call,
-      `The provider ${label} answered ${status} with ${describeBody(answer, raw)} instead of an answer`,
-    );
+    const refusal = refusalOf(answer, raw, label);
+    if (refusal !== null) return ownError(call, refusal);
   }
+  if (status < 400 || isReadable(answer, raw))
+    return { status, body: raw, headers: answerHeaders(headers, call.ownHeaders), errorCode: null };
   const text = quote(raw, headers['content-encoding']);
   const message = `The provider ${label} answered ${status}${text === '' ? ' without a body' : `: ${text}`}`;
   // The body is ours now, so what described the provider's goes; retry-after and x-ratelimit-* stay.
@@ -132,31 +115,7 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   return { status, body: Buffer.from(JSON.stringify(told)), headers: kept, errorCode: null };
 }
 
-function describeBody(answer: ProviderAnswer, raw: Buffer): string {
-  return raw.length === 0 ? 'no body' : (answer.headers['content-type'] ?? 'a body without a content-type');
-}
-
-function decoded(raw: Buffer, encoding: string | undefined): string | null {
-  try {
-    return decodeAnswer(raw, encoding ?? null).toString('utf8');
-  } catch {
-    return null;
-  }
-}
-
-/** For answers that do not say they are JSON, which some servers forget. */
-function isJson(raw: Buffer, encoding: string | undefined): boolean {
-  const text = decoded(raw, encoding);
-  if (text === null) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function quote(raw: Buffer, encoding: string | undefined): string {
-  const text = (decoded(raw, encoding) ?? '').trim();
+  const text = (decodedText(raw, encoding) ?? '').trim();
   return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
 }

@@ -1,9 +1,8 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
 import { AssayError, describeError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
-import { encodingOf, isEventStream } from './answer-form.ts';
 import type { Call, Outcome } from './call.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 import type { CallDependencies } from './handle.ts';

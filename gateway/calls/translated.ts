@@ -8,8 +8,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { parseExactJson, type StreamTranslator } from '../providers/anthropic/mod.ts';
 import type { Translation } from '../surfaces/translation.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
-import { encodingOf, isEventStream } from './answer-form.ts';
+import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
 
 export type TranslatedOptions = {

@@ -2,14 +2,15 @@
  * Tries a call at the routes of its plan, one after the other, until an answer can be passed on. Seen from the relay it
  * is one call: it hears of one beginning of an answer, or of one failure, and can stop everything at any moment.
  *
- * Nothing is tried once anything was passed on. As long as something else can be tried, an answer is passed on with its
- * first byte and not before: a provider that dies between its headers and its body is one that did not answer.
+ * Nothing is tried once anything was passed on. As long as something else can be tried, a stream is passed on with its
+ * first byte and another answer when it is whole, not before: a provider that dies between its headers and its body, or
+ * sends a page instead of an answer, is one that did not answer.
  */
 import type { Clock } from '#core/clock.ts';
 import type { AssayError, ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
-import { type Breaker, healthOf } from './breaker.ts';
+import { addressOf, type Breaker, healthOf } from './breaker.ts';
 import { asAssayError, nothing, Sequence } from './sequence.ts';
 
 /** Who waits for one try. One of the two is called, once. */
@@ -48,6 +49,10 @@ export type RoutedCall = {
    * counts as its failure.
    */
   tryRoute(route: Route, index: number, hear: TryHearing): () => void;
+  /** What is wrong with an answer that came whole, with a status below 400; null: nothing. */
+  refuse(route: Route, answer: ProviderAnswer, body: Buffer): AssayError | null;
+  /** Of a larger answer the beginning is passed on before its end is there. */
+  maxHeldBytes: number;
   /**
    * Hears of each try when its outcome is known, before the relay does. Of a call that can be tried once only it hears
    * nothing: its record says it all.
@@ -80,15 +85,16 @@ export function createAttempts(options: AttemptsOptions): SendRouted {
 /** Most calls: there is one way, and what comes of it is passed on. Only the breaker listens. */
 function sendOnce({ routes, tryRoute }: RoutedCall, hear: CallHearing, breaker: Breaker): () => void {
   const route = routes[0]!;
-  const leave = breaker.leaveFor(route.origin);
+  const address = addressOf(route);
+  const leave = breaker.leaveFor(address);
   try {
     return tryRoute(route, 0, {
       onStart: (answer) => {
-        breaker.settle(route.origin, leave, healthOf(answer.status, null));
+        breaker.settle(address, leave, healthOf(answer.status, null));
         return hear.onStart(answer, 0);
       },
       onFailure: (error) => {
-        breaker.settle(route.origin, leave, healthOf(0, error.code));
+        breaker.settle(address, leave, healthOf(0, error.code));
         hear.onFailure(error, 0);
       },
     });

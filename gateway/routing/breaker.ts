@@ -1,5 +1,5 @@
 /**
- * How healthy the addresses of providers are, told by the calls that are made there. It turns no call away: a call that
+ * How healthy providers are at their addresses, told by the calls that are made there. It turns no call away: a call that
  * could go elsewhere does so while an address is ill, one that has nowhere else to go is made all the same.
  *
  *     closed ──5 failures in a row, or 10 of 20──▸ open ──5 s, doubled each time, to 60──▸ half-open: one call tries it
@@ -9,6 +9,7 @@
  */
 import type { Clock } from '#core/clock.ts';
 import type { ErrorCode } from '#core/errors.ts';
+import type { Route } from '../providers/route.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -29,17 +30,17 @@ export type Breaker = {
    * Asks whether to call an address. Who gets `open` should call elsewhere if it can. Who gets `probe` is the only one
    * that finds out, and must settle it.
    */
-  admit(origin: string): Leave;
+  admit(address: string): Leave;
   /** The same without the chance to be the probe, for calls that have nowhere else to go. */
-  leaveFor(origin: string): Leave;
+  leaveFor(address: string): Leave;
   /** A call has ended; to be called at most once for each. */
-  settle(origin: string, leave: Leave, health: Health): void;
+  settle(address: string, leave: Leave, health: Health): void;
 };
 
 export type BreakerOptions = {
   clock: Pick<Clock, 'monotonic'>;
   /** An address's state has changed. */
-  onChange?(origin: string, state: BreakerState): void;
+  onChange?(address: string, state: BreakerState): void;
 };
 
 /** Outcomes looked at. */
@@ -76,66 +77,74 @@ export function healthOf(status: number, errorCode: ErrorCode | null): Health {
   return status === 408 || status === 429 ? 'unknown' : 'well';
 }
 
+/**
+ * What a breaker knows a route's provider by. Its address alone would not do: where calls leave through a proxy of their
+ * own, that of one provider is that of all.
+ */
+export function addressOf({ provider, origin }: Pick<Route, 'provider' | 'origin'>): string {
+  return `${provider} ${origin}`;
+}
+
 /** Makes the breaker of all addresses, closed for each. */
 export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): Breaker {
   const circuits = new Map<string, Circuit>();
 
-  function open(origin: string, circuit: Circuit): void {
+  function open(address: string, circuit: Circuit): void {
     circuit.isOpen = true;
     circuit.probe = null;
     circuit.probeAt = clock.monotonic() + circuit.openMs;
-    onChange(origin, 'open');
+    onChange(address, 'open');
   }
 
-  function wasWell(origin: string, circuit: Circuit, leave: Leave): void {
+  function wasWell(address: string, circuit: Circuit, leave: Leave): void {
     if (!circuit.isOpen) {
       circuit.recent = (circuit.recent << 1) & WINDOW_BITS;
-      if (circuit.recent === 0) circuits.delete(origin);
+      if (circuit.recent === 0) circuits.delete(address);
     } else if (leave !== CLOSED) {
-      circuits.delete(origin);
-      onChange(origin, 'closed');
+      circuits.delete(address);
+      onChange(address, 'closed');
     }
     // Else it was called before the address fell ill: what it says is out of date.
   }
 
-  function wasIll(origin: string, circuit: Circuit, leave: Leave): void {
+  function wasIll(address: string, circuit: Circuit, leave: Leave): void {
     if (!circuit.isOpen) {
       const now = clock.monotonic();
       const before = now - circuit.failedAt > APART_MS ? 0 : circuit.recent;
       circuit.recent = ((before << 1) | 1) & WINDOW_BITS;
       circuit.failedAt = now;
-      if (isTooMuch(circuit.recent)) open(origin, circuit);
+      if (isTooMuch(circuit.recent)) open(address, circuit);
     } else if (leave === circuit.probe) {
       circuit.openMs = Math.min(2 * circuit.openMs, OPEN_MS.longest);
-      open(origin, circuit);
+      open(address, circuit);
     }
   }
 
-  function madeFor(origin: string): Circuit {
+  function madeFor(address: string): Circuit {
     const circuit = { isOpen: false, probe: null, recent: 0, failedAt: 0, probeAt: 0, openMs: OPEN_MS.first };
-    circuits.set(origin, circuit);
+    circuits.set(address, circuit);
     return circuit;
   }
 
   return {
-    admit: (origin) => {
-      const circuit = circuits.get(origin);
+    admit: (address) => {
+      const circuit = circuits.get(address);
       if (circuit === undefined || !circuit.isOpen) return CLOSED;
       if (circuit.probe !== null || clock.monotonic() < circuit.probeAt) return OPEN;
       circuit.probe = { kind: 'probe' };
-      onChange(origin, 'half-open');
+      onChange(address, 'half-open');
       return circuit.probe;
     },
-    leaveFor: (origin) => (circuits.get(origin)?.isOpen ? OPEN : CLOSED),
-    settle: (origin, leave, health) => {
-      const circuit = circuits.get(origin);
-      if (health === 'ill') wasIll(origin, circuit ?? madeFor(origin), leave);
+    leaveFor: (address) => (circuits.get(address)?.isOpen ? OPEN : CLOSED),
+    settle: (address, leave, health) => {
+      const circuit = circuits.get(address);
+      if (health === 'ill') wasIll(address, circuit ?? madeFor(address), leave);
       else if (circuit === undefined) return;
-      else if (health === 'well') wasWell(origin, circuit, leave);
+      else if (health === 'well') wasWell(address, circuit, leave);
       else if (leave === circuit.probe) {
         // It has found nothing out, so the next call is a probe.
         circuit.probe = null;
-        onChange(origin, 'open');
+        onChange(address, 'open');
       }
     },
   };

@@ -2,9 +2,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError, describeError, type ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
-import { healthOf, type Leave } from './breaker.ts';
+import { addressOf, healthOf, type Leave } from './breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
 
 /** No try begins later than this after the first: OpenAI's and Anthropic's clients give up then. */
@@ -47,14 +47,14 @@ export class Sequence {
   begin(): void {
     this.#retriesBefore = 0;
     for (const [at, index] of this.#untried.entries()) {
-      const leave = this.#options.breaker.admit(this.#originOf(index));
+      const leave = this.#options.breaker.admit(this.#addressOf(index));
       if (leave.kind === 'open') continue;
       this.#untried.splice(at, 1);
       this.#try(index, leave);
       return;
     }
     const first = this.#untried.shift()!;
-    this.#try(first, this.#options.breaker.leaveFor(this.#originOf(first)));
+    this.#try(first, this.#options.breaker.leaveFor(this.#addressOf(first)));
   }
 
   /** May be called again, and when all is over. */
@@ -67,8 +67,8 @@ export class Sequence {
     tried.abort();
   }
 
-  #originOf(index: number): string {
-    return this.#call.routes[index]!.origin;
+  #addressOf(index: number): string {
+    return addressOf(this.#call.routes[index]!);
   }
 
   #try(index: number, leave: Leave): void {
@@ -112,16 +112,34 @@ export class Sequence {
     else this.#goOn(tried, next);
   }
 
-  /** Passes an answer on once its first byte, or its end, is there. */
+  /** Passes an answer on once it is known to be one: a stream by its first byte, another when it is whole. */
   #held(tried: Try, answer: ProviderAnswer): AnswerSink {
+    const { refuse, maxHeldBytes } = this.#call;
     let sink: AnswerSink | null = null;
-    const opened = () => {
-      sink ??= this.#pass(tried, answer);
-      return sink;
+    const held: Buffer[] = [];
+    let heldBytes = 0;
+    const open = (): AnswerSink => {
+      const opened = this.#pass(tried, answer);
+      sink = opened;
+      for (const chunk of held.splice(0)) opened.data(chunk);
+      return opened;
     };
     return {
-      data: (chunk) => opened().data(chunk),
-      end: () => opened().end(),
+      data: (chunk) => {
+        if (sink !== null) {
+          sink.data(chunk);
+          return;
+        }
+        held.push(chunk);
+        heldBytes += chunk.length;
+        // One that is too large is refused by who takes it.
+        if (isEventStream(answer) || heldBytes > maxHeldBytes) open();
+      },
+      end: () => {
+        const refusal = sink === null ? refuse(tried.route, answer, Buffer.concat(held, heldBytes)) : null;
+        if (refusal !== null) this.#failed(tried, refusal);
+        else (sink ?? open()).end();
+      },
       fail: (error) => {
         if (sink === null) this.#failed(tried, error);
         else sink.fail(error);
@@ -143,7 +161,7 @@ export class Sequence {
   /** Tells of a try, once. */
   #end({ route, leave, startedAt }: Try, status: number, errorCode: ErrorCode | null): void {
     const { breaker, clock } = this.#options;
-    breaker.settle(route.origin, leave, healthOf(status, errorCode));
+    breaker.settle(addressOf(route), leave, healthOf(status, errorCode));
     this.#call.onTried({
       provider: route.row.label,
       model: route.model,
@@ -163,7 +181,7 @@ export class Sequence {
     const leftMs = this.#beganAt + DEADLINE_MS - clock.monotonic();
     const canFallBack = this.#untried.length > 0 && leftMs >= 0 && isWorthFallingBack(outcome);
     // To wait for an address that others have found ill would be to wait for nothing.
-    const isBetterElsewhere = canFallBack && breaker.leaveFor(route.origin).kind === 'open';
+    const isBetterElsewhere = canFallBack && breaker.leaveFor(addressOf(route)).kind === 'open';
     if (this.#retriesBefore < this.#call.retries && isWorthRetrying(outcome) && !isBetterElsewhere) {
       const retriesBefore = this.#retriesBefore;
       const waitMs = waitBeforeRetry(outcome, { retriesBefore, nowMs: clock.now(), random });
@@ -179,7 +197,7 @@ export class Sequence {
     }
     this.#retriesBefore += 1;
     this.#stopWaiting = this.#options.after(next.waitMs, () =>
-      this.#try(index, this.#options.breaker.admit(route.origin)),
+      this.#try(index, this.#options.breaker.admit(addressOf(route))),
     );
   }
 }

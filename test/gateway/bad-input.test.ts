@@ -187,6 +187,38 @@ const TABLE: {
     message: 'The header service-user-id is 2000 characters long; at most 1024 are allowed',
   },
   {
+    what: 'a wish to omit the answer that cannot be read',
+    body: GOOD,
+    headers: { 'service-omit-response': 'maybe' },
+    status: 400,
+    code: 'invalid_header',
+    message: 'The header service-omit-response must be true or false, but is "maybe"',
+  },
+  {
+    what: 'a wish for the cache that cannot be read',
+    body: GOOD,
+    headers: { 'service-cache-enabled': '' },
+    status: 400,
+    code: 'invalid_header',
+    message: 'The header service-cache-enabled must be true or false, but is ""',
+  },
+  {
+    what: "a name that only looks like a catalog's",
+    body: { ...GOOD, model: 'gpt-4o-mini ' },
+    status: 404,
+    code: 'model_not_found',
+    message:
+      "The model 'gpt-4o-mini ' does not exist here: use a catalog id such as gpt-4o-mini, or provider/model",
+  },
+  {
+    what: "Claude under another host's name, which Google does not know either",
+    body: { ...GOOD, model: 'us.anthropic.claude-sonnet-4-5' },
+    status: 404,
+    code: 'model_not_found',
+    message:
+      "The model 'us.anthropic.claude-sonnet-4-5' does not exist here: use a catalog id such as gpt-4o-mini, or provider/model",
+  },
+  {
     what: 'no key',
     body: GOOD,
     headers: { authorization: '' },

@@ -242,6 +242,49 @@ t.test('an HTML page with status 200 is a 502, and its record keeps the page', a
   });
 });
 
+t.test('JSON that breaks off under a status of success is no answer, and is not passed on', async (t) => {
+  for (const body of [
+    '{"id":"chatcmpl-1","object":"',
+    '{"id":"chatcmpl-1","choices":[]',
+    '{',
+    '[',
+    '"a"',
+    '}{',
+    '  ',
+  ]) {
+    gateway.provider.script(() => ({ kind: 'bytes', body, headers: { 'content-type': 'application/json' } }));
+    const answer = await gateway.chat(GOOD);
+    t.equal(answer.status, 502, body);
+    t.match(await answer.json(), {
+      error: {
+        code: 'provider_bad_answer',
+        message: 'The provider OPENAI answered 200 with JSON that breaks off',
+      },
+    });
+  }
+  const kept = '\n\n {"id":"chatcmpl-1"}\n';
+  gateway.provider.script(() => ({
+    kind: 'bytes',
+    body: kept,
+    headers: { 'content-type': 'application/json' },
+  }));
+  const answer = await gateway.chat(GOOD);
+  t.equal(await answer.text(), kept, 'blank lines around it are its own');
+});
+
+t.test('an answer in an encoding that nobody asked for and nobody can read is a 502', async (t) => {
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'snappy' };
+  gateway.provider.script(() => ({ kind: 'bytes', body: '{"id":"chatcmpl-1"}', headers }));
+  const answer = await gateway.chat(GOOD);
+  t.equal(answer.status, 502);
+  t.match(await answer.json(), {
+    error: {
+      code: 'provider_bad_answer',
+      message: 'The provider OPENAI answered in the content-encoding "snappy", which is not known here',
+    },
+  });
+});
+
 t.test('a redirect is not followed', async (t) => {
   gateway.provider.script(() => ({
     kind: 'bytes',

@@ -50,6 +50,25 @@ async function attemptsOf({ sql }: TestGateway, answer: Response): Promise<Recor
   return row!.attempts;
 }
 
+t.test('the next model of a list answers when what the first sent is no answer', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  const json = { 'content-type': 'application/json' };
+  for (const behaviour of [
+    { kind: 'html', status: 200 },
+    { kind: 'bytes', body: '', headers: json },
+    { kind: 'bytes', body: '{"id":"chatcmpl-1","cho', headers: json },
+    { kind: 'bytes', body: '{}', headers: { ...json, 'content-encoding': 'snappy' } },
+    { kind: 'bytes', status: 302, body: '', headers: { location: 'http://elsewhere.test/' } },
+    { kind: 'bytes', body: '{"id":"chatcmpl-1","cho', headers: json, ending: 'cut' },
+  ] as Behaviour[]) {
+    openai.script(() => behaviour);
+    const answer = await gateway.chat(ask(LIST));
+    t.equal(answer.status, 200, JSON.stringify(behaviour));
+    t.equal(answer.headers.get('service-fallback-index'), '1');
+  }
+  t.equal(groq.requests.length, 6);
+});
+
 t.test('the next model of a list answers when the first cannot', async (t) => {
   const { gateway, openai, groq } = await setUp(t);
   openai.script(() => ({ kind: 'error', status: 503 }));

@@ -1,8 +1,11 @@
 import t from 'tap';
 import { AssayError } from '#core/errors.ts';
+import { addressOf } from '../../../gateway/routing/breaker.ts';
 import { createAttempts, createBreaker } from '../../../gateway/routing/mod.ts';
-import { type CallOptions, type Ending, routeTo, startCall, Time } from './world.ts';
+import { type CallOptions, type Ending, PAGE, PLAIN, refuse, routeTo, startCall, Time } from './world.ts';
 
+/** What the breaker knows the model `a` by. */
+const A = addressOf(routeTo('a'));
 const OK: Ending = { status: 200 };
 const UNREACHABLE: Ending = { fails: 'provider_unreachable' };
 const TIMEOUT: Ending = { fails: 'provider_timeout' };
@@ -34,6 +37,31 @@ const TABLE: [what: string, options: CallOptions, events: string][] = [
     'of several failures the last is the answer: a provider’s error with its bytes',
     { script: { a: [TIMEOUT], b: [BUSY] } },
     'try a, try b, 503 of b, byte, end',
+  ],
+  [
+    'what is no answer is not passed on when there is a next model, though it came whole',
+    { script: { a: [{ status: 200, headers: PAGE }], b: [{ status: 302, headers: PAGE }], c: [OK] } },
+    'try a, try b, try c, 200 of c, byte, end',
+  ],
+  [
+    'and is the answer of the last one, for the relay to tell',
+    { script: { a: [TIMEOUT], b: [{ status: 200, headers: PAGE }] } },
+    'try a, try b, 200 of b, byte, end',
+  ],
+  [
+    'it is not tried again at the same model',
+    { script: { a: [{ status: 200, headers: PAGE }] }, retries: 2 },
+    'try a, provider_bad_answer of a',
+  ],
+  [
+    'an answer in one piece that breaks off after its first byte was none',
+    { script: { a: [{ breaksOffLate: 'provider_unreachable', headers: PLAIN }], b: [OK] } },
+    'try a, try b, 200 of b, byte, end',
+  ],
+  [
+    'but one that is too large to be held is passed on before its end',
+    { script: { a: [{ breaksOffLate: 'provider_unreachable', headers: PLAIN }], b: [] }, maxHeldBytes: 0 },
+    'try a, 200 of a, byte, broken: provider_unreachable',
   ],
   ['or one of ours', { script: { a: [BUSY], b: [TIMEOUT] } }, 'try a, stop a, try b, provider_timeout of b'],
   [
@@ -252,15 +280,15 @@ t.test('no try begins when the clients of the official libraries have given up',
 });
 
 t.test('while an address is ill', async (t) => {
-  const ill = (origin: string, time: Time) => {
+  const ill = (address: string, time: Time) => {
     const breaker = createBreaker({ clock: time.clock });
-    for (let call = 0; call < 5; call += 1) breaker.settle(origin, breaker.admit(origin), 'ill');
+    for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'ill');
     return breaker;
   };
 
   t.test('calls go to their other models first, and to it last', async (t) => {
     const time = new Time();
-    const breaker = ill('http://a.test', time);
+    const breaker = ill(A, time);
     const well = startCall({ script: { a: [], b: [OK] }, time, breaker });
     well.finish();
     t.equal(well.events.join(', '), 'try b, 200 of b, byte, end');
@@ -271,12 +299,12 @@ t.test('while an address is ill', async (t) => {
 
   t.test('a call that has nowhere else to go is made, and its success is heard of', async (t) => {
     const time = new Time();
-    const breaker = ill('http://a.test', time);
+    const breaker = ill(A, time);
     const once = startCall({ script: { a: [OK] }, time, breaker });
-    t.equal(breaker.leaveFor('http://a.test').kind, 'open');
+    t.equal(breaker.leaveFor(A).kind, 'open');
     once.finish();
     t.equal(once.events.join(', '), 'try a, 200 of a, byte, end');
-    t.equal(breaker.leaveFor('http://a.test').kind, 'closed');
+    t.equal(breaker.leaveFor(A).kind, 'closed');
   });
 
   t.test('a call whose models are all there tries them in order', async (t) => {
@@ -291,8 +319,7 @@ t.test('while an address is ill', async (t) => {
   t.test('it is not waited for when there is another model, and is when there is none', async (t) => {
     const time = new Time();
     const breaker = createBreaker({ clock: time.clock });
-    for (let call = 0; call < 4; call += 1)
-      breaker.settle('http://a.test', breaker.admit('http://a.test'), 'ill');
+    for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'ill');
     const call = startCall({ script: { a: [BUSY], b: [OK] }, retries: 3, time, breaker });
     call.finish();
     t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
@@ -303,7 +330,7 @@ t.test('while an address is ill', async (t) => {
 
   t.test('one call finds out whether it is well again, the others do not wait for that', async (t) => {
     const time = new Time();
-    const breaker = ill('http://a.test', time);
+    const breaker = ill(A, time);
     time.pass(5_000);
     const probe = startCall({ script: { a: [OK], b: [] }, time, breaker });
     const other = startCall({ script: { a: [], b: [OK] }, time, breaker });
@@ -318,7 +345,7 @@ t.test('while an address is ill', async (t) => {
 
   t.test('a probe whose client leaves makes room for another', async (t) => {
     const time = new Time();
-    const breaker = ill('http://a.test', time);
+    const breaker = ill(A, time);
     time.pass(5_000);
     startCall({ script: { a: ['hangs'], b: [] }, time, breaker }).abort();
     const next = startCall({ script: { a: [OK], b: [] }, time, breaker });
@@ -331,7 +358,7 @@ t.test('calls with one way to go tell of the health of their address', async (t)
   const time = new Time();
   const breaker = createBreaker({ clock: time.clock });
   for (let call = 0; call < 5; call += 1) startCall({ script: { a: [UNREACHABLE] }, time, breaker }).finish();
-  t.equal(breaker.leaveFor('http://a.test').kind, 'open');
+  t.equal(breaker.leaveFor(A).kind, 'open');
 });
 
 t.test('what goes wrong before a try has begun is its failure', async (t) => {
@@ -350,6 +377,8 @@ t.test('what goes wrong before a try has begun is its failure', async (t) => {
           tryRoute: () => {
             throw thrown;
           },
+          refuse,
+          maxHeldBytes: 0,
           onTried: () => {},
         },
         {

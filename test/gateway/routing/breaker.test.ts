@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { ERROR_CODES, type ErrorCode } from '#core/errors.ts';
 import {
+  addressOf,
   type BreakerState,
   createBreaker,
   type Health,
@@ -230,4 +231,16 @@ t.test('whatever happens, one call at most is a probe, and an address is never g
     }),
     { numRuns: 3_000 },
   );
+});
+
+t.test('two providers behind one address fall ill one by one', async (t) => {
+  const breaker = createBreaker({ clock: new Time().clock });
+  const origin = 'http://proxy.test';
+  const [openai, groq] = (['openai', 'groq'] as const).map((provider) => addressOf({ provider, origin }));
+  for (let call = 0; call < 5; call += 1) {
+    breaker.settle(openai!, breaker.admit(openai!), 'ill');
+    breaker.settle(groq!, breaker.admit(groq!), 'well');
+  }
+  t.equal(breaker.leaveFor(openai!).kind, 'open');
+  t.equal(breaker.leaveFor(groq!).kind, 'closed');
 });

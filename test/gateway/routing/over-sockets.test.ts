@@ -11,7 +11,7 @@ import {
 } from '../../../gateway/routing/mod.ts';
 import { createUpstream } from '../../../gateway/upstream/mod.ts';
 import { type Behaviour, startScriptedProvider } from '../../support/scripted-provider.ts';
-import { routeTo } from './world.ts';
+import { refuse, routeTo } from './world.ts';
 
 const TIMEOUTS = { connectMs: 1_000, firstByteMs: 800, idleMs: 800 };
 const ANSWER: Behaviour = { kind: 'answer', text: 'here' };
@@ -56,7 +56,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
       });
     const onTried = (tried: TriedRoute) => attempts.push(tried);
     const abort = send(
-      { routes, retries, tryRoute, onTried },
+      { routes, retries, tryRoute, onTried, refuse, maxHeldBytes: 1_000_000 },
       {
         onStart: ({ status }, index) => {
           const chunks: Buffer[] = [];

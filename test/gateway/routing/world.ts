@@ -7,6 +7,7 @@ import type { Route } from '../../../gateway/providers/route.ts';
 import {
   createAttempts,
   createBreaker,
+  type RoutedCall,
   type TriedRoute,
   type TryHearing,
 } from '../../../gateway/routing/mod.ts';
@@ -58,10 +59,10 @@ export type Ending =
   | { status: number; headers?: IncomingHttpHeaders }
   /** No answer. */
   | { fails: ErrorCode }
-  /** Status 200 and headers, and then nothing but this. */
+  /** The beginning of a stream, and then nothing but this. */
   | { breaksOff: ErrorCode }
-  /** The same, after a byte. */
-  | { breaksOffLate: ErrorCode }
+  /** The same, after a byte; of `headers` if they are given. */
+  | { breaksOffLate: ErrorCode; headers?: IncomingHttpHeaders }
   | 'hangs';
 
 export type Script = Record<string, readonly Ending[]>;
@@ -75,6 +76,8 @@ export type CallOptions = {
   isSynchronous?: boolean;
   /** Tries go on after they were stopped, as what is being decompressed does. */
   isDeaf?: boolean;
+  /** Default: 100. */
+  maxHeldBytes?: number;
   random?: () => number;
   time?: Time;
   breaker?: ReturnType<typeof createBreaker>;
@@ -93,10 +96,17 @@ export type ScriptedCall = {
 };
 
 const BYTE = Buffer.from('x');
+const STREAM = { 'content-type': 'text/event-stream' };
+export const PLAIN = { 'content-type': 'application/json' };
+export const PAGE = { 'content-type': 'text/html' };
+
+/** Whole answers are refused when they are pages. */
+export const refuse: RoutedCall['refuse'] = (_, { headers }) =>
+  headers['content-type'] === PAGE['content-type'] ? failure('provider_bad_answer') : null;
 const failure = (code: ErrorCode) => new AssayError(code, 'as scripted');
 
 export function startCall(options: CallOptions): ScriptedCall {
-  const { script, retries = 0, random = () => 0.5, time = new Time() } = options;
+  const { script, retries = 0, random = () => 0.5, time = new Time(), maxHeldBytes = 100 } = options;
   const { isSynchronous = false, isDeaf = false } = options;
   const routes = options.routes ?? Object.keys(script).map((model) => routeTo(model));
   const breaker = options.breaker ?? createBreaker({ clock: time.clock });
@@ -130,7 +140,7 @@ export function startCall(options: CallOptions): ScriptedCall {
 
   const models = routes.map(({ model }) => model);
   const stop = createAttempts({ breaker, clock: time.clock, random, after })(
-    { routes, retries, tryRoute, onTried: (tried) => attempts.push(tried) },
+    { routes, retries, tryRoute, refuse, maxHeldBytes, onTried: (tried) => attempts.push(tried) },
     {
       onStart: ({ status }, index) => {
         events.push(`${status} of ${models[index]}`);
@@ -167,7 +177,8 @@ function play(ending: Ending, hear: TryHearing, soon: (deliver: () => void) => v
     soon(() => hear.onFailure(failure(ending.fails)));
     return;
   }
-  const { status, headers = {} } = 'status' in ending ? ending : { status: 200 };
+  const status = 'status' in ending ? ending.status : 200;
+  const headers = ('headers' in ending ? ending.headers : undefined) ?? STREAM;
   const answer = { status, headers, pause: () => {}, resume: () => {} };
   soon(() => {
     const sink = hear.onStart(answer);

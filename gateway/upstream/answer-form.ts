@@ -1,6 +1,7 @@
 /** How an answer comes, by its headers. */
-import type { ProviderAnswer } from '../upstream/mod.ts';
+import type { ProviderAnswer } from './exchange.ts';
 
+/** Whether an answer is a stream of events. */
 export function isEventStream(answer: ProviderAnswer): boolean {
   const isSuccess = answer.status >= 200 && answer.status < 300;
   return isSuccess && /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
