@@ -87,6 +87,8 @@ export async function settlesWithin(work: Promise<unknown>, waitMs: number): Pro
   const late = new Promise<false>((resolve) => {
     timer = setTimeout(() => resolve(false), waitMs);
   });
+  // How it ends after that concerns nobody.
+  work.catch(() => {});
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
@@ -115,7 +117,7 @@ async function stopWithin(role: Role, deadlineMs: number, edge: ProcessEdge): Pr
 
 /**
  * Runs a role for the life of the process: starts it, stops it at the first signal, and ends the process with 0 when
- * all went well, else 1. A signal while it starts stops it as soon as it has started.
+ * all went well, else 1. A signal while it starts stops it as soon as it has started, or at the deadline.
  */
 export async function runRole(start: () => Promise<Role>, options: RunRoleOptions): Promise<void> {
   const edge = options.edge ?? processEdge;
@@ -125,7 +127,12 @@ export async function runRole(start: () => Promise<Role>, options: RunRoleOption
   });
   let role: Role;
   try {
-    role = await start();
+    const starting = start();
+    const late = stopAsked.then(async () => {
+      if (await settlesWithin(starting, options.deadlineMs)) return starting;
+      throw new Error(`It was told to stop and did not start within ${options.deadlineMs} ms: it ends now`);
+    });
+    role = await Promise.race([starting, late]);
   } catch (error) {
     edge.tell(operatorSentence(error));
     edge.exit(1);

@@ -5,15 +5,16 @@ import type { Config } from '#core/config/mod.ts';
 import { openLogPath } from '#core/forward/mod.ts';
 import { serve } from '#core/http/mod.ts';
 import { readInternalCall, readInternalSecret } from '#core/internal-call.ts';
-import { claimRequestId, createKeyDirectory } from '#core/keys/mod.ts';
+import { createKeyDirectory } from '#core/keys/mod.ts';
 import type { Role } from '#core/lifecycle.ts';
 import { createLimiter } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
-import { checkSchema, connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
+import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
+import { createClaims } from './calls/claims.ts';
 import { createCallHandler } from './calls/handle.ts';
 import { createRecorder } from './calls/record.ts';
 import { createAdmissions } from './limits/admission.ts';
@@ -101,16 +102,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     readPolicy: createPolicyReader(),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
     readInternalCall: (header) => readInternalCall(internalSecret, header, clock.now()),
-    claimRequestId: async (organizationId, requestId) => {
-      try {
-        return await claimRequestId(sql, organizationId, requestId);
-      } catch (error) {
-        // A call is worth more than a refused repetition: while Postgres is away, ids are taken on trust.
-        if (!isStoreUnavailable(error)) throw error;
-        log.warn({ requestId }, 'cannot check whether a request id was used before');
-        return true;
-      }
-    },
+    claimRequestId: createClaims({ sql, clock, log }),
   });
   const app = createGatewayApp({
     handleCall,

@@ -29,9 +29,10 @@ export type RequestRow = {
   response_model: string | null;
   model: string;
   response_id: string | null;
-  response_created_at: Date;
+  /** Null: no answer came, its gateway was killed. */
+  response_created_at: Date | null;
   status: number;
-  latency_ms: number;
+  latency_ms: number | null;
   ttft_ms: number | null;
   prompt_tokens: number | null;
   completion_tokens: number | null;
@@ -151,8 +152,12 @@ function readHead(bytes: Uint8Array): LogEntryHead {
   return head;
 }
 
+/** The status of a call whose gateway was killed in the middle of it. */
+const INTERRUPTED = 0;
+
 /** What the head alone decides. */
 function identityOf(head: LogEntryHead) {
+  const isAnswered = head.status !== INTERRUPTED;
   return {
     organization_id: head.organizationId,
     created_at: new Date(head.createdAtMs),
@@ -162,9 +167,9 @@ function identityOf(head: LogEntryHead) {
     path: head.path,
     provider: head.provider,
     request_model: indexedOrNull(head.requestModel),
-    response_created_at: new Date(head.answeredAtMs),
+    response_created_at: isAnswered ? new Date(head.answeredAtMs) : null,
     status: head.status,
-    latency_ms: Math.round(head.latencyMs),
+    latency_ms: isAnswered ? Math.round(head.latencyMs) : null,
     ttft_ms: head.ttftMs === null ? null : Math.round(head.ttftMs),
     user_id: indexedOrNull(head.userId),
     session_id: storableOrNull(head.sessionId),

@@ -5,7 +5,7 @@ import { newRequestId } from '../ids.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { checkNats } from '../nats/mod.ts';
-import { type Outbox, openOutbox } from '../outbox/mod.ts';
+import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
 import { startForwarder } from './thread.ts';
 
 export type LogPath = {
@@ -56,7 +56,14 @@ export async function openLogPath({ config, role, log, metrics, clock }: LogPath
     outbox,
     close: async (stopBy) => {
       await outbox.close();
-      await forwarder.stop(Math.max(LEAST_FORWARDING_MS, stopBy - clock.monotonic()));
+      const waitingBytes = await bytesBelow(root);
+      const leftMs = waitingBytes === 0 ? 0 : stopBy - clock.monotonic();
+      const deadlineMs = Math.max(LEAST_FORWARDING_MS, leftMs);
+      if ((await forwarder.stop(deadlineMs)) || waitingBytes === 0) return;
+      log.warn(
+        { deadlineMs },
+        'not all log entries have arrived in Postgres; the rest is forwarded after the next start',
+      );
     },
   };
 }

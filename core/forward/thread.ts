@@ -30,9 +30,10 @@ export type ForwarderThread = {
   readonly state: ForwarderState;
   /**
    * To be called when the outbox is closed: waits until all of it is stored, and removed, but not longer than
-   * `deadlineMs`. What is left then is forwarded by the next process with the same DATA_DIR.
+   * `deadlineMs`. What is left then is forwarded by the next process with the same DATA_DIR. Resolves with whether
+   * nothing is.
    */
-  stop(deadlineMs: number): Promise<void>;
+  stop(deadlineMs: number): Promise<boolean>;
 };
 
 const RESTART_MS = 1_000;
@@ -67,12 +68,9 @@ export function startForwarder(data: ThreadData, log: Logger): ForwarderThread {
     stop: async (deadlineMs) => {
       isStopping = true;
       worker.postMessage('stop');
-      if (await settlesWithin(end, deadlineMs)) return;
-      log.warn(
-        { deadlineMs },
-        'not all log entries have arrived in Postgres; the rest is forwarded after the next start',
-      );
+      if (await settlesWithin(end, deadlineMs)) return true;
       await worker.terminate();
+      return false;
     },
   };
 }

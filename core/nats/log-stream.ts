@@ -45,6 +45,8 @@ const ESSENTIAL = {
   discard: DiscardPolicy.New,
   max_age: 0,
   max_msgs: -1,
+  max_msgs_per_subject: -1,
+  max_msg_size: -1,
 } as const satisfies Partial<StreamConfig>;
 
 /** There is no JetStream for us; or not yet, when the server has just been started. */

@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { describeError } from '../errors.ts';
-import { connectPostgres, type Sql } from './connect.ts';
+import { settlesWithin } from '../lifecycle.ts';
+import { connectPostgres, isStoreUnavailable, type Sql } from './connect.ts';
 
 /** Everything of Assay's lives in this schema, the list of applied migrations too: it can share a database. */
 const SCHEMA = 'assay';
@@ -42,13 +43,29 @@ function refuseNewer(applied: string[], known: string[]): void {
   );
 }
 
+/** A connection that is accepted and closed again is tried anew by the driver, for ever. */
+const FIRST_ANSWER_MS = 10_000;
+
+/** What the first statement answers, or an error that names the server that did not. */
+async function firstAnswer<T>(sql: Sql, answer: Promise<T>): Promise<T> {
+  const where = sql.options.host.map((host, index) => `${host}:${sql.options.port[index]}`).join(', ');
+  let reason = `no answer within ${FIRST_ANSWER_MS} ms`;
+  try {
+    if (await settlesWithin(answer, FIRST_ANSWER_MS)) return await answer;
+  } catch (error) {
+    if (!isStoreUnavailable(error)) throw error;
+    reason = describeError(error);
+  }
+  throw new Error(`PostgreSQL at ${where} (DATABASE_URL) cannot be used: ${reason}`);
+}
+
 /**
  * Checks that the database has exactly the migrations of this build.
- * @throws SchemaMismatchError with a sentence that says what to do
+ * @throws SchemaMismatchError with a sentence that says what to do; Error with one when the server cannot be used
  */
 export async function checkSchema(sql: Sql): Promise<void> {
   const known = migrationsOfThisBuild();
-  const applied = await appliedMigrations(sql);
+  const applied = await firstAnswer(sql, appliedMigrations(sql));
   refuseNewer(applied, known);
   const missing = known.filter((name) => !applied.includes(name));
   if (missing.length === 0) return;

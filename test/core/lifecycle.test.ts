@@ -53,6 +53,17 @@ t.test('a role that does not start is one sentence and 1', async (t) => {
   t.same(lines, ['Cannot listen on port 1']);
 });
 
+t.test('a start that never ends is ended by a signal, at the deadline', async (t) => {
+  const { edge, ended, send, lines } = watchedProcess();
+  const start = () => {
+    send('SIGTERM');
+    return new Promise<Role>(() => {});
+  };
+  await runRole(start, { deadlineMs: 20, edge });
+  t.equal(await ended, 1);
+  t.same(lines, ['It was told to stop and did not start within 20 ms: it ends now']);
+});
+
 t.test('a signal during the start stops the role as soon as it has started', async (t) => {
   const { edge, ended, send } = watchedProcess();
   let stopped = false;

@@ -76,6 +76,10 @@ t.test(
     });
     await streams.delete('LOGS');
     await check(nats.url);
+    await streams.update('LOGS', { max_msg_size: 1_000 });
+    await t.rejects(check(nats.url), { message: /\(max_msg_size is 1000, not -1\)/ });
+    await streams.update('LOGS', { max_msg_size: -1 });
+    await check(nats.url);
     await streams.update('LOGS', { max_bytes: 5_000_000 });
     await check(nats.url);
     t.equal((await streams.info('LOGS')).config.max_bytes, 5_000_000, 'and stay as the operator set them');

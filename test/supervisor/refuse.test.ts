@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createDoor } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { isReady, runMain, sentences, startAssay, temporaryDataDir, waitFor } from '../support/assay.ts';
@@ -103,5 +104,19 @@ t.test('a role run by itself needs a database with the schema', async (t) => {
 t.test('a database that cannot be reached is one sentence', async (t) => {
   const run = runMain(['evaluators'], { DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none' });
   t.equal((await run.ended).code, 1);
-  t.match(sentences(run.stderr()), [/ECONNREFUSED/]);
+  t.same(sentences(run.stderr()), [
+    'PostgreSQL at 127.0.0.1:1 (DATABASE_URL) cannot be used: connect ECONNREFUSED 127.0.0.1:1',
+  ]);
+});
+
+t.test('so is one behind a door that closes whenever somebody knocks', async (t) => {
+  const door = createDoor((socket) => socket.resume().end()).listen(0, '127.0.0.1');
+  await once(door, 'listening');
+  t.teardown(() => door.close());
+  const { port } = door.address() as AddressInfo;
+  const run = runMain(['ingest'], { DATABASE_URL: `postgres://nobody:nothing@127.0.0.1:${port}/none` });
+  t.equal((await run.ended).code, 1);
+  t.same(sentences(run.stderr()), [
+    `PostgreSQL at 127.0.0.1:${port} (DATABASE_URL) cannot be used: no answer within 10000 ms`,
+  ]);
 });
