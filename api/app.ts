@@ -4,6 +4,7 @@ import { AssayError } from '#core/errors.ts';
 import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import type { Logger } from '#core/log.ts';
+import { LoggingRateError } from './log/mod.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, toAssayError } from './routes/failure.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
@@ -65,5 +66,6 @@ function explain(error: unknown, requestId: string, log: Logger): Response {
   }
   const reply = failureReply(known);
   if (known instanceof MethodNotAllowedError) reply.headers.set('allow', known.allow);
+  if (known instanceof LoggingRateError) reply.headers.set('retry-after', String(known.retryAfterS));
   return reply;
 }

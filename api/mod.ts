@@ -5,6 +5,7 @@ import { openLogPath } from '#core/forward/mod.ts';
 import { serve } from '#core/http/mod.ts';
 import { createKeyDirectory } from '#core/keys/mod.ts';
 import { type Role, stopInOrder } from '#core/lifecycle.ts';
+import { createLimiter, createLogLimit } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#core/outbound/mod.ts';
@@ -13,7 +14,7 @@ import { createSecretBox } from '#core/secrets/mod.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
 import { createLimitService } from './limits/mod.ts';
-import { createRequestLog } from './log/mod.ts';
+import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 
@@ -24,6 +25,8 @@ const QUERY_TIMEOUT_MS = 15_000;
 const KEY_CONNECTIONS = 2;
 /** Claims of ids wait for the outbox, so they have connections of their own and hold up no key. */
 const CLAIM_CONNECTIONS = 4;
+/** One asks the counters while another says what was missed. */
+const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 
 /** Starts the API; `config.databaseUrl` must be set. */
@@ -39,6 +42,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     });
   const keySql = connectAsOwner('assay-api-keys', KEY_CONNECTIONS);
   const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
+  const limitSql = connectAsOwner('assay-api-limits', LIMIT_CONNECTIONS);
   await checkSchema(keySql);
   const sql = connectPostgres({
     url: config.databaseUrl!,
@@ -51,6 +55,14 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const metrics = createMetrics('api');
   const logPath = await openLogPath({ config, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
+  // No gateway: whoever lets no calls in takes no share of their limits.
+  const limiter = createLimiter({
+    sql: limitSql,
+    clock,
+    log,
+    processId: null,
+    onDegraded: countDegraded(metrics),
+  });
   const allowed = parseAllowList(config.outboundAllow);
   if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
   const trials = createTrials({ sql, clock });
@@ -76,6 +88,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     }),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
+      logs: createLogLimit(limiter),
       sql: claimSql,
       retentionDays: config.retentionDays,
       clock,
@@ -103,9 +116,11 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         // 2. Every entry that was begun is committed, and on its way.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then what they needed.
+        { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
         { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
         { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
+        { what: 'closing the limit connections', run: () => limitSql.end({ timeout: 1 }) },
         { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
         { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },
       ]);

@@ -3,23 +3,32 @@ import type { Clock } from '#core/clock.ts';
 import { AssayError } from '#core/errors.ts';
 import { newRequestId } from '#core/ids.ts';
 import { type ApiKey, claimRequestId } from '#core/keys/mod.ts';
+import type { LogLimit } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import type { Outbox, RawEntry } from '#core/outbox/mod.ts';
 import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
+import { LoggingRateError } from './logging-rate-error.ts';
 import { loggablePeriod } from './moments.ts';
 import { readCall, type SentCall } from './read-call.ts';
 
+export { LoggingRateError } from './logging-rate-error.ts';
+export { countDegraded } from './metrics.ts';
 export { BODY_PATHS } from './read-call.ts';
 
 /**
  * Logs a call for the organization of `key`, and resolves with its request id once it is committed to the outbox.
  * @throws AssayError invalid_body; request_id_in_use, which means that a request of this id is in the log already;
  *   outbox_unavailable, when it is not logged and can be sent again
+ * @throws LoggingRateError when the organization's logging rate is used up: it can be sent again later
  */
-export type LogRequest = (key: Pick<ApiKey, 'keyId' | 'organizationId'>, call: SentCall) => Promise<string>;
+export type LogRequest = (key: Sender, call: SentCall) => Promise<string>;
+
+/** Whose request is logged. */
+type Sender = Pick<ApiKey, 'keyId' | 'organizationId' | 'logsPer5s'>;
 
 export type LogDependencies = {
   outbox: Pick<Outbox, 'append'>;
+  logs: LogLimit;
   /** Connects as the owner. */
   sql: Sql;
   /** How long records are kept; null: for ever. */
@@ -30,9 +39,14 @@ export type LogDependencies = {
 
 /** Makes the function that logs calls. */
 export function createRequestLog(dependencies: LogDependencies): LogRequest {
-  const { outbox, sql, retentionDays, clock, log } = dependencies;
+  const { outbox, logs, sql, retentionDays, clock, log } = dependencies;
 
-  async function append(id: string, entry: RawEntry): Promise<void> {
+  /** What is counted and then not kept stays counted: that errs on the side of fewer logs, for 5 seconds. */
+  async function append({ organizationId, logsPer5s }: Sender, id: string, entry: RawEntry): Promise<void> {
+    if (logsPer5s !== null) {
+      const { isAdmitted, retryAfterMs } = await logs.admit(organizationId, logsPer5s);
+      if (!isAdmitted) throw new LoggingRateError(logsPer5s, retryAfterMs);
+    }
     if (await outbox.append(id, entry)) return;
     throw new AssayError(
       'outbox_unavailable',
@@ -44,25 +58,26 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
    * The claim is a transaction around the commit to the outbox, so that an id is used up only by a request that is
    * logged: a caller that was told nothing, or no, can send it again.
    */
-  async function claimAndAppend(organizationId: string, id: string, entry: RawEntry): Promise<void> {
+  async function claimAndAppend(sender: Sender, id: string, entry: RawEntry): Promise<void> {
     let isLogged = false;
     try {
       await sql.begin(async (tx) => {
-        if (!(await claimRequestId(tx, organizationId, id))) {
+        if (!(await claimRequestId(tx, sender.organizationId, id))) {
           throw new AssayError('request_id_in_use', `The request_id ${id} was used before`);
         }
-        await append(id, entry);
+        await append(sender, id, entry);
         isLogged = true;
       });
     } catch (error) {
       // While Postgres is away ids are taken on trust, as on the gateway. The same call sent twice is stored once anyway.
       if (!isStoreUnavailable(error)) throw error;
       log.warn({ requestId: id }, 'cannot check whether a request id was used before');
-      if (!isLogged) await append(id, entry);
+      if (!isLogged) await append(sender, id, entry);
     }
   }
 
-  return async ({ keyId, organizationId }, sent) => {
+  return async (sender, sent) => {
+    const { keyId, organizationId } = sender;
     const nowMs = clock.now();
     const { requestId, head, requestBody, responseBody } = readCall(
       sent,
@@ -74,8 +89,8 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
       requestBody,
       responseBody,
     };
-    if (requestId === null) await append(id, entry);
-    else await claimAndAppend(organizationId, id, entry);
+    if (requestId === null) await append(sender, id, entry);
+    else await claimAndAppend(sender, id, entry);
     return id;
   };
 }

@@ -20,6 +20,8 @@ export type AdmissionOptions = {
   availability: Availability;
   /** Gateways that live. */
   gateways(): number;
+  /** Whether more is leased than is asked for. */
+  takesAhead: boolean;
   patienceMs: number;
   /** A decision was made by this process's share. */
   onDegraded(): void;
@@ -84,11 +86,8 @@ export function createAdmission(options: AdmissionOptions): Admission {
     // What was admitted by share while the store was slow is counted first: until then it would grant as much again.
     if (account.uncounted.size > 0) await availability.attempt(() => options.countMissed(account));
     const gateways = options.gateways();
-    const ahead = aheadOf(
-      demand(account, clock.monotonic(), LEAST_MEASURE_MS),
-      gateways,
-      account.shape.widthMs,
-    );
+    const asked = demand(account, clock.monotonic(), LEAST_MEASURE_MS);
+    const ahead = options.takesAhead ? aheadOf(asked, gateways, account.shape.widthMs) : 0;
     const back = account.uncounted.size === 0 ? account.owed.shift() : undefined;
     const sentAt = clock.monotonic();
     const want = { need: asking.length, ahead, shares: 2 * gateways };

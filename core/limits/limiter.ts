@@ -23,8 +23,11 @@ export type LimiterOptions = {
   sql: Sql;
   clock: Clock;
   log: Logger;
-  /** Tells this process from the other gateways; made up when not given. */
-  processId?: string;
+  /**
+   * Tells this process from the other gateways; made up when not given. null: it is none, so that it takes no share from
+   * them and nothing ahead of need; without the store it admits by the share of one.
+   */
+  processId?: string | null;
   /** Gateways that are expected at least: how a quota is shared before the store has said how many there are. */
   gateways?: number;
   /** How long a call waits for the store. */
@@ -46,12 +49,13 @@ const FRESH_MS = 1_000;
 /** Makes the limiter of this process; its heartbeat begins at once. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { sql, clock, log, patienceMs = PATIENCE_MS, openMs = OPEN_MS, maxCounters = MAX_COUNTERS } = options;
+  const { processId = randomUUID() } = options;
   const store = createLimitStore(sql, { maxCounters, openMs });
   const accounts = createAccounts();
   const upkeep = createUpkeep({
     clock,
     store,
-    processId: options.processId ?? randomUUID(),
+    processId,
     gateways: options.gateways ?? 1,
     closeHolds: () => reservations.closeHolds(false),
   });
@@ -68,12 +72,14 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const settlements = createSettlements({ clock, log, store, availability });
   const { gateways, onHolding } = upkeep;
   const { onDegraded = () => {} } = options;
+  const takesAhead = processId !== null;
   const reservations = createReservations({
     clock,
     store,
     availability,
     settlements,
     gateways,
+    takesAhead,
     patienceMs,
     onDegraded,
   });
@@ -83,6 +89,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     availability,
     patienceMs,
     gateways,
+    takesAhead,
     onHolding,
     onDegraded,
     countMissed: upkeep.countMissedOf,

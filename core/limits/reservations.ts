@@ -29,6 +29,8 @@ export type ReservationsOptions = {
   settlements: Settlements;
   /** Gateways that live. */
   gateways(): number;
+  /** Whether more is reserved than is asked for. */
+  takesAhead: boolean;
   patienceMs: number;
   /** A decision was made by this process's share. */
   onDegraded(): void;
@@ -115,7 +117,8 @@ export function createReservations(options: ReservationsOptions): Reservations {
   function wishOf(account: Account, asking: readonly Ask[]): HoldWish {
     const now = clock.monotonic();
     const gateways = options.gateways();
-    const calls = aheadOf(demand(account, now, LEAST_MEASURE_MS), gateways, account.shape.widthMs);
+    const asked = demand(account, now, LEAST_MEASURE_MS);
+    const calls = options.takesAhead ? aheadOf(asked, gateways, account.shape.widthMs) : 0;
     const aheadNano = calls < LEAST_CALLS_AHEAD ? 0 : Math.floor(calls * account.usualNano);
     return {
       reservationId: randomUUID(),

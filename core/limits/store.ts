@@ -69,8 +69,8 @@ export type LimitStore = {
   /** Each reservation once. */
   settle(settlements: readonly Settlement[]): Promise<void>;
   peek(ask: StoreAsk): Promise<StoreAnswer>;
-  /** Says that this process lives; returns how many gateways do. */
-  beat(processId: string): Promise<number>;
+  /** Says that this gateway lives, null: only asks; returns how many do. */
+  beat(processId: string | null): Promise<number>;
   leave(processId: string): Promise<void>;
   /** Deletes up to `most` of what expired; returns how much that was. */
   sweep(most: number): Promise<number>;
@@ -158,7 +158,11 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
     },
     async beat(processId) {
       const [beat] = await soon(
-        sql<{ gateways: number }[]>`select assay.limit_beat(${processId}) as gateways`,
+        processId === null
+          ? sql<{ gateways: number }[]>`
+              select count(*)::int as gateways from assay.limit_gateways
+               where seen_at > clock_timestamp() - interval '10 seconds'`
+          : sql<{ gateways: number }[]>`select assay.limit_beat(${processId}) as gateways`,
       );
       return beat?.gateways ?? 1;
     },

@@ -24,7 +24,8 @@ export type Upkeep = {
 export type UpkeepOptions = {
   clock: Clock;
   store: LimitStore;
-  processId: string;
+  /** null: this process is no gateway. */
+  processId: string | null;
   /** Gateways that are expected at least, before the store has told how many there are. */
   gateways: number;
   /** Closes the holds that are dead. */
@@ -146,7 +147,7 @@ export function createUpkeep(options: UpkeepOptions): Upkeep & { start(availabil
     async leave() {
       await countMissed();
       await giveBack(0);
-      await store.leave(processId);
+      if (processId !== null) await store.leave(processId);
     },
     stop() {
       for (const timer of timers) clearInterval(timer);

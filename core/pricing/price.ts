@@ -22,11 +22,15 @@ const NANO_PER_USD = 1e9;
 
 /** The names that a call's price can be looked up by, best first: as they are, then without the provider's prefix. */
 export function priceNames({ provider, models }: PricedCall): string[] {
-  const prefix = `${provider}/`;
-  const given = models.filter((model) => model !== null && model !== '') as string[];
-  return given.flatMap((model) =>
-    model.startsWith(prefix) && model.length > prefix.length ? [model, model.slice(prefix.length)] : [model],
-  );
+  // A loop, as this is done twice for each call under a limit in money.
+  const names: string[] = [];
+  for (const model of models) {
+    if (model === null || model === '') continue;
+    names.push(model);
+    const rest = model.startsWith(provider) && model[provider.length] === '/' ? provider.length + 1 : 0;
+    if (rest > 0 && rest < model.length) names.push(model.slice(rest));
+  }
+  return names;
 }
 
 /** What a call cost, in whole nano-dollars; null (never 0) when none of its models has a known price. */

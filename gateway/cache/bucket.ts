@@ -70,6 +70,17 @@ export function withAnswer(bucket: Bucket, added: KnownAnswer, buckets: number):
   return [...others, added].sort(byAge).slice(0, buckets);
 }
 
+/** A bucket as Postgres has it, with what this process knows and Postgres has not been told yet. */
+export function withUnwritten(
+  bucket: Bucket,
+  known: Bucket,
+  unwritten: ReadonlySet<StoredAnswer>,
+  buckets: number,
+): Bucket {
+  const missing = known.filter(({ answer }) => answer !== null && unwritten.has(answer));
+  return missing.reduce((whole, item) => withAnswer(whole, item, buckets), bucket);
+}
+
 /** A bucket as Postgres has it, with the bodies that are in memory already. */
 export function withBodiesOf(bucket: Bucket, known: Bucket): Bucket {
   return bucket.map((item) => {

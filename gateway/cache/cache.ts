@@ -7,12 +7,14 @@ import type { Logger } from '#core/log.ts';
 import type { Sql } from '#core/postgres/mod.ts';
 import { createBreaker } from './breaker.ts';
 import {
+  type Bucket,
   type CacheAsk,
   chooseAnswer,
   drawPlace,
   type StoredAnswer,
   withAnswer,
   withBodiesOf,
+  withUnwritten,
 } from './bucket.ts';
 import { createClaims } from './claims.ts';
 import { createCoalescer } from './coalesce.ts';
@@ -56,9 +58,9 @@ export type AnswerCache = {
   /**
    * After a miss, of a call that would rather wait than be made twice: the answer of an identical call, of any gateway,
    * or the lead, and with it the duty to call the provider and then `done`, which stores the answer. Resolves within twice
-   * `waitMs`, never rejects.
+   * `waitMs`; rejects with the signal's reason alone, when that says that the call is not to be made any more.
    */
-  lead(ask: CacheAsk): Promise<Lead>;
+  lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead>;
   /** Keeps a complete 2xx answer: at once in memory, soon in Postgres. One of more than 8 MiB is not kept. */
   store(ask: CacheAsk, answer: StoredAnswer): void;
   readonly counts: Readonly<CacheCounts>;
@@ -96,6 +98,8 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
     maxBytes: options.maxQueuedBytes ?? DEFAULT_QUEUED_BYTES,
     log,
   });
+  /** In memory, and not in Postgres yet. */
+  const unwritten = new Set<StoredAnswer>();
   const lookUps = new Map<string, Promise<StoredAnswer | null | undefined>>();
 
   function remembered(ask: CacheAsk, place: number): { answer: StoredAnswer | null; isBelieved: boolean } {
@@ -116,10 +120,12 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
       return null;
     }
     if (bucket === undefined) return undefined;
+    const inMemory = before?.bucket ?? [];
+    const known = withUnwritten(withBodiesOf(bucket, inMemory), inMemory, unwritten, ask.buckets);
     // Unless an answer came in between, which these rows may lack.
-    if (memory.get(ask.key) === before)
-      memory.set(ask.key, { bucket: withBodiesOf(bucket, before?.bucket ?? []), knownAt });
-    return chooseAnswer(bucket, ask, place, nowMs)?.answer ?? null;
+    if (memory.get(ask.key) === before) memory.set(ask.key, { bucket: known, knownAt });
+    const choose = (from: Bucket) => chooseAnswer(from, ask, place, nowMs)?.answer ?? null;
+    return choose(known) ?? choose(bucket);
   }
 
   /** One look-up for all who ask the same at the same time. They get the same answer, also of several. */
@@ -164,7 +170,9 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
     const added = { requestId, storedAtMs, expiresAtMs: storedAtMs + ask.maxAgeMs, answer };
     const bucket = withAnswer(memory.get(ask.key)?.bucket ?? [], added, ask.buckets);
     memory.set(ask.key, { bucket, knownAt: clock.monotonic() });
+    unwritten.add(answer);
     await writes.put({ ask, answer });
+    unwritten.delete(answer);
   }
 
   const coalescer = createCoalescer({

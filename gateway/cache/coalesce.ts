@@ -22,30 +22,38 @@ export type CoalescerOptions = {
   onCoalesced(): void;
 };
 
+type Leader = Lead & { isLeader: true };
+
 /** How often a leader looks whether another process has the answer: soon at first, then less and less often. */
 const FIRST_POLL_MS = 20;
 const LAST_POLL_MS = 500;
 const POLL_GROWTH = 1.5;
 
 /** Makes the part of the cache that `lead` is. */
-export function createCoalescer(options: CoalescerOptions): { lead(ask: CacheAsk): Promise<Lead> } {
+export function createCoalescer(options: CoalescerOptions): {
+  lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead>;
+} {
   const { clock, waitMs, claims, remembered, read, keep, onCoalesced } = options;
   const flights = createFlights({ waitMs });
 
   /** The answer that another process got; null: the call is this process's to make, `hasClaim` or past all patience. */
-  async function askOthers(ask: CacheAsk): Promise<{ answer: StoredAnswer | null; hasClaim: boolean }> {
+  async function askOthers(
+    ask: CacheAsk,
+    left?: AbortSignal,
+  ): Promise<{ answer: StoredAnswer | null; hasClaim: boolean }> {
     const waitUntil = clock.monotonic() + waitMs;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, LAST_POLL_MS)) {
       const hasClaim = await claims.take(ask);
       // After the claim, not before: whoever gave it back had stored its answer.
       const answer = await read(ask);
-      if (answer !== null || hasClaim || clock.monotonic() >= waitUntil) return { answer, hasClaim };
+      const isOver = left?.aborted === true || clock.monotonic() >= waitUntil;
+      if (answer !== null || hasClaim || isOver) return { answer, hasClaim };
       await sleep(pollMs);
     }
   }
 
   /** The lead of a call that tells both, its flight and the other processes, how it ended. */
-  function leading(ask: CacheAsk, turn: Lead & { isLeader: true }, hasClaim: boolean): Lead {
+  function leading(ask: CacheAsk, turn: Leader, hasClaim: boolean): Leader {
     let isDone = false;
     const done = async (answer: StoredAnswer | null): Promise<void> => {
       if (isDone) return;
@@ -58,18 +66,27 @@ export function createCoalescer(options: CoalescerOptions): { lead(ask: CacheAsk
     return { isLeader: true, done: (answer) => void done(answer) };
   }
 
-  async function lead(ask: CacheAsk): Promise<Lead> {
+  /** Who has left while others were asked makes no call. */
+  function begin(lead: Leader, left?: AbortSignal): Lead {
+    if (left?.aborted === true) lead.done(null);
+    left?.throwIfAborted();
+    return lead;
+  }
+
+  async function lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead> {
+    left?.throwIfAborted();
     // It may have come since the caller's own look-up.
     const known = remembered(ask);
-    const turn: Lead = known === null ? await flights.join(ask.key) : { isLeader: false, answer: known };
+    const turn: Lead =
+      known === null ? await flights.join(ask.key, left) : { isLeader: false, answer: known };
     if (!turn.isLeader) {
       onCoalesced();
       return turn;
     }
     // Who wants several answers of a key does not mind that processes get one each.
     if (ask.buckets > 1) return leading(ask, turn, false);
-    const { answer, hasClaim } = await askOthers(ask);
-    if (answer === null) return leading(ask, turn, hasClaim);
+    const { answer, hasClaim } = await askOthers(ask, left);
+    if (answer === null) return begin(leading(ask, turn, hasClaim), left);
     if (hasClaim) void claims.release(ask);
     turn.done(answer);
     onCoalesced();

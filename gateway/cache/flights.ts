@@ -15,8 +15,11 @@ export type Lead =
     };
 
 export type Flights = {
-  /** Resolves at once with the lead when nobody else has it; else when there is an answer, or the lead is handed on. */
-  join(key: string): Promise<Lead>;
+  /**
+   * Resolves at once with the lead when nobody else has it; else when there is an answer, or the lead is handed on.
+   * Rejects with the signal's reason when that says so first: who has left is handed nothing.
+   */
+  join(key: string, left?: AbortSignal): Promise<Lead>;
 };
 
 type Follower = { resolve(lead: Lead): void; timer: NodeJS.Timeout };
@@ -75,7 +78,7 @@ export function createFlights({ waitMs }: { waitMs: number }): Flights {
   }
 
   /** One that has waited too long: it leads beside the others, and who comes later no longer waits for them. */
-  function leave(key: string, flight: Flight, follower: Follower): void {
+  function leadBeside(key: string, flight: Flight, follower: Follower): void {
     land(key, flight);
     takeOut(flight, follower);
     flight.leaders += 1;
@@ -83,17 +86,22 @@ export function createFlights({ waitMs }: { waitMs: number }): Flights {
   }
 
   return {
-    join: (key) => {
+    join: (key, left) => {
       const flight = flights.get(key);
       if (flight === undefined) {
         const own: Flight = { waiting: new Set(), leaders: 1, nextLeaders: 1 };
         flights.set(key, own);
         return Promise.resolve(leadOf(key, own));
       }
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => leave(key, flight, follower), waitMs);
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => leadBeside(key, flight, follower), waitMs);
         const follower = { resolve, timer };
         flight.waiting.add(follower);
+        const leave = () => {
+          takeOut(flight, follower);
+          reject(left?.reason);
+        };
+        left?.addEventListener('abort', leave, { once: true });
       });
     },
   };

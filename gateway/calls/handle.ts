@@ -124,7 +124,7 @@ async function answer(
   const stored = wish === null ? null : await findStored(call, proposal, wish, dependencies);
   if (wish !== null) call.ownHeaders.push(['service-cache', stored === null ? 'MISS' : 'HIT']);
   if (limit !== null) {
-    const admission = await dependencies.admissions.admit(call, limit, stored !== null);
+    const admission = await dependencies.admissions.admit({ call, routes, limit, isStored: stored !== null });
     call.ownHeaders.push(...admission.headers);
     if (!admission.isAdmitted) return await refuse(call, limit, dependencies);
   }

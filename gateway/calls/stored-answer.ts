@@ -50,18 +50,12 @@ export async function findStored(
 
 /** Waits as long as the client does. */
 async function leadWhileThere(call: Call, ask: CacheAsk, cache: AnswerCache): Promise<Lead> {
-  const leading = cache.lead(ask);
-  const { promise: gone, reject } = Promise.withResolvers<never>();
+  const left = new AbortController();
   const leave = () =>
-    reject(new AssayError('client_closed_request', 'The client left before its call was made'));
+    left.abort(new AssayError('client_closed_request', 'The client left before its call was made'));
   call.client.once('close', leave);
   try {
-    return await Promise.race([leading, gone]);
-  } catch (error) {
-    void leading.then((lead) => {
-      if (lead.isLeader) lead.done(null);
-    });
-    throw error;
+    return await cache.lead(ask, left.signal);
   } finally {
     call.client.off('close', leave);
   }

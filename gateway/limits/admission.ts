@@ -5,10 +5,21 @@ import type { Counter, Decision, Limiter, Policy, Reservation } from '#core/limi
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { HeaderPairs } from '../calls/answer.ts';
 import type { Call } from '../calls/call.ts';
+import type { Route } from '../providers/route.ts';
 import { createCosts } from './cost.ts';
 
 /** The limit that a call comes under: its policy, and the counter that it uses. */
 export type CallLimit = { policy: Policy; counter: Counter };
+
+/** A call that asks to be let in. */
+export type Applicant = {
+  call: Call;
+  /** Where it may be answered. */
+  routes: readonly Route[];
+  limit: CallLimit;
+  /** Its answer is stored. */
+  isStored: boolean;
+};
 
 export type Admission = {
   isAdmitted: boolean;
@@ -21,15 +32,15 @@ export type Admissions = {
    * Counts a call, or refuses it. One whose answer is stored uses nothing, and is told how its limit stands.
    * @throws AssayError invalid_rate_limit_policy when the call cannot be counted in the policy's unit
    */
-  admit(call: Call, limit: CallLimit, isStored: boolean): Admission | Promise<Admission>;
+  admit(applicant: Applicant): Admission | Promise<Admission>;
 };
 
 /** Makes what admits calls by `limiter`; what they cost is the catalog's. */
 export function createAdmissions(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): Admissions {
   const costs = createCosts(catalog);
 
-  function reserve(call: Call, { policy, counter }: CallLimit): Decision | Promise<Decision> {
-    const reservation = limiter.reserve(counter, policy, costs.estimate(call));
+  function reserve({ call, routes, limit }: Applicant): Decision | Promise<Decision> {
+    const reservation = limiter.reserve(limit.counter, limit.policy, costs.estimate(call, routes));
     return reservation instanceof Promise
       ? reservation.then((made) => settleAtEnd(call, made))
       : settleAtEnd(call, reservation);
@@ -43,15 +54,16 @@ export function createAdmissions(limiter: Limiter, catalog: Pick<Catalog, 'costO
     return reservation;
   }
 
-  function decide(call: Call, limit: CallLimit, isStored: boolean): Decision | Promise<Decision> {
-    const { policy, counter } = limit;
-    if (isStored) return limiter.peek(counter, policy);
-    return policy.unit === 'cents' ? reserve(call, limit) : limiter.admit(counter, policy);
+  function decide(applicant: Applicant): Decision | Promise<Decision> {
+    const { policy, counter } = applicant.limit;
+    if (applicant.isStored) return limiter.peek(counter, policy);
+    return policy.unit === 'cents' ? reserve(applicant) : limiter.admit(counter, policy);
   }
 
   return {
-    admit: (call, limit, isStored) => {
-      const decision = decide(call, limit, isStored);
+    admit: (applicant) => {
+      const { isStored } = applicant;
+      const decision = decide(applicant);
       return decision instanceof Promise
         ? decision.then((made) => toAdmission(made, isStored))
         : toAdmission(decision, isStored);

@@ -1,6 +1,5 @@
-/** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all gateways. */
-import type { Limiter } from '#core/limits/mod.ts';
-import { logPolicy, type Policy } from '#core/rate-limit/mod.ts';
+/** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all processes. */
+import { createLogLimit, type Limiter } from '#core/limits/mod.ts';
 import type { Call } from '../calls/call.ts';
 
 export type LoggingRate = {
@@ -13,18 +12,7 @@ export type LoggingRate = {
 
 /** @param onUnlogged a call is served and not logged */
 export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): LoggingRate {
-  const policies = new Map<number, Policy>();
-
-  /** Few rates are in use: one for each tier, and some of organizations' own. */
-  function policyOf(logsPer5s: number): Policy {
-    let policy = policies.get(logsPer5s);
-    if (policy === undefined) {
-      policy = logPolicy(logsPer5s);
-      policies.set(logsPer5s, policy);
-    }
-    return policy;
-  }
-
+  const logs = createLogLimit(limiter);
   return {
     watch: (call) => {
       const { organizationId, logsPer5s } = call.caller;
@@ -34,8 +22,7 @@ export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): Log
         if (!isLogged) onUnlogged();
         return isLogged;
       };
-      const counter = { organizationId, apiKeyId: null, unit: 'log', segment: '', value: '' } as const;
-      const decision = limiter.admit(counter, policyOf(logsPer5s));
+      const decision = logs.admit(organizationId, logsPer5s);
       if (decision instanceof Promise) call.isLogged = decision.then(({ isAdmitted }) => know(isAdmitted));
       else know(decision.isAdmitted);
     },

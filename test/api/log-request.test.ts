@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
@@ -510,8 +511,10 @@ t.test('while Postgres is away requests are logged all the same', async (t) => {
     await outbox.close();
     await sql.end();
   });
-  const logRequest = createRequestLog({ outbox, sql, retentionDays: null, clock: systemClock, log });
-  const key = { keyId: api.own.organizationId, organizationId: api.own.organizationId };
+  const logs = { admit: () => assert.fail('an organization without a rate has nothing to count') };
+  const logRequest = createRequestLog({ outbox, logs, sql, retentionDays: null, clock: systemClock, log });
+  const { organizationId } = api.own;
+  const key = { keyId: organizationId, organizationId, logsPer5s: null };
   const id = newRequestId();
   const value = call({ request_id: id });
   const written = [JSON.stringify(value.request.body), JSON.stringify(value.response.body)];

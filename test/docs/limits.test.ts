@@ -9,6 +9,7 @@ import { createLogger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import { createLimitService } from '../../api/limits/mod.ts';
+import { countDegraded } from '../../api/log/mod.ts';
 import { ownErrorBody } from '../../gateway/calls/answer.ts';
 import { gatewayMetrics } from '../../gateway/metrics.ts';
 import { OPENAI_ERRORS } from '../../gateway/surfaces/error-form.ts';
@@ -104,6 +105,8 @@ t.test('its metrics are there', async (t) => {
   const metrics = createMetrics('gateway');
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0, dropped: 0 };
   gatewayMetrics(metrics, { counts });
-  const there = await metrics.text();
+  const ofApi = createMetrics('api');
+  countDegraded(ofApi);
+  const there = (await metrics.text()) + (await ofApi.text());
   for (const [, name] of document.matchAll(/`(assay_\w+)`/g)) t.match(there, `# TYPE ${name} counter`);
 });

@@ -24,7 +24,8 @@ const RESETS = new Set(['60', '61']);
 
 /** All of an admitted call's limit headers, and no other. */
 function checkHeaders(t: Test, headers: Headers, remaining: number): void {
-  const { 'service-ratelimit-reset': reset = '', ...others } = headers;
+  // A busy machine may seem to have lost its counters: the share of an only gateway is the quota, and all else stays.
+  const { 'service-ratelimit-reset': reset = '', 'service-ratelimit-degraded': _isBusy, ...others } = headers;
   t.ok(RESETS.has(reset) || remaining === 5, `resets in ${reset} s`);
   t.same(others, {
     'service-ratelimit-limit': '5',

@@ -156,3 +156,23 @@ t.test('a change of one organization leaves the keys of the others known', async
   await proxy.cut();
   t.ok(await directory.find(key), 'an outage in this very moment is none for them');
 });
+
+t.test('a key that is known before the news of its making comes stays known', async (t) => {
+  const { directory, sql, proxy, organizationId, key } = await setting(t);
+  await warm(directory, key);
+  const news: string[] = [];
+  const listening = await sql.listen('assay_keys', (payload) => news.push(payload));
+  const { key: made } = await createKey(sql, { organizationId, scopes: SCOPES });
+  const other = await createOrganization(sql, { name: 'globex' });
+  const { key: otherKey } = await createKey(sql, { organizationId: other.organizationId, scopes: SCOPES });
+  await waitFor('the news of both', () => news.length === 2);
+  await listening.unlisten();
+  await warm(directory, made);
+  await warm(directory, otherKey);
+
+  await sql.notify('assay_keys', news[0]!);
+  await setTier(sql, 'globex', { tier: 'pro', logsPer5s: null });
+  await waitFor('what was told later', async () => (await directory.find(otherKey))?.tier === 'pro');
+  await proxy.cut();
+  t.ok(await directory.find(made), 'an outage in this very moment is none for it');
+});

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type Counter, type Limiter, readUsage } from '#core/limits/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { seededRandom } from '../../support/random.ts';
+import { startProgram } from './with-parent.ts';
 import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
 
 const world = await limitsWorld(t);
@@ -161,12 +160,8 @@ t.test('wherever a process is killed, the counter holds each cost, or else its e
   const random = seededRandom(23);
   const counter = makeCounter({ unit: 'cents' });
   const policy = makePolicy(400_000, 3_600, 'cents');
-  const program = fileURLToPath(new URL('./spender.ts', import.meta.url));
   const limit = JSON.stringify({ counter, policy });
-  const start = (seed: number) =>
-    spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, world.url, `${seed}`, limit], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+  const start = (seed: number) => startProgram('./spender.ts', [world.url, `${seed}`, limit]);
   const used = async () => (await readUsage(sql, counter.organizationId, 10))[0]?.used ?? 0;
   for (let round = 0; round < 4; round += 1) {
     const children = [start(2 * round), start(2 * round + 1)];

@@ -172,6 +172,7 @@ t.test('gateways that were seen within ten seconds live', async (t) => {
   t.equal(await store.beat('one'), 1);
   t.equal(await store.beat('two'), 2);
   t.equal(await store.beat('one'), 2);
+  t.equal(await store.beat(null), 2, 'who is none only asks');
   await sql`update assay.limit_gateways set seen_at = now() - interval '11 seconds' where process_id = 'two'`;
   t.equal(await store.beat('one'), 1);
   await store.leave('one');

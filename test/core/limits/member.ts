@@ -14,6 +14,7 @@ import {
 import { createLogger } from '#core/log.ts';
 import { connectPostgres } from '#core/postgres/mod.ts';
 import { seededRandom } from '../../support/random.ts';
+import { endWithParent } from './with-parent.ts';
 
 export type MemberTask = {
   url: string;
@@ -32,6 +33,8 @@ export type MemberTask = {
  * the call uses at least: 1, or of money the smaller one of its estimate and its cost.
  */
 export const RECORD_BYTES = 32;
+/** In place of a counter: a decision was made without the store, so that for a while none of them is exact. */
+export const WITHOUT_STORE = -1;
 /** What calls under a limit in money are thought to cost, in nano-dollars; they cost up to a tenth more or less. */
 export const ESTIMATES_NANO = { least: 80, most: 120 };
 const LONGEST_CALL_MS = 300;
@@ -66,15 +69,6 @@ async function run(task: MemberTask): Promise<void> {
     told = null;
   };
   let degraded = 0;
-  const limiter = createLimiter({
-    sql,
-    clock,
-    log: createLogger({ role: 'member', level: 'warn' }),
-    patienceMs: PATIENCE_MS,
-    onDegraded: () => {
-      degraded += 1;
-    },
-  });
   const record = Buffer.alloc(RECORD_BYTES);
   const note = (place: number, amount: number, notBefore: number, notAfter: number) => {
     [notBefore, notAfter, place, amount].forEach((value, index) => {
@@ -82,6 +76,16 @@ async function run(task: MemberTask): Promise<void> {
     });
     writeSync(file, record);
   };
+  const limiter = createLimiter({
+    sql,
+    clock,
+    log: createLogger({ role: 'member', level: 'warn' }),
+    patienceMs: PATIENCE_MS,
+    onDegraded: () => {
+      degraded += 1;
+      note(WITHOUT_STORE, 0, 0, 0);
+    },
+  });
   const ask = ({ counter, policy }: MemberTask['limits'][number]) => {
     if (policy.unit !== 'cents')
       return { decision: limiter.admit(counter, policy), amount: 1, settle: () => {} };
@@ -127,4 +131,7 @@ async function run(task: MemberTask): Promise<void> {
   if (degraded > 0) throw new Error(`${degraded} decisions were made without the store`);
 }
 
-if (process.argv[1] === import.meta.filename) await run(JSON.parse(process.argv[2]!) as MemberTask);
+if (process.argv[1] === import.meta.filename) {
+  endWithParent();
+  await run(JSON.parse(process.argv[2]!) as MemberTask);
+}

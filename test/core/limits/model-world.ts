@@ -111,6 +111,7 @@ export function modelWorld(
       availability,
       settlements,
       gateways: () => gateways,
+      takesAhead: true,
       patienceMs: 250,
       onDegraded: () => {},
     });

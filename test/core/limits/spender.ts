@@ -8,6 +8,9 @@ import { type Counter, createLimiter, type Policy } from '#core/limits/mod.ts';
 import { createLogger } from '#core/log.ts';
 import { connectPostgres } from '#core/postgres/mod.ts';
 import { seededRandom } from '../../support/random.ts';
+import { endWithParent } from './with-parent.ts';
+
+endWithParent();
 
 const [url = '', seed = '', limit = ''] = process.argv.slice(2);
 const { counter, policy } = JSON.parse(limit) as { counter: Counter; policy: Policy };
@@ -22,8 +25,9 @@ const limiter = createLimiter({
 
 async function call(): Promise<void> {
   const { isAdmitted, settle } = await limiter.reserve(counter, policy, 1_000);
-  if (!isAdmitted) return;
+  // Also when it is refused at once: what else happens to this process must be heard.
   await sleep(random() * 20);
+  if (!isAdmitted) return;
   settle(random() < 0.1 ? null : Math.floor(random() * 2_000));
 }
 

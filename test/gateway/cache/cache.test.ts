@@ -144,6 +144,31 @@ t.test('a bucket fills before it answers, and then gives any of its answers', as
   t.equal(await found(there, { ...ask, buckets: 4 }), null, 'who keeps more makes another');
 });
 
+t.test('a bucket that is asked for while Postgres is slow to write loses none of its answers', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello', { buckets: 2 });
+  const { promise: enough, resolve: release } = Promise.withResolvers<void>();
+  t.teardown(release);
+  const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>();
+  // It can be read, and not written.
+  const locking = world.sql.begin(async (tx) => {
+    await tx`lock table assay.cached_answers in share mode`;
+    isLocked();
+    await enough;
+  });
+  await locked;
+  cache.store(ask, world.answer('a'));
+  t.equal(await found(cache, ask), null, 'one is too few');
+  world.advance(1);
+  cache.store(ask, world.answer('b'));
+  t.ok((await found(cache, ask))?.atOnce, 'both are there');
+  t.match(await found(cache, { ...ask, maxAgeMs: ask.maxAgeMs - 1 }), { text: /[ab]/ });
+  release();
+  await locking;
+  await world.stored(2);
+});
+
 t.test('a bucket keeps no more answers than its caller asked for, the oldest go', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();

@@ -123,6 +123,48 @@ t.test('a leader that fails hands on to one; when it fails too to two, then to f
   await noClaims(world);
 });
 
+t.test('who has left is handed nothing, and does not count as one that failed', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello');
+  const first = await cache.lead(ask);
+  if (!first.isLeader) throw new Error('not the leader');
+  const leaving = new AbortController();
+  const left = Array.from({ length: 20 }, () => cache.lead(ask, leaving.signal));
+  const { leads, answers } = follow(cache, ask, 10);
+  leaving.abort(new Error('gone'));
+  t.ok((await Promise.allSettled(left)).every(({ status }) => status === 'rejected'));
+  await t.rejects(cache.lead(ask, leaving.signal), { message: 'gone' }, 'nor who had left before');
+  for (const size of [1, 2]) {
+    for (const lead of [first, ...leads.splice(0)]) lead.done(null);
+    await waitFor(`${size} to lead`, () => leads.length === size);
+    await settle(world);
+    t.equal(leads.length, size);
+  }
+  leads[0]!.done(world.answer('at last'));
+  await waitFor('all others', () => answers.length === 10 - 3);
+  for (const lead of leads) lead.done(null);
+  await noClaims(world);
+});
+
+t.test('one that leaves while another gateway is asked gives the lead back', async (t) => {
+  const world = await cacheWorld(t);
+  const [here, there] = [world.cache(), world.cache()];
+  const ask = askFor('hello');
+  const holder = await there.lead(ask);
+  if (!holder.isLeader) throw new Error('not the leader');
+  const leaving = new AbortController();
+  const left = here.lead(ask, leaving.signal);
+  await settle(world);
+  const { leads } = follow(here, ask, 1);
+  leaving.abort(new Error('gone'));
+  await t.rejects(left, { message: 'gone' });
+  holder.done(null);
+  await waitFor('the other to lead', () => leads.length === 1);
+  leads[0]!.done(null);
+  await noClaims(world);
+});
+
 t.test('a leader with nobody behind it leaves nothing behind', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
