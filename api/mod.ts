@@ -17,6 +17,7 @@ import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
+import { failureBody } from './routes/failure.ts';
 
 /** Queries at a time; those beyond wait for a connection. More would not be quicker: Postgres has its own cores. */
 const QUERY_CONNECTIONS = 10;
@@ -100,6 +101,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const server = await serve({
     fetch: app.fetch,
+    tell: failureBody,
     host: config.host,
     port: config.apiPort,
     drainDelayMs: config.drainDelayMs,

@@ -14,6 +14,7 @@ import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
+import { toldError } from './calls/answer.ts';
 import { createClaims } from './calls/claims.ts';
 import { createCallHandler } from './calls/handle.ts';
 import { createRecorder } from './calls/record.ts';
@@ -24,6 +25,7 @@ import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createModelAnswers, routable } from './models/mod.ts';
 import { createRouter } from './providers/route.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
+import { OPENAI_ERRORS } from './surfaces/error-form.ts';
 import { createUpstream } from './upstream/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
@@ -111,6 +113,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   const server = await serve({
     fetch: app.fetch,
+    tell: (error) => JSON.stringify(OPENAI_ERRORS.body(toldError(error))),
     host: config.host,
     port: config.gatewayPort,
     sharePort: config.sharePort,

@@ -1,15 +1,20 @@
 /**
- * `npm test`: one PostgreSQL server for all test files, and tap over them. Parameters go to tap: `npm test -- test/core`.
+ * `npm test`: one PostgreSQL server for all test files, one cluster that those copy which start a server of their own, one
+ * cache of compiled code, and tap over them. Parameters go to tap: `npm test -- test/core`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startTestServer } from '../test/support/postgres.ts';
+import { prepareCluster } from '../test/support/prepared-cluster.ts';
+import { tether } from '../test/support/tether.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const tap = join(root, 'node_modules', '.bin', 'tap');
+/** Hundreds of processes start, and load the same files: Node keeps them compiled, by their content. */
+const compileCache = join(root, 'node_modules', '.cache', 'assay-test-compiled');
 
 /** tap builds itself anew when its list of plugins is not its default: once, after an install or a change of .taprc. */
 function buildTap(): void {
@@ -24,23 +29,30 @@ function buildTap(): void {
   writeFileSync(stamp, wanted);
 }
 
-function runTap(postgresUrl: string): Promise<number> {
+/** @param directory that goes with tap, should this process be killed */
+function runTap(environment: Record<string, string>, directory: string): Promise<number> {
   const child = spawn(tap, process.argv.slice(2), {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ASSAY_TEST_POSTGRES_URL: postgresUrl },
+    env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...environment },
   });
   // Ctrl-C reaches tap too, which ends its tests; this process waits for it, to stop the server after them.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
-  return new Promise((resolve) => {
+  const ended = new Promise<number>((resolve) => {
     child.once('close', (code) => resolve(code ?? 1));
   });
+  tether({ pid: child.pid, ended, signal: 'TERM', directory });
+  return ended;
 }
 
 buildTap();
-const server = await startTestServer();
+const [server, cluster] = await Promise.all([startTestServer(), prepareCluster()]);
 try {
-  process.exitCode = await runTap(server.url);
+  process.exitCode = await runTap(
+    { ASSAY_TEST_POSTGRES_URL: server.url, ...cluster.environment },
+    cluster.directory,
+  );
 } finally {
   await server.stop();
+  rmSync(cluster.directory, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
 /** What a provider did not count of a call, and what there is to count instead. Pure. */
-import type { Usage } from '#core/chat/mod.ts';
+import { readBegunUsage, type Usage } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import {
@@ -41,7 +41,8 @@ export function uncountedOf({ head, request, answer, usage }: CountedCall): Unco
   if (isEmbeddings(answer)) return { prompt: countablePlain(request.input), completion: 0, begun: null };
   const completion = countableAnswer(answer);
   if (completion === null && !(head.omitResponse && wasText(answer))) return null;
-  return { prompt: promptOf(request), completion, begun: null };
+  const begun = readBegunUsage(answer);
+  return { prompt: begun?.promptTokens ?? promptOf(request), completion, begun };
 }
 
 /**

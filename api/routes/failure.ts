@@ -25,10 +25,15 @@ export function toAssayError(error: unknown): AssayError {
   });
 }
 
+/** The body of an answer that tells of a failure. */
+export function failureBody({ message }: AssayError): string {
+  return JSON.stringify({ data: null, error: message });
+}
+
 /** A failure as the management API tells it. */
 export function failureReply(error: AssayError): Response {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (error.status === 401) headers['www-authenticate'] = 'Bearer';
   if (error.status === 503) headers['retry-after'] = '1';
-  return new Reply(JSON.stringify({ data: null, error: error.message }), { status: error.status, headers });
+  return new Reply(failureBody(error), { status: error.status, headers });
 }

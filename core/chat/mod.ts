@@ -2,4 +2,4 @@
 export { type AssembledStream, assembleStream } from './assemble.ts';
 export { answerSkeleton } from './skeleton.ts';
 export type { Dialect } from './streams/dialect.ts';
-export { readUsage, textUsage, type Usage } from './usage.ts';
+export { readBegunUsage, readUsage, textUsage, type Usage } from './usage.ts';

@@ -51,15 +51,31 @@ function detail(usage: JsonObject, group: string, name: string): number {
 /**
  * Reads `usage` of an answer in any of the dialects: chat completions, completions, embeddings (no completion tokens),
  * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none, or
- * nothing but zeros, which Gemini says of embeddings: it does not count those.
+ * nothing but zeros, which Gemini says of embeddings: it does not count those; or when a translated stream broke off
+ * before anything but the prompt was counted.
  */
 export function readUsage(answer: JsonObject): Usage | null {
-  const usage = answer.usage;
+  return isBegun(answer) ? null : readCounts(answer);
+}
+
+/** What was counted before an answer broke off, where `readUsage` takes that for no usage: its prompt; null: nothing. */
+export function readBegunUsage(answer: JsonObject): Usage | null {
+  return isBegun(answer) ? readCounts(answer) : null;
+}
+
+function readCounts(answer: JsonObject): Usage | null {
+  const { usage } = answer;
   if (!isObject(usage)) return null;
   const read =
     count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage, answer.model);
   const isCounted = read !== null && Object.values(read).some((tokens) => tokens > 0);
   return isCounted ? withinBounds(read) : null;
+}
+
+/** Whether there is a prompt's count and no other, as the log keeps it from the beginning of a translated stream. */
+function isBegun({ choices, usage }: JsonObject): boolean {
+  if (!Array.isArray(choices) || !isObject(usage) || count(usage.prompt_tokens) === null) return false;
+  return usage.completion_tokens === undefined && usage.total_tokens === undefined;
 }
 
 /** Of counts that are each possible, the sum may not be. */

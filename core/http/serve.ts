@@ -6,8 +6,10 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { FastResponse, toNodeHandler } from 'srvx/node';
+import type { AssayError } from '../errors.ts';
 import { watchConnections } from './drain.ts';
 import { type ListenOptions, listen } from './listen.ts';
+import { answerMalformed } from './malformed.ts';
 
 /** Answers with this instead of `Response`: on Node it goes to the socket without building a web response. */
 export const Reply = FastResponse;
@@ -25,6 +27,8 @@ export type HttpServer = {
 
 export type ServeOptions = ListenOptions & {
   fetch: (request: Request) => Response | Promise<Response>;
+  /** The body that tells of an error where what came is no request that `fetch` could answer. Default: its sentence. */
+  tell?: (error: AssayError) => string;
   /** How long `close` goes on accepting connections, for load balancers that ask `/readyz` now and then. Default: 0. */
   drainDelayMs?: number;
 };
@@ -55,6 +59,11 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     noDelay: true,
   });
   const handle = toNodeHandler(options.fetch) as (request: IncomingMessage, response: ServerResponse) => void;
+  answerMalformed(server, {
+    maxHeaderBytes: MAX_HEADER_BYTES,
+    requestTimeoutMs: REQUEST_TIMEOUT_MS,
+    tell: options.tell ?? (({ message }) => JSON.stringify({ error: message })),
+  });
   const connections = watchConnections(server);
   server.on('request', (incoming, outgoing) => {
     if (!connections.begin(incoming, outgoing)) return;

@@ -1,11 +1,14 @@
 import { storableText } from '../schema/text.ts';
 import { isCompact } from './compact.ts';
+import { isRawNumber, parseExactJson, type RawNumber } from './exact.ts';
 import type { JsonObject } from './shape.ts';
 
 /** Deeper than any real body; Postgres's jsonb runs out of stack at some thousands. */
 const MAX_DEPTH = 512;
 /** Postgres's numeric holds more, but nothing above this survives as a JavaScript number anyway. */
 const TOO_LARGE = 1e308;
+/** Postgres's numeric has 16,383 digits behind the point, some 300 of which an exponent may take. */
+const LONGEST_NUMBER = 16_000;
 
 /** JSON as text that Postgres can cast to jsonb. */
 export type StorableJson = {
@@ -23,7 +26,7 @@ export function storableJson(value: unknown): StorableJson {
   const plain = JSON.stringify(isWhole ? value : cut(value, MAX_DEPTH));
   // Stringify writes NUL and lone surrogates as escapes, which only jsonb minds: the rare case pays, not the common one.
   if (!plain.includes('\\u') || !/\\u(0000|d[89a-f])/.test(plain)) return { text: plain, isWhole };
-  const text = JSON.stringify(clean(JSON.parse(plain)));
+  const text = JSON.stringify(clean(parseExactJson(plain)));
   return { text, isWhole: isWhole && text === plain };
 }
 
@@ -36,13 +39,19 @@ export function isStorableJson(text: string, value: JsonObject): boolean {
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
+  if (isRawNumber(value)) return isStorableNumber(value);
   return depth > 0 && Object.values(value).every((item) => isWithin(item, depth - 1));
 }
 
-/** A copy with what Postgres refuses replaced: deeper levels by null, infinite numbers by the largest. */
+function isStorableNumber({ rawJSON }: RawNumber): boolean {
+  return rawJSON.length <= LONGEST_NUMBER && Number.isFinite(Number(rawJSON));
+}
+
+/** A copy with what Postgres refuses replaced: deeper levels by null, numbers by the nearest that it takes. */
 function cut(value: unknown, depth: number): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : TOO_LARGE * Math.sign(value);
   if (typeof value !== 'object' || value === null) return value;
+  if (isRawNumber(value)) return isStorableNumber(value) ? value : cut(Number(value.rawJSON), depth);
   if (depth === 0) return null;
   if (Array.isArray(value)) return value.map((item) => cut(item, depth - 1));
   return fromEntries(Object.entries(value).map(([name, item]) => [name, cut(item, depth - 1)]));
@@ -50,7 +59,7 @@ function cut(value: unknown, depth: number): unknown {
 
 function clean(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;
   if (Array.isArray(value)) return value.map(clean);
   return fromEntries(Object.entries(value).map(([name, item]) => [storableText(name), clean(item)]));
 }

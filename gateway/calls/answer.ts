@@ -26,13 +26,24 @@ const DROPPED = new Set([
   'strict-transport-security',
 ]);
 
+const REQUEST_ID = 'service-request-id';
+
 /** What each answer says of its request, at least. */
 export function idHeaders(requestId: string): HeaderPairs {
-  return [['service-request-id', requestId]];
+  return [[REQUEST_ID, requestId]];
 }
 
+/** The same id under the name that the surface's clients know. */
+export function knownIdHeaders(requestId: string, { idHeader }: ErrorForm): HeaderPairs {
+  return idHeader === null ? [] : [[idHeader, requestId]];
+}
+
+/** The provider's own says more to who asks the provider about a call. */
+const YIELDS = 'request-id';
+
 /** The provider's headers for the client, and our own, which come first. Service-* is ours alone. */
-export function answerHeaders(provider: IncomingHttpHeaders, ownHeaders: HeaderPairs): HeaderPairs {
+export function answerHeaders(provider: IncomingHttpHeaders, allOwn: HeaderPairs): HeaderPairs {
+  const ownHeaders = YIELDS in provider ? allOwn.filter(([name]) => name !== YIELDS) : allOwn;
   const headers = [...ownHeaders];
   // Most calls say nothing of their own but Service-*.
   const isOwn = ownHeaders.length > 1 ? (name: string) => ownHeaders.some(([own]) => own === name) : null;
@@ -73,6 +84,9 @@ export function errorReply(
   const known = error instanceof AssayError ? error : UNKNOWN;
   const { code } = known;
   const headers: HeaderPairs = [['content-type', 'application/json'], ...ownHeaders];
+  const [, requestId] = ownHeaders.find(([name]) => name === REQUEST_ID) ?? [];
+  const isThere = ownHeaders.some(([name]) => name === form.idHeader);
+  if (requestId !== undefined && !isThere) headers.push(...knownIdHeaders(requestId, form));
   if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
   if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
   return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });

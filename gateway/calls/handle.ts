@@ -17,7 +17,7 @@ import type { Route } from '../providers/route.ts';
 import { type Plan, readRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import type { Upstream } from '../upstream/mod.ts';
-import { errorReply, idHeaders } from './answer.ts';
+import { errorReply, idHeaders, knownIdHeaders } from './answer.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
@@ -123,6 +123,7 @@ async function answer(
   const { proposal } = sendings[0]!;
   const stored = wish === null ? null : await findStored(call, proposal, wish, dependencies);
   if (wish !== null) call.ownHeaders.push(['service-cache', stored === null ? 'MISS' : 'HIT']);
+  if (stored !== null) call.ownHeaders.push(...knownIdHeaders(call.id, surface.errors));
   if (limit !== null) {
     const admission = await dependencies.admissions.admit({ call, routes, limit, isStored: stored !== null });
     call.ownHeaders.push(...admission.headers);

@@ -1,7 +1,6 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { dropMember, type JsonObject, setInnerMember, setMember } from '#core/json/mod.ts';
-import { parseExactJson } from '../providers/anthropic/mod.ts';
+import { dropMember, type JsonObject, parseExactJson, setInnerMember, setMember } from '#core/json/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
 import type { Surface } from '../surfaces/surface.ts';

@@ -1,11 +1,12 @@
 /** The answer of the providers that a call is tried at. */
 import type { Config } from '#core/config/mod.ts';
-
 import type { SendRouted } from '../routing/mod.ts';
-import type { Upstream } from '../upstream/mod.ts';
+import type { AnswerSink, ProviderAnswer, Upstream } from '../upstream/mod.ts';
+import { knownIdHeaders } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Proposal } from './proposal.ts';
 import type { AnswerHearing, Answering } from './relay.ts';
+import { watchForError } from './told-answer.ts';
 import { translatedAnswer } from './translated.ts';
 import { refusalOf } from './whole-answer.ts';
 
@@ -34,6 +35,7 @@ export function providedBy(
   { upstream, sendRouted, config }: ProvidedByDependencies,
 ): Answering {
   const hasSeveral = sendings.length > 1;
+  call.ownHeaders.push(...knownIdHeaders(call.id, call.surface.errors));
   const turnTo = (index: number): void => {
     const { route, hidesUsage } = sendings[index]!.proposal;
     call.route = route;
@@ -42,20 +44,29 @@ export function providedBy(
     if (route.model !== call.body.model)
       call.ownHeaders.push(['service-routed-model', headerText(`${route.provider}/${route.model}`)]);
   };
-  return ({ onStart, onFailure }) =>
-    sendRouted(
+  return ({ onStart, onFailure }) => {
+    let latest: ProviderAnswer | null = null;
+    return sendRouted(
       {
         routes: sendings.map(({ proposal }) => proposal.route),
         retries,
-        tryRoute: (_route, index, hear) => trySending(call, sendings[index]!, upstream, hear),
+        tryRoute: (_route, index, hear) =>
+          trySending(call, sendings[index]!, upstream, {
+            onStart: (answer, status) => {
+              latest = answer;
+              return hear.onStart(status === answer.status ? answer : { ...answer, status });
+            },
+            onFailure: hear.onFailure,
+          }),
         refuse: ({ row }, answer, body) => refusalOf(answer, body, row.label),
         maxHeldBytes: config.maxBodyBytes,
         onTried: (tried) => call.attempts.push(tried),
       },
       {
+        // Whatever the routes were told of it, the client gets it as it came.
         onStart: (answer, index) => {
           turnTo(index);
-          return onStart(answer);
+          return onStart(latest ?? answer);
         },
         onFailure: (error, index) => {
           turnTo(index);
@@ -63,7 +74,14 @@ export function providedBy(
         },
       },
     );
+  };
 }
+
+type SendingHearing = {
+  /** @param status what it counts as where it is decided what is tried next: an error may come as a success */
+  onStart(answer: ProviderAnswer, status: number): AnswerSink;
+  onFailure: AnswerHearing['onFailure'];
+};
 
 /** What callers name a model by may be any text, and a header holds visible ASCII: all else is percent-encoded. */
 function headerText(text: string): string {
@@ -74,23 +92,25 @@ function trySending(
   call: Call,
   { proposal, headers }: Sending,
   upstream: Upstream,
-  { onStart, onFailure }: AnswerHearing,
+  { onStart, onFailure }: SendingHearing,
 ): () => void {
   const { route, path, translation, body } = proposal;
   const { label } = route.row;
   const created = Math.floor(call.createdAtMs / 1_000);
-  const abort = upstream.send({
+  return upstream.send({
     label,
     origin: route.origin,
     path,
     headers,
     body,
-    onStart:
-      translation === null
-        ? onStart
-        : (answer) =>
-            translatedAnswer(answer, { translation, label, created, onStart, abort: () => abort() }),
+    onStart: (answer) =>
+      watchForError(answer, (status) => {
+        if (translation === null) return onStart(answer, status);
+        return translatedAnswer(
+          { ...answer, status },
+          { translation, label, created, onStart: (told) => onStart(told, status) },
+        );
+      }),
     onFailure,
   });
-  return abort;
 }

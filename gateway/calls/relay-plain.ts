@@ -4,10 +4,11 @@
  */
 import { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, encodingOf, type ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';
+import { toldStatusOfAnswer } from './told-error.ts';
 import { decodedText, isReadable, refusalOf } from './whole-answer.ts';
 
 export type PlainRelay = AnswerSink & {
@@ -22,14 +23,17 @@ export type PlainRelayOptions = {
   /** Beyond this the answer is refused: it would be held in memory. */
   maxAnswerBytes: number;
   respond(response: Response): void;
-  /** Stops the provider when its answer is refused. */
-  abort(): void;
 };
 
 /** How much of a provider's page is quoted in an error message. */
 const QUOTED_CHARACTERS = 2_000;
 
 type Answer = { status: number; body: Buffer; headers: HeaderPairs; errorCode: string | null };
+
+/** What the record says: of an error under the status of a success, the one that it would have had. */
+function recordedStatus({ status }: Answer, answer: ProviderAnswer, raw: Buffer): number {
+  return status > 299 ? status : (toldStatusOfAnswer(raw, encodingOf(answer)) ?? status);
+}
 
 /** The sink of a plain answer. */
 export function relayPlain(options: PlainRelayOptions): PlainRelay {
@@ -40,7 +44,7 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
 
   const finish = async (result: Answer, raw: Buffer, truncated: boolean): Promise<void> => {
     const outcome: Outcome = {
-      status: result.status,
+      status: recordedStatus(result, answer, raw),
       responseBody: raw.length === 0 ? result.body : raw,
       contentType: answer.headers['content-type'] ?? null,
       contentEncoding: raw.length === 0 ? null : (answer.headers['content-encoding'] ?? null),
@@ -63,7 +67,7 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
     data: (chunk) => {
       size += chunk.length;
       if (size > options.maxAnswerBytes) {
-        options.abort();
+        answer.stop();
         chunks.length = 0;
         size = 0;
         void finish(tooLarge(call, options.maxAnswerBytes), Buffer.alloc(0), true);

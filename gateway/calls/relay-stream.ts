@@ -11,19 +11,28 @@ import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import type { RecordOutcome } from './record.ts';
-import { FrameSplitter, isUsageFrame } from './sse-frames.ts';
+import { FrameSplitter, isNote, isUsageFrame } from './sse-frames.ts';
 import { mayTellError, toldStatus } from './told-error.ts';
 
 export type StreamRelayOptions = {
   call: Call;
   answer: ProviderAnswer;
   record: RecordOutcome;
-  /** How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. */
+  /**
+   * How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. Nor may one
+   * event be longer, which is held until it ends: the last event of a response has the whole answer in it.
+   */
   maxLoggedBytes: number;
   /** Milliseconds on the monotonic clock. */
   now(): number;
   respond(response: Response): void;
 };
+
+/**
+ * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also
+ * think for minutes first, and the client, or a proxy before it, wants to know by then that it is answered.
+ */
+const HEADERS_WAIT_MS = 100;
 
 /** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
 class ClientStream {
@@ -31,12 +40,13 @@ class ClientStream {
   #out: ServerResponse | null = null;
   #early: Buffer[] = [];
   #hasEnded = false;
+  #headersTimer: NodeJS.Timeout | undefined;
 
   constructor(answer: ProviderAnswer) {
     this.#answer = answer;
   }
 
-  /** Called by the HTTP layer once the headers are out. */
+  /** Called by the HTTP layer with the headers, which wait for what follows them. */
   pipe(out: ServerResponse): ServerResponse {
     this.#out = out;
     out.on('drain', () => this.#answer.resume());
@@ -44,11 +54,14 @@ class ClientStream {
     this.#early = [];
     for (const bytes of early) this.write(bytes);
     if (this.#hasEnded) out.end();
+    else if (early.length === 0) this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
+    out.once('close', () => clearTimeout(this.#headersTimer));
     return out;
   }
 
   write(bytes: Buffer): void {
     if (bytes.length === 0) return;
+    clearTimeout(this.#headersTimer);
     if (this.#out === null) this.#early.push(bytes);
     else if (!this.#out.write(bytes)) this.#answer.pause();
   }
@@ -62,7 +75,7 @@ class ClientStream {
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
   readonly #client: ClientStream;
-  readonly #splitter = new FrameSplitter();
+  readonly #splitter: FrameSplitter;
   #frames = 0;
   /** Of whole events, up to the last one. */
   #answerBytes = 0;
@@ -79,6 +92,7 @@ export class StreamRelay implements AnswerSink {
     const { call, answer } = options;
     this.#options = options;
     this.#client = new ClientStream(answer);
+    this.#splitter = new FrameSplitter(options.maxLoggedBytes);
     const headers = answerHeaders(answer.headers, call.ownHeaders).filter(
       ([name]) => name !== 'content-encoding',
     );
@@ -93,6 +107,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   data(chunk: Buffer): void {
+    if (this.#splitter.isOverrun) return;
     this.#ttftMs ??= this.#options.now() - this.#options.call.startedAt;
     this.#log(chunk);
     let passed: Buffer[] = [];
@@ -101,13 +116,12 @@ export class StreamRelay implements AnswerSink {
       this.#frames += 1;
       if (this.#ending === null) this.#answerBytes += frame.length;
       this.#mayHaveFailed ||= mayTellError(frame);
-      if (hidesUsage && isUsageFrame(frame)) continue;
+      if (isNote(frame) || (hidesUsage && isUsageFrame(frame))) continue;
       if (this.#ending === null && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
         // What follows the last event is not part of the answer, in whichever chunk it came.
-        if (this.#loggedBytes > this.#answerBytes)
-          this.#logged = [Buffer.concat(this.#logged).subarray(0, this.#answerBytes)];
+        this.#logWholeEvents();
         this.#ending = this.#mayHaveFailed
           ? this.#recordEnd(this.#assembled())
           : this.#record(this.#options.answer.status, false, null);
@@ -115,14 +129,15 @@ export class StreamRelay implements AnswerSink {
       passed.push(frame);
     }
     this.#send(passed);
+    if (this.#splitter.isOverrun) this.#giveUp();
   }
 
   end(): void {
-    this.#finish(null);
+    if (!this.#splitter.isOverrun) this.#finish(null);
   }
 
   fail(error: AssayError): void {
-    this.#finish(error);
+    if (!this.#splitter.isOverrun) this.#finish(error);
   }
 
   /** The client left: its record says so, with what had come. */
@@ -142,6 +157,20 @@ export class StreamRelay implements AnswerSink {
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
+  }
+
+  #logWholeEvents(): void {
+    if (this.#loggedBytes > this.#answerBytes)
+      this.#logged = [Buffer.concat(this.#logged).subarray(0, this.#answerBytes)];
+  }
+
+  /** An event would not end, and who sends it is not listened to any more. */
+  #giveUp(): void {
+    const { answer, call, maxLoggedBytes } = this.#options;
+    answer.stop();
+    if (this.#ending === null) this.#logWholeEvents();
+    const message = `The provider ${call.route.row.label} sent an event of more than ${maxLoggedBytes} bytes`;
+    this.#finish(new AssayError('provider_bad_answer', message));
   }
 
   #assembled(): AssembledStream {

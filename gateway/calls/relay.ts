@@ -63,7 +63,7 @@ export function relayCall(
         stream = new StreamRelay({ ...options, maxLoggedBytes: maxAnswerBytes, now });
         return encoding === null ? stream : decodingSink(encoding, call.route.row.label, stream);
       }
-      plain = relayPlain({ ...options, maxAnswerBytes, abort: () => abort() });
+      plain = relayPlain({ ...options, maxAnswerBytes });
       return plain;
     };
 

@@ -10,17 +10,46 @@ const NOTHING = Buffer.alloc(0);
 /** The longest end of a frame: two line ends of which the second is CR LF, after the LF of the first. */
 const SEAM_BYTES = 3;
 
+/** Begins an event that is for the log alone, and not passed on. No provider has one of this name. */
+export const NOTE_HEAD = 'event: assay.note\n';
+const NOTE_HEAD_BYTES = Buffer.from(NOTE_HEAD);
+/** The first letter of its name, at which nearly all other events differ. */
+const NOTE_LETTER = 'event: '.length;
+
+/** Whether a frame is for the log alone. */
+export function isNote(frame: Buffer): boolean {
+  if (frame[NOTE_LETTER] !== NOTE_HEAD_BYTES[NOTE_LETTER] || frame.length < NOTE_HEAD_BYTES.length)
+    return false;
+  return NOTE_HEAD_BYTES.compare(frame, 0, NOTE_HEAD_BYTES.length) === 0;
+}
+
 /** Splits what comes in into whole frames, each with the blank line that ends it. */
 export class FrameSplitter {
+  readonly #maxFrameBytes: number;
   /** Bytes after the last whole frame. Joined only when their frame ends, so that a huge event is copied once. */
   #rest: Buffer[] = [];
+  #restBytes = 0;
+  #isOverrun = false;
+
+  /** @param maxFrameBytes how long a frame may be: it is held in memory until it ends */
+  constructor(maxFrameBytes: number) {
+    this.#maxFrameBytes = maxFrameBytes;
+  }
+
+  /** A frame was longer than any may be: it is given up, and so is all that comes behind it. */
+  get isOverrun(): boolean {
+    return this.#isOverrun;
+  }
 
   /** Takes a chunk; returns the frames that it made whole. */
   push(chunk: Buffer): Buffer[] {
+    if (this.#isOverrun) return [];
     if (this.#rest.length > 0) {
       const seam = Buffer.concat([this.#tail(), chunk.subarray(0, SEAM_BYTES)]);
       if (frameEnd(seam, 0) === -1 && frameEnd(chunk, 0) === -1) {
         this.#rest.push(chunk);
+        this.#restBytes += chunk.length;
+        if (this.#restBytes > this.#maxFrameBytes) this.#giveUp();
         return [];
       }
     }
@@ -28,16 +57,24 @@ export class FrameSplitter {
     const frames: Buffer[] = [];
     let start = 0;
     for (let end = frameEnd(bytes, 0); end !== -1; end = frameEnd(bytes, end)) {
+      if (end - start > this.#maxFrameBytes) break;
       frames.push(bytes.subarray(start, end));
       start = end;
     }
-    this.#rest = start === bytes.length ? [] : [bytes.subarray(start)];
+    this.#restBytes = bytes.length - start;
+    this.#rest = this.#restBytes === 0 ? [] : [bytes.subarray(start)];
+    if (this.#restBytes > this.#maxFrameBytes) this.#giveUp();
     return frames;
   }
 
-  /** What came after the last whole frame: a last event that no blank line ended, or a torn one. */
+  /** What came after the last whole frame: a last event that no blank line ended, or a torn one; nothing of an overrun. */
   rest(): Buffer {
     return Buffer.concat(this.#rest);
+  }
+
+  #giveUp(): void {
+    this.#isOverrun = true;
+    this.#rest = [];
   }
 
   #tail(): Buffer {
@@ -58,14 +95,19 @@ function frameEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
+// As bytes: a text would be encoded for each search.
+const CHOICES = Buffer.from('"choices"');
+const USAGE = Buffer.from('"usage"');
+const [SPACE, COLON, OPEN, CLOSE] = [0x20, 0x3a, 0x5b, 0x5d];
+
 /**
  * Whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
  * The bytes are searched first, so that ordinary frames are not parsed.
  */
 export function isUsageFrame(frame: Buffer): boolean {
-  const choices = frame.indexOf('"choices"');
-  if (choices === -1 || !frame.includes('"usage"')) return false;
-  if (!/^"choices"\s*:\s*\[\s*\]/.test(frame.toString('latin1', choices, choices + 32))) return false;
+  const choices = frame.indexOf(CHOICES);
+  if (choices === -1 || !isEmptyListAt(frame, choices + CHOICES.length) || !frame.includes(USAGE))
+    return false;
   const data = frame
     .toString('utf8')
     .split(/\r?\n/)
@@ -83,4 +125,14 @@ export function isUsageFrame(frame: Buffer): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether `: []` stands behind a member's name. */
+function isEmptyListAt(frame: Buffer, from: number): boolean {
+  let at = from;
+  while (frame[at] === SPACE || frame[at] === COLON) at += 1;
+  if (frame[at] !== OPEN) return false;
+  at += 1;
+  while (frame[at] === SPACE) at += 1;
+  return frame[at] === CLOSE;
 }

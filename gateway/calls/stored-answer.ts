@@ -67,9 +67,10 @@ function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredAns
     return null;
   const { status, contentEncoding, contentType, responseBody } = outcome;
   if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
-  // Some providers tell of a failure under the status 200. Responses say that there was none.
+  // What cannot be read broke off, and some providers tell of a failure under the status 200. Responses say that there was
+  // none.
   const said = completionOf(outcome);
-  if (isObject(said) && (said.error ?? null) !== null) return null;
+  if (!isObject(said) || (said.error ?? null) !== null) return null;
   return { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
 }
 
@@ -81,6 +82,7 @@ export function replay({ status, contentType, body }: StoredAnswer): Answering {
       headers: contentType === null ? {} : { 'content-type': contentType },
       pause: () => {},
       resume: () => {},
+      stop: () => {},
     });
     sink.data(body);
     sink.end();

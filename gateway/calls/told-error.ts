@@ -1,5 +1,6 @@
-/** Errors that providers tell of in the middle of a stream. */
-import { isObject } from '#core/json/mod.ts';
+/** Errors that providers tell of under the status of a success: in the middle of a stream, or in place of an answer. */
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { statusOfErrorType } from '../providers/anthropic/mod.ts';
 
 /**
@@ -15,7 +16,36 @@ export function toldStatus(error: unknown): number | null {
   return statusOfErrorType(typeof error.type === 'string' ? error.type : '');
 }
 
-const ERROR_MEMBER = '"error"';
+/** What answers of any dialect have, of which an error in their place has none. */
+const OF_ANSWERS = ['choices', 'content', 'output', 'data', 'results'];
+
+/** An error is short, and shorter still when it is packed; whatever is packed must be unpacked to be told from an answer. */
+const LONGEST_BYTES = { plain: 64 * 1024, packed: 1_024 };
+
+/** How long an answer can be that is an error. */
+export function longestError(encoding: string | null): number {
+  return encoding === null ? LONGEST_BYTES.plain : LONGEST_BYTES.packed;
+}
+
+/** The same for an answer in one piece that is an error and nothing else, although its status is a success's. */
+export function toldStatusOfAnswer(body: Buffer, encoding: string | null): number | null {
+  if (body.length > longestError(encoding)) return null;
+  const error = readObject(body, encoding)?.error ?? '';
+  return error === '' ? null : toldStatus(isObject(error) ? error : {});
+}
+
+/** Null: it is none, or an answer. */
+function readObject(body: Buffer, encoding: string | null): JsonObject | null {
+  if (encoding === null && !mayTellError(body)) return null;
+  try {
+    const value: unknown = JSON.parse(decodeAnswer(body, encoding).toString('utf8'));
+    return isObject(value) && !OF_ANSWERS.some((name) => name in value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const ERROR_MEMBER = Buffer.from('"error"');
 const [SPACE, COLON, N] = [0x20, 0x3a, 0x6e];
 
 /**

@@ -4,9 +4,8 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError } from '#core/errors.ts';
-import type { JsonObject } from '#core/json/mod.ts';
+import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
-import { parseExactJson, type StreamTranslator } from '../providers/anthropic/mod.ts';
 import type { Translation } from '../surfaces/translation.ts';
 import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
@@ -19,8 +18,6 @@ export type TranslatedOptions = {
   created: number;
   /** Where the translated answer begins. */
   onStart(answer: ProviderAnswer): AnswerSink;
-  /** Stops the provider when its answer is refused. */
-  abort(): void;
 };
 
 /** The sink of a provider's answer that passes it on in the other dialect. */
@@ -29,10 +26,10 @@ export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOpti
   const encoding = encodingOf(answer);
   if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
     const sink = options.onStart(retyped(answer, 'application/json'));
-    return wholeAnswer({ answer, encoding, translation, created, sink, abort: options.abort });
+    return wholeAnswer({ answer, encoding, translation, created, sink });
   }
   const start = options.onStart(retyped(answer, answer.headers['content-type']!));
-  const sink = streamedAnswer(translation.stream(created), start);
+  const sink = streamedAnswer(answer, start, options);
   return encoding === null ? sink : decodingSink(encoding, label, sink);
 }
 
@@ -44,18 +41,34 @@ function retyped(answer: ProviderAnswer, contentType: string): ProviderAnswer {
   return { ...answer, headers };
 }
 
+/** No message, and no event, is nearly as large. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
 /** What a stream becomes as it comes. */
-function streamedAnswer(translator: StreamTranslator, sink: AnswerSink): AnswerSink {
+function streamedAnswer(
+  answer: ProviderAnswer,
+  sink: AnswerSink,
+  { translation, created, label }: TranslatedOptions,
+): AnswerSink {
+  const translator = translation.stream({ created, maxEventBytes: MAX_MESSAGE_BYTES });
   const pass = (frames: readonly Buffer[]) => {
     for (const frame of frames) sink.data(frame);
   };
   return {
-    data: (chunk) => pass(translator.push(chunk)),
+    data: (chunk) => {
+      if (translator.isOverrun) return;
+      pass(translator.push(chunk));
+      if (!translator.isOverrun) return;
+      answer.stop();
+      sink.fail(badAnswer(`The provider ${label} sent an event of more than ${MAX_MESSAGE_BYTES} bytes`));
+    },
     end: () => {
+      if (translator.isOverrun) return;
       pass(translator.end());
       sink.end();
     },
     fail: (error) => {
+      if (translator.isOverrun) return;
       // All but its last event may have come: then the answer is whole, as it is in the same dialect.
       const frames = translator.end();
       if (!translator.isComplete) {
@@ -74,14 +87,10 @@ type WholeAnswer = {
   translation: Translation;
   created: number;
   sink: AnswerSink;
-  abort(): void;
 };
 
-/** No message is nearly as large. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
-
 /** What a message or an error becomes once it is whole. */
-function wholeAnswer({ answer, encoding, translation, created, sink, abort }: WholeAnswer): AnswerSink {
+function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnswer): AnswerSink {
   const chunks: Buffer[] = [];
   let size = 0;
   return {
@@ -91,7 +100,7 @@ function wholeAnswer({ answer, encoding, translation, created, sink, abort }: Wh
         chunks.push(chunk);
         return;
       }
-      abort();
+      answer.stop();
       sink.fail(badAnswer(`The provider sent an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
     },
     end: () => {

@@ -13,6 +13,8 @@ export type ToldError = {
 };
 
 export type ErrorForm = {
+  /** Where the surface's clients look for the id of a call, beside Service-Request-Id; null: nowhere else. */
+  idHeader: string | null;
   /** The body of an answer. */
   body(error: ToldError): JsonObject;
   /** The last event of a stream that breaks off after `framesBefore` events. */
@@ -25,12 +27,14 @@ function openAiBody({ message, type, code }: ToldError) {
 
 /** `{"error": {message, type, param, code}}`; in a stream, an event of the same. */
 export const OPENAI_ERRORS: ErrorForm = {
+  idHeader: null,
   body: openAiBody,
   frame: (error) => `data: ${JSON.stringify(openAiBody(error))}\n\n`,
 };
 
 /** As OpenAI's; in a stream, the event `error` with its number, as every event of a response has one. */
 export const RESPONSES_ERRORS: ErrorForm = {
+  idHeader: null,
   body: openAiBody,
   frame: (error, framesBefore) => {
     const { message, code } = error;
@@ -52,6 +56,7 @@ function anthropicBody({ status, message, code }: ToldError) {
 
 /** `{"type": "error", "error": {type, message}}`; in a stream, the event `error`. */
 export const ANTHROPIC_ERRORS: ErrorForm = {
+  idHeader: 'request-id',
   body: anthropicBody,
   frame: (error) => `event: error\ndata: ${JSON.stringify(anthropicBody(error))}\n\n`,
 };

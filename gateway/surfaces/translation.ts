@@ -26,7 +26,8 @@ export type Translation = {
    * @throws AssayError provider_bad_answer
    */
   answer(answer: JsonObject, created: number): JsonObject;
-  stream(created: number): StreamTranslator;
+  /** @param options `created`: as above; `maxEventBytes`: how long an event of the provider's may be */
+  stream(options: { created: number; maxEventBytes: number }): StreamTranslator;
   error(status: number, body: string): JsonObject;
 };
 
@@ -43,7 +44,7 @@ const CHAT_BY_MESSAGES: Translation = {
     return toMessagesRequest(body, { model, maxTokensDefault });
   },
   answer: (message, created) => toCompletion(message, { created }),
-  stream: (created) => new MessagesStreamTranslator({ created }),
+  stream: (options) => new MessagesStreamTranslator(options),
   error: toOpenAiError,
 };
 
@@ -52,7 +53,7 @@ const MESSAGES_BY_CHAT: Translation = {
   request: (body, model, { maxTokensField, takesUsageOption, extensions }) =>
     fromMessagesRequest(body, { model, maxTokensField, asksForUsage: takesUsageOption, extensions }),
   answer: fromCompletion,
-  stream: () => new CompletionStreamTranslator(),
+  stream: (options) => new CompletionStreamTranslator(options),
   error: toAnthropicError,
 };
 

@@ -125,6 +125,7 @@ export class Connection {
     exchange.start({
       status,
       headers,
+      stop: () => exchange.abort(),
       pause: () => {
         if (this.#exchange !== exchange) return;
         this.#deadline = NEVER;

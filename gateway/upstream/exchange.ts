@@ -11,13 +11,15 @@ export type AnswerSink = {
   fail(error: AssayError): void;
 };
 
-/** The beginning of a provider's answer, and the means to slow it down. */
+/** The beginning of a provider's answer, and the means to slow it down or to stop it. */
 export type ProviderAnswer = {
   status: number;
   /** Names in lower case; a list where a name came several times. */
   headers: IncomingHttpHeaders;
   pause(): void;
   resume(): void;
+  /** Gives it up: nothing more of it is heard. */
+  stop(): void;
 };
 
 export type ProviderRequest = {

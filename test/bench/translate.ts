@@ -5,7 +5,7 @@
  * gathers them.
  */
 
-import { FrameSplitter, isUsageFrame } from '../../gateway/calls/sse-frames.ts';
+import { FrameSplitter, isNote, isUsageFrame } from '../../gateway/calls/sse-frames.ts';
 import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
@@ -19,6 +19,7 @@ const EVENTS = 1_000;
 const RUNS = 100;
 const ROUNDS = 5;
 const CHARACTERS_AN_EVENT = 20;
+const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
 const WORDS = Array.from({ length: EVENTS }, (_, index) =>
   prose((index + 1) * CHARACTERS_AN_EVENT).slice(index * CHARACTERS_AN_EVENT),
@@ -48,8 +49,20 @@ function messageEvents(): string[] {
   ];
 }
 
+function fromAnthropic(): MessagesStreamTranslator {
+  return new MessagesStreamTranslator({ created: 1_700_000_000, maxEventBytes: MAX_EVENT_BYTES });
+}
+
+function fromOpenAi(): CompletionStreamTranslator {
+  return new CompletionStreamTranslator({ maxEventBytes: MAX_EVENT_BYTES });
+}
+
+function splitter(): FrameSplitter {
+  return new FrameSplitter(MAX_EVENT_BYTES);
+}
+
 function chunks(): string[] {
-  const translator = new MessagesStreamTranslator({ created: 1_700_000_000 });
+  const translator = fromAnthropic();
   return messageEvents().flatMap((frame) => translator.push(Buffer.from(frame)).map(String));
 }
 
@@ -62,10 +75,12 @@ type Sink = { push(chunk: Buffer): Buffer[] };
 
 /** What the relay does with each chunk of a stream that needs no translation. */
 class PassThrough {
-  readonly #splitter = new FrameSplitter();
+  readonly #splitter = splitter();
 
   push(chunk: Buffer): Buffer[] {
-    return this.#splitter.push(chunk).filter((frame) => !isUsageFrame(frame) && !isDoneFrame(frame));
+    return this.#splitter
+      .push(chunk)
+      .filter((frame) => !isNote(frame) && !isUsageFrame(frame) && !isDoneFrame(frame));
   }
 }
 
@@ -93,14 +108,14 @@ function gather(frames: string[], many: number): Buffer[] {
 /** Runs the benchmark; it takes no arguments. */
 export async function run(): Promise<void> {
   const directions: [string, string[], () => Sink][] = [
-    ['Anthropic to OpenAI', messageEvents(), () => new MessagesStreamTranslator({ created: 1_700_000_000 })],
-    ['OpenAI to Anthropic', chunks(), () => new CompletionStreamTranslator()],
-    ['… with its padding', chunks().map(padded), () => new CompletionStreamTranslator()],
+    ['Anthropic to OpenAI', messageEvents(), fromAnthropic],
+    ['OpenAI to Anthropic', chunks(), fromOpenAi],
+    ['… with its padding', chunks().map(padded), fromOpenAi],
   ];
   const rows = directions.flatMap(([name, frames, make]) =>
     [1, 10].map((many) => {
       const input = gather(frames, many);
-      const sinks = [() => new FrameSplitter(), () => new PassThrough(), make];
+      const sinks = [splitter, () => new PassThrough(), make];
       const figures: number[][] = sinks.map(() => []);
       // By turns, so that what else the machine does falls on all.
       for (let round = 0; round < ROUNDS; round += 1) {

@@ -2,7 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '#core/log.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#core/postgres/mod.ts';
+import { postgresPid } from '../support/postgres.ts';
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts';
+import { tether } from '../support/tether.ts';
 
 /** What is written need not outlive a power cut, but must outlive the server: commits are synchronous. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '50' };
@@ -63,7 +65,14 @@ export class Postgres {
   }
 }
 
-function startServer(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
+async function startServer(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
   const log = createLogger({ role: 'chaos', level: 'silent' });
-  return startEmbeddedPostgres({ dataDir, log, settings: SETTINGS, ...(port !== undefined && { port }) });
+  const server = await startEmbeddedPostgres({
+    dataDir,
+    log,
+    settings: SETTINGS,
+    ...(port !== undefined && { port }),
+  });
+  tether({ pid: postgresPid(dataDir), ended: server.exited, signal: 'QUIT' });
+  return server;
 }

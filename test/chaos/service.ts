@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { inheritedEnvironment } from '../support/assay.ts';
+import { tether } from '../support/tether.ts';
 import { highestResidentBytes } from './memory.ts';
 
 export type ServiceRole = 'gateway' | 'api' | 'ingest';
@@ -80,13 +82,16 @@ export class Service {
 
   #spawn(): ChildProcess {
     const { role, environment } = this.#options;
-    const { PATH = '', HOME = '' } = process.env;
     this.life += 1;
-    this.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, role], {
-      env: { PATH, HOME, ...environment },
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, role], {
+      env: { ...inheritedEnvironment(), ...environment },
       stdio: ['ignore', this.#log, this.#log],
     });
-    return this.#child;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    // It may be frozen then, and hear of no other signal.
+    tether({ pid: child.pid, ended, signal: 'KILL' });
+    this.#child = child;
+    return child;
   }
 
   /** Watches a life: whether it is up, and how much memory it takes. */

@@ -235,6 +235,54 @@ t.test(
   },
 );
 
+for (const path of ['/v1/chat/completions', '/v1/responses']) {
+  t.test(`an event without an end is one error event of ${path}, and its provider is stopped`, async (t) => {
+    await using strict = await startTestGateway({
+      MAX_BODY_BYTES: '1024',
+      CUSTOM_BASE_URL: gateway.provider.url,
+    });
+    const begun =
+      path === '/v1/responses'
+        ? 'event: response.created\ndata: {"type":"response.created"}\n\n'
+        : CHUNK('Hi');
+    const endless = `${begun}data: {"id":"c1","x":"${'x'.repeat(1_000_000)}`;
+    gateway.provider.script(() => bytes(endless, { ending: 'stall', chunking: { bytesEach: 16_384 } }));
+    const answer = await fetch(`${strict.url}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${strict.key}` },
+      body: JSON.stringify({ ...STREAM, model: 'custom/m', input: 'Hi' }),
+    });
+    const call = gateway.provider.requests.at(-1)!;
+    const text = await answer.text();
+    t.match(text.split('\n\n').at(-2), 'sent an event of more than 4096 bytes');
+    t.notMatch(text, 'xxx');
+    await call.ended;
+    t.equal(call.aborted, true);
+    const record = await strict.record(answer);
+    t.match(record, { truncated: true, error_code: 'provider_bad_answer', is_stream: true });
+    t.notMatch(record.response_text, 'xxx');
+  });
+}
+
+t.test('a client hears that it is answered before the first event comes', async (t) => {
+  let speak = () => {};
+  const thinking = createServer((incoming, response) => {
+    incoming.resume();
+    response.writeHead(200, EVENTS).flushHeaders();
+    speak = () => response.end(CHUNK('Hi') + FINISH + DONE);
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => thinking.once('listening', resolve));
+  t.teardown(() => thinking.close());
+  await using other = await startTestGateway({
+    CUSTOM_BASE_URL: `http://127.0.0.1:${(thinking.address() as AddressInfo).port}/v1`,
+  });
+  const answer = await other.chat({ ...STREAM, model: 'custom/m' });
+  t.equal(answer.status, 200);
+  speak();
+  t.equal(await answer.text(), CHUNK('Hi') + FINISH + DONE);
+  t.match(await other.record(answer), { truncated: false });
+});
+
 t.test('a slow client slows the provider down instead of filling memory', async (t) => {
   const event = CHUNK('x'.repeat(100_000));
   let written = 0;

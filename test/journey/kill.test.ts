@@ -22,6 +22,7 @@ const KILLS = 50;
 const DENO_EVERY = 5;
 const INGEST_EVERY = 8;
 const CLIENTS = 8;
+const REFUSED_PAUSE_MS = 25;
 /** A kill comes this long after the gateway has served again. */
 const LIFE_MS = { min: 20, max: 500 };
 const FINDABLE_WITHIN_MS = 20_000;
@@ -41,7 +42,8 @@ async function keepCalling(
     } catch (error) {
       if (!(error instanceof OpenAI.APIError) && !(error instanceof TypeError)) throw error;
       failures += 1;
-      await sleep(5);
+      // Refused, most of them, while the next gateway starts: asked more often, they would take the machine from it.
+      await sleep(REFUSED_PAUSE_MS);
     }
   }
   return failures;

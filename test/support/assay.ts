@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { postgresPid } from './postgres.ts';
+import { copyPreparedCluster } from './prepared-cluster.ts';
+import { tether } from './tether.ts';
 
 export type Runtime = 'node' | 'deno';
 
@@ -15,7 +18,10 @@ export type AssayOptions = {
   runtime?: Runtime;
   /** Beside PATH and HOME, which are passed on, and the ports, which are free ones. */
   environment?: Record<string, string>;
-  /** One that a test keeps over several starts; a temporary one otherwise, removed at `stop`. */
+  /**
+   * One that a test keeps over several starts, or that is to be made from nothing. A temporary one otherwise, removed at
+   * `stop`, which has its PostgreSQL cluster from the beginning where `npm test` has prepared one.
+   */
   dataDir?: string;
 };
 
@@ -55,16 +61,26 @@ function commandOf(runtime: Runtime, parameters: string[]): [string, string[]] {
   return [process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...parameters]];
 }
 
-/** Runs `main.ts` with these parameters, and nothing of this process's environment but PATH and HOME. */
+/** What of this process's environment goes to those that it starts: nothing that Assay reads. */
+export function inheritedEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) };
+}
+
+/**
+ * Runs `main.ts` with these parameters, and nothing of this process's environment that Assay reads. It is told to stop
+ * when this process is gone.
+ * @param temporary a directory that is removed then
+ */
 export function runMain(
   parameters: string[],
   environment: Record<string, string>,
   runtime: Runtime = 'node',
+  temporary?: string,
 ): Run {
-  const { PATH = '', HOME = '' } = process.env;
   const [command, all] = commandOf(runtime, parameters);
   const child = spawn(command, all, {
-    env: { PATH, HOME, ...environment },
+    env: { ...inheritedEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -79,6 +95,7 @@ export function runMain(
   const ended = new Promise<Ending>((resolve) => {
     child.once('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), 50));
   });
+  tether({ pid: child.pid, ended, signal: 'TERM', ...(temporary !== undefined && { directory: temporary }) });
   return { process: child, ended, stdout: () => stdout, stderr: () => stderr };
 }
 
@@ -134,10 +151,6 @@ function pidOf(run: Run, role: string): number {
   return Number(latest[2]);
 }
 
-function postgresPid(dataDir: string): number {
-  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
 /**
  * Starts Assay and waits until it is ready.
  * @throws Error with everything it said when it ends instead
@@ -146,7 +159,8 @@ export async function startAssay(options: AssayOptions = {}): Promise<Assay> {
   const temporary = options.dataDir === undefined ? temporaryDataDir() : null;
   const dataDir = options.dataDir ?? temporary!.path;
   const environment = { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir, ...options.environment };
-  const run = runMain([], environment, options.runtime);
+  if (temporary !== null && !('DATABASE_URL' in environment)) await copyPreparedCluster(dataDir);
+  const run = runMain([], environment, options.runtime, temporary?.path);
   let ended = false;
   void run.ended.then(() => {
     ended = true;

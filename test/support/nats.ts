@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './free-port.ts';
+import { tether } from './tether.ts';
 
 export type NatsServer = {
   url: string;
@@ -50,6 +51,8 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
     const child = spawn(options.binary ?? 'nats-server', ['-c', file], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    tether({ pid: child.pid, ended, signal: 'KILL', directory });
     let said = '';
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(

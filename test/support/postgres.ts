@@ -14,6 +14,7 @@ import {
   type Sql,
   startEmbeddedPostgres,
 } from '#core/postgres/mod.ts';
+import { tether } from './tether.ts';
 
 export type TestDatabase = {
   /** Connects as the owner of everything in it. */
@@ -33,11 +34,17 @@ const FAST_SETTINGS = {
   max_connections: '300',
 };
 
+/** The process id of the PostgreSQL server of a data directory, as it has written it down. */
+export function postgresPid(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
 /** A PostgreSQL server in a temporary directory, which goes when the server stops or this process ends. */
 export async function startTestServer(): Promise<TestServer & { server: EmbeddedPostgres }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-postgres-'));
   const log = createLogger({ role: 'test', level: 'error' });
   const server = await startEmbeddedPostgres({ dataDir, log, settings: FAST_SETTINGS });
+  tether({ pid: postgresPid(dataDir), ended: server.exited, signal: 'QUIT', directory: dataDir });
   return {
     url: server.url,
     server,

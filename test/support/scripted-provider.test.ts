@@ -140,3 +140,21 @@ t.test('embeddings and models work with the openai package', async (t) => {
   );
   t.equal((await client.models.list()).data.length, 3);
 });
+
+t.test('a long stream to a slow reader leaves no listeners behind', async (t) => {
+  const warned: string[] = [];
+  const warn = ({ name }: Error) => void warned.push(name);
+  process.on('warning', warn);
+  t.teardown(() => process.removeListener('warning', warn));
+  const { provider } = await start(t);
+  const piece = Buffer.alloc(1024 * 1024, 'x');
+  provider.script(() => ({
+    kind: 'bytes',
+    body: Buffer.concat(Array(60).fill(piece)),
+    chunking: { bytesEach: piece.length },
+  }));
+  let received = 0;
+  for await (const bytes of (await post(provider, CHAT)).body!) received += bytes.length;
+  t.equal(received, 60 * piece.length);
+  t.same(warned, []);
+});

@@ -145,8 +145,6 @@ export type AnswerEvent = StreamedEvent | EndEvent;
 
 /** Reads one dialect's stream, and tells what happens to the function it was made with. */
 export type EventReader = {
-  /** What was counted so far; null when nothing was. */
-  readonly usage: TokenUsage | null;
   /** Takes a whole frame, when it is a delta that need not be parsed; null when it must be read. */
   readRaw(frame: Buffer): RawDelta | null;
   /** Takes a whole frame. @throws SyntaxError when its data is not JSON */
@@ -165,7 +163,7 @@ export type EventWriter = {
 };
 
 /** A provider's error in the middle of a stream. */
-export type AnswerError = { status: number; type: string; message: string };
+export type AnswerError = { type: string; message: string };
 
 /** The tool whose input is the answer, where a model has no other way to be held to JSON. */
 export const ANSWER_TOOL = 'answer_in_json';

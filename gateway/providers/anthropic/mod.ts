@@ -2,9 +2,8 @@
  * Anthropic's Messages API and OpenAI's chat completions, translated into each other: requests, answers, streams and
  * errors. Pure. docs/translation.md says what becomes of each field.
  */
+
 export { anthropicErrorType, statusOfErrorType, toAnthropicError, toOpenAiError } from './errors.ts';
-export { parseExactJson } from './exact-json.ts';
-export type { AnswerError, TokenUsage } from './form.ts';
 export { isMessageStopFrame } from './messages/stop-frame.ts';
 export { writeCompletionUsage } from './openai/usage.ts';
 export { CompletionStreamTranslator, MessagesStreamTranslator, StreamTranslator } from './stream.ts';

@@ -9,10 +9,16 @@ export type RawDelta = { type: 'text' | 'tool_arguments'; call: number; start: n
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
+/** Up to here bytes are compared and copied sooner one by one than by a call out of JavaScript. */
+const FEW_BYTES = 64;
+
 /** Whether `bytes` holds `expected` at `from`. */
 export function holdsAt(bytes: Buffer, expected: Buffer, from: number): boolean {
-  const end = from + expected.length;
-  return bytes.length >= end && expected.compare(bytes, from, end) === 0;
+  const { length } = expected;
+  if (bytes.length < from + length) return false;
+  if (length > FEW_BYTES) return expected.compare(bytes, from, from + length) === 0;
+  for (let at = 0; at < length; at += 1) if (bytes[from + at] !== expected[at]) return false;
+  return true;
 }
 
 /** Behind the JSON string that starts with its quote at `from`; -1 when there is none, or an empty one. */
@@ -27,9 +33,11 @@ export function stringEnd(bytes: Buffer, from: number): number {
 
 /** `head`, the delta's text and `tail`. */
 export function writeRawDelta(head: Buffer, frame: Buffer, { start, end }: RawDelta, tail: Buffer): Buffer {
-  const out = Buffer.allocUnsafe(head.length + end - start + tail.length);
+  const tailAt = head.length + end - start;
+  const out = Buffer.allocUnsafe(tailAt + tail.length);
   out.set(head, 0);
-  out.set(frame.subarray(start, end), head.length);
-  out.set(tail, head.length + end - start);
+  if (end - start > FEW_BYTES) out.set(frame.subarray(start, end), head.length);
+  else for (let at = start; at < end; at += 1) out[head.length + at - start] = frame[at]!;
+  out.set(tail, tailAt);
   return out;
 }

@@ -1,5 +1,5 @@
 import { FrameSplitter } from '../../calls/sse-frames.ts';
-import type { AnswerError, AnswerEvent, EventReader, EventWriter, TokenUsage } from './form.ts';
+import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';
 import { ChunkReader } from './openai/chunk-reader.ts';
@@ -9,7 +9,7 @@ type MakeReader = (emit: (event: AnswerEvent) => void) => EventReader;
 
 /** A streamed answer in one dialect, as it comes, written in the other: bytes in, whole frames out. */
 export class StreamTranslator {
-  readonly #splitter = new FrameSplitter();
+  readonly #splitter: FrameSplitter;
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
   /** What was written since the last frame that stands alone. */
@@ -17,9 +17,11 @@ export class StreamTranslator {
   #text = '';
   #frames: Buffer[] = [];
   #isComplete = false;
-  #failure: AnswerError | null = null;
+  #hasFailed = false;
 
-  constructor(makeReader: MakeReader, writer: EventWriter) {
+  /** @param maxEventBytes how long an event of the provider's may be */
+  constructor(maxEventBytes: number, makeReader: MakeReader, writer: EventWriter) {
+    this.#splitter = new FrameSplitter(maxEventBytes);
     this.#reader = makeReader((event) => this.#take(event));
     this.#writer = writer;
   }
@@ -29,14 +31,9 @@ export class StreamTranslator {
     return this.#isComplete;
   }
 
-  /** The error that the provider sent, or what was wrong with its stream. It has been told to the client. */
-  get failure(): AnswerError | null {
-    return this.#failure;
-  }
-
-  /** What the provider had counted so far, also of a stream that failed. */
-  get usage(): TokenUsage | null {
-    return this.#reader.usage;
+  /** An event was longer than any may be: what came before it has come out, and nothing more will. */
+  get isOverrun(): boolean {
+    return this.#splitter.isOverrun;
   }
 
   /**
@@ -62,13 +59,8 @@ export class StreamTranslator {
     return this.#flush();
   }
 
-  /** The frame that tells the client of a failure that the provider could not. */
-  writeError(error: AnswerError): Buffer {
-    return Buffer.from(this.#writer.write({ type: 'error', error }));
-  }
-
   get #isOver(): boolean {
-    return this.#isComplete || this.#failure !== null;
+    return this.#isComplete || this.#hasFailed;
   }
 
   #read(frame: Buffer): void {
@@ -83,13 +75,13 @@ export class StreamTranslator {
       this.#reader.read(frame.toString('utf8'));
     } catch {
       const message = 'The provider sent an event that is not valid JSON';
-      this.#take({ type: 'error', error: { status: 502, type: 'api_error', message } });
+      this.#take({ type: 'error', error: { type: 'api_error', message } });
     }
   }
 
   #take(event: AnswerEvent): void {
     if (event.type !== 'end') {
-      if (event.type === 'error') this.#failure = event.error;
+      if (event.type === 'error') this.#hasFailed = true;
       this.#text += this.#writer.write(event);
       return;
     }
@@ -121,14 +113,14 @@ export class StreamTranslator {
 /** Anthropic's events in, OpenAI's chunks out. */
 export class MessagesStreamTranslator extends StreamTranslator {
   /** @param options `created`: seconds since 1970, as every chunk says it */
-  constructor({ created }: { created: number }) {
-    super((emit) => new MessageEventReader(emit), new ChunkWriter(created));
+  constructor({ created, maxEventBytes }: { created: number; maxEventBytes: number }) {
+    super(maxEventBytes, (emit) => new MessageEventReader(emit), new ChunkWriter(created));
   }
 }
 
 /** OpenAI's chunks in, Anthropic's events out. */
 export class CompletionStreamTranslator extends StreamTranslator {
-  constructor() {
-    super((emit) => new ChunkReader(emit), new MessageEventWriter());
+  constructor({ maxEventBytes }: { maxEventBytes: number }) {
+    super(maxEventBytes, (emit) => new ChunkReader(emit), new MessageEventWriter());
   }
 }

@@ -20,6 +20,7 @@ t.test('input that is no JSON object, broken off or a mistake, is kept as its te
     '"a"',
     '[1]',
     '12',
+    '12345678901234567890',
     '{"a":1}}',
     `${'{"a":'.repeat(200_000)}1234567890123456`,
   ]) {
@@ -31,14 +32,8 @@ t.test('input that is no JSON object, broken off or a mistake, is kept as its te
   t.strictSame(contentOf(begunWith)[0]?.input, { a: 1 }, 'some providers send it whole');
 });
 
-t.test(
-  'integers keep their digits; a number beyond every double is what JSON.parse makes of it',
-  async (t) => {
-    const digits = '1'.repeat(400);
-    const text = `{"a":[12345678901234567890,-9007199254740993,1e400,${digits},0.1234567890123456789],"s":"${digits}"}`;
-    t.equal(
-      JSON.stringify(contentOf(TOOL, json(text))[0]?.input),
-      `{"a":[12345678901234567890,-9007199254740993,null,null,0.12345678901234568],"s":"${digits}"}`,
-    );
-  },
-);
+t.test('numbers keep their digits, also those that no double holds', async (t) => {
+  const digits = '1'.repeat(400);
+  const text = `{"a":[12345678901234567890,-9007199254740993,1e400,${digits},0.1234567890123456789],"s":"${digits}"}`;
+  t.equal(JSON.stringify(contentOf(TOOL, json(text))[0]?.input), text);
+});

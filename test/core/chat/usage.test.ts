@@ -27,6 +27,13 @@ t.test('a chat completion tells what was cached, written, reasoned, heard and sa
   );
 });
 
+t.test('where only the prompt of a completion was counted, its cost is not known', async (t) => {
+  const usage = { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 20 } };
+  t.equal(readUsage({ choices: [], usage }), null);
+  t.match(readUsage({ data: [], usage }), { promptTokens: 100 }, 'of embeddings that is all');
+  t.match(readUsage({ choices: [], usage: { ...usage, total_tokens: 100 } }), { promptTokens: 100 });
+});
+
 t.test('reasoning that a total has on top of the completion is part of it', async (t) => {
   const details = { completion_tokens_details: { reasoning_tokens: 300 } };
   const apart = read({ prompt_tokens: 10, completion_tokens: 20, total_tokens: 330, ...details });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { storableJson } from '#core/json/mod.ts';
+import { parseExactJson, storableJson } from '#core/json/mod.ts';
 import { testDatabase } from '../../support/postgres.ts';
 
 const database = await testDatabase();
@@ -35,6 +35,29 @@ for (const [what, text] of ODD) {
     t.equal(({} as { x?: number }).x, undefined);
   });
 }
+
+t.test('numbers kept as they were written are written so, whatever else has to be replaced', async (t) => {
+  const number = '12345678901234567890';
+  const deep = `${'['.repeat(600)}${']'.repeat(600)}`;
+  const within = `${'['.repeat(511)}${number}${']'.repeat(511)}`;
+  const stored = (text: string) => storableJson(parseExactJson(text));
+  t.strictSame(stored(`{"a":${within}}`), { text: `{"a":${within}}`, isWhole: true });
+  t.match(stored(`{"a":${number},"b":${deep}}`).text, `{"a":${number},"b":[`);
+  t.strictSame(stored(`{"a":-${number},"b":"\\u0000"}`), {
+    text: `{"a":-${number},"b":"\ufffd"}`,
+    isWhole: false,
+  });
+});
+
+t.test('of them Postgres takes every one, those beyond double precision as the largest', async (t) => {
+  const long = `0.${'1'.repeat(40_000)}`;
+  const small = `1.2345678901234567890e-30000`;
+  const { text } = storableJson(
+    parseExactJson(`{"a":1e400000,"b":-1e999,"c":${'9'.repeat(200_000)},"d":${long},"e":${small}}`),
+  );
+  t.match(text, /^\{"a":1e\+308,"b":-1e\+308,"c":1e\+308,"d":0\.1/);
+  await t.resolves(database.sql`select ${text}::text::jsonb`);
+});
 
 t.test('ordinary values are written as JSON.stringify writes them', async (t) => {
   fc.assert(

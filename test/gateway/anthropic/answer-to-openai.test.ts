@@ -1,8 +1,8 @@
 import t from 'tap';
 import { readUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import type { JsonObject } from '#core/json/mod.ts';
-import { parseExactJson, toCompletion } from '../../../gateway/providers/anthropic/mod.ts';
+import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
+import { toCompletion } from '../../../gateway/providers/anthropic/mod.ts';
 
 const USAGE = {
   input_tokens: 9,

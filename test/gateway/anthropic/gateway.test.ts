@@ -164,6 +164,24 @@ t.test('an answer that is no message is a 502, and a stream that breaks off has 
   t.match(await gateway.record(cut), { truncated: true });
 });
 
+t.test('of a stream that has no end, the log keeps what was counted at its beginning', async (t) => {
+  const { gateway, anthropic } = await setUp(t);
+  anthropic.script(() => ({
+    ...(sse(STREAM.subarray(0, 900)) as Behaviour & { kind: 'bytes' }),
+    ending: 'cut',
+  }));
+  const cut = await gateway.chat({ ...ASK, stream: true, stream_options: { include_usage: true } });
+  t.notMatch(await cut.text(), /usage|assay/, 'clients add up what they are told');
+  const record = await gateway.record(cut);
+  t.match(record, { prompt_tokens: 472 + 100 + 20, usage_estimated: true });
+  t.ok(record.completion_tokens! > 0, 'and what was said is counted here');
+  const { response_text: said } = record;
+  t.same(JSON.parse(said).usage, {
+    prompt_tokens: 472 + 100 + 20,
+    prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 100 },
+  });
+});
+
 t.test('what Anthropic cannot express is refused before it is called', async (t) => {
   const { gateway, anthropic } = await setUp(t);
   const refused = await gateway.chat({ ...ASK, n: 2 });

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { isNote } from '../../../gateway/calls/sse-frames.ts';
 import { toCompletion } from '../../../gateway/providers/anthropic/mod.ts';
 import {
   blockStart,
@@ -182,25 +183,55 @@ t.test('an error in the middle keeps what came, and has neither a finish reason 
   const stream = Buffer.concat([fixture('overloaded.anthropic'), Buffer.from(messageEnd('end_turn'))]);
   const out = Buffer.concat([...translator.push(stream), ...translator.end()]).toString();
   const data = dataOf(out);
-  t.match(data[1], { choices: [{ delta: { content: 'Half of' } }] });
+  t.match(data[2], { choices: [{ delta: { content: 'Half of' } }] });
   t.same(data.at(-1), {
     error: { message: 'Overloaded', type: 'overloaded_error', param: null, code: null },
   });
   t.notMatch(out, /"finish_reason":"|\[DONE\]/);
-  t.same(translator.failure, { status: 529, type: 'overloaded_error', message: 'Overloaded' });
   t.notOk(translator.isComplete);
-  t.match(translator.usage, { inputTokens: 25, outputTokens: 1 });
+});
+
+t.test(
+  'how long the prompt is, is told the log at the beginning, apart from what clients read',
+  async (t) => {
+    const usage = {
+      input_tokens: 25,
+      cache_read_input_tokens: 40,
+      cache_creation_input_tokens: 3,
+      output_tokens: 1,
+    };
+    const stream = translateCut(fromAnthropic, Buffer.from(messageStart(usage)), []);
+    const notes = stream.split('\n\n').filter((frame) => isNote(Buffer.from(frame)));
+    t.equal(notes.length, 1);
+    t.match(dataOf(notes[0]!), [{ id: 'msg_1', choices: [] }]);
+    t.same((dataOf(notes[0]!)[0] as JsonObject).usage, {
+      prompt_tokens: 68,
+      prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 3 },
+    });
+    t.notOk(isNote(Buffer.from('event: assistant\ndata: {}\n\n')));
+  },
+);
+
+t.test('an event longer than may be ends the stream behind what came before it', async (t) => {
+  const text = blockStart(0, { type: 'text', text: '' }) + delta(0, { type: 'text_delta', text: 'said' });
+  const translator = fromAnthropic(1_000);
+  const out = translator.push(Buffer.from(`${messageStart() + text}data: ${'x'.repeat(2_000)}`));
+  t.match(dataOf(Buffer.concat(out).toString()).at(-1), { choices: [{ delta: { content: 'said' } }] });
+  t.equal(translator.isOverrun, true);
+  t.same(translator.push(Buffer.from(`\n\n${messageEnd('end_turn')}`)), []);
+  t.equal(translator.isComplete, false);
 });
 
 t.test('an event that is not JSON is an error of the provider, a torn last one is nothing', async (t) => {
   const broken = fromAnthropic();
-  broken.push(Buffer.from(`${messageStart()}event: content_block_delta\ndata: {"type":"content_bl\n\n`));
-  t.equal(broken.failure?.status, 502);
+  const out = broken.push(
+    Buffer.from(`${messageStart()}event: content_block_delta\ndata: {"type":"content_bl\n\n`),
+  );
+  t.match(dataOf(Buffer.concat(out).toString()).at(-1), { error: { type: 'api_error' } });
   const torn = fromAnthropic();
   torn.push(Buffer.from(messageStart()));
   t.same(torn.push(Buffer.from('event: content_block_delta\ndata: {"type":"content_bl')), []);
   t.same(torn.end(), []);
-  t.equal(torn.failure, null);
   t.notOk(torn.isComplete, 'nor is it an end');
 });
 

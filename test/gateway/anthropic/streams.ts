@@ -8,6 +8,8 @@ import {
 } from '../../../gateway/providers/anthropic/mod.ts';
 
 export const CREATED = 1_700_000_000;
+/** More than any event here has. */
+const MAX_EVENT_BYTES = 1024 * 1024;
 
 /** The bytes of a fixture, its line ends as named. */
 export function fixture(name: string, lineEnd: '\n' | '\r\n' = '\n'): Buffer {
@@ -15,12 +17,12 @@ export function fixture(name: string, lineEnd: '\n' | '\r\n' = '\n'): Buffer {
   return Buffer.from(text.replaceAll('\n', lineEnd));
 }
 
-export function fromAnthropic(): StreamTranslator {
-  return new MessagesStreamTranslator({ created: CREATED });
+export function fromAnthropic(maxEventBytes = MAX_EVENT_BYTES): StreamTranslator {
+  return new MessagesStreamTranslator({ created: CREATED, maxEventBytes });
 }
 
-export function fromOpenAi(): StreamTranslator {
-  return new CompletionStreamTranslator();
+export function fromOpenAi(maxEventBytes = MAX_EVENT_BYTES): StreamTranslator {
+  return new CompletionStreamTranslator({ maxEventBytes });
 }
 
 /** Everything that comes out when `bytes` go in, cut at `places`. */

@@ -71,6 +71,8 @@ class ClientResponse extends Writable {
     this.headers = headers;
   }
 
+  flushHeaders(): void {}
+
   override _write(chunk: Buffer, _encoding: string, done: () => void): void {
     this.chunks.push(chunk);
     this.size += chunk.length;
@@ -96,9 +98,9 @@ function provider(exchange: Exchange): Answering {
         resume?.();
         resume = null;
       },
+      stop: () => {},
     };
     let paused: Promise<void> | null = null;
-    const abort = () => {};
     const sink =
       translation === null
         ? onStart(answer)
@@ -107,7 +109,6 @@ function provider(exchange: Exchange): Answering {
             label: 'TEST',
             created: CREATED_AT_MS / 1_000,
             onStart,
-            abort,
           });
     const feed = async () => {
       for (const chunk of chunks) {
@@ -119,7 +120,7 @@ function provider(exchange: Exchange): Answering {
       else sink.fail(new AssayError('provider_unreachable', 'The provider TEST closed the connection'));
     };
     void feed();
-    return abort;
+    return () => {};
   };
 }
 

@@ -179,7 +179,7 @@ function play(ending: Ending, hear: TryHearing, soon: (deliver: () => void) => v
   }
   const status = 'status' in ending ? ending.status : 200;
   const headers = ('headers' in ending ? ending.headers : undefined) ?? STREAM;
-  const answer = { status, headers, pause: () => {}, resume: () => {} };
+  const answer = { status, headers, pause: () => {}, resume: () => {}, stop: () => {} };
   soon(() => {
     const sink = hear.onStart(answer);
     soon(() => playBody(ending, sink));

@@ -83,6 +83,42 @@ const failureOf = (call: PromiseLike<unknown>): PromiseLike<unknown> =>
 const dataOf = (text: string) =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Record<string, unknown>);
 
+t.test("Anthropic's client shows the id of every call: the provider's, else ours", async (t) => {
+  const { anthropic, client, gateway } = await setUp(t);
+  const OF_OPENAI = { ...ASK, model: 'gpt-4o-mini' };
+  const own = async (ask: typeof ASK) => {
+    const { response, request_id } = await client.messages.create(ask).withResponse();
+    t.equal(request_id, response.headers.get('service-request-id'));
+  };
+  anthropic.script(() => json(MESSAGE));
+  await own(ASK);
+  await own(OF_OPENAI);
+  const stream = await client.messages.create({ ...OF_OPENAI, stream: true }).withResponse();
+  t.equal(stream.request_id, stream.response.headers.get('service-request-id'));
+  for await (const event of stream.data) t.type(event.type, 'string');
+
+  anthropic.script(() => json(MESSAGE, 200, { 'request-id': 'req_9' }));
+  const { request_id: given } = await client.messages.create(ASK).withResponse();
+  t.equal(given, 'req_9');
+
+  // Refused, not reached, broken off, and answered with something that no client could read.
+  const failing: [Partial<typeof ASK>, Behaviour][] = [
+    [{ model: 'no-such-model' }, json(MESSAGE)],
+    [{}, { kind: 'bytes', body: '{', ending: 'cut', headers: { 'request-id': 'req_9' } }],
+    [{}, { kind: 'html', status: 200 }],
+  ];
+  for (const [change, behaviour] of failing) {
+    anthropic.script(() => behaviour);
+    const error = (await failureOf(client.messages.create({ ...ASK, ...change }))) as InstanceType<
+      typeof Anthropic.APIError
+    >;
+    t.type(error.requestID, 'string');
+    t.equal(error.requestID, error.headers?.get('service-request-id'));
+  }
+  const chat = await gateway.chat({ model: 'no-such-model', messages: [] });
+  t.equal(chat.headers.get('request-id'), null, "it is a name of Anthropic's");
+});
+
 t.test('a message of Anthropic passes through, byte for byte, and is logged with its cost', async (t) => {
   const world = await setUp(t);
   const answer = `{ "id":"msg_1", "big":12345678901234567890, ${JSON.stringify(MESSAGE).slice(1)}`;

@@ -90,8 +90,15 @@ async function writePieces(
     if (!first) await (everyMs === undefined || everyMs === 0 ? nextTurn() : sleep(everyMs));
     first = false;
     if (response.destroyed) return;
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(piece)) await drainedOrClosed(response);
   }
+}
+
+/** Whichever comes first; the listener for the other one goes. */
+async function drainedOrClosed(response: ServerResponse): Promise<void> {
+  const over = new AbortController();
+  const until = (event: string) => once(response, event, { signal: over.signal });
+  await Promise.race([until('drain'), until('close')]).finally(() => over.abort());
 }
 
 function finish(response: ServerResponse, ending: Ending = 'end'): void {

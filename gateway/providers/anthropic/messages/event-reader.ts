@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { statusOfErrorType } from '../errors.ts';
 import {
   ANSWER_TOOL,
   type AnswerEvent,
@@ -60,10 +59,6 @@ export class MessageEventReader implements EventReader {
   /** @param emit takes what happens, in order */
   constructor(emit: (event: AnswerEvent) => void) {
     this.#emit = emit;
-  }
-
-  get usage(): TokenUsage | null {
-    return this.#usage;
   }
 
   readRaw(frame: Buffer): RawDelta | null {
@@ -203,7 +198,7 @@ export class MessageEventReader implements EventReader {
     const from = isObject(error) ? error : {};
     const type = textOrNull(from.type) ?? 'api_error';
     const message = textOrNull(from.message) ?? 'The provider failed in the middle of its answer';
-    this.#emit({ type: 'error', error: { status: statusOfErrorType(type), type, message } });
+    this.#emit({ type: 'error', error: { type, message } });
   }
 
   #text(type: 'text' | 'thinking', value: unknown): void {

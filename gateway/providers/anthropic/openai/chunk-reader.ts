@@ -33,10 +33,6 @@ export class ChunkReader implements EventReader {
     this.#emit = emit;
   }
 
-  get usage(): TokenUsage | null {
-    return this.#usage;
-  }
-
   readRaw(frame: Buffer): RawDelta | null {
     if (this.#contentFrame === null) return null;
     const raw = readContentFrame(this.#contentFrame, frame);
@@ -142,8 +138,7 @@ export class ChunkReader implements EventReader {
   #error(error: JsonObject): void {
     const type = textOrNull(error.type) ?? 'api_error';
     const message = textOrNull(error.message) ?? 'The provider failed in the middle of its answer';
-    const status = statusOfErrorType(type);
     // Anthropic's name for it: OpenAI's mean other things by the same names.
-    this.#emit({ type: 'error', error: { status, type: anthropicErrorType(status), message } });
+    this.#emit({ type: 'error', error: { type: anthropicErrorType(statusOfErrorType(type)), message } });
   }
 }

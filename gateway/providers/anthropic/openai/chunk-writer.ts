@@ -1,4 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
+import { NOTE_HEAD } from '../../../calls/sse-frames.ts';
 import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../form.ts';
 import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
 import { writeCompletionUsage } from './usage.ts';
@@ -31,7 +32,7 @@ export class ChunkWriter implements EventWriter {
     switch (event.type) {
       case 'start':
         this.#begin(event.id, event.model);
-        return this.#role();
+        return this.#role() + this.#begun(event.usage);
       case 'text':
         return `${this.#role()}${this.#delta}"content":${event.literal}${TEXT_TAIL}`;
       case 'thinking':
@@ -79,6 +80,16 @@ export class ChunkWriter implements EventWriter {
     this.#delta = `${this.#head}[{"index":0,"delta":{`;
     this.#textHead = Buffer.from(`${this.#delta}"content":`);
     this.#argumentsHead = { call: -1, bytes: this.#textHead };
+  }
+
+  /**
+   * What is counted before there is an answer: the prompt. A client hears of it at the end, with the rest, as some add up
+   * every count that they are told; the log keeps it for a stream that has no end.
+   */
+  #begun(usage: TokenUsage | null): string {
+    if (usage === null) return '';
+    const { prompt_tokens, prompt_tokens_details } = writeCompletionUsage(usage);
+    return `${NOTE_HEAD}${this.#head}[],"usage":${JSON.stringify({ prompt_tokens, prompt_tokens_details })}}\n\n`;
   }
 
   #argumentsTo(call: number): string {

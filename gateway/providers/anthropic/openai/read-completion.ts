@@ -1,6 +1,5 @@
 import { AssayError } from '#core/errors.ts';
-import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { parseExactJson } from '../exact-json.ts';
+import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
 import type { Answer, AssistantPart } from '../form.ts';
 import { readFinish } from './finish.ts';
 import { readCompletionUsage } from './usage.ts';
@@ -57,8 +56,8 @@ function readToolCall(call: JsonObject, index: number): AssistantPart {
 function readArguments(text: string, name: string): JsonObject {
   if (text.trim() === '') return {};
   try {
-    const input = parseExactJson(text);
-    if (isObject(input)) return input;
+    const input = parseExactObject(text);
+    if (input !== null) return input;
   } catch {
     // Told below.
   }

@@ -1,6 +1,5 @@
 /** The messages of a chat completion request: the system's texts apart, the others as turns. */
-import { isObject, type JsonObject } from '#core/json/mod.ts';
-import { parseExactJson } from '../exact-json.ts';
+import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
 import {
   arrayAt,
   flagAt,
@@ -160,11 +159,11 @@ function readToolCall(value: unknown, field: string): ToolCallPart {
 /** Nothing at all is how some clients write a call without arguments. */
 function readArguments(text: string, field: string): JsonObject {
   if (text.trim() === '') return {};
-  let input: unknown;
+  let input: JsonObject | null;
   try {
-    input = parseExactJson(text);
+    input = parseExactObject(text);
   } catch {
     return refuse(field, 'is not valid JSON');
   }
-  return isObject(input) ? input : refuse(field, 'must be a JSON object');
+  return input ?? refuse(field, 'must be a JSON object');
 }
