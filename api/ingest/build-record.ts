@@ -152,12 +152,12 @@ function readHead(bytes: Uint8Array): LogEntryHead {
   return head;
 }
 
-/** The status of a call whose gateway was killed in the middle of it. */
-const INTERRUPTED = 0;
+/** The code of a call whose gateway was killed in the middle of it: there is no moment at which it was answered. */
+const INTERRUPTED = 'interrupted';
 
 /** What the head alone decides. */
 function identityOf(head: LogEntryHead) {
-  const isAnswered = head.status !== INTERRUPTED;
+  const isAnswered = head.errorCode !== INTERRUPTED;
   return {
     organization_id: head.organizationId,
     created_at: new Date(head.createdAtMs),

@@ -27,11 +27,13 @@ type CreateOptions = {
 };
 
 /** The organization of this name, made when there is none; tier and rate are changed only when they are given. */
-async function ensureOrganization(sql: Sql, options: CreateOptions): Promise<Organization> {
+async function ensureOrganization(sql: Sql, options: CreateOptions): Promise<Organization & { isNew?: true }> {
   const { organization: name, tier, logsPer5s } = options;
   const existing = await findOrganization(sql, name);
-  if (existing === null)
-    return await createOrganization(sql, { name, ...(tier && { tier }), logsPer5s: logsPer5s ?? null });
+  if (existing === null) {
+    const made = await createOrganization(sql, { name, ...(tier && { tier }), logsPer5s: logsPer5s ?? null });
+    return { ...made, isNew: true };
+  }
   if (tier === undefined && logsPer5s === undefined) return existing;
   return await setTier(sql, name, {
     tier: tier ?? existing.tier,
@@ -40,7 +42,7 @@ async function ensureOrganization(sql: Sql, options: CreateOptions): Promise<Org
 }
 
 async function create(sql: Sql, options: CreateOptions): Promise<string> {
-  const { organizationId } = await ensureOrganization(sql, options);
+  const { organizationId, isNew } = await ensureOrganization(sql, options);
   const { scopes, name = '', rateLimitPolicy } = options;
   const { key, record } = await createKey(sql, {
     organizationId,
@@ -48,7 +50,9 @@ async function create(sql: Sql, options: CreateOptions): Promise<string> {
     name,
     ...(rateLimitPolicy !== undefined && { rateLimitPolicy }),
   });
-  return `${key}\n\nKey ${record.keyId} of ${record.organizationName}; shown this once: keep it`;
+  // A name that was mistyped is seen.
+  const of = `${isNew === true ? 'the new organization ' : ''}${record.organizationName}`;
+  return `${key}\n\nKey ${record.keyId} of ${of}; shown this once: keep it`;
 }
 
 async function list(sql: Sql, options: { organization?: string }): Promise<string> {

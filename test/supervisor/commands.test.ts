@@ -38,7 +38,7 @@ async function exercise(t: Test, environment: Environment): Promise<void> {
   const organizations = await command(environment, 'organizations', 'list');
   t.match(organizations.stdout, /acme +pro +8334/);
 
-  const keyId = /Key (\S+) of acme/.exec(created.stdout)?.[1] ?? '';
+  const keyId = /Key (\S+) of the new organization acme;/.exec(created.stdout)?.[1] ?? '';
   const revoked = await command(environment, 'keys', 'revoke', keyId);
   t.equal(revoked.code, 0, revoked.stderr);
   t.match((await command(environment, 'keys', 'list')).stdout, new RegExp(`${keyId} .*Z +\\d{4}-.*Z`));

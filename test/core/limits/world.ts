@@ -39,7 +39,8 @@ export async function limitsWorld(t: Test): Promise<World> {
   t.teardown(() => database.close());
   const connect = (t: Test, url = database.url) => {
     const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: 10_000 });
-    t.teardown(() => sql.end({ timeout: 0 }));
+    // A beat may be under way.
+    t.teardown(() => sql.end({ timeout: 2 }));
     return sql;
   };
   return {

@@ -103,16 +103,14 @@ for (const coding of CODINGS) {
   );
 }
 
-t.test('an encoding that nobody knows: JSON passes as it is, what must be read is a 502', async (t) => {
+t.test('an answer in an encoding that nobody knows is a 502', async (t) => {
   const coded = (type: string) => ({
     kind: 'bytes' as const,
     body: 'not to be read',
     headers: { 'content-type': type, 'content-encoding': 'compress' },
   });
-  const plain = await world.send({ path: CHAT, body: GPT, behaviour: coded('application/json') });
-  t.match(plain, { status: 200, headers: { 'content-encoding': 'compress' } });
-  t.equal(plain.bytes.toString(), 'not to be read');
   for (const [model, type] of [
+    ['gpt-4o-mini', 'application/json'],
     ['gpt-4o-mini', 'text/event-stream'],
     ['claude-sonnet-4-5', 'text/event-stream'],
     ['claude-sonnet-4-5', 'application/json'],
