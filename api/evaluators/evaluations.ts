@@ -197,7 +197,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
           set state = 'pending', due_at = ${new Date(clock.now())}, attempts = 0,
             error_code = null, error_message = null, finished_at = null
           where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
-            and state = any(${tx.array([...RETRIED_FROM])})
+            and state = any(${[...RETRIED_FROM]}::text[])
           returning 1`;
         if (retried.length === 0) {
           return refuse(tx, organizationId, id, { from: RETRIED_FROM, what: 'tried again' });
@@ -212,7 +212,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
         const cancelled = await tx`
           update assay.evaluations set state = 'cancelled', finished_at = ${new Date(clock.now())}
           where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
-            and state = any(${tx.array([...CANCELLED_FROM])})
+            and state = any(${[...CANCELLED_FROM]}::text[])
           returning 1`;
         if (cancelled.length === 0) {
           return refuse(tx, organizationId, id, { from: CANCELLED_FROM, what: 'cancelled' });

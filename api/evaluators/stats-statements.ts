@@ -126,7 +126,7 @@ async function countWidths(
   const edges = buckets.slice(1).map((bucket) => String((bucket as Width).from));
   // The number of edges at or below a score; a score that is out by a rounding stays in the outermost bucket.
   const rows = await tx<{ bucket: number; count: number }[]>`
-    select width_bucket(score, ${tx.array(edges)}::text[]::float8[]) as bucket, count(*)::int4 as count
+    select width_bucket(score, ${edges}::text[]::float8[]) as bucket, count(*)::int4 as count
     from assay.evaluations e where ${scoredOf(tx, version)} group by 1`;
   return buckets.map((bucket, index) => ({
     ...bucket,

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { AssayError } from '../errors.ts';
+import { ARRAY_TYPES } from './arrays.ts';
 
 /** A pool of connections; a tagged template on it is a statement, its values bound parameters. */
 export type Sql = postgres.Sql;
@@ -24,7 +25,8 @@ const LONGEST_RETRY_SECONDS = 1;
 
 /**
  * Opens a pool; nothing is connected until the first statement. `end()` closes it. bigint columns come back as
- * strings, unless cast: they can be larger than a JavaScript number holds.
+ * strings, unless cast: they can be larger than a JavaScript number holds. Do not use its `reserve`, which without
+ * `fetch_types` never answers when it has to connect first: use `begin`.
  */
 export function connectPostgres(options: ConnectOptions): Sql {
   return postgres(options.url, {
@@ -37,6 +39,8 @@ export function connectPostgres(options: ConnectOptions): Sql {
       ...(options.role === undefined ? {} : { role: options.role }),
     },
     onnotice: () => {},
+    fetch_types: false,
+    types: ARRAY_TYPES,
   });
 }
 

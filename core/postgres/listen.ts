@@ -36,7 +36,6 @@ export function listen(options: ListenOptions): { stop(): Promise<void> } {
     max: 1,
     idle_timeout: null,
     max_lifetime: null,
-    fetch_types: false,
     onclose: lose,
     onnotify: (channel: string, payload: string) => {
       if (channel === options.channel) options.onNotify(payload);

@@ -27,7 +27,10 @@ type CreateOptions = {
 };
 
 /** The organization of this name, made when there is none; tier and rate are changed only when they are given. */
-async function ensureOrganization(sql: Sql, options: CreateOptions): Promise<Organization & { isNew?: true }> {
+async function ensureOrganization(
+  sql: Sql,
+  options: CreateOptions,
+): Promise<Organization & { isNew?: true }> {
   const { organization: name, tier, logsPer5s } = options;
   const existing = await findOrganization(sql, name);
   if (existing === null) {

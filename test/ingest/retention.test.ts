@@ -10,7 +10,7 @@ import {
   startPartitionKeeper,
 } from '../../api/ingest/retention.ts';
 import { waitFor } from '../support/assay.ts';
-import { testDatabase } from '../support/postgres.ts';
+import { openTransaction, testDatabase } from '../support/postgres.ts';
 import { insertRequests } from '../support/seed-requests.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
@@ -90,13 +90,10 @@ function load(url: string, organizationId: string) {
 /** A transaction that has read `table`, and stays open until it is ended. */
 async function openReader(url: string, table: string) {
   const sql = connectPostgres({ url, max: 1, applicationName: 'reader', statementTimeoutMs: 60_000 });
-  const connection = await sql.reserve();
-  await connection`begin`;
-  await connection`select count(*) from ${connection(`assay.${table}`)}`;
+  const transaction = await openTransaction(sql, (tx) => tx`select count(*) from ${tx(`assay.${table}`)}`);
   return {
     async end() {
-      await connection`commit`;
-      connection.release();
+      await transaction.end();
       await sql.end();
     },
   };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { startAssay } from '../support/assay.ts';
+import { isReady, startAssay, waitFor } from '../support/assay.ts';
 import { startScriptedProvider } from '../support/scripted-provider.ts';
 
 const KILLS = 3;
@@ -49,6 +49,7 @@ t.test(
     const load = Promise.all([call(), call(), query(), query()]);
     for (let kill = 0; kill < KILLS; kill += 1) {
       await sleep(BETWEEN_KILLS_MS);
+      await waitFor('Postgres to be back', () => isReady(assay.apiUrl));
       assay.killPostgres();
     }
     await sleep(BETWEEN_KILLS_MS);

@@ -13,6 +13,7 @@ import {
   migrate,
   type Sql,
   startEmbeddedPostgres,
+  type TransactionSql,
 } from '#core/postgres/mod.ts';
 import { tether } from './tether.ts';
 
@@ -95,21 +96,39 @@ function templateName(): string {
 async function ensureTemplate(admin: Sql, url: string): Promise<string> {
   const template = templateName();
   const unfinished = `${template}_new`;
-  const connection = await admin.reserve();
-  try {
-    await connection`select pg_advisory_lock(hashtext('assay test template'))`;
-    const [existing] = await connection`select 1 from pg_database where datname = ${template}`;
-    if (existing === undefined) {
-      await connection`drop database if exists ${connection(unfinished)} with (force)`;
-      await connection`create database ${connection(unfinished)}`;
-      await migrate(withDatabase(url, unfinished));
-      await connection`alter database ${connection(unfinished)} rename to ${connection(template)}`;
-    }
-    await connection`select pg_advisory_unlock(hashtext('assay test template'))`;
-  } finally {
-    connection.release();
-  }
+  // Databases are not made inside a transaction: it holds the lock, and they are made beside it.
+  await admin.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtext('assay test template'))`;
+    const [existing] = await admin`select 1 from pg_database where datname = ${template}`;
+    if (existing !== undefined) return;
+    await admin`drop database if exists ${admin(unfinished)} with (force)`;
+    await admin`create database ${admin(unfinished)}`;
+    await migrate(withDatabase(url, unfinished));
+    await admin`alter database ${admin(unfinished)} rename to ${admin(template)}`;
+  });
   return template;
+}
+
+/** A transaction that has done `work`, and stays open until it is ended: committed. */
+export async function openTransaction(
+  sql: Sql,
+  work: (tx: TransactionSql) => Promise<unknown>,
+): Promise<{ end(): Promise<void> }> {
+  const ending = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const done = sql.begin(async (tx) => {
+    await work(tx);
+    begun.resolve();
+    await ending.promise;
+  });
+  done.catch(begun.reject);
+  await begun.promise;
+  return {
+    async end() {
+      ending.resolve();
+      await done;
+    },
+  };
 }
 
 /** A fresh, migrated database (`migrated: false`: an empty one). Close it when done. */

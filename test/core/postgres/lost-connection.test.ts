@@ -1,5 +1,6 @@
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { connectPostgres, isStoreUnavailable } from '#core/postgres/mod.ts';
 import { testDatabase } from '../../support/postgres.ts';
 
@@ -52,3 +53,42 @@ t.test(
     await sql.end({ timeout: 1 });
   },
 );
+
+/** By way of a server that hangs up on a connection as soon as Postgres has said that it is ready for statements. */
+async function throughHangUps(t: Test, target: string): Promise<string> {
+  const { hostname, port } = new URL(target);
+  const server = createServer((inner) => {
+    const outer = connect(Number(port), hostname);
+    outer.on('data', (chunk: Buffer) => {
+      inner.write(chunk);
+      if (chunk.includes('Z\0\0\0\x05I')) inner.end();
+    });
+    inner.pipe(outer);
+    for (const socket of [inner, outer]) socket.on('error', () => {});
+    inner.on('close', () => outer.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const url = new URL(target);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return url.href;
+}
+
+t.test('a connection that dies as soon as it is made fails its statement, not the process', async (t) => {
+  const sql = connectPostgres({
+    url: await throughHangUps(t, database.url),
+    max: CONNECTIONS,
+    applicationName: 'hung up on',
+    statementTimeoutMs: 5_000,
+  });
+  const uncaught: unknown[] = [];
+  const onUncaught = (error: unknown) => void uncaught.push(error);
+  process.on('unhandledRejection', onUncaught);
+  t.teardown(() => {
+    process.off('unhandledRejection', onUncaught);
+  });
+  const ends = await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => sql`select 1`));
+  for (const end of ends) t.ok(end.status === 'rejected' && isStoreUnavailable(end.reason));
+  await sql.end({ timeout: 1 });
+  t.same(uncaught, []);
+});

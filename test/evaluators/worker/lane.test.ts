@@ -6,6 +6,7 @@ import type { JudgeUse } from '#core/scoring/mod.ts';
 import { type Fate, fateOf, type Job, LEASE_MS } from '../../../evaluators/queue/mod.ts';
 import { Lane } from '../../../evaluators/worker/lane.ts';
 import { waitFor } from '../../support/assay.ts';
+import { openTransaction } from '../../support/postgres.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';
 import { startWorld, type World } from '../queue/world.ts';
 
@@ -305,9 +306,7 @@ t.test('an outcome whose acknowledgement gets lost is written once', async (t) =
   const { proxy, warned, open, endAll, lane } = await startLaneBehindDoor(t, world);
   await waitFor('it', () => open.length === 1);
   // The server is in the middle of it when the connection breaks: it does not notice, and goes on.
-  const held = await world.sql.reserve();
-  await held`begin`;
-  await held`select from assay.evaluations for update`;
+  const held = await openTransaction(world.sql, (tx) => tx`select from assay.evaluations for update`);
   endAll();
   await waitFor('the statement to wait for the row', async () => {
     const rows = await world.sql`
@@ -316,8 +315,7 @@ t.test('an outcome whose acknowledgement gets lost is written once', async (t) =
   });
   await proxy.cut();
   await waitFor('it to be tried', () => warned.includes(IN_VAIN));
-  await held`commit`;
-  held.release();
+  await held.end();
   await waitFor('the server to be done', async () => (await world.row(id!)).state === 'completed');
   await proxy.restore();
   await waitFor('the lane to know', () => lane.held === 0);

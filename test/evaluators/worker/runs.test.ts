@@ -1,16 +1,19 @@
 /** Runs over history: asked for through the API, walked page by page, and done after what comes in. */
 import t, { type Test } from 'tap';
 import { createLogger } from '#core/log.ts';
-import { connectPostgres } from '#core/postgres/mod.ts';
+import { connectPostgres, type TransactionSql } from '#core/postgres/mod.ts';
 import { settle, skipped } from '../../../evaluators/queue/mod.ts';
 import { walkOnce, walkRuns } from '../../../evaluators/worker/runs.ts';
 import { PYTHON, RANGE, startEvaluatorApi } from '../../api/evaluators/evaluators-process.ts';
 import { waitFor } from '../../support/assay.ts';
+import { openTransaction } from '../../support/postgres.ts';
 import { type Evaluator, type World, worldIn } from '../queue/world.ts';
 
 t.setTimeout(120_000);
 
 const log = createLogger({ role: 'test', level: 'silent' });
+
+const lockEvaluations = (tx: TransactionSql) => tx`lock table assay.evaluations in share mode`;
 /** As many requests as a walker schedules in one transaction, and as may wait at a time. */
 const PAGE = 500;
 const MAX_WAITING = 2_000;
@@ -171,9 +174,7 @@ t.test(
         statementTimeoutMs: 30_000,
       });
       // It has scheduled its page, and is kept from writing down where it stands.
-      const keeper = await world.sql.reserve();
-      await keeper`begin`;
-      await keeper`lock table assay.evaluations in share mode`;
+      const keeper = await openTransaction(world.sql, lockEvaluations);
       const walked = walkOnce(dying, log).then(
         () => 'walked',
         () => 'died',
@@ -185,8 +186,7 @@ t.test(
       });
       await world.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying-walker'`;
       t.equal(await walked, 'died');
-      await keeper`rollback`;
-      keeper.release();
+      await keeper.end();
       await dying.end();
       t.match(await get(evaluator, run), { scheduled: PAGE, state: 'running' });
     }
@@ -242,9 +242,7 @@ t.test('who pauses a run in the middle of a page waits for its end, and then all
   await world.requests(organizationId, PAGE + 10);
   const evaluator = await make('length');
   const run = await start(evaluator);
-  const keeper = await world.sql.reserve();
-  await keeper`begin`;
-  await keeper`lock table assay.evaluations in share mode`;
+  const keeper = await openTransaction(world.sql, lockEvaluations);
   const waiters = (count: number) =>
     waitFor(`${count} to wait`, async () => {
       const rows = await world.sql`
@@ -255,8 +253,7 @@ t.test('who pauses a run in the middle of a page waits for its end, and then all
   await waiters(1);
   const pausing = tell(evaluator, run, 'pause');
   await waiters(2);
-  await keeper`rollback`;
-  keeper.release();
+  await keeper.end();
   t.equal(await walking, PAGE);
   await pausing;
   t.match(await get(evaluator, run), { state: 'paused', scheduled: PAGE });
