@@ -1,7 +1,13 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
-import { AssayError, describeError } from '#core/errors.ts';
+import type { AssayError } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
-import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
+import {
+  type AnswerSink,
+  encodingOf,
+  failedHere,
+  isEventStream,
+  type ProviderAnswer,
+} from '../upstream/mod.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import { canDecode, decodingSink } from './decoding-sink.ts';
@@ -85,14 +91,7 @@ export function relayCall(
     dependencies.recorder
       .begin(call)
       .then(begin)
-      .catch((error: unknown) => fail(unexpected(error)));
-  });
-}
-
-function unexpected(error: unknown): AssayError {
-  return new AssayError('internal_error', 'The gateway failed to make this call', {
-    detail: describeError(error),
-    cause: error,
+      .catch((error: unknown) => fail(failedHere(error)));
   });
 }
 

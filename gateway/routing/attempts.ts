@@ -9,9 +9,9 @@
 import type { Clock } from '#core/clock.ts';
 import type { AssayError, ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
 import { addressOf, type Breaker, healthOf } from './breaker.ts';
-import { asAssayError, nothing, Sequence } from './sequence.ts';
+import { nothing, Sequence } from './sequence.ts';
 
 /** Who waits for one try. One of the two is called, once. */
 export type TryHearing = {
@@ -99,7 +99,7 @@ function sendOnce({ routes, tryRoute }: RoutedCall, hear: CallHearing, breaker: 
       },
     });
   } catch (error) {
-    hear.onFailure(asAssayError(error), 0);
+    hear.onFailure(failedHere(error), 0);
     return nothing;
   }
 }

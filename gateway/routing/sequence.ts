@@ -1,8 +1,8 @@
 /** One call that may be tried several times: what follows what. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { AssayError, describeError, type ErrorCode } from '#core/errors.ts';
+import type { AssayError, ErrorCode } from '#core/errors.ts';
 import type { Route } from '../providers/route.ts';
-import { type AnswerSink, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, failedHere, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
 import { addressOf, healthOf, type Leave } from './breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
@@ -83,7 +83,7 @@ export class Sequence {
       });
     } catch (error) {
       if (tried.state === 'passed') throw error;
-      this.#failed(tried, asAssayError(error));
+      this.#failed(tried, failedHere(error));
     }
     // It was given up before there was anything to stop it with.
     if (tried.state === 'over') tried.abort();
@@ -207,12 +207,3 @@ const DEAF: AnswerSink = { data: nothing, end: nothing, fail: nothing };
 const NO_HEADERS: IncomingHttpHeaders = {};
 
 export function nothing(): void {}
-
-/** What was thrown, as an error that a client may be told. */
-export function asAssayError(error: unknown): AssayError {
-  if (error instanceof AssayError) return error;
-  return new AssayError('internal_error', 'The gateway failed to make this call', {
-    detail: describeError(error),
-    cause: error,
-  });
-}
