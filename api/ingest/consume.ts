@@ -37,11 +37,18 @@ const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 export class StreamConsumer {
   readonly #options: ConsumeOptions;
   readonly #store: BatchStore;
+  #reader: LogReader | null = null;
   #isStopping = false;
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
     this.#store = new BatchStore(options);
+    void this.#watch();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const { type } of this.#options.connection.status())
+      if (type === 'disconnect') this.#reader?.lose();
   }
 
   /** Runs until `stop`, or until the connection is closed by who made it. Failures of Postgres and of NATS are waited out. */
@@ -67,8 +74,10 @@ export class StreamConsumer {
   }
 
   async #consume(onProgress: () => void): Promise<void> {
-    await declareLogStream(this.#options.connection);
-    const reader = new LogReader(this.#options.connection);
+    const { connection } = this.#options;
+    const { consumer } = await declareLogStream(connection);
+    const reader = new LogReader(connection, consumer);
+    this.#reader = reader;
     try {
       while (!this.#isStopping) {
         const batch = await reader.take(TAKE_MS);
@@ -77,6 +86,7 @@ export class StreamConsumer {
         onProgress();
       }
     } finally {
+      this.#reader = null;
       reader.close();
     }
   }

@@ -14,7 +14,6 @@ import {
   codeOf,
   type DeclaredStream,
   declareLogStream,
-  LOG_CONSUMER,
   LOG_STREAM,
   LOG_SUBJECT,
   type NatsConnection,
@@ -181,14 +180,14 @@ export class Forwarder {
   }
 
   /** Publishes what is next of one outbox. Returns how many messages went out. */
-  async #publish(feed: OutboxFeed, { consumerCreated }: DeclaredStream, maxBytes: number): Promise<number> {
+  async #publish(feed: OutboxFeed, { consumer }: DeclaredStream, maxBytes: number): Promise<number> {
     if (feed.unconfirmed >= MAX_UNCONFIRMED) return 0;
     const messages = await feed.outgoing(maxBytes);
     const results = await Promise.allSettled(
       messages.map(async (message) => {
         const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
           // The same again is recognised, but not what another consumer may have been told of and never saw.
-          msgID: `${message.id}/${consumerCreated}`,
+          msgID: `${message.id}/${consumer}`,
           timeout: PUBLISH_TIMEOUT_MS,
         });
         message.sequence = ack.seq;
@@ -225,21 +224,20 @@ export class Forwarder {
     if (!(await waitsForNothing(stream, sequence))) return;
     await replaceConsumer(stream);
     throw new SessionLostError(
-      `the NATS consumer ${LOG_CONSUMER} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,
+      `the NATS consumer ${stream.consumer} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,
     );
   }
 
   /** Asks how far ingest has come, and lets go of what is stored. */
   async #confirm(stream: DeclaredStream, losses: number): Promise<void> {
-    const { manager, consumerCreated } = stream;
+    const { manager, consumer } = stream;
     const now = performance.now();
     if (now < this.#nextConfirm) return;
     this.#nextConfirm = now + CONFIRM_EVERY_MS;
     if (this.unconfirmed > 0) {
-      const info = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
+      const info = await manager.consumers.info(LOG_STREAM, consumer);
       // An answer from after a loss may speak of other messages by the same numbers.
       this.#requireUnbroken(losses);
-      if (info.created !== consumerCreated) throw new SessionLostError('the stream is another one');
       for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
       await this.#requireMoving(stream, info.ack_floor.stream_seq);
     }

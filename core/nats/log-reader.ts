@@ -4,7 +4,7 @@
  * connection is lost is delivered to nobody until its time for an acknowledgement is over.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
-import { LOG_CONSUMER, LOG_STREAM } from './log-stream.ts';
+import { LOG_STREAM } from './log-stream.ts';
 
 /** A message that is ours until we say what became of it, or until the time for that is over. */
 export type TakenMessage = {
@@ -20,7 +20,6 @@ export type TakenMessage = {
 /** The stream or its consumer is not there (any more): declare it, and read it with a new reader. */
 export class LogStreamGoneError extends Error {}
 
-const REQUEST_SUBJECT = `$JS.API.CONSUMER.MSG.NEXT.${LOG_STREAM}.${LOG_CONSUMER}`;
 /** Asked for at a time. What is taken and not yet worked on is at most this and as much again, in messages. */
 const MESSAGES_PER_REQUEST = 100;
 /** A request that is not filled ends after this, so one that got lost on the way holds up nothing for longer. */
@@ -33,6 +32,7 @@ const STATUS = { noMessages: 404, timeout: 408, conflict: 409 };
 /** Reads until it is closed. One for one task: `take` is not called again before it has settled. */
 export class LogReader {
   readonly #connection: NatsConnection;
+  readonly #requestSubject: string;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription;
   #taken: TakenMessage[] = [];
@@ -40,10 +40,12 @@ export class LogReader {
   #expected = 0;
   #requestedAt = 0;
   #gone: LogStreamGoneError | null = null;
+  #isLost = false;
   #wake: () => void = () => {};
 
-  constructor(connection: NatsConnection) {
+  constructor(connection: NatsConnection, consumer: string) {
     this.#connection = connection;
+    this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${LOG_STREAM}.${consumer}`;
     this.#subscription = connection.subscribe(this.#inbox, {
       callback: (error, message) => this.#receive(error, message),
     });
@@ -68,6 +70,16 @@ export class LogReader {
     return taken;
   }
 
+  /**
+   * To be called when the connection is lost. A server that crashed may give numbers out again that were those of messages
+   * in our hands: nothing is said of them any more, and they come again when their time is over.
+   */
+  lose(): void {
+    this.#isLost = true;
+    this.#gone ??= new LogStreamGoneError('the connection was lost');
+    this.#wake();
+  }
+
   /** Stops reading; what was taken and not returned goes to others at once. */
   close(): void {
     for (const message of this.#taken) message.release();
@@ -82,7 +94,7 @@ export class LogReader {
     this.#expected = MESSAGES_PER_REQUEST;
     this.#requestedAt = now;
     const request = { batch: MESSAGES_PER_REQUEST, expires: REQUEST_MS * NANOSECONDS_PER_MS };
-    this.#connection.publish(REQUEST_SUBJECT, JSON.stringify(request), { reply: this.#inbox });
+    this.#connection.publish(this.#requestSubject, JSON.stringify(request), { reply: this.#inbox });
   }
 
   #arrival(waitMs: number): Promise<void> {
@@ -114,7 +126,7 @@ export class LogReader {
 
   #takenMessage({ data, reply }: Msg): TakenMessage {
     const answer = (word: string) => () => {
-      if (!this.#connection.isClosed()) this.#connection.publish(reply!, word);
+      if (!this.#isLost && !this.#connection.isClosed()) this.#connection.publish(reply!, word);
     };
     return { data, acknowledge: answer('+ACK'), hold: answer('+WPI'), release: answer('-NAK') };
   }

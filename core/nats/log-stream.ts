@@ -18,11 +18,17 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
+import { newRequestId } from '../ids.ts';
 import { type NatsConnection, NatsRefusalError } from './connect.ts';
 
 export const LOG_STREAM = 'LOGS';
 export const LOG_SUBJECT = 'assay.logs';
-export const LOG_CONSUMER = 'ingest';
+/**
+ * Each consumer that is made has another name, which begins with this. An acknowledgement says the consumer's name and
+ * the message's number, and whoever holds a message of a stream that was emptied since must not acknowledge the one that
+ * has its number now.
+ */
+const CONSUMER_PREFIX = 'ingest-';
 
 const NANOSECONDS_PER_MS = 1_000_000;
 /** Bounds the stream's disk; an operator may edit it. What does not fit waits in the gateways' outboxes. */
@@ -36,7 +42,9 @@ const MAX_ACK_PENDING = 1_000;
 
 /** JetStream's own numbers: nats-server/server/errors.json. */
 const STREAM_NAME_IN_USE = 10_058;
-const CONSUMER_NAME_IN_USE = [10_148, 10_013];
+/** A work queue has one consumer. */
+const HAS_CONSUMER = [10_099, 10_100];
+const NO_CONSUMER = 10_014;
 const NOT_ENABLED = [10_039, 10_076];
 
 /** What makes the stream safe. Limits of bytes, replicas and placement are the operator's to edit. */
@@ -55,8 +63,8 @@ export class NoJetStreamError extends NatsRefusalError {}
 /** What a forwarder and an ingest process know of the stream when they begin. */
 export type DeclaredStream = {
   manager: JetStreamManager;
-  /** Another value later means that the consumer, and with it the stream, is another one. */
-  consumerCreated: string;
+  /** The consumer's name. It is gone when the stream is, or when it is replaced. */
+  consumer: string;
 };
 
 /**
@@ -73,10 +81,10 @@ export async function declareLogStream(connection: NatsConnection): Promise<Decl
     // After a crash of its machine a server may remember acknowledgements of messages that it has lost: their numbers
     // will be given out again, and new messages must not count as acknowledged.
     if (consumer.ack_floor.stream_seq > state.last_seq) {
-      await manager.consumers.delete(LOG_STREAM, LOG_CONSUMER);
+      await deleteConsumer(manager, consumer.name);
       consumer = await declareConsumer(manager);
     }
-    return { manager, consumerCreated: consumer.created };
+    return { manager, consumer: consumer.name };
   } catch (error) {
     if ((error as Error).name === 'JetStreamNotEnabled' || NOT_ENABLED.includes(codeOf(error) ?? 0)) {
       throw new NoJetStreamError(
@@ -119,23 +127,53 @@ function requireEssentials(config: StreamConfig): void {
 }
 
 async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo> {
-  try {
-    return await manager.consumers.add(LOG_STREAM, {
-      durable_name: LOG_CONSUMER,
-      ack_policy: AckPolicy.Explicit,
-      deliver_policy: DeliverPolicy.All,
-      ack_wait: ACK_WAIT_MS * NANOSECONDS_PER_MS,
-      max_deliver: -1,
-      max_ack_pending: MAX_ACK_PENDING,
-    });
-  } catch (error) {
-    if (!CONSUMER_NAME_IN_USE.includes(codeOf(error) ?? 0)) throw error;
-    const info = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
-    const { ack_policy, max_deliver } = info.config;
-    if (ack_policy === AckPolicy.Explicit && (max_deliver ?? -1) === -1) return info;
+  for (;;) {
+    const there = await findLogConsumer(manager);
+    if (there !== null) {
+      requireOurs(there);
+      return there;
+    }
+    try {
+      return await manager.consumers.add(LOG_STREAM, {
+        durable_name: CONSUMER_PREFIX + newRequestId(),
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: ACK_WAIT_MS * NANOSECONDS_PER_MS,
+        max_deliver: -1,
+        max_ack_pending: MAX_ACK_PENDING,
+      });
+    } catch (error) {
+      // Somebody was quicker.
+      if (!HAS_CONSUMER.includes(codeOf(error) ?? 0)) throw error;
+    }
+  }
+}
+
+/** The consumer of the log stream, or null. */
+export async function findLogConsumer(manager: JetStreamManager): Promise<ConsumerInfo | null> {
+  const [consumer] = await manager.consumers.list(LOG_STREAM).next();
+  return consumer ?? null;
+}
+
+function requireOurs({ name, config }: ConsumerInfo): void {
+  const { ack_policy, max_deliver } = config;
+  if (!name.startsWith(CONSUMER_PREFIX)) {
     throw new NatsRefusalError(
-      `The NATS consumer ${LOG_CONSUMER} of the stream ${LOG_STREAM} has settings that would lose log entries (ack_policy is ${ack_policy}, max_deliver is ${max_deliver}): remove it`,
+      `The NATS stream ${LOG_STREAM} has a consumer ${name} that is not Assay's, and can have no other: remove it`,
     );
+  }
+  if (ack_policy === AckPolicy.Explicit && (max_deliver ?? -1) === -1) return;
+  throw new NatsRefusalError(
+    `The NATS consumer ${name} of the stream ${LOG_STREAM} has settings that would lose log entries (ack_policy is ${ack_policy}, max_deliver is ${max_deliver}): remove it`,
+  );
+}
+
+async function deleteConsumer(manager: JetStreamManager, name: string): Promise<void> {
+  try {
+    await manager.consumers.delete(LOG_STREAM, name);
+  } catch (error) {
+    // Somebody was quicker.
+    if (codeOf(error) !== NO_CONSUMER) throw error;
   }
 }
 
@@ -156,9 +194,8 @@ export async function waitsForNothing({ manager }: DeclaredStream, floor: number
  * Makes the consumer begin anew with what the stream holds. Whoever reads or publishes finds it to be another one, and
  * begins anew too.
  */
-export async function replaceConsumer({ manager, consumerCreated }: DeclaredStream): Promise<void> {
-  const { created } = await manager.consumers.info(LOG_STREAM, LOG_CONSUMER);
-  if (created === consumerCreated) await manager.consumers.delete(LOG_STREAM, LOG_CONSUMER);
+export async function replaceConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
+  await deleteConsumer(manager, consumer);
 }
 
 /** JetStream's number of an error; undefined when it is not one of JetStream's. */

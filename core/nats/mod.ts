@@ -14,7 +14,7 @@ export {
   codeOf,
   type DeclaredStream,
   declareLogStream,
-  LOG_CONSUMER,
+  findLogConsumer,
   LOG_STREAM,
   LOG_SUBJECT,
   replaceConsumer,

@@ -56,7 +56,7 @@ async function setStage(): Promise<Stage> {
     applicationName: 'bench',
     statementTimeoutMs: 60_000,
   });
-  const { organizationId } = await createOrganization(sql, { name: 'bench' });
+  const { organizationId } = await createOrganization(sql, { name: 'bench', tier: 'pro' });
   const { key } = await createKey(sql, { organizationId, scopes: ['gateway'], name: '' });
   const postgres = await tcpProxy(server.url);
   const nats = await startNats();
@@ -118,6 +118,7 @@ async function load(stage: Stage, { rate, seconds }: Options): Promise<Phase> {
     const startedAt = performance.now();
     const answer = await fetch(`${stage.gatewayUrl}/v1/chat/completions`, { method: 'POST', headers, body });
     await answer.arrayBuffer();
+    if (answer.headers.get('service-logged') === 'false') throw new Error('An answer was not logged');
     if (answer.ok) latencies.push(performance.now() - startedAt);
     else failed += 1;
   };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { createLogger } from '#core/log.ts';
-import { connectNats, LOG_CONSUMER, LOG_STREAM } from '#core/nats/mod.ts';
+import { connectNats, findLogConsumer, LOG_STREAM } from '#core/nats/mod.ts';
 import { listOutboxes } from '#core/outbox/mod.ts';
 import { readMetric } from './metrics.ts';
 import type { Gateway, World } from './world.ts';
@@ -38,13 +38,13 @@ async function waitingOn(gateway: Gateway): Promise<string[]> {
   return waiting;
 }
 
-async function waitingInStream({ consumers, streams }: JetStreamManager): Promise<string[]> {
-  const info = await consumers.info(LOG_STREAM, LOG_CONSUMER).catch(() => null);
+async function waitingInStream(manager: JetStreamManager): Promise<string[]> {
+  const info = await findLogConsumer(manager).catch(() => null);
   if (info === null) return ['the stream does not answer'];
   const left = info.num_pending + info.num_ack_pending;
   if (left === 0) return [];
   const next = info.ack_floor.stream_seq + 1;
-  const message = await streams.getMessage(LOG_STREAM, { seq: next }).catch(() => null);
+  const message = await manager.streams.getMessage(LOG_STREAM, { seq: next }).catch(() => null);
   const missing =
     message === null ? `; the consumer waits for message ${next}, which the stream does not have` : '';
   return [`messages in the stream: ${left}${missing}`];
