@@ -49,6 +49,9 @@ export async function scanSegment(
         const decoded = decodeFrame(chunk, used);
         const position = { segment, offset: offset + used };
         if (decoded.state === 'damaged') {
+          // Its writer may have cut a torn end and gone on there while this was read.
+          const again = await readExactly(file, position.offset, chunk.length - used);
+          if (decodeFrame(again, 0).state !== 'damaged') break;
           const bytes = await readExactly(
             file,
             position.offset,

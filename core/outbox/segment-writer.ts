@@ -20,6 +20,12 @@ export type SegmentWriterOptions = {
 
 const fdatasyncAsync = promisify(fdatasync);
 
+const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
+
+function isNoRoom(error: unknown): boolean {
+  return NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment = 0;
@@ -27,27 +33,43 @@ export class SegmentWriter {
   #offset = 0;
   /** From this offset on, the next group goes to a new segment. */
   #fullAt = 0;
+  #isFailing = false;
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
   }
 
   /**
-   * Commits a group whole, or nothing of it; says which. After a failure the segment is cut back to its last whole frame
-   * and a new one is tried.
+   * Commits a group whole, or nothing of it; says which. After a failure the segment is cut back to its last whole frame.
+   * When the disk is full it is gone on with later: new ones would take what room there is for their first frames. After
+   * any other failure a new one is tried.
    */
   async commit(group: readonly EncodedFrame[]): Promise<boolean> {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
+      let isInSegment = false;
       try {
         if (this.#file === -1 || this.#offset >= this.#fullAt) await this.#rotate();
+        isInSegment = true;
         this.#offset += await this.#write(group);
+        this.#tell(null);
         return true;
       } catch (error) {
-        this.#options.log.error({ error: describeError(error), attempt }, 'cannot write to the outbox');
-        this.#abandon();
+        this.#tell(error);
+        const isWhole = this.#file !== -1 && this.#cutBack();
+        if (isInSegment && isWhole && isNoRoom(error)) return false;
+        this.close();
       }
     }
     return false;
+  }
+
+  /** Once, however many writes fail in a row. */
+  #tell(error: unknown): void {
+    const { log } = this.#options;
+    if (error !== null && !this.#isFailing)
+      log.error({ error: describeError(error) }, 'cannot write to the outbox; what is not kept is counted');
+    else if (error === null && this.#isFailing) log.info('the outbox can be written to again');
+    this.#isFailing = error !== null;
   }
 
   /** Returns how many bytes were written. */
@@ -67,7 +89,8 @@ export class SegmentWriter {
     const name = segmentName(this.#segment + 1);
     const unfinished = join(this.#options.directory, `${UNFINISHED_PREFIX}${name}`);
     try {
-      this.#file = openSync(unfinished, 'w', 0o600);
+      // To append: behind a cut, it goes on where the file ends.
+      this.#file = openSync(unfinished, 'ax', 0o600);
       const first = this.#options.firstFrames();
       if (first.length > 0) this.#offset = await this.#write(first);
       renameSync(unfinished, join(this.#options.directory, name));
@@ -80,15 +103,16 @@ export class SegmentWriter {
     this.#fullAt = this.#offset + Math.max(this.#options.segmentBytes, this.#offset);
   }
 
-  #abandon(): void {
-    if (this.#file === -1) return;
+  /** Returns whether the segment ends in a whole frame now. */
+  #cutBack(): boolean {
     try {
       ftruncateSync(this.#file, this.#offset);
+      return true;
     } catch (error) {
       // The torn tail stays; a reader passes over it, because a later segment follows.
       this.#options.log.warn({ error: describeError(error) }, 'cannot cut the torn end of an outbox segment');
+      return false;
     }
-    this.close();
   }
 
   /** Lets go of the file. */

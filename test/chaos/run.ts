@@ -47,7 +47,7 @@ const TELL_EVERY_MS = 1_000;
 /** Counting records takes the longer the more there are: at most this part of the time goes into it. */
 const COUNTING_SHARE = 0.05;
 /** What a backlog may take: more than Postgres and ingest need for an outage of a minute. */
-const DRAIN_WITHIN_MS = 180_000;
+const DRAIN_WITHIN_MS = 600_000;
 
 /**
  * Runs once.

@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
 import { listOutboxes, readOutbox, removeOutbox, takeAbandonedOutbox, trimOutbox } from '#core/outbox/mod.ts';
+import { smallDisk } from '../../chaos/disk.ts';
 import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../support/outbox.ts';
 
 for (const sync of ['process', 'disk'] as const) {
@@ -91,6 +100,41 @@ t.test('beyond the bound entries are refused and counted, and taken again when t
     await new Promise((resolve) => setTimeout(resolve, 50));
   await outbox.close();
 });
+
+t.test(
+  'while the disk is full entries are refused and leave nothing behind, and are taken again when there is room',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const disk = smallDisk(root);
+    if (disk === null) {
+      t.pass('to mount a small file system takes root', { skip: true });
+      return;
+    }
+    t.teardown(() => disk.remove());
+    const { outbox, directory } = await openIn(root, {});
+    const kept: string[] = [];
+    const append = async (name: string) => {
+      if (await outbox.append({}, rawEntry(name, 'x'.repeat(64 * 1024)))) kept.push(name);
+    };
+    // Each segment begins with what is open, and that would find room when an entry does not.
+    await outbox.begin({}, rawEntry('open', 'y'.repeat(1_000)));
+    await append('before');
+    const filler = join(root, 'filler');
+    writeFileSync(filler, Buffer.alloc(100 * 1024));
+    disk.fill();
+    rmSync(filler);
+    for (let index = 0; index < 100; index += 1) await append(`full${index}`);
+    t.same(kept, ['before', 'full0'], 'what found room was kept');
+    t.equal(outbox.refused, 99);
+    t.equal(readdirSync(directory).filter((name) => name.endsWith('.log')).length, 1, 'in one segment');
+    disk.empty();
+    await append('after');
+    t.equal(kept.at(-1), 'after');
+    const { heads } = await readAll(directory);
+    t.same(heads, kept);
+    await outbox.close();
+  },
+);
 
 t.test('a torn end is passed over when its gateway is gone, and what stands before it is read', async (t) => {
   const root = temporaryRoot(t);
