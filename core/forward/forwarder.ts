@@ -46,6 +46,8 @@ const MESSAGE_MARGIN_BYTES = 1_024;
 /** Published and not known to be stored, at most; beyond it entries wait in the outbox. A chunk is up to 4 MiB. */
 const MAX_UNCONFIRMED = 10_000;
 
+/** A full stream is asked again after this: each time costs it a chunk. */
+const FULL_RETRY_MS = 250;
 /** Long enough for what an ingest process died with to be given to another, and stored by it. */
 const STUCK_AFTER_MS = 2 * ACK_WAIT_MS;
 
@@ -68,6 +70,8 @@ export class Forwarder {
   #nextConfirm = 0;
   #nextAdoption = 0;
   #isFull = false;
+  /** Until then a full stream is left alone. */
+  #fullUntil = 0;
   /** Where the acknowledgements stand, and since when. */
   #floor = { sequence: -1, sinceMs: 0 };
 
@@ -181,7 +185,7 @@ export class Forwarder {
 
   /** Publishes what is next of one outbox. Returns how many messages went out. */
   async #publish(feed: OutboxFeed, { consumer }: DeclaredStream, maxBytes: number): Promise<number> {
-    if (feed.unconfirmed >= MAX_UNCONFIRMED) return 0;
+    if (feed.unconfirmed >= MAX_UNCONFIRMED || performance.now() < this.#fullUntil) return 0;
     const messages = await feed.outgoing(maxBytes);
     const results = await Promise.allSettled(
       messages.map(async (message) => {
@@ -201,6 +205,7 @@ export class Forwarder {
     }
     if (!NO_ROOM.has(codeOf(failed.reason) ?? 0)) throw failed.reason;
     this.#setFull(true);
+    this.#fullUntil = performance.now() + FULL_RETRY_MS;
     return 0;
   }
 
@@ -221,7 +226,7 @@ export class Forwarder {
     if (sequence !== this.#floor.sequence) this.#floor = { sequence, sinceMs: now };
     if (now - this.#floor.sinceMs < (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) return;
     this.#floor.sinceMs = now;
-    if (!(await waitsForNothing(stream, sequence))) return;
+    if (!(await waitsForNothing(stream))) return;
     await replaceConsumer(stream);
     throw new SessionLostError(
       `the NATS consumer ${stream.consumer} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,

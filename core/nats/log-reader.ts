@@ -59,6 +59,7 @@ export class LogReader {
     const deadline = performance.now() + waitMs;
     for (;;) {
       if (this.#gone !== null) throw this.#gone;
+      this.#requireAnswer();
       this.#request();
       const leftMs = deadline - performance.now();
       if (this.#taken.length > 0 || leftMs <= 0) break;
@@ -87,12 +88,16 @@ export class LogReader {
     if (!this.#connection.isClosed()) this.#subscription.unsubscribe();
   }
 
+  /** Each request has an answer, if only that its time is over. To one of a consumer that is no more nobody gives any. */
+  #requireAnswer(): void {
+    if (this.#expected > 0 && performance.now() - this.#requestedAt > LOST_AFTER_MS)
+      throw new LogStreamGoneError('a request for messages was not answered');
+  }
+
   #request(): void {
-    const now = performance.now();
-    if (now - this.#requestedAt > LOST_AFTER_MS) this.#expected = 0;
     if (this.#expected > 0 || this.#taken.length >= MESSAGES_PER_REQUEST) return;
     this.#expected = MESSAGES_PER_REQUEST;
-    this.#requestedAt = now;
+    this.#requestedAt = performance.now();
     const request = { batch: MESSAGES_PER_REQUEST, expires: REQUEST_MS * NANOSECONDS_PER_MS };
     this.#connection.publish(this.#requestSubject, JSON.stringify(request), { reply: this.#inbox });
   }

@@ -180,14 +180,16 @@ async function deleteConsumer(manager: JetStreamManager, name: string): Promise<
 /**
  * Whether the consumer waits for a message that is no more. Killed in the middle, a server may remember that an
  * acknowledged message was removed, and forget that it was acknowledged (seen on 2.9.10): its consumer then asks for it
- * for ever, and its acknowledgements never pass it.
- *
- * @param floor where they have stood for longer than a redelivery takes, so that what follows is not just on its way
+ * for ever, and its acknowledgements never pass it. To be asked when they have stood still for longer than a redelivery
+ * takes.
  */
-export async function waitsForNothing({ manager }: DeclaredStream, floor: number): Promise<boolean> {
+export async function waitsForNothing({ manager, consumer }: DeclaredStream): Promise<boolean> {
+  const { ack_floor, num_ack_pending } = await manager.consumers.info(LOG_STREAM, consumer);
   const { state } = await manager.streams.info(LOG_STREAM);
-  if (floor >= state.last_seq) return false;
-  return (await manager.streams.getMessage(LOG_STREAM, { seq: floor + 1 })) === null;
+  // Before its first acknowledgement a consumer stands at 0, wherever the stream begins.
+  if (ack_floor.consumer_seq === 0) return num_ack_pending > state.messages;
+  if (ack_floor.stream_seq >= state.last_seq) return false;
+  return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   LogReader,
   type NatsConnection,
   type TakenMessage,
+  waitsForNothing,
 } from '#core/nats/mod.ts';
 import { openOutbox } from '#core/outbox/mod.ts';
 import { StreamConsumer } from '../../api/ingest/consume.ts';
@@ -316,6 +317,64 @@ t.test(
     for (const message of after.slice(0, 7)) message.acknowledge();
     await reading.flush();
     t.match(await findLogConsumer(jetStream), { ack_floor: { stream_seq: 7 }, num_ack_pending: 3 });
+  },
+);
+
+t.test(
+  'a consumer that is removed is made anew, and found by who read the former one',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, stored, manager } = await setUp(t);
+    const { consumers } = await manager();
+    const own = await outbox();
+    const { forwarder, running } = await forward(own.id);
+    await consume();
+    const first = logEntry();
+    await own.outbox.append(first.id, first);
+    await waitFor('the record', async () => (await stored()).length === 1);
+    const before = (await findLogConsumer(await manager()))!.name;
+    await consumers.delete('LOGS', before);
+    const second = logEntry();
+    await own.outbox.append(second.id, second);
+    await waitFor('the other record', async () => (await stored()).length === 2);
+    t.not((await findLogConsumer(await manager()))!.name, before);
+    await own.outbox.close();
+    forwarder.stop();
+    await running;
+  },
+);
+
+t.test(
+  'a consumer that has acknowledged nothing yet, of a stream that does not begin at 1, is not taken for stuck',
+  { skip },
+  async (t) => {
+    const { manager, connectTo } = await setUp(t);
+    const reading = await connectTo('test');
+    const declared = await declareLogStream(reading);
+    const publish = async (count: number) => {
+      for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+    };
+    const take = async (consumer: string, count: number) => {
+      const taken: TakenMessage[] = [];
+      const reader = new LogReader(reading, consumer);
+      await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
+      return taken;
+    };
+    await publish(3);
+    for (const message of await take(declared.consumer, 3)) message.acknowledge();
+    const { streams, consumers } = await manager();
+    await waitFor('an empty stream', async () => (await streams.info('LOGS')).state.messages === 0);
+    await consumers.delete('LOGS', declared.consumer);
+    const anew = await declareLogStream(reading);
+    await publish(2);
+    t.notOk(await waitsForNothing(anew), 'nobody has asked for the messages');
+    const taken = await take(anew.consumer, 2);
+    t.notOk(await waitsForNothing(anew), 'they are being worked on');
+    taken[0]!.acknowledge();
+    await reading.flush();
+    t.notOk(await waitsForNothing(anew), 'one of them is');
+    await streams.purge('LOGS');
+    t.notOk(await waitsForNothing(anew), 'a purge is told to the consumer');
   },
 );
 
