@@ -108,11 +108,15 @@ function lackOf(note: CallNote, isReached: boolean, life: FilledLife | undefined
   return isAnswered ? 'missing' : 'vanished';
 }
 
+/** A gateway measures its outboxes once a second, and refuses STARTs until it has seen that there is room again. */
+const ROOM_SEEN_WITHIN_MS = 1_500;
+
 /** Whether a call that was cut off had begun when the disk took nothing. */
 function hadNoRoom(note: CallNote, life: FilledLife | undefined): boolean {
   return (
-    life?.windows.some(({ fromMs, untilMs }) => note.startedMs >= fromMs && note.startedMs <= untilMs) ??
-    false
+    life?.windows.some(
+      ({ fromMs, untilMs }) => note.startedMs >= fromMs && note.startedMs <= untilMs + ROOM_SEEN_WITHIN_MS,
+    ) ?? false
   );
 }
 
