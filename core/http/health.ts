@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import { describeError } from '../errors.ts';
-import { Reply } from './serve.ts';
+import { Reply } from './server/mod.ts';
 
 export type HealthOptions = {
   /** Prometheus text of this process. */

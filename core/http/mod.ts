@@ -1,4 +1,21 @@
-/** HTTP for every role: serving an app, reading bodies, health routes. */
-export { bearerToken, incomingOf, outgoingOf, readBody } from './exchange.ts';
+/** HTTP for every role: serving an app, reading bodies, health routes; and the grammar that those who call share. */
+export { bearerToken } from './bearer.ts';
 export { type HealthOptions, healthApp, healthRoutes } from './health.ts';
-export { type HttpServer, Reply, type ServeOptions, serve } from './serve.ts';
+export {
+  ChunkedReader,
+  isHeaderText,
+  lengthOf,
+  NotHttp,
+  optionsOf,
+  parseHeaderLines,
+} from './message/mod.ts';
+export { type HttpServer, type ServeOptions, serve } from './serve.ts';
+export {
+  type BodySource,
+  type BodyWriter,
+  type Client,
+  clientOf,
+  Reply,
+  rawHeadersOf,
+  readBody,
+} from './server/mod.ts';

@@ -17,6 +17,8 @@ export type CallHeaders = {
   /** A call of our own evaluators says so here; of clients it counts for nothing. */
   internal: string | null;
   contentEncoding: string | null;
+  /** In which encodings it takes an answer. */
+  acceptEncoding: string | null;
   requestId: string | null;
   userId: string | null;
   sessionId: string | null;
@@ -113,6 +115,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     serviceAuth: null,
     internal: null,
     contentEncoding: null,
+    acceptEncoding: null,
     requestId: null,
     userId: null,
     sessionId: null,
@@ -138,6 +141,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     else if (name === 'authorization') call.authorization = value;
     else if (name === 'x-api-key') call.xApiKey = value;
     else if (name === 'content-encoding') call.contentEncoding = value;
+    else if (name === 'accept-encoding') call.acceptEncoding = joined(call.acceptEncoding, value);
     else if (name === 'cache-control') call.cache.cacheControl = joined(call.cache.cacheControl, value);
     else if (FORWARDED_TO_OPENAI.has(name)) call.forwardedTo.openai.push(name, value);
     else if (FORWARDED_TO_ANTHROPIC.has(name)) call.forwardedTo.anthropic.push(name, value);

@@ -1,5 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import type { Clock } from '#core/clock.ts';
+import type { Client } from '#core/http/mod.ts';
 import type { ProviderKeys } from '#core/provider-keys/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import type { Route } from '../providers/route.ts';
@@ -40,8 +40,7 @@ export type Call = {
   createdAtMs: number;
   /** On the monotonic clock. */
   startedAt: number;
-  /** Where the client is: closes when it leaves. */
-  client: ServerResponse;
+  client: Client;
   /** What every answer to the call says, whoever answers: its id, its limit, whether it was stored. */
   ownHeaders: HeaderPairs;
   /** The request whose stored answer this call gets; null: its provider is called. */

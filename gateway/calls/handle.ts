@@ -5,7 +5,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
 import { AssayError, describeError } from '#core/errors.ts';
-import { incomingOf, outgoingOf, readBody } from '#core/http/mod.ts';
+import { clientOf, rawHeadersOf, readBody } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import type { Logger } from '#core/log.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
@@ -59,7 +59,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
     let id = newRequestId(createdAtMs);
     let call: Call | null = null;
     try {
-      const headers = readCallHeaders(incomingOf(request).rawHeaders);
+      const headers = readCallHeaders(rawHeadersOf(request));
       id = headers.requestId ?? id;
       const caller = await authenticate(headers, dependencies);
       const wish = readCacheWish(headers.cache);
@@ -80,7 +80,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
         attempts: [],
         createdAtMs,
         startedAt,
-        client: outgoingOf(request),
+        client: clientOf(request),
         ownHeaders: idHeaders(id),
         cachedFrom: null,
         isLogged: true,
@@ -131,7 +131,7 @@ async function answer(
   }
   // Last, so that a call that is refused does not use its id up.
   if (headers.requestId !== null) await claim(caller, headers.requestId, dependencies);
-  if (call.client.destroyed)
+  if (call.client.hasLeft)
     throw new AssayError('client_closed_request', 'The client left before its call was made');
   dependencies.logging.watch(call);
   call.cachedFrom = stored?.requestId ?? null;

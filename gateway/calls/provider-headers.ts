@@ -14,12 +14,12 @@ type OwnKey = { key: string; isBearer: boolean };
  * @throws AssayError provider_not_configured when there is no key for the provider
  */
 export function providerHeaders(call: Call, proposal: Proposal, isStored: boolean): string[] {
-  const { headers, body, client } = call;
+  const { headers, body } = call;
   const { row } = proposal.route;
   // A stream is read event by event, what is stored is for clients of any kind, and what is translated is read: these
   // should come uncompressed. Of another plain answer the bytes pass through, so the provider is offered what the client takes.
   const isPlain = body.stream || isStored || proposal.translation !== null;
-  const encoding = isPlain ? undefined : client.req.headers['accept-encoding'];
+  const encoding = isPlain ? null : headers.acceptEncoding;
   return [
     ...headers.forwarded,
     ...headers.forwardedTo[row.dialect],
@@ -28,7 +28,7 @@ export function providerHeaders(call: Call, proposal: Proposal, isStored: boolea
     'application/json',
     ...credential(call, proposal),
     'accept-encoding',
-    typeof encoding === 'string' ? encoding : 'identity',
+    encoding ?? 'identity',
   ];
 }
 

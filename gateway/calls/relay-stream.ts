@@ -3,10 +3,9 @@
  * held back, the surface's last event or the close of the stream, until the record is committed: a client that has seen
  * the end can find its record.
  */
-import type { ServerResponse } from 'node:http';
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { Reply } from '#core/http/mod.ts';
+import { type BodySource, type BodyWriter, Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
@@ -35,9 +34,9 @@ export type StreamRelayOptions = {
 const HEADERS_WAIT_MS = 100;
 
 /** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
-class ClientStream {
+class ClientStream implements BodySource {
   readonly #answer: ProviderAnswer;
-  #out: ServerResponse | null = null;
+  #out: BodyWriter | null = null;
   #early: Buffer[] = [];
   #hasEnded = false;
   #headersTimer: NodeJS.Timeout | undefined;
@@ -47,16 +46,15 @@ class ClientStream {
   }
 
   /** Called by the HTTP layer with the headers, which wait for what follows them. */
-  pipe(out: ServerResponse): ServerResponse {
+  pipe(out: BodyWriter): void {
     this.#out = out;
-    out.on('drain', () => this.#answer.resume());
+    out.onDrain(() => this.#answer.resume());
     const early = this.#early;
     this.#early = [];
     for (const bytes of early) this.write(bytes);
     if (this.#hasEnded) out.end();
     else if (early.length === 0) this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
-    out.once('close', () => clearTimeout(this.#headersTimer));
-    return out;
+    out.onClose(() => clearTimeout(this.#headersTimer));
   }
 
   write(bytes: Buffer): void {
@@ -98,8 +96,7 @@ export class StreamRelay implements AnswerSink {
     );
     const begin = (isLogged: boolean): void => {
       if (!isLogged) headers.push(['service-logged', 'false']);
-      const body = this.#client as unknown as ReadableStream;
-      options.respond(new Reply(body, { status: answer.status, headers }));
+      options.respond(new Reply(this.#client, { status: answer.status, headers }));
     };
     // A provider may be quicker than the counters, and the headers go out before the rest: what comes meanwhile waits.
     if (typeof call.isLogged === 'boolean') begin(call.isLogged);

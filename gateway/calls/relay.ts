@@ -79,11 +79,10 @@ export function relayCall(
       abort = answering({ onStart: start, onFailure: fail });
     };
 
-    call.client.once('close', () => {
-      if (call.client.writableFinished) return;
+    call.client.onLeave(() => {
       abort();
       if (stream !== null) stream.clientLeft();
-      else if (!call.client.headersSent)
+      else if (!call.client.isBeingAnswered)
         void record(abandonedOutcome(plain)).then(() => respond(goneReply()));
     });
 

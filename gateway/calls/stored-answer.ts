@@ -53,11 +53,11 @@ async function leadWhileThere(call: Call, ask: CacheAsk, cache: AnswerCache): Pr
   const left = new AbortController();
   const leave = () =>
     left.abort(new AssayError('client_closed_request', 'The client left before its call was made'));
-  call.client.once('close', leave);
+  const stay = call.client.onLeave(leave);
   try {
     return await cache.lead(ask, left.signal);
   } finally {
-    call.client.off('close', leave);
+    stay();
   }
 }
 

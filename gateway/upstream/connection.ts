@@ -1,6 +1,7 @@
 /** One connection to a provider: one request at a time, one after the other. */
 import type { Socket } from 'node:net';
 import type { AssayError } from '#core/errors.ts';
+import { NotHttp } from '#core/http/mod.ts';
 import type { Connect } from './connect.ts';
 import type { Exchange, ProviderTimeouts } from './exchange.ts';
 import {
@@ -12,7 +13,7 @@ import {
   notHttp,
   notReached,
 } from './failures.ts';
-import { NotHttp, type ResponseHead } from './response-head.ts';
+import type { ResponseHead } from './response-head.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** Providers' load balancers keep idle connections for a minute and more; a new TLS connection costs 50 ms. */

@@ -1,7 +1,7 @@
 /** A request as it goes over the wire. */
 import { AssayError } from '#core/errors.ts';
+import { isHeaderText } from '#core/http/mod.ts';
 import type { ProviderRequest } from './exchange.ts';
-import { isHeaderText } from './header-text.ts';
 
 /** Up to here head and body are sent as one piece: copying costs less than a second system call. */
 const COPIED_BYTES = 64 * 1024;

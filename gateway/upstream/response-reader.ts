@@ -1,6 +1,6 @@
 /** Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Answers of 1xx are passed over. */
-import { ChunkedReader } from './chunked-reader.ts';
-import { NotHttp, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { ChunkedReader, NotHttp } from '#core/http/mod.ts';
+import { parseResponseHead, type ResponseHead } from './response-head.ts';
 
 export type ResponseHearing = {
   onHead(head: ResponseHead): void;

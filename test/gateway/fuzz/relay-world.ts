@@ -2,14 +2,14 @@
  * One call through the relay in this process: what its client reads and what its record says. Everything between the
  * provider's socket and the client's is the gateway's own; those two and the outbox are stand-ins.
  */
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { Writable } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { sendNodeResponse } from 'srvx/node';
 import { readConfig } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import type { BodySource, BodyWriter, Client } from '#core/http/mod.ts';
 import { createLogger } from '#core/log.ts';
+import { sendableOf } from '../../../core/http/server/reply.ts';
 import type { Call, Outcome } from '../../../gateway/calls/call.ts';
 import type { CallDependencies } from '../../../gateway/calls/handle.ts';
 import { type Answering, relayCall } from '../../../gateway/calls/relay.ts';
@@ -54,30 +54,56 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CLIENT_BUFFER_BYTES = 256;
 
 /** The client's end of the connection, as far as the gateway uses it. */
-class ClientResponse extends Writable {
-  headersSent = false;
+class SlowReader implements Client, BodyWriter {
+  readonly hasLeft = false;
+  isBeingAnswered = false;
   status = 0;
   headers: string[] = [];
   readonly chunks: Buffer[] = [];
   size = 0;
+  readonly #whole = Promise.withResolvers<void>();
+  #unread = 0;
+  #hearDrain = (): void => {};
 
-  constructor() {
-    super({ highWaterMark: CLIENT_BUFFER_BYTES });
-  }
-
-  writeHead(status: number, _text: string, headers: string[]): void {
-    this.headersSent = true;
+  /** Resolves when all of it is read. */
+  async read(response: Response): Promise<void> {
+    const { status, pairs, body } = sendableOf(response);
+    this.isBeingAnswered = true;
     this.status = status;
-    this.headers = headers;
+    this.headers = [...pairs].flat();
+    if (body instanceof Uint8Array) {
+      this.write(body);
+      this.end();
+    } else (body as BodySource).pipe(this);
+    await this.#whole.promise;
   }
 
+  write(bytes: Uint8Array): boolean {
+    this.chunks.push(Buffer.from(bytes));
+    this.size += bytes.length;
+    this.#unread += bytes.length;
+    if (this.#unread <= CLIENT_BUFFER_BYTES) return true;
+    queueMicrotask(() => {
+      this.#unread = 0;
+      this.#hearDrain();
+    });
+    return false;
+  }
+
+  end(): void {
+    this.#whole.resolve();
+  }
+
+  onDrain(hear: () => void): void {
+    this.#hearDrain = hear;
+  }
+
+  onLeave(): () => void {
+    return () => {};
+  }
+
+  onClose(): void {}
   flushHeaders(): void {}
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.chunks.push(chunk);
-    this.size += chunk.length;
-    queueMicrotask(done);
-  }
 }
 
 /** Feeds an answer in, as fast as it may. */
@@ -127,7 +153,7 @@ function provider(exchange: Exchange): Answering {
 /** Carries an exchange out. Resolves when the client has read all of it. */
 export async function relayed(exchange: Exchange): Promise<Relayed> {
   const { surface, hidesUsage } = exchange;
-  const client = new ClientResponse();
+  const client = new SlowReader();
   let outcome: Outcome | null = null;
   let bytesBeforeRecord = -1;
   const call = {
@@ -137,7 +163,7 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
     route,
     createdAtMs: CREATED_AT_MS,
     startedAt: 0,
-    client: client as unknown as ServerResponse,
+    client,
     ownHeaders: [['service-request-id', 'call']],
     attempts: [],
     isLogged: true,
@@ -158,7 +184,7 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
     },
   } as unknown as CallDependencies;
   const response = await relayCall(call, provider(exchange), dependencies);
-  await sendNodeResponse(client as unknown as ServerResponse, response);
+  await client.read(response);
   const { status, headers, chunks } = client;
   return { status, headers, bytes: Buffer.concat(chunks), bytesBeforeRecord, outcome: outcome! };
 }

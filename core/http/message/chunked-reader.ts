@@ -1,5 +1,5 @@
 /** A body in chunks (RFC 9112, section 7.1), in pieces of any size. */
-import { NotHttp } from './response-head.ts';
+import { NotHttp } from './not-http.ts';
 
 /** Extensions of chunks and trailers, which nobody reads. */
 const MAX_LINE_BYTES = 16 * 1024;

@@ -1,0 +1,5 @@
+/** The grammar of HTTP/1.1 messages that requests and responses share. Pure. */
+export { ChunkedReader } from './chunked-reader.ts';
+export { isToken, lengthOf, optionsOf, parseHeaderLines } from './header-lines.ts';
+export { isHeaderText } from './header-text.ts';
+export { NotHttp } from './not-http.ts';
