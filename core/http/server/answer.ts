@@ -1,5 +1,6 @@
 /** Writes the answer to one request. */
 import type { Socket } from 'node:net';
+import { lengthOf } from '../message/mod.ts';
 import { formatAnswerHead } from './answer-head.ts';
 import { type BodyWriter, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
 import type { RequestHead } from './request-head.ts';
@@ -126,9 +127,11 @@ export class Answer implements BodyWriter {
 
   #sendWhole({ status, pairs }: Sendable, bytes: Uint8Array): void {
     const { socket, request } = this.#options;
-    const head = this.#formatHead(status, pairs, hasNoBody(status) ? null : bytes.length);
+    const isHead = request.method === 'HEAD';
+    const length = isHead && bytes.length === 0 ? toldLength(pairs) : bytes.length;
+    const head = this.#formatHead(status, pairs, hasNoBody(status) ? null : length);
     this.#hasBegun = true;
-    if (request.method === 'HEAD' || hasNoBody(status) || bytes.length === 0) socket.write(head, 'latin1');
+    if (isHead || hasNoBody(status) || bytes.length === 0) socket.write(head, 'latin1');
     else if (head.length + bytes.length <= ONE_WRITE_BYTES) {
       const whole = Buffer.allocUnsafe(head.length + bytes.length);
       whole.write(head, 'latin1');
@@ -224,6 +227,12 @@ export class Answer implements BodyWriter {
 
 function hasNoBody(status: number): boolean {
   return status === 204 || status === 304;
+}
+
+/** Who answers a HEAD may leave the body out, and say how long it would be. */
+function toldLength(pairs: Sendable['pairs']): number {
+  for (const [name, value] of pairs) if (name.toLowerCase() === 'content-length') return lengthOf(value);
+  return 0;
 }
 
 const NOTHING = new Uint8Array(0);

@@ -42,24 +42,18 @@ class CheapResponse {
     return this.#headers;
   }
 
-  get ok(): boolean {
-    return this.status >= 200 && this.status < 300;
-  }
-
-  get body(): ReadableStream | null {
-    return this.#asWeb().body;
-  }
-
-  text(): Promise<string> {
-    return this.#asWeb().text();
-  }
-
-  json(): Promise<unknown> {
-    return this.#asWeb().json();
-  }
-
-  arrayBuffer(): Promise<ArrayBuffer> {
-    return this.#asWeb().arrayBuffer();
+  static {
+    // What else a web response has, it has as the one that is made of it.
+    for (const name of Object.getOwnPropertyNames(Response.prototype)) {
+      if (name === 'constructor' || name in CheapResponse.prototype) continue;
+      Object.defineProperty(CheapResponse.prototype, name, {
+        get(this: CheapResponse) {
+          const web = this.#asWeb();
+          const value: unknown = web[name as keyof Response];
+          return typeof value === 'function' ? value.bind(web) : value;
+        },
+      });
+    }
   }
 
   #asWeb(): Response {

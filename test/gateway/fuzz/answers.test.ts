@@ -45,7 +45,7 @@ t.test('10,000 answers of any status pass as they came', async (t) => {
         hasTurns: false,
       });
       sameBytes(given.bytes, bytes);
-      const wanted = { 'service-request-id': 'call', ...headers, 'content-length': String(bytes.length) };
+      const wanted = { 'service-request-id': 'call', ...headers };
       deepStrictEqual(given.headers, Object.entries(wanted).flat());
       strictEqual(given.status, status);
       strictEqual(given.bytesBeforeRecord, 0, 'the record comes first');

@@ -125,8 +125,13 @@ t.test('a client of HTTP/1.0 gets the end of a stream by the end of the connecti
 t.test('some answers have no body, whatever they were given', async (t) => {
   const dial = await served(t, (request) => {
     const status = Number(new URL(request.url).pathname.slice(1));
+    if (status === 206) return new Response(null, { headers: { 'content-length': '7' } });
     return new Reply(status === 204 ? null : 'a body', { status });
   });
+  const known = await dial();
+  known.send('HEAD /206 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  t.equal(await known.ended, 'end');
+  t.match(known.text(), /\r\ncontent-length: 7\r\n/, 'as it was told');
   const wire = await dial();
   wire.send('HEAD /200 HTTP/1.1\r\nhost: x\r\n\r\nGET /204 HTTP/1.1\r\nhost: x\r\n\r\n');
   wire.send('GET /304 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
