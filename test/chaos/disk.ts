@@ -13,7 +13,8 @@ export type Disk = {
   remove(): void;
 };
 
-const SIZE = '1g';
+/** More than a gateway's backlog takes in a long run: it should be full when a fault says so, and not by itself. */
+const SIZE = '8g';
 const REMOUNT_ATTEMPTS = 20;
 
 function mount(...parameters: string[]): boolean {
