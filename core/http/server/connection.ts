@@ -24,7 +24,7 @@ export type ConnectionOptions = {
   onClosed(connection: ClientConnection): void;
 };
 
-export const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 64 * 1024;
 const HEAD_TIMEOUT_MS = 10_000;
 /** For a whole request to arrive: 32 MiB on a slow line, yet no socket is held for ever. */
 const REQUEST_TIMEOUT_MS = 300_000;
@@ -47,14 +47,12 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 class Call implements Client {
   readonly body: IncomingBody;
   readonly answer: Answer;
-  readonly beganAt: number;
   #hasLeft = false;
   #hearLeave: (() => void)[] = [];
 
-  constructor(body: IncomingBody, answer: Answer, beganAt: number) {
+  constructor(body: IncomingBody, answer: Answer) {
     this.body = body;
     this.answer = answer;
-    this.beganAt = beganAt;
   }
 
   get hasLeft(): boolean {
@@ -153,8 +151,7 @@ export class ClientConnection {
       // The next request waits; so must whoever sends more of them.
       else if (this.#pending.length > MAX_HEAD_BYTES) this.#socket.pause();
     } catch (error) {
-      if (!(error instanceof NotHttp)) throw error;
-      this.#refuse(new AssayError('invalid_http', `The request is not valid HTTP/1.1: ${error.message}`));
+      this.#refuseMalformed(error);
     }
   }
 
@@ -222,12 +219,11 @@ export class ClientConnection {
       },
       onEnd: () => this.#answered(call),
     });
-    const beganAt = now();
-    const call = new Call(body, answer, beganAt);
+    const call = new Call(body, answer);
     this.#call = call;
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
-    this.#deadline = body.isWhole ? NEVER : beganAt + REQUEST_TIMEOUT_MS;
+    this.#deadline = body.isWhole ? NEVER : now() + REQUEST_TIMEOUT_MS;
     const request = new ServerRequest(head, body, call) as unknown as Request;
     try {
       Promise.resolve(fetch(request)).then(
@@ -280,9 +276,13 @@ export class ClientConnection {
     try {
       this.#readHead();
     } catch (error) {
-      if (!(error instanceof NotHttp)) throw error;
-      this.#refuse(new AssayError('invalid_http', `The request is not valid HTTP/1.1: ${error.message}`));
+      this.#refuseMalformed(error);
     }
+  }
+
+  #refuseMalformed(error: unknown): void {
+    if (!(error instanceof NotHttp)) throw error;
+    this.#refuse(new AssayError('invalid_http', `The request is not valid HTTP/1.1: ${error.message}`));
   }
 
   /** Tells what is wrong with what came, and ends the connection: where the next request begins is not known. */

@@ -1,7 +1,7 @@
 /** Child processes of a benchmark: pinned to cores where the system can, and what they use. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
@@ -40,11 +40,27 @@ export function giveWay(ancestor: number, except: number): void {
   const pids = descendantsOf(ancestor).filter((pid) => pid !== except);
   // Not nice: a nice process is still run to the end of its slice, milliseconds, before the provider may answer.
   for (const pid of pids) {
+    makeSessionNice(pid);
     for (let attempt = 1; !makeIdle(pid); attempt += 1) {
       if (attempt === GIVE_WAY_ATTEMPTS) throw new Error(`Cannot lower the priority of process ${pid}`);
     }
   }
 }
+
+/**
+ * Where the kernel shares a core out among sessions (`sched_autogroup`), the priority of a process counts within its own
+ * alone, and each role and PostgreSQL have one: so the sessions give way as well.
+ */
+function makeSessionNice(pid: number): void {
+  const path = `/proc/${pid}/autogroup`;
+  try {
+    if (!readFileSync(path, 'utf8').endsWith(`nice ${LEAST_NICE}\n`)) writeFileSync(path, String(LEAST_NICE));
+  } catch {
+    // It has ended, or the kernel knows no such groups.
+  }
+}
+
+const LEAST_NICE = 19;
 
 /** Backends of PostgreSQL and threads come and go, and one that ends meanwhile makes chrt fail. */
 const GIVE_WAY_ATTEMPTS = 10;
