@@ -9,6 +9,8 @@ import {
   declareLogStream,
   decodeMessage,
   type EntryPart,
+  Line,
+  LineCutError,
   LOG_STREAM,
   type LogMessage,
   LogReader,
@@ -36,19 +38,14 @@ const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 /** Consumes until told to stop. */
 export class StreamConsumer {
   readonly #options: ConsumeOptions;
+  readonly #line: Line;
   readonly #store: BatchStore;
-  #reader: LogReader | null = null;
   #isStopping = false;
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
+    this.#line = new Line(options.connection, options.log);
     this.#store = new BatchStore(options);
-    void this.#watch();
-  }
-
-  async #watch(): Promise<void> {
-    for await (const { type } of this.#options.connection.status())
-      if (type === 'disconnect') this.#reader?.lose();
   }
 
   /** Runs until `stop`, or until the connection is closed by who made it. Failures of Postgres and of NATS are waited out. */
@@ -56,11 +53,13 @@ export class StreamConsumer {
     let retryMs = RETRY_MS.first;
     while (!this.#isStopping && !this.#options.connection.isClosed()) {
       try {
+        await this.#line.stands(TAKE_MS);
         await this.#consume(() => {
           retryMs = RETRY_MS.first;
         });
       } catch (error) {
         if (this.#isStopping) return;
+        if (error instanceof LineCutError) continue;
         this.#options.log.warn({ error: describeError(error), retryMs }, 'cannot consume log entries now');
         await sleep(retryMs);
         retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
@@ -75,9 +74,8 @@ export class StreamConsumer {
 
   async #consume(onProgress: () => void): Promise<void> {
     const { connection } = this.#options;
-    const { consumer } = await declareLogStream(connection);
-    const reader = new LogReader(connection, consumer);
-    this.#reader = reader;
+    const { consumer } = await this.#line.during(this.#line.cuts, declareLogStream(connection));
+    const reader = new LogReader(connection, this.#line, consumer);
     try {
       while (!this.#isStopping) {
         const batch = await reader.take(TAKE_MS);
@@ -86,7 +84,6 @@ export class StreamConsumer {
         onProgress();
       }
     } finally {
-      this.#reader = null;
       reader.close();
     }
   }

@@ -14,11 +14,13 @@ import {
   codeOf,
   type DeclaredStream,
   declareLogStream,
+  deleteConsumer,
+  Line,
+  LineCutError,
   LOG_STREAM,
   LOG_SUBJECT,
   type NatsConnection,
   NatsRefusalError,
-  replaceConsumer,
   waitsForNothing,
 } from '../nats/mod.ts';
 import { listOutboxes } from '../outbox/mod.ts';
@@ -54,18 +56,24 @@ const STUCK_AFTER_MS = 2 * ACK_WAIT_MS;
 /** The stream takes no more for now: full, or its server short of something. JetStream's numbers. */
 const NO_ROOM = new Set([10_023, 10_047, 10_077, 10_122]);
 
-/** The stream that was declared is no more, or the line was cut: what was published may be lost. */
+/** What is published between two losses of the line: what was before a loss may be lost by it. */
+type Session = {
+  stream: DeclaredStream;
+  /** Of the line, as it began. */
+  cuts: number;
+  /** Of a message's payload. */
+  maxBytes: number;
+};
+
+/** The consumer that was declared is no more: what was published is published anew. */
 class SessionLostError extends Error {}
 
 /** Forwards until told to stop. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #client: JetStreamClient;
+  readonly #line: Line;
   readonly #feeds = new Map<string, OutboxFeed>();
-  /** Counts the losses of the connection. */
-  #losses = 0;
-  /** Settles when the connection is back; null while there is one. */
-  #away: { back: Promise<void>; tell(): void } | null = null;
   #isStopping = false;
   #nextConfirm = 0;
   #nextAdoption = 0;
@@ -78,27 +86,7 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
-    void this.#watch();
-  }
-
-  async #watch(): Promise<void> {
-    const { connection, log } = this.#options;
-    for await (const status of connection.status()) {
-      if (status.type === 'disconnect') {
-        this.#losses += 1;
-        this.#away ??= returnOf();
-        log.warn('lost the connection to NATS; entries wait in the outbox');
-      } else if (status.type === 'reconnect') {
-        this.#return();
-        log.info('NATS is back');
-      }
-    }
-    this.#return();
-  }
-
-  #return(): void {
-    this.#away?.tell();
-    this.#away = null;
+    this.#line = new Line(options.connection, options.log);
   }
 
   /** Runs until `stop`, and then until everything is stored, for which the caller may not want to wait. */
@@ -107,11 +95,11 @@ export class Forwarder {
     while (!this.#options.connection.isClosed()) {
       const startedAt = performance.now();
       try {
+        await this.#line.stands(RETRY_MS.longest);
         await this.#session();
         return;
       } catch (error) {
-        if (this.#away !== null) {
-          await this.#away.back;
+        if (error instanceof LineCutError) {
           retryMs = RETRY_MS.first;
           continue;
         }
@@ -145,17 +133,16 @@ export class Forwarder {
 
   async #session(): Promise<void> {
     const { connection } = this.#options;
-    const losses = this.#losses;
-    if (this.#away !== null) throw new SessionLostError('there is no connection');
-    const stream = await declareLogStream(connection);
+    const { cuts } = this.#line;
+    const stream = await this.#line.during(cuts, declareLogStream(connection));
     for (const feed of this.#feeds.values()) feed.restart();
-    const maxBytes = connection.info!.max_payload - MESSAGE_MARGIN_BYTES;
+    const session = { stream, cuts, maxBytes: connection.info!.max_payload - MESSAGE_MARGIN_BYTES };
     for (;;) {
+      if (this.#line.cuts !== cuts) throw new LineCutError();
       await this.#adopt();
       let moved = 0;
-      for (const feed of this.#feeds.values()) moved += await this.#publish(feed, stream, maxBytes);
-      await this.#confirm(stream, losses);
-      this.#requireUnbroken(losses);
+      for (const feed of this.#feeds.values()) moved += await this.#publish(feed, session);
+      await this.#confirm(session);
       if (this.#isStopping && this.#feeds.size === 0) return;
       if (moved === 0) await sleep(IDLE_MS);
     }
@@ -184,19 +171,20 @@ export class Forwarder {
   }
 
   /** Publishes what is next of one outbox. Returns how many messages went out. */
-  async #publish(feed: OutboxFeed, { consumer }: DeclaredStream, maxBytes: number): Promise<number> {
+  async #publish(feed: OutboxFeed, { stream, cuts, maxBytes }: Session): Promise<number> {
     if (feed.unconfirmed >= MAX_UNCONFIRMED || performance.now() < this.#fullUntil) return 0;
     const messages = await feed.outgoing(maxBytes);
-    const results = await Promise.allSettled(
+    const publishing = Promise.allSettled(
       messages.map(async (message) => {
         const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
           // The same again is recognised, but not what another consumer may have been told of and never saw.
-          msgID: `${message.id}/${consumer}`,
+          msgID: `${message.id}/${stream.consumer}`,
           timeout: PUBLISH_TIMEOUT_MS,
         });
         message.sequence = ack.seq;
       }),
     );
+    const results = await this.#line.during(cuts, publishing);
     feed.published();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed === undefined) {
@@ -216,10 +204,6 @@ export class Forwarder {
     else this.#options.log.info(`the NATS stream ${LOG_STREAM} has room again`);
   }
 
-  #requireUnbroken(losses: number): void {
-    if (this.#losses !== losses) throw new SessionLostError('the connection was lost');
-  }
-
   /** Acknowledgements stand still while Postgres is away, and that is right; but not because of a message that is gone. */
   async #requireMoving(stream: DeclaredStream, sequence: number): Promise<void> {
     const now = performance.now();
@@ -227,22 +211,21 @@ export class Forwarder {
     if (now - this.#floor.sinceMs < (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) return;
     this.#floor.sinceMs = now;
     if (!(await waitsForNothing(stream))) return;
-    await replaceConsumer(stream);
+    await deleteConsumer(stream);
     throw new SessionLostError(
       `the NATS consumer ${stream.consumer} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,
     );
   }
 
   /** Asks how far ingest has come, and lets go of what is stored. */
-  async #confirm(stream: DeclaredStream, losses: number): Promise<void> {
+  async #confirm({ stream, cuts }: Session): Promise<void> {
     const { manager, consumer } = stream;
     const now = performance.now();
     if (now < this.#nextConfirm) return;
     this.#nextConfirm = now + CONFIRM_EVERY_MS;
     if (this.unconfirmed > 0) {
-      const info = await manager.consumers.info(LOG_STREAM, consumer);
       // An answer from after a loss may speak of other messages by the same numbers.
-      this.#requireUnbroken(losses);
+      const info = await this.#line.during(cuts, manager.consumers.info(LOG_STREAM, consumer));
       for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
       await this.#requireMoving(stream, info.ack_floor.stream_seq);
     }
@@ -253,12 +236,4 @@ export class Forwarder {
       this.#options.log.info({ outboxId }, 'an outbox that nobody writes to any more was stored and removed');
     }
   }
-}
-
-function returnOf(): { back: Promise<void>; tell(): void } {
-  let tell = (): void => {};
-  const back = new Promise<void>((resolve) => {
-    tell = resolve;
-  });
-  return { back, tell };
 }

@@ -4,6 +4,7 @@
  * connection is lost is delivered to nobody until its time for an acknowledgement is over.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { type Line, LineCutError } from './line.ts';
 import { LOG_STREAM } from './log-stream.ts';
 
 /** A message that is ours until we say what became of it, or until the time for that is over. */
@@ -32,6 +33,8 @@ const STATUS = { noMessages: 404, timeout: 408, conflict: 409 };
 /** Reads until it is closed. One for one task: `take` is not called again before it has settled. */
 export class LogReader {
   readonly #connection: NatsConnection;
+  readonly #line: Line;
+  readonly #cutsBefore: number;
   readonly #requestSubject: string;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription;
@@ -40,11 +43,13 @@ export class LogReader {
   #expected = 0;
   #requestedAt = 0;
   #gone: LogStreamGoneError | null = null;
-  #isLost = false;
   #wake: () => void = () => {};
 
-  constructor(connection: NatsConnection, consumer: string) {
+  /** @param line of `connection`: what is taken over it is lost with it */
+  constructor(connection: NatsConnection, line: Line, consumer: string) {
     this.#connection = connection;
+    this.#line = line;
+    this.#cutsBefore = line.cuts;
     this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${LOG_STREAM}.${consumer}`;
     this.#subscription = connection.subscribe(this.#inbox, {
       callback: (error, message) => this.#receive(error, message),
@@ -53,17 +58,18 @@ export class LogReader {
 
   /**
    * The messages that are there, in order; waits up to `waitMs` for the first. As it returns, the next ones are asked for.
-   * @throws LogStreamGoneError; ClosedConnectionError when the connection was closed
+   * @throws LineCutError, LogStreamGoneError; ClosedConnectionError when the connection was closed
    */
   async take(waitMs: number): Promise<TakenMessage[]> {
     const deadline = performance.now() + waitMs;
     for (;;) {
+      if (this.#isLost) throw new LineCutError();
       if (this.#gone !== null) throw this.#gone;
       this.#requireAnswer();
       this.#request();
       const leftMs = deadline - performance.now();
       if (this.#taken.length > 0 || leftMs <= 0) break;
-      await this.#arrival(Math.min(leftMs, LOST_AFTER_MS));
+      await this.#line.during(this.#cutsBefore, this.#arrival(Math.min(leftMs, LOST_AFTER_MS)));
     }
     const taken = this.#taken;
     this.#taken = [];
@@ -72,13 +78,11 @@ export class LogReader {
   }
 
   /**
-   * To be called when the connection is lost. A server that crashed may give numbers out again that were those of messages
-   * in our hands: nothing is said of them any more, and they come again when their time is over.
+   * A server that crashed may give numbers out again that were those of messages in our hands: once the line was cut,
+   * nothing is said of them any more, and they come again when their time is over.
    */
-  lose(): void {
-    this.#isLost = true;
-    this.#gone ??= new LogStreamGoneError('the connection was lost');
-    this.#wake();
+  get #isLost(): boolean {
+    return this.#line.cuts !== this.#cutsBefore;
   }
 
   /** Stops reading; what was taken and not returned goes to others at once. */

@@ -81,7 +81,7 @@ export async function declareLogStream(connection: NatsConnection): Promise<Decl
     // After a crash of its machine a server may remember acknowledgements of messages that it has lost: their numbers
     // will be given out again, and new messages must not count as acknowledged.
     if (consumer.ack_floor.stream_seq > state.last_seq) {
-      await deleteConsumer(manager, consumer.name);
+      await deleteConsumer({ manager, consumer: consumer.name });
       consumer = await declareConsumer(manager);
     }
     return { manager, consumer: consumer.name };
@@ -168,15 +168,6 @@ function requireOurs({ name, config }: ConsumerInfo): void {
   );
 }
 
-async function deleteConsumer(manager: JetStreamManager, name: string): Promise<void> {
-  try {
-    await manager.consumers.delete(LOG_STREAM, name);
-  } catch (error) {
-    // Somebody was quicker.
-    if (codeOf(error) !== NO_CONSUMER) throw error;
-  }
-}
-
 /**
  * Whether the consumer waits for a message that is no more. Killed in the middle, a server may remember that an
  * acknowledged message was removed, and forget that it was acknowledged (seen on 2.9.10): its consumer then asks for it
@@ -192,12 +183,14 @@ export async function waitsForNothing({ manager, consumer }: DeclaredStream): Pr
   return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
 }
 
-/**
- * Makes the consumer begin anew with what the stream holds. Whoever reads or publishes finds it to be another one, and
- * begins anew too.
- */
-export async function replaceConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
-  await deleteConsumer(manager, consumer);
+/** Whoever reads or publishes finds no consumer of that name, and begins anew, with what the stream holds. */
+export async function deleteConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
+  try {
+    await manager.consumers.delete(LOG_STREAM, consumer);
+  } catch (error) {
+    // Somebody was quicker.
+    if (codeOf(error) !== NO_CONSUMER) throw error;
+  }
 }
 
 /** JetStream's number of an error; undefined when it is not one of JetStream's. */

@@ -8,16 +8,17 @@ export {
   publicAddresses,
 } from './connect.ts';
 export { announceKeyChange, watchKeyChanges } from './key-changes.ts';
+export { Line, LineCutError } from './line.ts';
 export { LogReader, LogStreamGoneError, type TakenMessage } from './log-reader.ts';
 export {
   ACK_WAIT_MS,
   codeOf,
   type DeclaredStream,
   declareLogStream,
+  deleteConsumer,
   findLogConsumer,
   LOG_STREAM,
   LOG_SUBJECT,
-  replaceConsumer,
   waitsForNothing,
 } from './log-stream.ts';
 export {

@@ -15,6 +15,7 @@ import {
   connectNats,
   declareLogStream,
   findLogConsumer,
+  Line,
   LogReader,
   type NatsConnection,
   type TakenMessage,
@@ -228,7 +229,7 @@ t.test(
     /** Takes three messages that are in the stream, and acknowledges some: what is left of them is written down then. */
     const acknowledge = async (chosen: number[]) => {
       const { consumer } = await declareLogStream(reading);
-      const reader = new LogReader(reading, consumer);
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
       const taken: TakenMessage[] = [];
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === 3);
       const at = Date.now();
@@ -302,7 +303,7 @@ t.test(
         return consumer !== '';
       });
       for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
-      const reader = new LogReader(reading, consumer);
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
       const taken: TakenMessage[] = [];
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
       return taken;
@@ -356,7 +357,7 @@ t.test(
     };
     const take = async (consumer: string, count: number) => {
       const taken: TakenMessage[] = [];
-      const reader = new LogReader(reading, consumer);
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
       return taken;
     };
