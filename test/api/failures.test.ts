@@ -14,6 +14,7 @@ import type { EvaluatorService } from '../../api/evaluators/mod.ts';
 import type { ProviderKeyService } from '../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../api/requests/mod.ts';
 import { startTestApi } from '../support/api.ts';
+import { connectAsApi } from '../support/postgres.ts';
 import { insertRequests } from '../support/seed-requests.ts';
 
 const QUERY = '/v1/request/query';
@@ -63,13 +64,7 @@ t.test('a query that takes too long is cancelled, and says how to narrow it', as
   const api = await startTestApi();
   t.teardown(() => api.close());
   const { url } = api.database;
-  const sql = connectPostgres({
-    url,
-    max: 2,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 200,
-  });
+  const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 200 });
   t.teardown(() => sql.end());
   const app = await serveApp(api.own.organizationId, createRequestService({ sql, clock: systemClock }));
   t.teardown(() => app.stop());

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { compileFilter, Parameters, parseFilter, type SqlValue } from '#core/filter/mod.ts';
-import { connectPostgres, inOrganization } from '#core/postgres/mod.ts';
+import { inOrganization } from '#core/postgres/mod.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
 import { filterArbitrary, sampleRecords } from '../support/filter-arbitrary.ts';
 import { complement, type JsonFilter, passes } from '../support/filter-oracle.ts';
+import { connectAsApi } from '../support/postgres.ts';
 import { insertRequests } from '../support/seed-requests.ts';
 
 /** Filters in one statement, and statements: 20,000 filters and as many again that go over HTTP. */
@@ -58,13 +59,7 @@ t.test(
     const api = await startWithRecords();
     t.teardown(() => api.close());
     const { organizationId } = api.own;
-    const sql = connectPostgres({
-      url: api.database.url,
-      max: 1,
-      role: 'assay_api',
-      applicationName: 'oracle',
-      statementTimeoutMs: 60_000,
-    });
+    const sql = connectAsApi(api.database.url, { statementTimeoutMs: 60_000 });
     t.teardown(() => sql.end());
     let compared = 0;
     let split = 0;

@@ -1,6 +1,7 @@
 import t from 'tap';
-import { connectPostgres, inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { startTestApi, type TestApi } from '../support/api.ts';
+import { connectAsApi } from '../support/postgres.ts';
 import { insertRequests, type SeedRequest } from '../support/seed-requests.ts';
 
 let api: TestApi;
@@ -82,13 +83,7 @@ t.test("another organization's id cannot be told from an unknown one", async (t)
 });
 
 t.test('the second wall: a statement that names no organization sees and changes one only', async (t) => {
-  const sql = connectPostgres({
-    url: api.database.url,
-    max: 1,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
+  const sql = connectAsApi(api.database.url);
   t.teardown(() => sql.end());
   const TABLES = ['requests', 'request_bodies', 'request_properties', 'request_scores'];
   const idsIn = async (tx: TransactionSql, table: string) =>

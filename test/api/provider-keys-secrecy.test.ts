@@ -6,9 +6,10 @@ import { pino } from 'pino';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
 import { readConfig } from '#core/config/mod.ts';
-import { connectPostgres, inOrganization, type Sql } from '#core/postgres/mod.ts';
+import { inOrganization, type Sql } from '#core/postgres/mod.ts';
 import { startApi } from '../../api/mod.ts';
 import type { TestApi } from '../support/api.ts';
+import { connectAsApi } from '../support/postgres.ts';
 import { list, PATH, put, secretKeyOf, startProviderKeyApi } from './provider-keys-world.ts';
 
 const OURS = 'sk-ours-1f0c8a55e2d94b7730aa-OurK';
@@ -19,13 +20,7 @@ let api: TestApi;
 let confined: Sql;
 t.before(async () => {
   api = await startProviderKeyApi();
-  confined = connectPostgres({
-    url: api.database.url,
-    max: 1,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
+  confined = connectAsApi(api.database.url);
 });
 t.beforeEach(async () => {
   await api.database.sql`delete from assay.provider_keys`;

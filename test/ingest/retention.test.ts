@@ -10,7 +10,7 @@ import {
   startPartitionKeeper,
 } from '../../api/ingest/retention.ts';
 import { waitFor } from '../support/assay.ts';
-import { openTransaction, testDatabase } from '../support/postgres.ts';
+import { connectAsApi, openTransaction, testDatabase } from '../support/postgres.ts';
 import { insertRequests } from '../support/seed-requests.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
@@ -237,13 +237,7 @@ t.test('a detached table is nobody’s but the owner’s', async (t) => {
     { created_at: new Date(NOW - WEEK_MS) },
     { created_at: new Date(NOW) },
   ]);
-  const api = connectPostgres({
-    url,
-    max: 1,
-    role: 'assay_api',
-    applicationName: 'api',
-    statementTimeoutMs: 5_000,
-  });
+  const api = connectAsApi(url);
   t.teardown(() => api.end());
   const count = (table: string) =>
     inOrganization(api, organizationId, (tx) => tx`select 1 from ${tx(`assay.${table}`)}`).then(

@@ -131,6 +131,14 @@ export async function openTransaction(
   };
 }
 
+/** Connects as the role of the management API, which sees one organization at a time. To be ended. */
+export function connectAsApi(
+  url: string,
+  { max = 1, statementTimeoutMs = 5_000 }: { max?: number; statementTimeoutMs?: number } = {},
+): Sql {
+  return connectPostgres({ url, max, role: 'assay_api', applicationName: 'test-api', statementTimeoutMs });
+}
+
 /** A fresh, migrated database (`migrated: false`: an empty one). Close it when done. */
 export async function testDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
   const server = await acquireServer();

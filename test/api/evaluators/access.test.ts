@@ -1,6 +1,7 @@
 import t from 'tap';
-import { connectPostgres, inOrganization } from '#core/postgres/mod.ts';
+import { inOrganization } from '#core/postgres/mod.ts';
 import type { CallOptions } from '../../support/api.ts';
+import { connectAsApi } from '../../support/postgres.ts';
 import { BOOLEAN, CODE, type EvaluatorApi, EXTERNAL, startEvaluatorApi } from './evaluators-process.ts';
 import { insertEvaluations } from './seed-evaluations.ts';
 
@@ -215,13 +216,7 @@ t.test('bodies that are no JSON, of another type, or too large are refused', asy
 });
 
 t.test('the second wall: a statement that names no organization sees and changes one only', async (t) => {
-  const sql = connectPostgres({
-    url: api.database.url,
-    max: 1,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
+  const sql = connectAsApi(api.database.url);
   t.teardown(() => sql.end());
   const TABLES = ['evaluators', 'evaluator_versions', 'online_evaluators', 'evaluation_runs', 'evaluations'];
   for (const table of TABLES) {

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
-import { connectPostgres } from '#core/postgres/mod.ts';
 import type { TestTrial } from '#core/scoring/mod.ts';
 import { createTrials, type TrialsOptions } from '../../../api/evaluators/mod.ts';
+import { connectAsApi } from '../../support/postgres.ts';
 import {
   BOOLEAN,
   CODE,
@@ -235,13 +235,7 @@ t.test('an answer that nobody tells of is found', async (t) => {
 
 /** Trials as the API makes them, with other patience. */
 function trialsWith(t: { teardown(clean: () => Promise<void>): void }, patience: TrialsOptions['patience']) {
-  const sql = connectPostgres({
-    url: api.database.url,
-    max: 4,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
+  const sql = connectAsApi(api.database.url, { max: 4 });
   const trials = createTrials({ sql, clock: systemClock, ...(patience === undefined ? {} : { patience }) });
   t.teardown(async () => {
     await trials.stop();
@@ -282,13 +276,7 @@ t.test('a process that never answers does not hold its caller for ever', async (
 });
 
 t.test("one organization's trials are nothing to another", async (t) => {
-  const sql = connectPostgres({
-    url: api.database.url,
-    max: 1,
-    role: 'assay_api',
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
+  const sql = connectAsApi(api.database.url);
   t.teardown(() => sql.end());
   await api.database.sql`
     insert into assay.evaluator_trials (organization_id, body) values (${api.other.organizationId}, '{}')`;

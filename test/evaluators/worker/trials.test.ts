@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '#core/clock.ts';
 import { createLogger } from '#core/log.ts';
-import { connectPostgres } from '#core/postgres/mod.ts';
 import { type TestTrial, TRIAL_EVALUATOR_ID } from '#core/scoring/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createTrials, type TrialsOptions } from '../../../api/evaluators/mod.ts';
@@ -13,6 +12,7 @@ import { type Sandbox, startSandbox } from '../../../evaluators/python/mod.ts';
 import { createScorer, type Scorer } from '../../../evaluators/worker/mod.ts';
 import { serveTrials } from '../../../evaluators/worker/trials.ts';
 import { runMain, waitFor } from '../../support/assay.ts';
+import { connectAsApi } from '../../support/postgres.ts';
 import { startWorld, type World } from '../queue/world.ts';
 
 t.setTimeout(120_000);
@@ -70,13 +70,7 @@ function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTria
 
 /** The API's end, under the role that it has. */
 function ask(t: Test, world: World, patience: TrialsOptions['patience'] = {}) {
-  const sql = connectPostgres({
-    url: world.url,
-    max: 10,
-    role: 'assay_api',
-    applicationName: 'test-api',
-    statementTimeoutMs: 5_000,
-  });
+  const sql = connectAsApi(world.url, { max: 10 });
   const trials = createTrials({ sql, clock: systemClock, patience });
   t.teardown(async () => {
     await trials.stop();

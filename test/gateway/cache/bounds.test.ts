@@ -1,7 +1,7 @@
 import t from 'tap';
-import { connectPostgres, inOrganization, type Sql } from '#core/postgres/mod.ts';
+import { inOrganization, type Sql } from '#core/postgres/mod.ts';
 import { sweepExpired } from '../../../gateway/cache/rows.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { connectAsApi, testDatabase } from '../../support/postgres.ts';
 import { askFor, cacheWorld } from './world.ts';
 
 const ACME = '11111111-1111-4111-8111-111111111111';
@@ -101,8 +101,7 @@ t.test('writers and sweepers at once neither block each other nor lose count', a
 
 t.test('the API’s role has no business in the cache', async (t) => {
   const { url, close } = await testDatabase();
-  const options = { url, max: 1, applicationName: 'test', statementTimeoutMs: 5_000 };
-  const api = connectPostgres({ ...options, role: 'assay_api' });
+  const api = connectAsApi(url);
   t.teardown(async () => {
     await api.end({ timeout: 1 });
     await close();
