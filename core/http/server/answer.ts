@@ -19,8 +19,10 @@ export type AnswerOptions = {
   keptForS(): number | null;
   /** The moment, as `Date` has it. */
   date(): string;
-  /** The next piece of a whole answer waits for the client. */
+  /** What comes next waits for the client to take what was sent. */
   onWait(): void;
+  /** It has. */
+  onGoOn(): void;
   /** All of it was handed to the socket. */
   onEnd(): void;
 };
@@ -32,6 +34,7 @@ export class Answer implements BodyWriter {
   #isOver = false;
   #endsConnection = false;
   #isChunked = false;
+  #isWaiting = false;
   #hearDrain: (() => void) | null = null;
   #hearClose: (() => void)[] = [];
 
@@ -81,14 +84,14 @@ export class Answer implements BodyWriter {
       whole.write(opening, 'latin1');
       whole.set(bytes, opening.length);
       if (closingBytes > 0) whole.set(LINE_BREAK, size - closingBytes);
-      return socket.write(whole);
+      return this.#handed(socket.write(whole));
     }
     socket.cork();
     if (opening !== '') socket.write(opening, 'latin1');
     const hasRoom = socket.write(bytes);
     if (closingBytes > 0) socket.write(LINE_BREAK);
     socket.uncork();
-    return hasRoom;
+    return this.#handed(hasRoom);
   }
 
   end(): void {
@@ -115,6 +118,9 @@ export class Answer implements BodyWriter {
 
   /** The socket has room again. */
   drained(): void {
+    if (this.#isOver) return;
+    if (this.#isWaiting) this.#options.onGoOn();
+    this.#isWaiting = false;
     this.#hearDrain?.();
   }
 
@@ -148,16 +154,24 @@ export class Answer implements BodyWriter {
   }
 
   #sendPieces(bytes: Uint8Array, from: number): void {
-    const { socket, onWait } = this.#options;
+    const { socket } = this.#options;
     for (let at = from; at < bytes.length && !this.#isOver; ) {
-      const hasRoom = socket.write(bytes.subarray(at, at + PIECE_BYTES));
+      const hasRoom = this.#handed(socket.write(bytes.subarray(at, at + PIECE_BYTES)));
       at += PIECE_BYTES;
       if (hasRoom || at >= bytes.length) continue;
-      onWait();
       this.onDrain(() => this.#sendPieces(bytes, at));
       return;
     }
     if (!this.#isOver) this.#finish();
+  }
+
+  /** Passes on what the socket said of a write: whether it has room for more. */
+  #handed(hasRoom: boolean): boolean {
+    if (!hasRoom && !this.#isWaiting) {
+      this.#isWaiting = true;
+      this.#options.onWait();
+    }
+    return hasRoom;
   }
 
   #begin({ status, pairs, body }: Sendable): void {

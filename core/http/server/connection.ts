@@ -217,13 +217,14 @@ export class ClientConnection {
       onWait: () => {
         this.#deadline = now() + UNREAD_MS;
       },
+      onGoOn: () => this.#awaitBody(body),
       onEnd: () => this.#answered(call),
     });
     const call = new Call(body, answer);
     this.#call = call;
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
-    this.#deadline = body.isWhole ? NEVER : now() + REQUEST_TIMEOUT_MS;
+    this.#awaitBody(body);
     const request = new ServerRequest(head, body, call) as unknown as Request;
     try {
       Promise.resolve(fetch(request)).then(
@@ -233,6 +234,11 @@ export class ClientConnection {
     } catch {
       this.#send(call, this.#failure());
     }
+  }
+
+  /** For an answer there is no deadline of ours: its provider has its own. */
+  #awaitBody(body: IncomingBody): void {
+    this.#deadline = body.isWhole ? NEVER : this.#options.now() + REQUEST_TIMEOUT_MS;
   }
 
   #send(call: Call, response: Response): void {

@@ -1,12 +1,27 @@
 /** How long a client may take, on a clock that a test turns. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { Reply, readBody } from '#core/http/mod.ts';
 import { ClientConnection } from '../../../../core/http/server/mod.ts';
 
 /** More than the sockets' buffers take. */
 const LARGE_BYTES = 40_000_000;
+
+/** A body of so many bytes that comes bit by bit, and then ends or says nothing more. */
+function streamOf(bytes: number, then: 'end' | 'silence'): ReadableStream<Uint8Array> {
+  const chunk = Buffer.alloc(50_000);
+  let left = bytes;
+  return new ReadableStream({
+    async pull(controller) {
+      if (left > 0) controller.enqueue(chunk);
+      else if (then === 'end') controller.close();
+      else await new Promise(() => {});
+      left -= chunk.length;
+    },
+  });
+}
 
 /** A connection of a client, the server's end of it, and a clock for that. */
 async function setUp(t: Test) {
@@ -26,7 +41,10 @@ async function setUp(t: Test) {
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   const connection = new ClientConnection(inner, {
     fetch: async (request) => {
-      if (new URL(request.url).pathname === '/large') return new Reply(Buffer.alloc(LARGE_BYTES));
+      const { pathname } = new URL(request.url);
+      if (pathname === '/large') return new Reply(Buffer.alloc(LARGE_BYTES));
+      if (pathname === '/stream') return new Reply(streamOf(LARGE_BYTES, 'end'));
+      if (pathname === '/silent') return new Reply(streamOf(LARGE_BYTES, 'silence'));
       if (request.method === 'GET') return new Reply('fine');
       return new Reply(await readBody(request, 1_000).then(String, (error) => (error as Error).message));
     },
@@ -50,6 +68,10 @@ async function setUp(t: Test) {
       // Until the server has read it.
       const before = inner.bytesRead;
       while (inner.bytesRead < before + bytes.length) await once(inner, 'data');
+    },
+    /** Until nothing more of the answer can be sent. */
+    async waits() {
+      while (!inner.writableNeedDrain) await nextTurn();
     },
     async answered() {
       while (!text.includes('fine')) await once(socket, 'data');
@@ -116,15 +138,17 @@ t.test('the rest of a body that nobody wants may take 10 seconds', async (t) => 
   t.notMatch(client.text(), /408/);
 });
 
-for (const [kind, header] of [
-  ['kept', ''],
-  ['last on its connection', 'connection: close\r\n'],
+for (const [kind, path, header] of [
+  ['an answer that is kept', '/large', ''],
+  ['an answer that is the last on its connection', '/large', 'connection: close\r\n'],
+  ['a stream', '/stream', ''],
 ] as const) {
-  t.test(`an answer that is ${kind} is not cut while its client reads it, however slowly`, async (t) => {
+  t.test(`${kind} is not cut while its client reads it, however slowly`, async (t) => {
     const client = await setUp(t);
     client.socket.pause();
-    await client.send(`GET /large HTTP/1.1\r\nhost: x\r\n${header}\r\n`);
+    await client.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n${header}\r\n`);
     for (let read = 1; read <= 3; read += 1) {
+      await client.waits();
       client.passes(64_999);
       client.socket.resume();
       while (client.size() < read * 10_000_000) await once(client.socket, 'data');
@@ -135,13 +159,32 @@ for (const [kind, header] of [
     t.ok(client.size() > LARGE_BYTES);
   });
 
-  t.test(`an answer that is ${kind} is given up when nothing of it is read for 65 seconds`, async (t) => {
+  t.test(`${kind} is given up when nothing more of it is read for 65 seconds`, async (t) => {
     const client = await setUp(t);
     client.socket.pause();
-    await client.send(`GET /large HTTP/1.1\r\nhost: x\r\n${header}\r\n`);
+    await client.send(`GET ${path} HTTP/1.1\r\nhost: x\r\n${header}\r\n`);
+    await client.waits();
+    client.socket.resume();
+    while (client.size() < 10_000_000) await once(client.socket, 'data');
+    client.socket.pause();
+    await client.waits();
     client.passes(64_999);
     t.notOk(client.isDestroyed());
     client.passes(1);
     t.ok(client.isDestroyed());
   });
 }
+
+t.test(
+  'a stream may be silent for as long as who makes it, once its client has read what there was',
+  async (t) => {
+    const client = await setUp(t);
+    client.socket.pause();
+    await client.send('GET /silent HTTP/1.1\r\nhost: x\r\n\r\n');
+    await client.waits();
+    client.socket.resume();
+    while (client.size() < LARGE_BYTES) await once(client.socket, 'data');
+    client.passes(3_600_000);
+    t.ok(client.isOpen());
+  },
+);
