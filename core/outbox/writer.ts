@@ -73,6 +73,8 @@ class OutboxWriter implements Outbox {
   #running: Promise<void> | null = null;
   /** In this turn of the event loop. */
   #hasWritten = false;
+  /** The last write was of several frames. */
+  #isBusy = false;
   /** The numbers of calls whose void could not be written yet. Their STARTs are on disk, which bounds them. */
   #unwrittenVoids: number[] = [];
   /** Bytes on disk below the root: measured every second, and counted up in between. */
@@ -152,11 +154,11 @@ class OutboxWriter implements Outbox {
         resolve(kept);
       };
       this.#pending.push({ frame, settle });
-      this.#running ??= this.#hasWritten ? this.#drainAfterTurn() : this.#drainNow();
+      this.#running ??= this.#hasWritten || this.#isBusy ? this.#drainAfterTurn() : this.#drainNow();
     });
   }
 
-  /** The first of a turn of the event loop is written at once: a gateway with little to do answers that much sooner. */
+  /** A gateway with little to do writes the first of a turn of the event loop at once, and answers that much sooner. */
   #drainNow(): Promise<void> {
     this.#hasWritten = true;
     setImmediate(() => {
@@ -173,6 +175,7 @@ class OutboxWriter implements Outbox {
   async #drain(): Promise<void> {
     while (this.#pending.length > 0) {
       const group = this.#takeGroup();
+      this.#isBusy = group.length > 1;
       const kept = await this.#segments.commit(group.map(({ frame }) => frame));
       for (const { settle } of group) settle(kept);
       if (kept) for (const call of this.#unwrittenVoids.splice(0)) this.#writeVoid(call);
