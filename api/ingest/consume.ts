@@ -53,7 +53,7 @@ export class StreamConsumer {
     let retryMs = RETRY_MS.first;
     while (!this.#isStopping && !this.#options.connection.isClosed()) {
       try {
-        await this.#line.stands(TAKE_MS);
+        if (!(await this.#line.stands(TAKE_MS))) continue;
         await this.#consume(() => {
           retryMs = RETRY_MS.first;
         });

@@ -95,7 +95,7 @@ export class Forwarder {
     while (!this.#options.connection.isClosed()) {
       const startedAt = performance.now();
       try {
-        await this.#line.stands(RETRY_MS.longest);
+        if (!(await this.#line.stands(RETRY_MS.longest))) continue;
         await this.#session();
         return;
       } catch (error) {

@@ -30,15 +30,16 @@ export class Line {
     return this.#cuts;
   }
 
-  /** Resolves as soon as it stands, or was closed for good; after `waitMs` at the latest. */
-  async stands(waitMs: number): Promise<void> {
-    if (this.#isUp) return;
-    let timer: NodeJS.Timeout;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, waitMs);
-      this.#hearBack.add(resolve);
-    });
-    clearTimeout(timer!);
+  /** Whether it stands: as soon as it does, or was closed for good; after `waitMs` at the latest. */
+  async stands(waitMs: number): Promise<boolean> {
+    if (this.#isUp) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, waitMs);
+    this.#hearBack.add(resolve);
+    await promise;
+    this.#hearBack.delete(resolve);
+    clearTimeout(timer);
+    return this.#isUp;
   }
 
   /**

@@ -36,13 +36,13 @@ t.test('what waits for an answer hears of the cut at once, and not of its timeou
 
 t.test('who waits for the line goes on as soon as it stands', { skip }, async (t) => {
   const { nats, line } = await setUp(t);
-  await line.stands(NOT_WOKEN_MS);
+  t.equal(await line.stands(NOT_WOKEN_MS), true);
   const hearing = t.rejects(line.during(line.cuts, never()), LineCutError);
   await nats.kill();
   await hearing;
   const back = line.stands(NOT_WOKEN_MS);
   await nats.restart();
-  await back;
+  t.equal(await back, true);
   t.equal(await line.during(line.cuts, Promise.resolve('answer')), 'answer');
 });
 
@@ -72,10 +72,10 @@ t.test(
     const hearing = t.rejects(line.during(line.cuts, never()), LineCutError);
     await nats.kill();
     await hearing;
-    await line.stands(1);
+    t.equal(await line.stands(1), false);
     const closed = line.stands(NOT_WOKEN_MS);
     await connection.close();
-    await closed;
+    t.equal(await closed, false);
     t.equal(line.cuts, 1);
   },
 );
