@@ -41,7 +41,7 @@ export async function startOurs(providerPort: number): Promise<Target> {
   });
   const pid = assay.pidOf('gateway');
   pin(pid, 'gateway');
-  giveWay(assay.process.pid!, pid);
+  await giveWay(assay.process.pid!, pid);
   return {
     name: 'ours',
     port: Number(new URL(assay.gatewayUrl).port),

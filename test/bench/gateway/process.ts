@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
@@ -35,14 +36,14 @@ export const PINNING =
  * Lets everything that a process has started, but for one of them, give way to the rest of its core: work that elsewhere
  * has cores of its own.
  */
-export function giveWay(ancestor: number, except: number): void {
+export async function giveWay(ancestor: number, except: number): Promise<void> {
   if (CORES === null) return;
   const pids = descendantsOf(ancestor).filter((pid) => pid !== except);
   // Not nice: a nice process is still run to the end of its slice, milliseconds, before the provider may answer.
   for (const pid of pids) {
-    makeSessionNice(pid);
-    for (let attempt = 1; !makeIdle(pid); attempt += 1) {
+    for (let attempt = 1; !makeSessionNice(pid) || !makeIdle(pid); attempt += 1) {
       if (attempt === GIVE_WAY_ATTEMPTS) throw new Error(`Cannot lower the priority of process ${pid}`);
+      await sleep(GIVE_WAY_RETRY_MS);
     }
   }
 }
@@ -51,12 +52,14 @@ export function giveWay(ancestor: number, except: number): void {
  * Where the kernel shares a core out among sessions (`sched_autogroup`), the priority of a process counts within its own
  * alone, and each role and PostgreSQL have one: so the sessions give way as well.
  */
-function makeSessionNice(pid: number): void {
+function makeSessionNice(pid: number): boolean {
   const path = `/proc/${pid}/autogroup`;
   try {
     if (!readFileSync(path, 'utf8').endsWith(`nice ${LEAST_NICE}\n`)) writeFileSync(path, String(LEAST_NICE));
-  } catch {
-    // It has ended, or the kernel knows no such groups.
+    return true;
+  } catch (error) {
+    // Else it has ended, or the kernel knows no such groups.
+    return (error as NodeJS.ErrnoException).code !== 'EAGAIN';
   }
 }
 
@@ -64,6 +67,8 @@ const LEAST_NICE = 19;
 
 /** Backends of PostgreSQL and threads come and go, and one that ends meanwhile makes chrt fail. */
 const GIVE_WAY_ATTEMPTS = 10;
+/** Who is not root may make a session nice ten times a second. */
+const GIVE_WAY_RETRY_MS = 100;
 
 function makeIdle(pid: number): boolean {
   const { status } = spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)]);
