@@ -8,14 +8,15 @@ import type { Sql } from '#core/postgres/mod.ts';
 import type { Breaker } from './breaker.ts';
 import type { CacheAsk } from './bucket.ts';
 
+/** The right to call the provider on behalf of all processes. */
+export type Claim = {
+  /** To be called once. Gives the claim back, unless another call of this process has it as well. Never rejects. */
+  release(): Promise<void>;
+};
+
 export type Claims = {
-  /**
-   * Whether this process may call: it has the claim, or Postgres cannot say. Each true is to be followed by a `release`.
-   * False: another process holds it.
-   */
-  take(ask: CacheAsk): Promise<boolean>;
-  /** Gives the claim back, unless another call of this process has taken it as well. Never rejects. */
-  release(ask: CacheAsk): Promise<void>;
+  /** Null: another process has it. One that Postgres cannot say anything of is taken for ours. Never rejects. */
+  take(ask: CacheAsk): Promise<Claim | null>;
   /** Gives all back. */
   stop(): Promise<void>;
 };
@@ -33,7 +34,15 @@ const LEASE_SECONDS = 10;
 /** Twice within a lease, and time to spare. */
 const RENEW_EVERY_MS = 3_000;
 
-type Held = { calls: number; takenAt: number };
+/** What calls of this process share. */
+type Held = {
+  takenAt: number;
+  calls: number;
+  /** False: another process has it. */
+  isOurs: Promise<boolean>;
+  /** Settles with the statement, whose answer may come after all patience; null: Postgres was not asked. */
+  inserted: Promise<unknown> | null;
+};
 
 const claimKey = (ask: CacheAsk) => Buffer.from(ask.key, 'hex');
 
@@ -44,9 +53,13 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
   const renewing = setInterval(renew, RENEW_EVERY_MS);
   renewing.unref();
 
+  function forget(key: string, claim: Held): void {
+    if (held.get(key) === claim) held.delete(key);
+  }
+
   function renew(): void {
     const now = clock.monotonic();
-    for (const [key, { takenAt }] of held) if (now - takenAt > longestMs) held.delete(key);
+    for (const [key, claim] of held) if (now - claim.takenAt > longestMs) forget(key, claim);
     if (held.size === 0) return;
     void breaker(
       () => sql`
@@ -63,28 +76,40 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
       where claim.expires_at < now() or claim.holder = excluded.holder
     returning 1`;
 
+  function claim(ask: CacheAsk): Held {
+    let inserted: Promise<unknown> | null = null;
+    const answer = breaker(() => {
+      const statement = insertClaim(ask);
+      inserted = statement.catch(() => {});
+      return statement;
+    });
+    const isOurs = answer.then((rows) => rows?.length !== 0);
+    return { takenAt: clock.monotonic(), calls: 0, isOurs, inserted };
+  }
+
+  async function giveBack(ask: CacheAsk, given: Held): Promise<void> {
+    given.calls -= 1;
+    if (given.calls > 0) return;
+    forget(ask.key, given);
+    if (given.inserted === null) return;
+    await given.inserted;
+    // Taken again meanwhile: it is that call's to give back.
+    if (held.has(ask.key)) return;
+    await breaker(
+      () => sql`
+        delete from assay.answer_claims
+        where organization_id = ${ask.organizationId} and answer_key = ${claimKey(ask)} and holder = ${holder}`,
+    );
+  }
+
   return {
     take: async (ask) => {
-      const known = held.get(ask.key);
-      if (known !== undefined) {
-        known.calls += 1;
-        return true;
-      }
-      const claimed = await breaker(() => insertClaim(ask));
-      if (claimed?.length === 1) held.set(ask.key, { calls: 1, takenAt: clock.monotonic() });
-      return claimed?.length !== 0;
-    },
-    release: async (ask) => {
-      const known = held.get(ask.key);
-      if (known === undefined) return;
-      known.calls -= 1;
-      if (known.calls > 0) return;
-      held.delete(ask.key);
-      await breaker(
-        () => sql`
-          delete from assay.answer_claims
-          where organization_id = ${ask.organizationId} and answer_key = ${claimKey(ask)} and holder = ${holder}`,
-      );
+      const shared = held.get(ask.key) ?? claim(ask);
+      held.set(ask.key, shared);
+      shared.calls += 1;
+      if (await shared.isOurs) return { release: () => giveBack(ask, shared) };
+      forget(ask.key, shared);
+      return null;
     },
     stop: async () => {
       clearInterval(renewing);

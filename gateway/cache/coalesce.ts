@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#core/clock.ts';
 import type { CacheAsk, StoredAnswer } from './bucket.ts';
-import type { Claims } from './claims.ts';
+import type { Claim, Claims } from './claims.ts';
 import { createFlights, type Lead } from './flights.ts';
 
 export type CoalescerOptions = {
@@ -36,24 +36,24 @@ export function createCoalescer(options: CoalescerOptions): {
   const { clock, waitMs, claims, remembered, read, keep, onCoalesced } = options;
   const flights = createFlights({ waitMs });
 
-  /** The answer that another process got; null: the call is this process's to make, `hasClaim` or past all patience. */
+  /** The answer that another process got; null: the call is this process's to make, with a claim or past all patience. */
   async function askOthers(
     ask: CacheAsk,
     left?: AbortSignal,
-  ): Promise<{ answer: StoredAnswer | null; hasClaim: boolean }> {
+  ): Promise<{ answer: StoredAnswer | null; claim: Claim | null }> {
     const waitUntil = clock.monotonic() + waitMs;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, LAST_POLL_MS)) {
-      const hasClaim = await claims.take(ask);
+      const claim = await claims.take(ask);
       // After the claim, not before: whoever gave it back had stored its answer.
       const answer = await read(ask);
       const isOver = left?.aborted === true || clock.monotonic() >= waitUntil;
-      if (answer !== null || hasClaim || isOver) return { answer, hasClaim };
+      if (answer !== null || claim !== null || isOver) return { answer, claim };
       await sleep(pollMs);
     }
   }
 
   /** The lead of a call that tells both, its flight and the other processes, how it ended. */
-  function leading(ask: CacheAsk, turn: Leader, hasClaim: boolean): Leader {
+  function leading(ask: CacheAsk, turn: Leader, claim: Claim | null): Leader {
     let isDone = false;
     const done = async (answer: StoredAnswer | null): Promise<void> => {
       if (isDone) return;
@@ -61,7 +61,7 @@ export function createCoalescer(options: CoalescerOptions): {
       turn.done(answer);
       if (answer !== null) await keep(ask, answer);
       // Not in this turn of the event loop, in which a follower that leads next takes the claim as well.
-      if (hasClaim) setImmediate(() => void claims.release(ask));
+      if (claim !== null) setImmediate(() => void claim.release());
     };
     return { isLeader: true, done: (answer) => void done(answer) };
   }
@@ -84,10 +84,10 @@ export function createCoalescer(options: CoalescerOptions): {
       return turn;
     }
     // Who wants several answers of a key does not mind that processes get one each.
-    if (ask.buckets > 1) return leading(ask, turn, false);
-    const { answer, hasClaim } = await askOthers(ask, left);
-    if (answer === null) return begin(leading(ask, turn, hasClaim), left);
-    if (hasClaim) void claims.release(ask);
+    if (ask.buckets > 1) return leading(ask, turn, null);
+    const { answer, claim } = await askOthers(ask, left);
+    if (answer === null) return begin(leading(ask, turn, claim), left);
+    void claim?.release();
     turn.done(answer);
     onCoalesced();
     return { isLeader: false, answer };

@@ -2,6 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import t from 'tap';
 import type { AnswerCache, CacheAsk, Lead, StoredAnswer } from '../../../gateway/cache/mod.ts';
 import { waitFor } from '../../support/assay.ts';
+import { openTransaction } from '../../support/postgres.ts';
 import { askFor, type CacheWorld, cacheWorld } from './world.ts';
 
 /** A call as a gateway makes it; `call` is the provider. */
@@ -39,6 +40,13 @@ async function claimHolders(world: CacheWorld): Promise<string[]> {
   const rows = await world.sql<{ holder: string }[]>`select holder from assay.answer_claims`;
   return rows.map(({ holder }) => holder);
 }
+
+const renewed = (world: CacheWorld) =>
+  waitFor('the claim to be renewed', async () => {
+    const [row] =
+      await world.sql`select expires_at > now() + interval '7 seconds' as renewed from assay.answer_claims`;
+    return row?.renewed === true;
+  });
 
 const noClaims = (world: CacheWorld) =>
   waitFor('all claims to be given back', async () => (await claimHolders(world)).length === 0);
@@ -279,13 +287,54 @@ t.test('a claim is renewed while its call is under way, and given back when the 
   await cache.lead(askFor('hello'));
   // Not expired before it is renewed: that would be for the sweeper, which comes at random.
   await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
-  await waitFor('the claim to be renewed', async () => {
-    const [row] =
-      await world.sql`select expires_at > now() + interval '7 seconds' as renewed from assay.answer_claims`;
-    return row?.renewed === true;
-  });
+  await renewed(world);
   await cache.stop(1_000);
   t.same(await claimHolders(world), []);
+});
+
+t.test(
+  'a claim that Postgres made too late to be heard of is renewed and given back like any other',
+  async (t) => {
+    const world = await cacheWorld(t);
+    const cache = world.cache({ patienceMs: 250 });
+    await cache.find(askFor('warm'));
+    world.proxy.freeze();
+    const lead = await cache.lead(askFor('hello'));
+    t.equal(lead.isLeader, true);
+    world.proxy.thaw();
+    await waitFor('the claim', async () => (await claimHolders(world)).length === 1);
+    // Nobody asks a Postgres that has just been away.
+    world.advance(1_000);
+    await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
+    await renewed(world);
+    // Now it does not expire: it goes when it is given back.
+    await world.sql`update assay.answer_claims set expires_at = now() + interval '1 hour'`;
+    if (lead.isLeader) lead.done(null);
+    await noClaims(world);
+  },
+);
+
+t.test('a call that ends before its claim is made gives it back behind it', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache({ patienceMs: 250 });
+  await cache.find(askFor('warm'));
+  await world.sql.unsafe(`
+    create table made (answer_key bytea);
+    create function made_late() returns trigger language plpgsql as $$ begin
+      perform pg_advisory_xact_lock(7);
+      insert into made values (new.answer_key);
+      new.expires_at := 'infinity';
+      return new;
+    end $$;
+    create trigger made_late before insert on assay.answer_claims for each row execute function made_late()`);
+  const late = await openTransaction(world.sql, (tx) => tx`select pg_advisory_xact_lock(7)`);
+  const lead = await cache.lead(askFor('hello'));
+  world.advance(1_000);
+  if (lead.isLeader) lead.done(null);
+  await settle(world);
+  await late.end();
+  await waitFor('the claim', async () => (await world.sql`select 1 from made`).length === 1);
+  await noClaims(world);
 });
 
 t.test('gateways that fill a bucket do not wait for each other', async (t) => {
