@@ -4,6 +4,7 @@ export { type HealthOptions, healthApp, healthRoutes } from './health.ts';
 export {
   ChunkedReader,
   isHeaderText,
+  joinBytes,
   lengthOf,
   NotHttp,
   optionsOf,

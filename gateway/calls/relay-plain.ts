@@ -3,7 +3,7 @@
  * only so can its last byte wait for its record.
  */
 import { AssayError } from '#core/errors.ts';
-import { Reply } from '#core/http/mod.ts';
+import { joinBytes, Reply } from '#core/http/mod.ts';
 import { type AnswerSink, encodingOf, type ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
@@ -40,7 +40,7 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
   const { call, answer } = options;
   const chunks: Buffer[] = [];
   let size = 0;
-  const received = () => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+  const received = () => joinBytes(chunks);
 
   const finish = async (result: Answer, raw: Buffer, truncated: boolean): Promise<void> => {
     const outcome: Outcome = {

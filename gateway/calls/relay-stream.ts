@@ -5,7 +5,7 @@
  */
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { type BodySource, type BodyWriter, Reply } from '#core/http/mod.ts';
+import { type BodySource, type BodyWriter, joinBytes, Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
@@ -49,11 +49,11 @@ class ClientStream implements BodySource {
   pipe(out: BodyWriter): void {
     this.#out = out;
     out.onDrain(() => this.#answer.resume());
-    const early = this.#early;
+    const early = joinBytes(this.#early);
     this.#early = [];
-    for (const bytes of early) this.write(bytes);
-    if (this.#hasEnded) out.end();
-    else if (early.length === 0) this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
+    if (this.#hasEnded) out.end(early);
+    else if (early.length > 0) this.write(early);
+    else this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
     out.onClose(() => clearTimeout(this.#headersTimer));
   }
 
@@ -64,9 +64,10 @@ class ClientStream implements BodySource {
     else if (!this.#out.write(bytes)) this.#answer.pause();
   }
 
-  end(): void {
+  end(last: Buffer): void {
     this.#hasEnded = true;
-    this.#out?.end();
+    if (this.#out === null) this.#early.push(last);
+    else this.#out.end(last);
   }
 }
 
@@ -83,8 +84,12 @@ export class StreamRelay implements AnswerSink {
   #loggedBytes = 0;
   #isCut = false;
   #ttftMs: number | null = null;
-  /** From the last event on: the record is being committed, and what follows waits behind it. */
-  #ending: Promise<void> | null = null;
+  /** From the last event on: the record is being committed, or is, and what follows waits behind it. */
+  #isEnding = false;
+  #behind: Buffer[] = [];
+  #isRecorded = false;
+  /** Nothing more will come. */
+  #isFinished = false;
 
   constructor(options: StreamRelayOptions) {
     const { call, answer } = options;
@@ -111,17 +116,16 @@ export class StreamRelay implements AnswerSink {
     const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
-      if (this.#ending === null) this.#answerBytes += frame.length;
+      if (!this.#isEnding) this.#answerBytes += frame.length;
       this.#mayHaveFailed ||= mayTellError(frame);
       if (isNote(frame) || (hidesUsage && isUsageFrame(frame))) continue;
-      if (this.#ending === null && surface.isLastFrame(frame)) {
+      if (!this.#isEnding && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
         // What follows the last event is not part of the answer, in whichever chunk it came.
         this.#logWholeEvents();
-        this.#ending = this.#mayHaveFailed
-          ? this.#recordEnd(this.#assembled())
-          : this.#record(this.#options.answer.status, false, null);
+        if (this.#mayHaveFailed) this.#recordEnd(this.#assembled());
+        else this.#record(this.#options.answer.status, false, null);
       }
       passed.push(frame);
     }
@@ -139,18 +143,28 @@ export class StreamRelay implements AnswerSink {
 
   /** The client left: its record says so, with what had come. */
   clientLeft(): void {
-    this.#ending ??= this.#record(499, true, 'client_closed_request');
+    if (!this.#isEnding) this.#record(499, true, 'client_closed_request');
   }
 
   #send(frames: Buffer[]): void {
     if (frames.length === 0) return;
-    const bytes = frames.length === 1 ? frames[0]! : Buffer.concat(frames);
-    if (this.#ending === null) this.#client.write(bytes);
-    else void this.#ending.then(() => this.#client.write(bytes));
+    if (!this.#isEnding) this.#client.write(joinBytes(frames));
+    else {
+      this.#behind.push(...frames);
+      if (this.#isRecorded) this.#sendBehind();
+    }
+  }
+
+  /** Mostly the last event and the end of the stream, in one write. */
+  #sendBehind(): void {
+    const bytes = joinBytes(this.#behind);
+    this.#behind = [];
+    if (this.#isFinished) this.#client.end(bytes);
+    else this.#client.write(bytes);
   }
 
   #log(chunk: Buffer): void {
-    if (this.#ending !== null || this.#isCut) return;
+    if (this.#isEnding || this.#isCut) return;
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
@@ -165,7 +179,7 @@ export class StreamRelay implements AnswerSink {
   #giveUp(): void {
     const { answer, call, maxLoggedBytes } = this.#options;
     answer.stop();
-    if (this.#ending === null) this.#logWholeEvents();
+    if (!this.#isEnding) this.#logWholeEvents();
     const message = `The provider ${call.route.row.label} sent an event of more than ${maxLoggedBytes} bytes`;
     this.#finish(new AssayError('provider_bad_answer', message));
   }
@@ -180,7 +194,7 @@ export class StreamRelay implements AnswerSink {
    */
   #finish(broken: AssayError | null): void {
     const { surface, hidesUsage, route } = this.#options.call;
-    if (this.#ending === null) {
+    if (!this.#isEnding) {
       const assembled = this.#assembled();
       const { complete, completion } = assembled;
       const isTold = complete || (completion.error ?? null) !== null;
@@ -188,36 +202,37 @@ export class StreamRelay implements AnswerSink {
         this.#breakOff(broken ?? endedEarly(route.row.label));
         return;
       }
-      this.#ending = this.#recordEnd(assembled);
+      this.#recordEnd(assembled);
     }
     const rest = this.#splitter.rest();
-    const isHidden = hidesUsage && isUsageFrame(rest);
-    void this.#ending.then(() => {
-      if (!isHidden) this.#client.write(rest);
-      this.#client.end();
-    });
+    this.#endBehind(hidesUsage && isUsageFrame(rest) ? [] : [rest]);
+  }
+
+  #endBehind(last: Buffer[]): void {
+    this.#behind.push(...last);
+    this.#isFinished = true;
+    if (this.#isRecorded) this.#sendBehind();
   }
 
   /** A torn event is not passed on: the error stands where it would have been, and no end follows. */
   #breakOff(error: AssayError): void {
-    void this.#record(this.#options.answer.status, true, error.code).then(() => {
-      const { errors } = this.#options.call.surface;
-      this.#client.write(Buffer.from(errors.frame(toldError(error), this.#frames)));
-      this.#client.end();
-    });
+    const { answer, call } = this.#options;
+    this.#record(answer.status, true, error.code);
+    this.#endBehind([Buffer.from(call.surface.errors.frame(toldError(error), this.#frames))]);
   }
 
   /** Not the usual end: the answer may be whole all the same, or an error have told why not. */
-  #recordEnd({ completion, complete }: AssembledStream): Promise<void> {
+  #recordEnd({ completion, complete }: AssembledStream): void {
     const { status } = this.#options.answer;
     const told = toldStatus(completion.error);
-    return this.#record(told ?? status, told !== null || !complete, null);
+    this.#record(told ?? status, told !== null || !complete, null);
   }
 
-  async #record(status: number, truncated: boolean, errorCode: string | null): Promise<void> {
-    const responseBody = Buffer.concat(this.#logged);
+  #record(status: number, truncated: boolean, errorCode: string | null): void {
+    this.#isEnding = true;
+    const responseBody = joinBytes(this.#logged);
     this.#logged = [];
-    await this.#options.record({
+    const recorded = this.#options.record({
       status,
       responseBody,
       contentType: this.#options.answer.headers['content-type'] ?? null,
@@ -226,6 +241,10 @@ export class StreamRelay implements AnswerSink {
       ttftMs: this.#ttftMs,
       truncated: truncated || this.#isCut,
       errorCode,
+    });
+    void recorded.then(() => {
+      this.#isRecorded = true;
+      this.#sendBehind();
     });
   }
 }

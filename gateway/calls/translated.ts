@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError } from '#core/errors.ts';
+import { joinBytes } from '#core/http/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { Translation } from '../surfaces/translation.ts';
@@ -52,7 +53,7 @@ function streamedAnswer(
 ): AnswerSink {
   const translator = translation.stream({ created, maxEventBytes: MAX_MESSAGE_BYTES });
   const pass = (frames: readonly Buffer[]) => {
-    for (const frame of frames) sink.data(frame);
+    if (frames.length > 0) sink.data(joinBytes(frames));
   };
   return {
     data: (chunk) => {

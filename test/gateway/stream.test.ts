@@ -1,6 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import t from 'tap';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
+import t, { type Test } from 'tap';
 import { newRequestId } from '#core/ids.ts';
 import { startTestGateway } from '../support/gateway.ts';
 
@@ -24,6 +25,22 @@ const bytes = (body: string, more: object = {}) => ({
   headers: EVENTS,
   ...more,
 });
+
+/** The base URL of a provider of its own. */
+async function listening(t: Test, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+function provider(t: Test, answer: (response: ServerResponse) => void): Promise<string> {
+  const server = createServer((incoming, response) => {
+    incoming.resume();
+    answer(response);
+  });
+  return listening(t, server);
+}
 
 t.test('usage is asked for upstream, counted, and hidden from a client that did not ask', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH + USAGE + DONE));
@@ -213,16 +230,13 @@ t.test(
   async (t) => {
     // A provider that keeps its connection open after [DONE].
     let finish = () => {};
-    const lingering = createServer((incoming, response) => {
-      incoming.resume();
+    const lingering = await provider(t, (response) => {
       response.writeHead(200, EVENTS);
       response.write(CHUNK('Hi') + FINISH + DONE);
       finish = () => response.end();
-    }).listen(0, '127.0.0.1');
-    await new Promise((resolve) => lingering.once('listening', resolve));
-    t.teardown(() => lingering.close());
+    });
     await using other = await startTestGateway({
-      CUSTOM_BASE_URL: `http://127.0.0.1:${(lingering.address() as AddressInfo).port}/v1`,
+      CUSTOM_BASE_URL: lingering,
       CUSTOM_API_KEY: 'k',
     });
     const answer = await other.chat({ ...STREAM, model: 'custom/m' });
@@ -266,15 +280,12 @@ for (const path of ['/v1/chat/completions', '/v1/responses']) {
 
 t.test('a client hears that it is answered before the first event comes', async (t) => {
   let speak = () => {};
-  const thinking = createServer((incoming, response) => {
-    incoming.resume();
+  const thinking = await provider(t, (response) => {
     response.writeHead(200, EVENTS).flushHeaders();
     speak = () => response.end(CHUNK('Hi') + FINISH + DONE);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => thinking.once('listening', resolve));
-  t.teardown(() => thinking.close());
+  });
   await using other = await startTestGateway({
-    CUSTOM_BASE_URL: `http://127.0.0.1:${(thinking.address() as AddressInfo).port}/v1`,
+    CUSTOM_BASE_URL: thinking,
   });
   const answer = await other.chat({ ...STREAM, model: 'custom/m' });
   t.equal(answer.status, 200);
@@ -283,11 +294,42 @@ t.test('a client hears that it is answered before the first event comes', async 
   t.match(await other.record(answer), { truncated: false });
 });
 
+t.test('events that come together go on together, and the last one with the end', async (t) => {
+  const chunk = (event: string) => `${event.length.toString(16)}\r\n${event}\r\n`;
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+  let burst = () => {};
+  // Node's own HTTP server would join what is written together into one chunk.
+  const bursting = createTcpServer((socket) => {
+    socket.once('data', () => socket.write(head + chunk(CHUNK('a')))).resume();
+    socket.on('error', () => {});
+    burst = () => {
+      const events = [CHUNK('b'), CHUNK('c'), FINISH, DONE];
+      socket.write(`${events.map(chunk).join('')}0\r\n\r\n`);
+    };
+  });
+  await using other = await startTestGateway({
+    CUSTOM_BASE_URL: await listening(t, bursting),
+    CUSTOM_API_KEY: 'k',
+  });
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = { authorization: `Bearer ${other.key}` };
+    request(`${other.url}/v1/chat/completions`, { method: 'POST', headers }, resolve)
+      .once('error', reject)
+      .end(JSON.stringify({ ...STREAM, model: 'custom/m' }));
+  });
+  // Heard of one by one, as they are chunks.
+  const pieces: string[] = [];
+  answer.on('data', (piece: Buffer) => {
+    if (pieces.push(piece.toString()) === 1) burst();
+  });
+  await once(answer, 'end');
+  t.same(pieces, [CHUNK('a'), CHUNK('b') + CHUNK('c') + FINISH, DONE]);
+});
+
 t.test('a slow client slows the provider down instead of filling memory', async (t) => {
   const event = CHUNK('x'.repeat(100_000));
   let written = 0;
-  const firehose = createServer((incoming, response) => {
-    incoming.resume();
+  const firehose = await provider(t, (response) => {
     response.writeHead(200, EVENTS);
     const more = () => {
       while (written < 600) {
@@ -300,11 +342,9 @@ t.test('a slow client slows the provider down instead of filling memory', async 
       response.end(FINISH + DONE);
     };
     more();
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => firehose.once('listening', resolve));
-  t.teardown(() => firehose.close());
+  });
   await using other = await startTestGateway({
-    CUSTOM_BASE_URL: `http://127.0.0.1:${(firehose.address() as AddressInfo).port}/v1`,
+    CUSTOM_BASE_URL: firehose,
     CUSTOM_API_KEY: 'k',
   });
   const answer = await other.chat({ ...STREAM, model: 'custom/m' });

@@ -1,4 +1,5 @@
 /** A body in chunks (RFC 9112, section 7.1), in pieces of any size. */
+import { joinBytes } from './join-bytes.ts';
 import { NotHttp } from './not-http.ts';
 
 /** Extensions of chunks and trailers, which nobody reads. */
@@ -12,12 +13,18 @@ type Next = 'size' | 'bytes' | 'break' | 'trailer' | 'nothing';
 
 export class ChunkedReader {
   readonly #onBytes: (bytes: Buffer) => void;
+  /** Of the piece that is being read. */
+  #found: Buffer[] = [];
   #next: Next = 'size';
   #bytesLeft = 0;
   #trailers = 0;
   /** The beginning of a line whose end has not come. */
   #line = '';
 
+  /**
+   * @param onBytes called once for a piece that has bytes of the body, with all of them: under load a piece has many
+   *   chunks, and whoever passes each on by itself pays a system call for each
+   */
   constructor(onBytes: (bytes: Buffer) => void) {
     this.#onBytes = onBytes;
   }
@@ -32,8 +39,13 @@ export class ChunkedReader {
    */
   push(piece: Buffer, from: number): number {
     let at = from;
-    while (at < piece.length && !this.isWhole) {
-      at = this.#next === 'bytes' ? this.#readBytes(piece, at) : this.#readLine(piece, at);
+    try {
+      while (at < piece.length && !this.isWhole) {
+        at = this.#next === 'bytes' ? this.#readBytes(piece, at) : this.#readLine(piece, at);
+      }
+    } finally {
+      // Also before what is malformed is told.
+      this.#tell();
     }
     return at;
   }
@@ -42,8 +54,15 @@ export class ChunkedReader {
     const to = Math.min(piece.length, from + this.#bytesLeft);
     this.#bytesLeft -= to - from;
     if (this.#bytesLeft === 0) this.#next = 'break';
-    this.#onBytes(piece.subarray(from, to));
+    this.#found.push(piece.subarray(from, to));
     return to;
+  }
+
+  #tell(): void {
+    const found = this.#found;
+    if (found.length === 0) return;
+    this.#found = [];
+    this.#onBytes(joinBytes(found));
   }
 
   #readLine(piece: Buffer, from: number): number {

@@ -2,4 +2,5 @@
 export { ChunkedReader } from './chunked-reader.ts';
 export { isToken, lengthOf, optionsOf, parseHeaderLines } from './header-lines.ts';
 export { isHeaderText } from './header-text.ts';
+export { joinBytes } from './join-bytes.ts';
 export { NotHttp } from './not-http.ts';

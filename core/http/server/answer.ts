@@ -11,6 +11,9 @@ const ONE_WRITE_BYTES = 16 * 1024;
 const PIECE_BYTES = 256 * 1024;
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_BREAK = Buffer.from('\r\n');
+/** Behind the bytes of a last chunk. */
+const END_OF_CHUNKS = Buffer.concat([LINE_BREAK, LAST_CHUNK]);
+const NOTHING = new Uint8Array(0);
 
 export type AnswerOptions = {
   socket: Socket;
@@ -73,33 +76,37 @@ export class Answer implements BodyWriter {
   }
 
   write(bytes: Uint8Array): boolean {
-    const { socket } = this.#options;
     if (this.#isOver || bytes.length === 0) return true;
+    return this.#handed(this.#writeOut(bytes, this.#isChunked ? LINE_BREAK : NOTHING));
+  }
+
+  end(last: Uint8Array = NOTHING): void {
+    if (this.#isOver) return;
+    const closing = last.length === 0 ? LAST_CHUNK : END_OF_CHUNKS;
+    this.#writeOut(last, this.#isChunked ? closing : NOTHING);
+    this.#finish();
+  }
+
+  /** Returns whether the socket has room for more. */
+  #writeOut(bytes: Uint8Array, closing: Uint8Array): boolean {
+    const { socket } = this.#options;
     const head = this.#takeHead();
-    const opening = this.#isChunked ? `${head}${bytes.length.toString(16)}\r\n` : head;
-    const closingBytes = this.#isChunked ? LINE_BREAK.length : 0;
-    const size = opening.length + bytes.length + closingBytes;
+    const opening = this.#isChunked && bytes.length > 0 ? `${head}${bytes.length.toString(16)}\r\n` : head;
+    const size = opening.length + bytes.length + closing.length;
+    if (size === 0) return true;
     if (size <= ONE_WRITE_BYTES) {
       const whole = Buffer.allocUnsafe(size);
       whole.write(opening, 'latin1');
       whole.set(bytes, opening.length);
-      if (closingBytes > 0) whole.set(LINE_BREAK, size - closingBytes);
-      return this.#handed(socket.write(whole));
+      whole.set(closing, size - closing.length);
+      return socket.write(whole);
     }
     socket.cork();
     if (opening !== '') socket.write(opening, 'latin1');
     const hasRoom = socket.write(bytes);
-    if (closingBytes > 0) socket.write(LINE_BREAK);
+    if (closing.length > 0) socket.write(closing);
     socket.uncork();
-    return this.#handed(hasRoom);
-  }
-
-  end(): void {
-    if (this.#isOver) return;
-    const head = this.#takeHead();
-    if (head !== '') this.#options.socket.write(head, 'latin1');
-    if (this.#isChunked) this.#options.socket.write(LAST_CHUNK);
-    this.#finish();
+    return hasRoom;
   }
 
   flushHeaders(): void {
@@ -248,8 +255,6 @@ function toldLength(pairs: Sendable['pairs']): number {
   for (const [name, value] of pairs) if (name.toLowerCase() === 'content-length') return lengthOf(value);
   return 0;
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** Null: it comes into being bit by bit. */
 function bytesOf(body: ReplyBody): Uint8Array | null {

@@ -1,6 +1,6 @@
 /** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
 import { AssayError } from '../../errors.ts';
-import { ChunkedReader } from '../message/mod.ts';
+import { ChunkedReader, joinBytes } from '../message/mod.ts';
 
 /** What its connection does for it. */
 export type BodyFlow = {
@@ -125,8 +125,7 @@ export class IncomingBody {
     const reader = this.#reader;
     if (reader === null) return;
     this.#reader = null;
-    const held = this.#held;
-    reader.resolve(held.length === 1 ? held[0]! : Buffer.concat(held, this.#heldBytes));
+    reader.resolve(joinBytes(this.#held));
     this.#drop();
   }
 

@@ -7,7 +7,8 @@ export type BodySource = { pipe(body: BodyWriter): void };
 export type BodyWriter = {
   /** False: the client is slow, and `onDrain` will tell when there is room again. The bytes are taken all the same. */
   write(bytes: Uint8Array): boolean;
-  end(): void;
+  /** With the last bytes, which then share a write with the end. */
+  end(last?: Uint8Array): void;
   /** Sends the headers, should nothing have been written yet. */
   flushHeaders(): void;
   onDrain(hear: () => void): void;

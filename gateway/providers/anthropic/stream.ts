@@ -1,3 +1,4 @@
+import { joinBytes } from '#core/http/mod.ts';
 import { FrameSplitter } from '../../calls/sse-frames.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
@@ -98,7 +99,7 @@ export class StreamTranslator {
   #cut(): void {
     this.#endText();
     if (this.#written.length === 0) return;
-    this.#frames.push(this.#written.length === 1 ? this.#written[0]! : Buffer.concat(this.#written));
+    this.#frames.push(joinBytes(this.#written));
     this.#written = [];
   }
 

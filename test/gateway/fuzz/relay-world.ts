@@ -90,7 +90,8 @@ class SlowReader implements Client, BodyWriter {
     return false;
   }
 
-  end(): void {
+  end(last: Uint8Array = Buffer.alloc(0)): void {
+    if (last.length > 0) this.write(last);
     this.#whole.resolve();
   }
 

@@ -110,6 +110,19 @@ t.test(
   },
 );
 
+t.test(
+  'chunks that come in one piece are passed on together, also before one that is malformed',
+  async (t) => {
+    const heard: string[] = [];
+    const reader = new ResponseReader({ onHead: () => {}, onBytes: (bytes) => heard.push(bytes.toString()) });
+    const push = (text: string) => reader.push(Buffer.from(text));
+    push('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n1\r\n,\r\n6\r\n world\r\n');
+    t.same(heard, ['hello, world']);
+    t.throws(() => push('1\r\n!\r\nnonsense\r\n'), { name: 'NotHttp' });
+    t.same(heard, ['hello, world', '!']);
+  },
+);
+
 t.test('a response that breaks off is not whole, wherever it does', async (t) => {
   const full = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nx: y\r\n\r\n';
   const sized = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello';
