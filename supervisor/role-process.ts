@@ -1,7 +1,9 @@
 /** One role in a process of its own: started, watched, started again when it dies, replaced, stopped. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '#core/config/mod.ts';
+import { isObject, textOrNull } from '#core/json/mod.ts';
 import { settlesWithin } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { createBackoff } from './backoff.ts';
@@ -53,18 +55,27 @@ type Life = {
   exited: Promise<string>;
 };
 
-/** The child says on stdout that it is ready, in one line of JSON; its log goes to stderr. */
+/**
+ * The child says on stdout that it is ready, in one line of JSON; its log goes to stderr, and so does whatever else
+ * prints there: operators have tracers loaded into every process.
+ */
 function readAddress(child: ChildProcess): Promise<string | null> {
   return new Promise((resolve) => {
-    let text = '';
-    child.stdout?.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      const end = text.indexOf('\n');
-      if (end === -1) return;
-      resolve((JSON.parse(text.slice(0, end)) as { address: string | null }).address);
-      child.stdout?.removeAllListeners('data').resume();
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      const said = readySaid(line);
+      if (said === null) process.stderr.write(`${line}\n`);
+      else resolve(said.address);
     });
   });
+}
+
+function readySaid(line: string): { address: string | null } | null {
+  try {
+    const said: unknown = JSON.parse(line);
+    return isObject(said) && 'address' in said ? { address: textOrNull(said.address) } : null;
+  } catch {
+    return null;
+  }
 }
 
 function begin(options: RoleProcessOptions, environment: Environment): Life {

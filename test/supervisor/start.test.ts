@@ -2,7 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isAlive, isReady, type Runtime, sentences, startAssay, temporaryDataDir } from '../support/assay.ts';
+import {
+  isAlive,
+  isReady,
+  type Runtime,
+  sentences,
+  startAssay,
+  temporaryDataDir,
+  waitFor,
+} from '../support/assay.ts';
 import { testDatabase } from '../support/postgres.ts';
 
 const runtimes: Runtime[] = ['node', 'deno'];
@@ -28,6 +36,17 @@ for (const runtime of runtimes) {
     t.equal(again.key, null, 'the second start prints no key');
   });
 }
+
+t.test('a tracer that prints in every process is in nobody’s way, and its lines go to stderr', async (t) => {
+  const directory = t.testdir({ 'tracer.cjs': `console.log('[tracer] on\\n{"tracer":true}')` });
+  const environment = { NODE_OPTIONS: `--require=${join(directory, 'tracer.cjs')}` };
+  const assay = await startAssay({ environment });
+  t.teardown(() => assay.stop());
+  t.ok(await isReady(assay.gatewayUrl));
+  // Of every role, and of the threads that some have.
+  for (const line of ['[tracer] on\n', '{"tracer":true}\n'])
+    await waitFor('the lines', () => assay.stderr().split(line).length > ROLES.length);
+});
 
 t.test('what is in DATA_DIR is closed to other users', async (t) => {
   const assay = await startAssay();
