@@ -10,7 +10,13 @@ import type { Logger } from '#core/log.ts';
 import { listOutboxes } from '#core/outbox/mod.ts';
 import { connectPostgres, migrate } from '#core/postgres/mod.ts';
 import type { Lock } from '#core/process-lock.ts';
-import { announceStore, lockDataDir, waitForFormerRole, withdrawStore } from './data-dir.ts';
+import {
+  announceStore,
+  compiledDirectory,
+  lockDataDir,
+  waitForFormerRole,
+  withdrawStore,
+} from './data-dir.ts';
 import { ensureFirstKey } from './first-key.ts';
 import { startGateways } from './gateways.ts';
 import { greeting } from './greeting.ts';
@@ -133,6 +139,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
     ...given,
     DATABASE_URL: url,
     DATA_DIR: config.dataDir,
+    NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE || compiledDirectory(config.dataDir),
     ...(config.secretKeys.length === 0 && { SECRET_KEY: ensureSecretKey(config.dataDir) }),
   };
   const gateways = startGateways({

@@ -55,6 +55,15 @@ t.test('what is in DATA_DIR is closed to other users', async (t) => {
   t.same(readdirSync(assay.dataDir).filter(isOpen), []);
 });
 
+t.test('the code of the roles is kept compiled for the next start', async (t) => {
+  // Not where the tests keep theirs.
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const kept = await startAssay({ dataDir: dataDir.path, environment: { NODE_COMPILE_CACHE: '' } });
+  t.same(await kept.stop(), { code: 0, signal: null });
+  t.not(readdirSync(join(dataDir.path, 'compiled')).length, 0);
+});
+
 t.test('BOOTSTRAP_API_KEY is the first key', async (t) => {
   const key = 'an-operators-own-key-0123456789';
   const assay = await startAssay({ environment: { BOOTSTRAP_API_KEY: key } });
