@@ -71,24 +71,40 @@ t.test(
     const quota = 50_000_000;
     const policy = makePolicy(quota, 3_600, 'cents');
     const random = seededRandom(22);
-    let atOnce = 0;
+    const DEAREST = 1_100;
     let used = 0;
-    for (let call = 0; call < 3_000; call += 1) {
-      const reserved = limiter.reserve(counter, policy, 1_000);
-      if (!(reserved instanceof Promise)) atOnce += 1;
-      const { isAdmitted, remaining, settle } = await reserved;
-      used += 1_000;
-      if (!isAdmitted || remaining > quota - used || remaining < 0) {
-        t.fail(`call ${call}: ${remaining} left of ${quota}, and ${used} used`);
+    /** 3,000 calls: how many of them were decided at once, and how many the store has not heard the end of. */
+    const callOften = async () => {
+      let atOnce = 0;
+      for (let call = 0; call < 3_000; call += 1) {
+        // What is not settled yet may have cost so much more than was reserved for it.
+        const unheard = limiter.unsettled() * (DEAREST - 1_000);
+        const reserved = limiter.reserve(counter, policy, 1_000);
+        if (!(reserved instanceof Promise)) atOnce += 1;
+        const { isAdmitted, remaining, settle } = await reserved;
+        used += 1_000;
+        if (!isAdmitted || remaining > quota - used + unheard || remaining < 0) {
+          t.fail(`call ${call}: ${remaining} left of ${quota}, and ${used} used`);
+        }
+        const cost = Math.floor(random() * DEAREST);
+        settle(cost);
+        used += cost - 1_000;
+        // The loop turns, as that of a gateway does.
+        if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
-      const cost = Math.floor(random() * 1_100);
-      settle(cost);
-      used += cost - 1_000;
-      // The loop turns, as that of a gateway does.
-      if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    t.ok(atOnce > 2_500, `${atOnce} of 3,000 at once`);
-    t.ok(limiter.unsettled() > 0);
+      return { atOnce, unsettled: limiter.unsettled() };
+    };
+    const reservations = async () => {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from assay.limit_reservations where organization_id = ${counter.organizationId}`;
+      return row!.count;
+    };
+    // What is held lives for a second, which a busy machine may sleep through: then the next 3,000 show it.
+    await waitFor('nearly all are decided at once, by few reservations', async () => {
+      const before = await reservations();
+      const { atOnce, unsettled } = await callOften();
+      return atOnce > 2_500 && unsettled > 0 && (await reservations()) - before < 100;
+    });
     await waitFor('all is settled', async () => limiter.unsettled() === 0);
     // What is held for calls to come is given back when its hold ends, a moment later.
     await waitFor('nothing is held', async () => {
@@ -96,10 +112,6 @@ t.test(
       return counted?.reserved === 0;
     });
     t.match(await readUsage(sql, counter.organizationId, 10), [{ used, reserved: 0 }]);
-    const [row] = await sql`
-    select count(*)::int as reservations from assay.limit_reservations
-     where organization_id = ${counter.organizationId}`;
-    t.ok(row!.reservations < 100, `${row!.reservations} reservations`);
   },
 );
 
