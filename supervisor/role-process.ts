@@ -61,7 +61,9 @@ type Life = {
  */
 function readAddress(child: ChildProcess): Promise<string | null> {
   return new Promise((resolve) => {
-    createInterface({ input: child.stdout! }).on('line', (line) => {
+    // One that could not be started for want of file descriptors has no stdout: its 'error' says so.
+    if (!child.stdout) return;
+    createInterface({ input: child.stdout }).on('line', (line) => {
       const said = readySaid(line);
       if (said === null) process.stderr.write(`${line}\n`);
       else resolve(said.address);

@@ -56,9 +56,9 @@ t.test('what is in DATA_DIR is closed to other users', async (t) => {
 });
 
 t.test('the code of the roles is kept compiled for the next start', async (t) => {
-  // Not where the tests keep theirs.
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
+  // Not where the tests keep theirs.
   const kept = await startAssay({ dataDir: dataDir.path, environment: { NODE_COMPILE_CACHE: '' } });
   t.same(await kept.stop(), { code: 0, signal: null });
   t.not(readdirSync(join(dataDir.path, 'compiled')).length, 0);
