@@ -84,10 +84,10 @@ export class StreamRelay implements AnswerSink {
   #loggedBytes = 0;
   #isCut = false;
   #ttftMs: number | null = null;
-  /** From the last event on: the record is being committed, or is, and what follows waits behind it. */
-  #isEnding = false;
+  /** From the last event on the record is being committed. */
+  #phase: 'answering' | 'recording' | 'recorded' = 'answering';
+  /** What waits behind the record. */
   #behind: Buffer[] = [];
-  #isRecorded = false;
   /** Nothing more will come. */
   #isFinished = false;
 
@@ -116,10 +116,10 @@ export class StreamRelay implements AnswerSink {
     const { hidesUsage, surface } = this.#options.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
-      if (!this.#isEnding) this.#answerBytes += frame.length;
+      if (this.#phase === 'answering') this.#answerBytes += frame.length;
       this.#mayHaveFailed ||= mayTellError(frame);
       if (isNote(frame) || (hidesUsage && isUsageFrame(frame))) continue;
-      if (!this.#isEnding && surface.isLastFrame(frame)) {
+      if (this.#phase === 'answering' && surface.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
         // What follows the last event is not part of the answer, in whichever chunk it came.
@@ -143,20 +143,22 @@ export class StreamRelay implements AnswerSink {
 
   /** The client left: its record says so, with what had come. */
   clientLeft(): void {
-    if (!this.#isEnding) this.#record(499, true, 'client_closed_request');
+    if (this.#phase === 'answering') this.#record(499, true, 'client_closed_request');
   }
 
   #send(frames: Buffer[]): void {
     if (frames.length === 0) return;
-    if (!this.#isEnding) this.#client.write(joinBytes(frames));
-    else {
-      this.#behind.push(...frames);
-      if (this.#isRecorded) this.#sendBehind();
+    if (this.#phase === 'answering') {
+      this.#client.write(joinBytes(frames));
+      return;
     }
+    this.#behind.push(...frames);
+    this.#sendBehind();
   }
 
-  /** Mostly the last event and the end of the stream, in one write. */
+  /** Once the record is committed; mostly the last event and the end of the stream, in one write. */
   #sendBehind(): void {
+    if (this.#phase !== 'recorded') return;
     const bytes = joinBytes(this.#behind);
     this.#behind = [];
     if (this.#isFinished) this.#client.end(bytes);
@@ -164,7 +166,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   #log(chunk: Buffer): void {
-    if (this.#isEnding || this.#isCut) return;
+    if (this.#phase !== 'answering' || this.#isCut) return;
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
@@ -172,20 +174,20 @@ export class StreamRelay implements AnswerSink {
 
   #logWholeEvents(): void {
     if (this.#loggedBytes > this.#answerBytes)
-      this.#logged = [Buffer.concat(this.#logged).subarray(0, this.#answerBytes)];
+      this.#logged = [joinBytes(this.#logged).subarray(0, this.#answerBytes)];
   }
 
   /** An event would not end, and who sends it is not listened to any more. */
   #giveUp(): void {
     const { answer, call, maxLoggedBytes } = this.#options;
     answer.stop();
-    if (!this.#isEnding) this.#logWholeEvents();
+    if (this.#phase === 'answering') this.#logWholeEvents();
     const message = `The provider ${call.route.row.label} sent an event of more than ${maxLoggedBytes} bytes`;
     this.#finish(new AssayError('provider_bad_answer', message));
   }
 
   #assembled(): AssembledStream {
-    return assembleStream(Buffer.concat(this.#logged).toString('utf8'));
+    return assembleStream(joinBytes(this.#logged).toString('utf8'));
   }
 
   /**
@@ -194,7 +196,7 @@ export class StreamRelay implements AnswerSink {
    */
   #finish(broken: AssayError | null): void {
     const { surface, hidesUsage, route } = this.#options.call;
-    if (!this.#isEnding) {
+    if (this.#phase === 'answering') {
       const assembled = this.#assembled();
       const { complete, completion } = assembled;
       const isTold = complete || (completion.error ?? null) !== null;
@@ -211,7 +213,7 @@ export class StreamRelay implements AnswerSink {
   #endBehind(last: Buffer[]): void {
     this.#behind.push(...last);
     this.#isFinished = true;
-    if (this.#isRecorded) this.#sendBehind();
+    this.#sendBehind();
   }
 
   /** A torn event is not passed on: the error stands where it would have been, and no end follows. */
@@ -229,7 +231,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   #record(status: number, truncated: boolean, errorCode: string | null): void {
-    this.#isEnding = true;
+    this.#phase = 'recording';
     const responseBody = joinBytes(this.#logged);
     this.#logged = [];
     const recorded = this.#options.record({
@@ -243,7 +245,7 @@ export class StreamRelay implements AnswerSink {
       errorCode,
     });
     void recorded.then(() => {
-      this.#isRecorded = true;
+      this.#phase = 'recorded';
       this.#sendBehind();
     });
   }
