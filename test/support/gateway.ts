@@ -55,7 +55,7 @@ export type TestGateway = {
   [Symbol.asyncDispose](): Promise<void>;
 };
 
-const FOUND_WITHIN_MS = 5_000;
+const FOUND_WITHIN_MS = 30_000;
 
 /** Starts it all; `environment` overrides configuration variables. */
 export async function startTestGateway(environment: Record<string, string> = {}): Promise<TestGateway> {

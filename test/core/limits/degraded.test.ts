@@ -14,7 +14,7 @@ async function behindProxy(t: Test, options: { gateways?: number; patienceMs?: n
   const onDegraded = () => {
     degraded += 1;
   };
-  const limiter = world.limiter(t, { url: proxy.url, onDegraded, ...options });
+  const limiter = world.limiter(t, { url: proxy.url, onDegraded, patienceMs: 250, ...options });
   return { proxy, limiter, degraded: () => degraded };
 }
 type Test = Parameters<typeof limitsWorld>[0];

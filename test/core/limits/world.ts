@@ -26,10 +26,16 @@ import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
 export type World = TestDatabase & {
   /** The database's functions, without a limiter. */
   store(options?: Partial<LimitStoreOptions>): LimitStore;
-  /** A limiter with a pool of its own, as a gateway has it; stopped with the test. */
+  /**
+   * A limiter with a pool of its own, as a gateway has it; stopped with the test. It waits for the store as long as a
+   * machine may stand still, or it would admit by its own share; tests of a store that is away say how long.
+   */
   limiter(t: Test, options?: Partial<LimiterOptions> & { url?: string }): Limiter;
   connect(t: Test, url?: string): Sql;
 };
+
+/** As long as a statement may take. */
+const PATIENCE_MS = 10_000;
 
 const silent = createLogger({ role: 'test', level: 'silent' });
 
@@ -38,7 +44,7 @@ export async function limitsWorld(t: Test): Promise<World> {
   const database = await testDatabase();
   t.teardown(() => database.close());
   const connect = (t: Test, url = database.url) => {
-    const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: 10_000 });
+    const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: PATIENCE_MS });
     // A beat may be under way.
     t.teardown(() => sql.end({ timeout: 2 }));
     return sql;
@@ -49,7 +55,13 @@ export async function limitsWorld(t: Test): Promise<World> {
     store: (options = {}) => createLimitStore(database.sql, { maxCounters: 100, openMs: 60_000, ...options }),
     limiter(t, { url, ...options } = {}) {
       const sql = connect(t, url);
-      const limiter = createLimiter({ sql, clock: systemClock, log: silent, ...options });
+      const limiter = createLimiter({
+        sql,
+        clock: systemClock,
+        log: silent,
+        patienceMs: PATIENCE_MS,
+        ...options,
+      });
       t.teardown(() => limiter.stop(2_000));
       return limiter;
     },

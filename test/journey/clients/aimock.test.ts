@@ -13,7 +13,7 @@ const USAGE = { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14, input_
 const COUNTED = { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 };
 const QUERY: Query = { query: 'Zürich' };
 const EMBEDDING = [0.25, -0.5, 0.125];
-const FOUND_WITHIN_MS = 5_000;
+const FOUND_WITHIN_MS = 30_000;
 
 const aimock = new LLMock({ port: 0, host: '127.0.0.1' });
 aimock.onMessage('Hello', { content: 'Grüße aus Köln 👋', usage: USAGE });

@@ -29,8 +29,8 @@ export type World = {
   checkNoneTwice(t: Test): Promise<void>;
 };
 
-/** A record must be findable this soon after its answer. */
-const FINDABLE_WITHIN_MS = 5_000;
+/** Long for a machine that does much else: how soon a record is findable is measured by the benchmark. */
+const FINDABLE_WITHIN_MS = 30_000;
 
 /** How much of the services' own log a failure shows. */
 const LOG_TAIL = 3_000;
