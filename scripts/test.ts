@@ -1,6 +1,7 @@
 /**
  * `npm test`: one PostgreSQL server for all test files, one cluster that those copy which start a server of their own, one
- * cache of compiled code, and tap over them. Parameters go to tap: `npm test -- test/core`.
+ * cache of compiled code, and tap over them. Parameters go to tap, which knows files and patterns, but no folders:
+ * `npm test -- test/core/filter/*.test.ts`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
