@@ -2,7 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { waitFor } from '../support/assay.ts';
-import { CHAT, type Gateway, type Headers, readAll, startLimitsWorld } from './limits-world.ts';
+import { fresh } from './cached-world.ts';
+import { type Gateway, type Headers, readAll, startLimitsWorld } from './limits-world.ts';
 
 const world = await startLimitsWorld(t);
 const { gateway, provider } = world;
@@ -12,13 +13,6 @@ t.afterEach(() => provider.script(null));
 
 const COALESCED = { 'Service-Cache-Enabled': 'true', 'Service-Cache-Coalesce': 'true' };
 const MANY = 1_000;
-
-let asked = 0;
-/** A body that no other test has sent. */
-const fresh = (more: object = {}) => {
-  asked += 1;
-  return { ...CHAT, messages: [{ role: 'user', content: `Question ${asked}` }], ...more };
-};
 
 type Given = { status: number; text: string; headers: Headers };
 

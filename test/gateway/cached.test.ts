@@ -1,53 +1,10 @@
-/** Answers that are given again: to whom, for how long, and that they are the same. */
-import t, { type Test } from 'tap';
-import { waitFor } from '../support/assay.ts';
-import type { Behaviour } from '../support/scripted-provider.ts';
-import { CHAT, type Gateway, type Headers, MODEL, readAll, startLimitsWorld } from './limits-world.ts';
+/** Answers that are given again: to whom, and that they are the same. */
+import t from 'tap';
+import { CACHED, fresh, startCachedWorld } from './cached-world.ts';
+import { MODEL } from './limits-world.ts';
 
-const world = await startLimitsWorld(t, { PROVIDER_IDLE_TIMEOUT_MS: '400' });
-const { gateway, provider } = world;
-const key = await world.newKey();
-t.afterEach(() => provider.script(null));
-
-const CACHED = { 'Service-Cache-Enabled': 'true' };
-/** Its answers tell which call they were made for. */
-let answered = 0;
-function countAnswers(): void {
-  provider.script((request) => {
-    answered += 1;
-    const text = `Answer ${answered}`;
-    return request.body.includes('"stream":true')
-      ? { kind: 'stream', deltas: ['Answer ', String(answered)] }
-      : { kind: 'answer', text };
-  });
-}
-
-let asked = 0;
-/** A body that no other test has sent. */
-const fresh = (more: object = {}) => {
-  asked += 1;
-  return { ...CHAT, messages: [{ role: 'user', content: `Question ${asked}` }], ...more };
-};
-
-type Given = { cache: string | undefined; text: string; id: string; status: number; headers: Headers };
-
-async function call(
-  body: object | string,
-  headers: Headers = {},
-  as = key,
-  at: Gateway = gateway,
-): Promise<Given> {
-  const { status, text, headers: given } = await readAll(await at.chat(as, { ...CACHED, ...headers }, body));
-  return {
-    cache: given['service-cache'],
-    text,
-    id: given['service-request-id'] ?? '',
-    status,
-    headers: given,
-  };
-}
-
-const cacheOf = async (...parameters: Parameters<typeof call>) => (await call(...parameters)).cache;
+const world = await startCachedWorld(t);
+const { gateway, provider, key, countAnswers, call, cacheOf, written } = world;
 
 t.test(
   'what was answered once is given again: the same bytes, an id of its own, and no call of the provider',
@@ -193,7 +150,7 @@ t.test('a hit uses nothing of a limit, also of one that is used up', async (t) =
 });
 
 t.test('the order, spacing and spelling of a body do not matter, its values do', async (t) => {
-  const content = `Question ${++asked}`;
+  const { content } = fresh().messages[0]!;
   t.equal(
     await cacheOf(`{"model":"${MODEL}","messages":[{"role":"user","content":"${content}"}],"temperature":1}`),
     'MISS',
@@ -233,197 +190,6 @@ t.test('an answer is for the keys of its organization, and for no other’s', as
   t.equal((await call(body)).text, first.text);
 });
 
-t.test('a seed keeps answers apart', async (t) => {
-  const body = fresh();
-  countAnswers();
-  const seeds = [undefined, 'a', 'b', 'A'];
-  const headersOf = (seed: string | undefined): Headers =>
-    seed === undefined ? {} : { 'Service-Cache-Seed': seed };
-  const texts: string[] = [];
-  for (const seed of seeds) {
-    const { cache, text } = await call(body, headersOf(seed));
-    t.equal(cache, 'MISS', `seed ${seed}`);
-    texts.push(text);
-  }
-  for (const [index, seed] of seeds.entries()) {
-    const { cache, text } = await call(body, headersOf(seed));
-    t.same([cache, text], ['HIT', texts[index]]);
-  }
-  t.equal(provider.requests.at(-1)?.headers['service-cache-seed'], undefined);
-});
-
-/** Calls until the answer is not the stored one: how long after `since` that was, in milliseconds. */
-async function agesOut(body: object, headers: Headers, since: number): Promise<number> {
-  await waitFor('the answer to be too old', async () => (await cacheOf(body, headers)) === 'MISS');
-  return performance.now() - since;
-}
-
-t.test('an answer is given until it is as old as the call that stored it said', async (t) => {
-  const body = fresh();
-  const since = performance.now();
-  t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=1' }), 'MISS');
-  t.equal(await cacheOf(body), 'HIT');
-  t.ok((await agesOut(body, {}, since)) >= 1_000);
-});
-
-t.test('who asks for a younger answer gets one, and it takes the older’s place', async (t) => {
-  const body = fresh();
-  countAnswers();
-  const since = performance.now();
-  const first = await call(body);
-  t.equal(first.cache, 'MISS');
-  t.ok((await agesOut(body, { 'Cache-Control': 'private, max-age=1' }, since)) >= 1_000);
-  const next = await call(body);
-  t.equal(next.cache, 'HIT');
-  t.not(next.text, first.text, 'the one that was answered last');
-});
-
-t.test('an answer that may have no age is neither given nor stored', async (t) => {
-  const body = fresh();
-  t.equal(await cacheOf(body), 'MISS');
-  t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=0' }), 'MISS');
-  const another = fresh();
-  t.equal(await cacheOf(another, { 'Cache-Control': 'max-age=0' }), 'MISS');
-  t.equal(await cacheOf(another), 'MISS');
-});
-
-/** Resolves once other gateways can find an answer. */
-async function written({ id }: Given): Promise<void> {
-  const isWritten = async () => {
-    const [row] = await world.sql`select 1 from assay.cached_answers where request_id = ${id}`;
-    return row !== undefined;
-  };
-  await waitFor('the answer to be written', isWritten);
-}
-
-t.test('a bucket fills with as many answers as it holds, and then gives any of them', async (t) => {
-  const body = fresh();
-  const three = { 'Service-Cache-Bucket-Max-Size': '3' };
-  countAnswers();
-  const stored = new Set<string>();
-  for (let time = 0; time < 3; time += 1) {
-    const given = await call(body, three);
-    t.equal(given.cache, 'MISS');
-    stored.add(given.text);
-    await written(given);
-  }
-  t.equal(stored.size, 3);
-  const given = new Set<string>();
-  const calls = provider.requests.length;
-  // That one of three does not come in 60 draws has a chance of 1 in 10 billion.
-  for (let time = 0; time < 60; time += 1) {
-    const { cache, text } = await call(body, three);
-    if (cache !== 'HIT') t.fail(`${cache} at ${time}`);
-    given.add(text);
-  }
-  t.same([...given].sort(), [...stored].sort());
-  t.equal(provider.requests.length, calls);
-});
-
-t.test('no-store stores nothing and gives nothing, and says nothing of a cache', async (t) => {
-  const body = fresh();
-  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store' }), undefined);
-  t.equal(await cacheOf(body), 'MISS');
-  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store, max-age=60' }), undefined);
-});
-
-t.test('no-cache asks anew, and what comes is given to those who ask next', async (t) => {
-  const body = fresh();
-  countAnswers();
-  await call(body);
-  const anew = await call(body, { 'Cache-Control': 'no-cache' });
-  t.equal(anew.cache, 'MISS');
-  const next = await call(body);
-  t.same([next.cache, next.text], ['HIT', anew.text]);
-});
-
-/** Whether an answer is stored, by asking again. */
-async function isStoredAfter(t: Test, behaviour: Behaviour, stream: boolean): Promise<boolean> {
-  const body = fresh({ stream });
-  provider.script(() => behaviour);
-  t.equal((await call(body)).cache, 'MISS');
-  provider.script(null);
-  return (await cacheOf(body)) === 'HIT';
-}
-
-const NOT_STORED: [what: string, behaviour: Behaviour, stream?: boolean][] = [
-  ['an error of the provider', { kind: 'error', status: 500 }],
-  ['a refusal of the provider', { kind: 'error', status: 400 }],
-  ['a provider’s rate limit', { kind: 'error', status: 429 }],
-  ['a page', { kind: 'html', status: 200 }],
-  ['an empty answer', { kind: 'bytes', body: '' }],
-  ['a redirect', { kind: 'bytes', body: '{}', status: 302 }],
-  ['a connection that is reset', { kind: 'reset' }],
-  ['an answer that breaks off', { kind: 'cut', at: 'body' }],
-  ['an answer shorter than it says', { kind: 'wrong-length', by: 10 }],
-  ['an answer that came compressed, unasked', { kind: 'answer', encoding: 'gzip' }],
-  ['a stream that breaks off', { kind: 'stream', ending: 'cut' }, true],
-  ['a stream that falls silent', { kind: 'stream', ending: 'stall' }, true],
-  [
-    'a stream that ends in the middle',
-    {
-      kind: 'bytes',
-      body: 'data: {"id":"c1","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\n',
-      headers: { 'content-type': 'text/event-stream' },
-    },
-    true,
-  ],
-  ['an error instead of a stream', { kind: 'error', status: 503 }, true],
-];
-for (const [what, behaviour, stream = false] of NOT_STORED) {
-  t.test(`${what} is not stored`, async (t) => {
-    t.equal(await isStoredAfter(t, behaviour, stream), false);
-  });
-}
-
-for (const [what, behaviour] of [
-  ['that ends without [DONE]', { kind: 'stream', omitDone: true }],
-  ['that came compressed', { kind: 'stream', encoding: 'gzip' }],
-] as [string, Behaviour][]) {
-  t.test(`a whole stream ${what} is stored`, async (t) => {
-    t.equal(await isStoredAfter(t, behaviour, true), true);
-  });
-}
-
-t.test(
-  'an answer that is to be forgotten is not stored, and one that is stored may be given and forgotten',
-  async (t) => {
-    const body = fresh();
-    const omit = { 'Service-Omit-Response': 'true' };
-    t.equal(await cacheOf(body, omit), 'MISS');
-    const next = await call(body);
-    t.equal(next.cache, 'MISS');
-    const own = await world.newKey();
-    const hit = await call(body, omit, own);
-    t.same([hit.cache, hit.text], ['HIT', next.text]);
-    const [record] = await world.records(own, 1);
-    t.notOk(record!.response_text.includes('You said'));
-    t.equal(record!.cached_from, next.id);
-  },
-);
-
-t.test('an answer whose client left is not stored', async (t) => {
-  for (const stream of [false, true]) {
-    const body = fresh({ stream });
-    const before = provider.requests.length;
-    provider.script(() => (stream ? { kind: 'stream', ending: 'stall' } : { kind: 'hang' }));
-    const leaving = new AbortController();
-    const left = gateway
-      .chat(key, CACHED, body, leaving.signal)
-      .then(
-        (answer) => answer.text(),
-        () => '',
-      )
-      .catch(() => '');
-    await waitFor('the provider to be called', () => provider.requests.length > before);
-    leaving.abort();
-    await left;
-    await provider.requests.at(-1)?.ended;
-    provider.script(null);
-    t.equal(await cacheOf(body), 'MISS');
-  }
-});
-
 t.test('another gateway gives it too, and so does one that is started later', async (t) => {
   const body = fresh();
   countAnswers();
@@ -448,50 +214,6 @@ t.test('while Postgres is away, what is in memory is given, and all else is aske
   t.equal(await cacheOf(body, {}, own), 'HIT');
   const other = await call(fresh(), {}, own);
   t.same([other.cache, other.status], ['MISS', 200]);
-});
-
-t.test('a header that says nothing of the cache that can be understood is refused', async (t) => {
-  const before = provider.requests.length;
-  for (const [name, value, rule] of [
-    ['Service-Cache-Bucket-Max-Size', '0', 'it must be a whole number from 1 to 20'],
-    ['Service-Cache-Bucket-Max-Size', '21', 'it must be a whole number from 1 to 20'],
-    ['Service-Cache-Bucket-Max-Size', '-1', 'it must be a whole number from 1 to 20'],
-    ['Service-Cache-Bucket-Max-Size', '1.5', 'it must be a whole number from 1 to 20'],
-    ['Service-Cache-Bucket-Max-Size', 'many', 'it must be a whole number from 1 to 20'],
-    ['Cache-Control', 'max-age=soon', 'max-age must be whole seconds'],
-    ['Cache-Control', 'max-age=-5', 'max-age must be whole seconds'],
-    ['Cache-Control', 'max-age=1.5', 'max-age must be whole seconds'],
-  ] as const) {
-    const { status, text } = await call(fresh(), { [name]: value });
-    t.equal(status, 400, `${name}: ${value}`);
-    const given = value.replace('max-age=', '');
-    t.same(JSON.parse(text), {
-      error: {
-        message: `Cannot read the header ${name}: ${rule}, but is "${given}"`,
-        type: 'invalid_request_error',
-        param: null,
-        code: 'invalid_header',
-      },
-    });
-  }
-  t.equal(provider.requests.length, before);
-  const unread = await readAll(await gateway.chat(key, { 'Service-Cache-Bucket-Max-Size': '0' }));
-  t.equal(unread.status, 200, 'without the cache, nobody reads them');
-});
-
-t.test('a hit is quick', async (t) => {
-  const body = fresh();
-  await call(body);
-  const times: number[] = [];
-  for (let time = 0; time < 300; time += 1) {
-    const startedAt = performance.now();
-    await call(body);
-    times.push(performance.now() - startedAt);
-  }
-  times.sort((a, b) => a - b);
-  t.comment(
-    `300 hits one after the other, fetch included: p50 ${times[150]!.toFixed(2)} ms, p99 ${times[297]!.toFixed(2)} ms`,
-  );
 });
 
 t.test('a large stored stream reaches a slow client whole', async (t) => {
