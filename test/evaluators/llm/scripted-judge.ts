@@ -1,7 +1,14 @@
 /** A judge without a network: its answers are given, its requests are kept. */
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
-import { createPlanMemory, type JudgeCall, type JudgeReply } from '../../../evaluators/llm/mod.ts';
+import {
+  createPlanMemory,
+  type JudgeCall,
+  type JudgeOptions,
+  type JudgeReply,
+  judge,
+} from '../../../evaluators/llm/mod.ts';
+import { SCALES } from './fixtures/judge-answers.ts';
 
 type Answer =
   | string
@@ -95,3 +102,8 @@ export const SUBJECT: Subject = {
   properties: { plan: 'pro' },
   model: 'gpt-4o-2024-08-06',
 };
+
+/** Asks it how polite an answer is. */
+export function ask(call: ScriptedJudge, more: Partial<JudgeOptions> = {}) {
+  return judge({ ...SCALES.range, evaluatorName: 'Politeness', subject: SUBJECT, call, ...more });
+}
