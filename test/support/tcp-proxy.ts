@@ -11,6 +11,8 @@ export type TcpProxy = {
   freeze(): void;
   /** Lets through what has waited since `freeze`. */
   thaw(): void;
+  /** The connections that are there lead nowhere any more, and neither end is told; new ones are as good as ever. */
+  strand(): void;
   close(): Promise<void>;
 };
 
@@ -57,6 +59,13 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
     thaw() {
       frozen = false;
       for (const socket of sockets) socket.resume();
+    },
+    strand() {
+      for (const socket of sockets) {
+        socket.unpipe();
+        socket.removeAllListeners('close');
+        socket.pause();
+      }
     },
     close: async () => {
       if (server.listening) await cut();
