@@ -10,9 +10,12 @@ export type ListenOptions = {
   onListening(): void;
   /** Nothing comes until `onListening` is called again. */
   onLost(): void;
+  /** So often the server is asked whether it is there; less than for how long the pool lets it be silent. */
+  pulseMs?: number;
 };
 
 const RETRY_MS = 250;
+const PULSE_MS = 15_000;
 
 /**
  * Listens to a channel for as long as the process lives, whatever becomes of the connection. postgres.js's own `listen`
@@ -41,6 +44,11 @@ export function listen(options: ListenOptions): { stop(): Promise<void> } {
       if (channel === options.channel) options.onNotify(payload);
     },
   } as unknown as postgres.Options<Record<string, never>>);
+  // Nothing comes for hours where nothing happens: the answers to this tell that the line is not dead.
+  const pulse = setInterval(() => {
+    if (listening) connection`select 1`.catch(() => {});
+  }, options.pulseMs ?? PULSE_MS);
+  pulse.unref();
   const begin = () => {
     connection`listen ${connection(options.channel)}`.then(() => {
       if (stopped) return;
@@ -54,6 +62,7 @@ export function listen(options: ListenOptions): { stop(): Promise<void> } {
     async stop() {
       stopped = true;
       clearTimeout(retry);
+      clearInterval(pulse);
       await connection.end({ timeout: 1 });
     },
   };

@@ -1,6 +1,6 @@
 /** Connections that died without a word, as after a failover or behind a firewall that forgot them. */
 import t, { type Test } from 'tap';
-import { connectPostgres, isStoreUnavailable, listen } from '#core/postgres/mod.ts';
+import { connectPostgres, isStoreUnavailable, listen, type Sql } from '#core/postgres/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { testDatabase } from '../../support/postgres.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';
@@ -81,24 +81,39 @@ t.test('a connection that rests is closed, and the next statement gets another',
   t.not(await pid(), first);
 });
 
-t.test('one that listens may rest for ever', async (t) => {
-  const { sql } = await setUp(t);
+function listenTo(t: Test, sql: Sql) {
   const heard: string[] = [];
-  let listenings = 0;
   const listening = listen({
     sql,
     channel: 'rest',
     onNotify: (payload) => heard.push(payload),
-    onListening: () => {
-      listenings += 1;
-    },
+    onListening: () => heard.push('listening'),
     onLost: () => heard.push('lost'),
+    pulseMs: SILENCE_MS / 3,
   });
   t.teardown(() => listening.stop());
-  await waitFor('it to listen', () => listenings === 1);
+  return heard;
+}
+
+t.test('a connection that listens may rest for ever', async (t) => {
+  const { sql } = await setUp(t);
+  const heard = listenTo(t, sql);
+  await waitFor('it to listen', () => heard.length > 0);
   const restsUntil = performance.now() + 3 * SILENCE_MS;
   await waitFor('three silences to pass', () => performance.now() > restsUntil);
   await database.sql.notify('rest', 'still there');
-  await waitFor('it to hear', () => heard.length > 0);
-  t.same([heard, listenings], [['still there'], 1]);
+  await waitFor('it to hear', () => heard.length > 1);
+  t.same(heard, ['listening', 'still there']);
+});
+
+t.test('one that listens and is dead is replaced', async (t) => {
+  const { proxy, sql } = await setUp(t);
+  const heard = listenTo(t, sql);
+  await waitFor('it to listen', () => heard.length > 0);
+  proxy.strand();
+  await database.sql.notify('rest', 'not heard');
+  await waitFor('it to listen again', () => heard.length > 2);
+  await database.sql.notify('rest', 'there again');
+  await waitFor('it to hear', () => heard.length > 3);
+  t.same(heard, ['listening', 'lost', 'listening', 'there again']);
 });
