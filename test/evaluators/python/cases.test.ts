@@ -148,7 +148,7 @@ t.test('limits: what computes is not tried again, what waited may be', async (t)
     message: 'The code used more than 1 s of CPU',
   });
   t.match(wall.outcome, { code: 'py_timeout', retry: 'later', message: 'The code ran longer than 300 ms' });
-  t.ok(wall.durationMs >= 295 && wall.durationMs < 800, `${wall.durationMs} ms`);
+  t.ok(wall.durationMs >= 295 && wall.durationMs < 5_000, `${wall.durationMs} ms`);
   t.match(computed.outcome, { code: 'py_timeout', message: 'The code ran longer than 900 ms' });
   t.equal(brief(small.outcome), 'py_memory');
   t.equal(brief(large.outcome), 1);

@@ -154,7 +154,7 @@ t.test('a leader with nobody behind it leaves nothing behind', async (t) => {
 
 t.test('a follower waits for so long, then leads; who comes after it does not wait', async (t) => {
   const world = await cacheWorld(t);
-  const cache = world.cache({ waitMs: 1_000 });
+  const cache = world.cache({ waitMs: 3_000 });
   const ask = askFor('hello');
   const stuck = await cache.lead(ask);
   t.equal(stuck.isLeader, true);
@@ -162,10 +162,10 @@ t.test('a follower waits for so long, then leads; who comes after it does not wa
   const patient = await cache.lead(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(patient.isLeader, true);
-  t.ok(tookMs > 950 && tookMs < 5_000, `${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs > 2_950 && tookMs < 10_000, `${tookMs.toFixed(0)} ms`);
   const freshAt = performance.now();
   const fresh = await cache.lead(ask);
-  t.ok(performance.now() - freshAt < 800);
+  t.ok(performance.now() - freshAt < 2_500);
   t.equal(fresh.isLeader, true);
   if (!patient.isLeader || !fresh.isLeader || !stuck.isLeader) return;
   const behind = cache.lead(ask);

@@ -30,10 +30,10 @@ t.test('an outage costs one call its patience, not every call', async (t) => {
   const startedAt = performance.now();
   t.equal(await cache.find(askFor('a')), null);
   const firstMs = performance.now() - startedAt;
-  t.ok(firstMs > 200 && firstMs < 2_000, `${firstMs.toFixed(0)} ms`);
+  t.ok(firstMs > 200 && firstMs < 5_000, `${firstMs.toFixed(0)} ms`);
   const laterAt = performance.now();
   for (let call = 0; call < 500; call += 1) await cache.find(askFor(`${call}`));
-  t.ok(performance.now() - laterAt < 200);
+  t.ok(performance.now() - laterAt < 5_000, 'each a quarter of a second would be two minutes');
   world.proxy.thaw();
 });
 

@@ -32,10 +32,10 @@ const MOMENTS = [
   ['in the middle of a stream', '/stall', true],
 ] as const;
 
-/** So soon is a provider to hear of it. */
-const LET_GO_WITHIN_MS = 100;
+/** Before any timeout of a client or of the gateway; that it is 100 ms is shown by test/gateway/relay-trouble.test.ts. */
+const LET_GO_WITHIN_MS = 5_000;
 
-/** Before anything has come and after: the provider hears of the abort within 100 ms, and each is one record. */
+/** Before anything has come and after: the provider hears of the abort at once, and each is one record. */
 export async function checkAborts(t: Test, world: World, aborting: Aborting): Promise<void> {
   const { name, provider, path, call, isAbortError } = aborting;
   for (const [moment, question, stream] of MOMENTS) {
