@@ -27,10 +27,17 @@ export async function retryDeadLetter(
   return await withCounter((counter) => retryWith(counter, sql, id, catalog));
 }
 
+/** Nobody waits behind a letter, which is counted now or never. */
+const COUNTED_WITHIN_MS = 30_000;
+
 /** Lends a counter to work that knows its end. */
 async function withCounter<T>(work: (counter: TokenCounter) => Promise<T>): Promise<T> {
   // A letter is stored without the tokens that cannot be counted, as any entry is.
-  const counter = createTokenCounter({ clock: systemClock, onFailure: () => {} });
+  const counter = createTokenCounter({
+    clock: systemClock,
+    onFailure: () => {},
+    timeoutMs: COUNTED_WITHIN_MS,
+  });
   try {
     return await work(counter);
   } finally {

@@ -13,7 +13,7 @@ import { logEntry } from '../support/log-entries.ts';
 import { requestRecordFields } from '../support/record-fields.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
-const counter = createTokenCounter({ clock: systemClock, onFailure: () => {} });
+const counter = createTokenCounter({ clock: systemClock, onFailure: () => {}, timeoutMs: 30_000 });
 
 let api: TestApi;
 t.before(async () => {

@@ -23,6 +23,7 @@ const counter = createTokenCounter({
   onFailure: (error) => {
     throw error;
   },
+  timeoutMs: 30_000,
 });
 t.teardown(async () => {
   await counter.close();

@@ -14,6 +14,7 @@ const counter = createTokenCounter({
   onFailure: (error) => {
     throw error;
   },
+  timeoutMs: 30_000,
 });
 t.teardown(() => counter.close());
 
