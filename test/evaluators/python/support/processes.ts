@@ -6,6 +6,8 @@ export type Process = {
   parent: number;
   /** With the pid, unique since boot. */
   startedAt: number;
+  /** What it has used of CPU, in hundredths of a second. */
+  cpuTicks: number;
 };
 
 function read(pid: string): Process | null {
@@ -14,7 +16,12 @@ function read(pid: string): Process | null {
     const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
     // A zombie is over: it waits for its parent, which may be whoever adopts orphans.
     if (fields[0] === 'Z') return null;
-    return { pid: Number(pid), parent: Number(fields[1]), startedAt: Number(fields[19]) };
+    return {
+      pid: Number(pid),
+      parent: Number(fields[1]),
+      startedAt: Number(fields[19]),
+      cpuTicks: Number(fields[11]) + Number(fields[12]),
+    };
   } catch {
     return null;
   }
