@@ -9,8 +9,9 @@ const LOOKS = 10;
 
 /**
  * Connects, and destroys the connection when not a byte has come for `silenceMs` (0: never): what waits on it is
- * rejected, and the next statement gets another. After a failover, or behind a firewall that forgot the connection, neither end is told;
- * the system goes on trying for a quarter of an hour (tcp_retries2), and Node cannot ask it to give up sooner.
+ * rejected, and the next statement gets another. After a failover, or behind a firewall that forgot the connection,
+ * neither end is told; the system goes on trying for a quarter of an hour (tcp_retries2), and Node cannot ask it to
+ * give up sooner.
  */
 export function openSocket({ path, host, port }: SocketOptions, silenceMs: number): Socket {
   // As libpq does, statements go out at once, though the one before is not acknowledged yet.
