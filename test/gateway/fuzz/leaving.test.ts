@@ -1,6 +1,7 @@
 /** Clients that leave: wherever the answer is by then, its provider is stopped at once, and the record has what came. */
 import t from 'tap';
 import { newRequestId } from '#core/ids.ts';
+import { leastOf } from '../../support/least-of.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { startWorld } from './sockets.ts';
 import { chat, completions, messages, responses, type Told } from './told-streams.ts';
@@ -9,8 +10,8 @@ import { bytesOfFrames, PLAIN, writeStream } from './written-streams.ts';
 const world = await startWorld();
 t.teardown(() => world[Symbol.asyncDispose]());
 
-/** Before any timeout; that it is 100 ms is shown by relay-trouble.test.ts. */
-const STOPPED_WITHIN_MS = 5_000;
+/** As long as an answer may be before its provider notices. */
+const STOPPED_WITHIN_MS = 100;
 
 const said = {
   texts: ['one two three four five ', 'six seven eight '],
@@ -109,37 +110,44 @@ const CASES: Case[] = [
 
 for (const { when, path, model, stream, behaviour, seen, kept } of CASES) {
   t.test(`a client that leaves ${when}`, async (t) => {
-    const id = newRequestId();
-    const { headers, heard } = world.expect(behaviour);
-    const leaving = new AbortController();
-    const call = fetch(`${world.gateway.url}${path}`, {
-      method: 'POST',
-      headers: { ...headers, 'service-request-id': id },
-      body: JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
-      signal: leaving.signal,
+    const leastMs = await leastOf(3, async () => {
+      const id = newRequestId();
+      const { headers, heard } = world.expect(behaviour);
+      const leaving = new AbortController();
+      const call = fetch(`${world.gateway.url}${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'service-request-id': id },
+        body: JSON.stringify({ model, stream, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+        signal: leaving.signal,
+      });
+      while (heard() === null) await new Promise((resolve) => setImmediate(resolve));
+      if (seen !== '') {
+        const reader = (await call).body!.pipeThrough(new TextDecoderStream()).getReader();
+        for (let text = ''; !text.includes(seen); ) text += (await reader.read()).value!;
+      } else if (behaviour.kind === 'bytes') {
+        // Nothing of it is sent on yet: time for it to arrive.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      const leftAt = performance.now();
+      leaving.abort();
+      await call.catch(() => {});
+      const provider = heard()!;
+      await provider.ended;
+      t.equal(provider.aborted, true);
+      const record = await world.gateway.record(id);
+      t.match(record, {
+        status: 499,
+        truncated: true,
+        error_code: 'client_closed_request',
+        is_stream: stream,
+      });
+      t.match(record.response_text, kept);
+      if (seen !== '') {
+        t.ok(record.completion_tokens! > 0, 'what came is counted');
+        t.ok(Number(record.cost_nano) > 0, 'and paid for');
+      }
+      return provider.abortedAtMs! - leftAt;
     });
-    while (heard() === null) await new Promise((resolve) => setImmediate(resolve));
-    if (seen !== '') {
-      const reader = (await call).body!.pipeThrough(new TextDecoderStream()).getReader();
-      for (let text = ''; !text.includes(seen); ) text += (await reader.read()).value!;
-    } else if (behaviour.kind === 'bytes') {
-      // Nothing of it is sent on yet: time for it to arrive.
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    const leftAt = performance.now();
-    leaving.abort();
-    await call.catch(() => {});
-    const provider = heard()!;
-    await provider.ended;
-    t.equal(provider.aborted, true);
-    const took = provider.abortedAtMs! - leftAt;
-    t.ok(took < STOPPED_WITHIN_MS, `${took} ms`);
-    const record = await world.gateway.record(id);
-    t.match(record, { status: 499, truncated: true, error_code: 'client_closed_request', is_stream: stream });
-    t.match(record.response_text, kept);
-    if (seen !== '') {
-      t.ok(record.completion_tokens! > 0, 'what came is counted');
-      t.ok(Number(record.cost_nano) > 0, 'and paid for');
-    }
+    t.ok(leastMs < STOPPED_WITHIN_MS, `${leastMs} ms`);
   });
 }
