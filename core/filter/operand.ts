@@ -5,7 +5,7 @@ import { storableText } from '../schema/text.ts';
 import { type Field, type FieldType, OPERATORS_OF_TYPE, type Operator } from './fields.ts';
 import { MAX_STRING_LENGTH } from './limits.ts';
 import type { Comparison, Operand } from './nodes.ts';
-import { EARLIEST_MS, LATEST_MS, parseTimestamp } from './timestamp.ts';
+import { EARLIEST_MS, LATEST_MS, parseMoment } from './timestamp.ts';
 
 /** The sentence for a filter that breaks a rule. */
 export function invalid(path: string, problem: string): AssayError {
@@ -52,11 +52,11 @@ function readBoolean(value: unknown, path: string): boolean {
 
 function readTimestamp(value: unknown, path: string): number {
   const ms =
-    typeof value === 'string' ? parseTimestamp(value) : typeof value === 'number' ? Math.floor(value) : null;
+    typeof value === 'string' ? parseMoment(value) : typeof value === 'number' ? Math.floor(value) : null;
   if (ms === null || !(ms >= EARLIEST_MS && ms <= LATEST_MS)) {
     throw invalid(
       path,
-      `must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" or milliseconds since the epoch, ` +
+      `must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z", a date like "2026-01-31" or milliseconds since the epoch, ` +
         `in the years 0001 to 9999, but is ${quoteValue(value)}`,
     );
   }

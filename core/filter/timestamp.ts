@@ -1,6 +1,8 @@
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/;
 
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
 /** The years that RFC 3339 can write and Postgres can read, in milliseconds since the epoch. */
 export const EARLIEST_MS = -62_135_596_800_000; // 0001-01-01T00:00:00.000Z
 export const LATEST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
@@ -27,4 +29,9 @@ export function parseTimestamp(text: string): number | null {
   date.setUTCHours(hour, minute, second, milliseconds);
   const offsetMs = (match[8] === '-' ? -1 : 1) * (part(9) * 60 + part(10)) * 60_000;
   return date.getTime() - offsetMs;
+}
+
+/** Reads what a timestamp is compared with: a timestamp, or a date, which is its first millisecond in UTC. */
+export function parseMoment(text: string): number | null {
+  return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
 }

@@ -182,7 +182,11 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   // Timestamps
   ...[
     'yesterday',
-    '2026-01-31',
+    '2026-01',
+    '2026-02-30',
+    '2026-1-31',
+    ' 2026-01-31',
+    '2026-01-31Z',
     '2026-01-31T12:00:00',
     '2026-02-30T00:00:00Z',
     '2026-01-31T25:00:00Z',
@@ -190,12 +194,12 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   ].map((text): [string, unknown, string] => [
     `the timestamp ${text}`,
     { request: { created_at: { gte: text } } },
-    `filter.request.created_at.gte must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" or milliseconds since the epoch, in the years 0001 to 9999, but is "${text}"`,
+    `filter.request.created_at.gte must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z", a date like "2026-01-31" or milliseconds since the epoch, in the years 0001 to 9999, but is "${text}"`,
   ]),
   [
     'a moment after all years',
     { feedback: { created_at: { lt: 1e15 } } },
-    'filter.feedback.created_at.lt must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" or milliseconds since the epoch, in the years 0001 to 9999, but is 1000000000000000',
+    'filter.feedback.created_at.lt must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z", a date like "2026-01-31" or milliseconds since the epoch, in the years 0001 to 9999, but is 1000000000000000',
   ],
 
   // Branches
@@ -312,6 +316,16 @@ t.test('timestamps are read to the millisecond, with their offset', (t) => {
   t.equal(read(noon), noon);
   t.equal(read(noon + 0.9), noon);
   t.equal(read(null), null);
+  t.end();
+});
+
+t.test('a date stands for its first millisecond in UTC, for every operator', (t) => {
+  for (const operator of ['equals', 'not-equals', 'gte', 'lte', 'gt', 'lt']) {
+    for (const section of ['request', 'response', 'feedback']) {
+      const filter = parseFilter({ [section]: { created_at: { [operator]: '2024-02-29' } } });
+      t.match(filter, { comparison: { operator, operand: Date.UTC(2024, 1, 29) } }, `${section} ${operator}`);
+    }
+  }
   t.end();
 });
 
