@@ -27,7 +27,7 @@ export async function showQueries(api: Api): Promise<void> {
       right: { properties: { Feature: { equals: 'support' } } },
     },
   });
-  await find(api, 'Everything that went wrong', { filter: { response: { status: { gte: 200 } } } });
+  await find(api, 'Everything that went wrong', { filter: { response: { status: { gte: 400 } } } });
   await find(api, 'The most expensive calls', { filter: 'all', sort: { cost: 'desc' }, limit: 3 });
   await find(api, 'Slow streams', {
     filter: { response: { time_to_first_token: { gte: 20 } } },
