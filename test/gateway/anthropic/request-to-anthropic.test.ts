@@ -360,7 +360,7 @@ t.test(
       t.notOk(body.output_config);
     }
     t.match(translated({ response_format: { type: 'json_object' }, tools: [TOOL] }), {
-      tools: [{ name: 'f' }, answer({ type: 'object' })],
+      tools: [{ name: 'f' }, answer({ type: 'object', additionalProperties: true })],
       tool_choice: { type: 'any' },
     });
     const forced = translated({ ...format(false), tools: [TOOL], tool_choice: 'required' });

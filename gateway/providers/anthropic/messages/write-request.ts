@@ -132,7 +132,8 @@ function answerTool(format: AnswerFormat): Tool {
   return {
     name: ANSWER_TOOL,
     description: (isSchema ? format.description : null) ?? 'Gives the final answer as JSON.',
-    schema: isSchema ? format.schema : null,
+    // Without a schema any object will do. One without properties would ask for an empty object.
+    schema: isSchema ? format.schema : { additionalProperties: true },
     strict: false,
     cacheControl: null,
   };
