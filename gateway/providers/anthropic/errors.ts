@@ -77,10 +77,24 @@ function typeOf(types: Readonly<Record<number, string>>, status: number): string
   return types[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
+/**
+ * How Anthropic says that a conversation does not fit its model. It has no code for it, and OpenAI's clients look for
+ * theirs: https://platform.claude.com/docs/en/build-with-claude/context-windows
+ */
+const CONTEXT_OVERFLOW = /^prompt is too long\b|^input length and `?max_tokens`? exceed context limit\b/i;
+
 /** An Anthropic provider's error body as OpenAI's clients read it. */
 export function toOpenAiError(status: number, body: string): JsonObject {
   const { message, type, code, param } = readError(status, body);
-  return { error: { message, type: type ?? typeOf(OPENAI_TYPES, status), param, code } };
+  const isOverflow = code === null && (status === 400 || status === 413) && CONTEXT_OVERFLOW.test(message);
+  return {
+    error: {
+      message,
+      type: type ?? typeOf(OPENAI_TYPES, status),
+      param,
+      code: isOverflow ? 'context_length_exceeded' : code,
+    },
+  };
 }
 
 /**

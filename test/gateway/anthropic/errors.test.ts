@@ -46,3 +46,28 @@ t.test('an error in OpenAI’s shape is one of Anthropic’s types', async (t) =
   t.match(toAnthropicError(400, body), { error: { type: 'invalid_request_error' } });
   t.match(toAnthropicError(502, ''), { type: 'error', error: { type: 'api_error' } });
 });
+
+t.test(
+  'a conversation that does not fit Claude’s context window has the code that OpenAI’s clients look for',
+  async (t) => {
+    const told = (message: string, status = 400) =>
+      toOpenAiError(
+        status,
+        JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }),
+      );
+    for (const message of [
+      'prompt is too long: 209353 tokens > 199999 maximum',
+      'input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again',
+    ]) {
+      t.strictSame(told(message), {
+        error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' },
+      });
+    }
+    for (const message of [
+      'messages: the prompt is too long to quote here',
+      'max_tokens: must be at least 1',
+    ])
+      t.match(told(message), { error: { code: null } }, message);
+    t.match(told('prompt is too long', 500), { error: { code: null } }, 'a failure of the provider is none');
+  },
+);
