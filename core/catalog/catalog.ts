@@ -4,9 +4,11 @@
  */
 import {
   costOfTokens,
+  FINE_TUNED_SOURCE,
   PRICE_SOURCE,
   type PricedCall,
   priceCall,
+  priceFineTunedCall,
   priceNames,
   providerOf,
   type TokenPrice,
@@ -52,6 +54,8 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
         const nano = price === null ? null : costOfTokens(price, call.usage);
         if (nano !== null) return { nano, source: operator.source };
       }
+      const fineTuned = priceFineTunedCall(call);
+      if (fineTuned !== null) return { nano: fineTuned, source: FINE_TUNED_SOURCE };
       const nano = priceCall(call);
       return nano === null ? null : { nano, source: PRICE_SOURCE };
     },

@@ -1,5 +1,6 @@
 /** Whose model a name means. Gateway and evaluators must agree: a judge's cost is its provider's. */
 import { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
+import { isFineTuned } from './fine-tuned.ts';
 import { knowsModel } from './registry.ts';
 
 /** Whose catalog is asked first for a bare model name: authors before those who host others' models. */
@@ -14,9 +15,6 @@ export const CATALOG_ORDER: readonly ProviderName[] = [
   'together',
   'openrouter',
 ];
-
-/** Fine-tuned models are OpenAI's and in no catalog. */
-const FINE_TUNED = 'ft:';
 
 /** The registry's patterns for Google find Claude under names of other hosts too, which Google knows nothing of. */
 const GOOGLES_OWN = /^(?:models\/)?gem(?:ini|ma)/;
@@ -34,7 +32,8 @@ export function providerOf(asked: string): { provider: ProviderName; model: stri
   if (isProviderName(prefix) && slash < asked.length - 1) {
     return { provider: prefix, model: asked.slice(slash + 1) };
   }
-  const provider = asked.startsWith(FINE_TUNED)
+  // Fine-tuned models are OpenAI's, and in no catalog.
+  const provider = isFineTuned(asked)
     ? 'openai'
     : CATALOG_ORDER.find((candidate) => isModelOf(candidate, asked));
   return provider === undefined ? null : { provider, model: asked };

@@ -241,3 +241,32 @@ t.test('the operator can hide a model, and one without a price is not listed', a
   );
   t.same(catalog.providerOf('gpt-4o'), { provider: 'openai', model: 'gpt-4o' });
 });
+
+t.test(
+  'a fine-tuned model costs what OpenAI takes for one made of its base, however its id names the base',
+  async (t) => {
+    const cost = (model: string, provider = 'openai') =>
+      BUILT_IN_CATALOG.costOf({
+        provider,
+        models: [model],
+        usage: { ...textUsage(1_000_000, 1_000_000), cachedTokens: 400_000 },
+        atMs: AT_MS,
+      });
+    for (const [model, usd] of [
+      ['ft:gpt-4o-mini:acme::8a1b2c3d', 0.6 * 0.3 + 0.4 * 0.15 + 1.2],
+      ['ft:gpt-4o-mini-2024-07-18:acme:support:8a1b2c3d', 0.6 * 0.3 + 0.4 * 0.15 + 1.2],
+      ['ft:gpt-4.1-2025-04-14:acme::8a1b2c3d', 0.6 * 3 + 0.4 * 0.75 + 12],
+      ['ft:gpt-3.5-turbo-0125:acme::8a1b2c3d', 3 + 6],
+      ['openai/ft:gpt-4o:acme::8a1b2c3d', 0.6 * 3.75 + 0.4 * 1.875 + 15],
+    ] as const) {
+      t.equal(cost(model)?.nano, Math.round(usd * 1e9), model);
+      t.match(cost(model)?.source, /^openai-fine-tuned@/);
+    }
+    t.equal(cost('ft:gpt-0:acme::8a1b2c3d'), null, 'an unknown base has no price');
+    t.equal(
+      cost('ft:gpt-4o-mini:acme::8a1b2c3d', 'custom'),
+      null,
+      'nor has another provider’s model of that name',
+    );
+  },
+);
