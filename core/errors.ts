@@ -38,6 +38,9 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** Codes of recorded calls that were refused before any provider heard of them. */
+export const NOT_TRIED: ReadonlySet<string> = new Set<ErrorCode>(['rate_limit_exceeded']);
+
 /** An expected failure. `message` is public; `detail` goes to the service's own log only. */
 export class AssayError extends Error {
   readonly code: ErrorCode;

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
+import { NOT_TRIED } from '#core/errors.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import type { RawEntry } from '#core/outbox/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
@@ -53,7 +54,7 @@ export type RequestRow = {
   truncated: boolean;
   error_code: string | null;
   cached_from: string | null;
-  /** A `StoredAttempt[]` as JSON; null when there was one. */
+  /** A `StoredAttempt[]` as JSON; null when there was one, of the very model that the caller named. */
   attempts: string | null;
 };
 
@@ -181,12 +182,12 @@ function identityOf(head: LogEntryHead) {
     truncated: head.truncated,
     error_code: head.errorCode,
     cached_from: head.cachedFrom ?? null,
-    attempts: attemptsText(head.attempts),
+    attempts: attemptsText(head),
   };
 }
 
-function attemptsText(attempts: LogEntryHead['attempts']): string | null {
-  if (attempts === undefined) return null;
+function attemptsText(head: LogEntryHead): string | null {
+  const attempts = head.attempts ?? renamedAttempt(head);
   const stored = attempts.map(
     ({ provider, model, status, errorCode, latencyMs }): StoredAttempt => ({
       provider,
@@ -196,7 +197,14 @@ function attemptsText(attempts: LogEntryHead['attempts']): string | null {
       latency_ms: latencyMs,
     }),
   );
-  return JSON.stringify(stored);
+  return stored.length === 0 ? null : JSON.stringify(stored);
+}
+
+/** The one attempt of a call whose caller named its model otherwise than the provider does; none of any other call. */
+function renamedAttempt(head: LogEntryHead): NonNullable<LogEntryHead['attempts']> {
+  const { provider, routedModel: model, status, errorCode, latencyMs, cachedFrom } = head;
+  if (model === undefined || cachedFrom !== undefined || NOT_TRIED.has(errorCode ?? '')) return [];
+  return [{ provider, model, status, errorCode, latencyMs }];
 }
 
 const OMITTED: Body = { parsed: {}, text: '{}', raw: null };

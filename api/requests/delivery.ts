@@ -1,10 +1,14 @@
 /** How an answer came about: by which tries at which providers, or from which stored answer; and what is known of its tokens. */
+import { NOT_TRIED } from '#core/errors.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 
 /** A row of `deliveryStatement`; jsonb comes as its text. */
 export type DeliveryRow = {
   request_id: string;
   provider: string;
+  /** What was asked for; null for some requests made elsewhere. */
+  request_model: string | null;
+  /** What answered, or else was asked for. */
   model: string;
   status: number;
   error_code: string | null;
@@ -17,6 +21,7 @@ export type DeliveryRow = {
   is_stream: boolean;
 };
 
+/** A try; its model is the one that the provider was asked for, as the provider calls it. */
 type Attempt = Pick<DeliveryRow, 'provider' | 'model' | 'status' | 'error_code' | 'latency_ms'>;
 
 /** What is known of the request with this id: a row, or none. */
@@ -25,7 +30,7 @@ export function deliveryStatement(organizationId: string, requestId: string): St
   const organization = parameters.bind(organizationId, 'uuid');
   return {
     text:
-      'select request_id, provider, model, status, error_code, latency_ms, cached_from, attempts::text, ' +
+      'select request_id, provider, request_model, model, status, error_code, latency_ms, cached_from, attempts::text, ' +
       'usage_estimated, price_source, truncated, is_stream from assay.requests ' +
       `where organization_id = ${organization} and request_id = ${parameters.bind(requestId, 'text')} ` +
       'order by created_at desc limit 1',
@@ -33,14 +38,11 @@ export function deliveryStatement(organizationId: string, requestId: string): St
   };
 }
 
-/** A code of ours for a call that was refused before any provider heard of it. */
-const NOT_TRIED = 'rate_limit_exceeded';
-
 function attemptsOf(row: DeliveryRow): Attempt[] {
   if (row.attempts !== null) return (JSON.parse(row.attempts) as Attempt[]).map(attempt);
-  if (row.cached_from !== null || row.error_code === NOT_TRIED) return [];
-  // There was one, and the record itself says how it went.
-  return [attempt(row)];
+  if (row.cached_from !== null || NOT_TRIED.has(row.error_code ?? '')) return [];
+  // There was one, of the model that was asked for, and the record itself says how it went.
+  return [attempt({ ...row, model: row.request_model ?? row.model })];
 }
 
 function attempt({ provider, model, status, error_code, latency_ms }: Attempt): Attempt {

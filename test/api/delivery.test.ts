@@ -50,14 +50,12 @@ async function delivery(id: string): Promise<{ attempts: unknown[] }> {
   return answer.body.data as { attempts: unknown[] };
 }
 
-t.test('an answer at the first try shows that one', async (t) => {
+t.test('an answer at the first try shows that one, of the model that was asked for', async (t) => {
   const id = await stored({ latencyMs: 250, stream: false });
   t.strictSame(await delivery(id), {
     request_id: id,
     cached_from: null,
-    attempts: [
-      { provider: 'OPENAI', model: 'gpt-4o-mini-2024-07-18', status: 200, error_code: null, latency_ms: 250 },
-    ],
+    attempts: [{ provider: 'OPENAI', model: 'gpt-4o-mini', status: 200, error_code: null, latency_ms: 250 }],
     usage_estimated: false,
     price_source: (await api.database.sql`select price_source from assay.requests`)[0]!.price_source,
     error_code: null,
@@ -65,6 +63,21 @@ t.test('an answer at the first try shows that one', async (t) => {
     stream: false,
   });
 });
+
+t.test(
+  'the one try of a call that named its model otherwise shows the name that its provider knows',
+  async (t) => {
+    const head = { requestModel: 'fast', routedModel: 'gpt-4o-mini', latencyMs: 250 };
+    const id = await stored(head);
+    t.strictSame((await delivery(id)).attempts, [
+      { provider: 'OPENAI', model: 'gpt-4o-mini', status: 200, error_code: null, latency_ms: 250 },
+    ]);
+    const limited = await stored({ ...head, status: 429, errorCode: 'rate_limit_exceeded' }, {});
+    t.strictSame((await delivery(limited)).attempts, []);
+    const cached = await stored({ ...head, cachedFrom: id });
+    t.strictSame((await delivery(cached)).attempts, []);
+  },
+);
 
 t.test('an answer after several tries shows each of them, in order', async (t) => {
   const tries = [
