@@ -7,7 +7,7 @@ import type { Caller } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';
 
 export type AuthenticateDependencies = {
-  keys: KeyDirectory;
+  keys: Pick<KeyDirectory, 'find' | 'providerKeysOf'>;
   /** The evaluation that a header says a call is made for; null when it is not signed by an evaluator of ours. */
   readInternalCall(header: string): InternalCall | null;
 };
@@ -45,7 +45,11 @@ export async function authenticate(
   const found = keys.find(token);
   const apiKey = found instanceof Promise ? await found : found;
   if (apiKey === null)
-    throw new AssayError('invalid_api_key', 'The API key is not known here, or was revoked');
+    throw new AssayError(
+      'invalid_api_key',
+      // Client libraries tell a wrong key from a bad request by OpenAI's own words at the beginning.
+      'Incorrect API key provided: it is not known here, or was revoked',
+    );
   if (!apiKey.scopes.has('gateway'))
     throw new AssayError('missing_scope', 'The API key lacks the scope "gateway"');
   const { organizationId, keyId, rateLimitPolicy, logsPer5s, providerKeys } = apiKey;

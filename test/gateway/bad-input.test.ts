@@ -242,7 +242,7 @@ const TABLE: {
     headers: { authorization: `Bearer ${gateway.key.slice(0, -1)}_` },
     status: 401,
     code: 'invalid_api_key',
-    message: 'The API key is not known here, or was revoked',
+    message: 'Incorrect API key provided: it is not known here, or was revoked',
   },
   {
     what: 'SQL for a key',
@@ -250,7 +250,7 @@ const TABLE: {
     headers: { authorization: "Bearer ' or 1=1; drop table assay.requests; --" },
     status: 401,
     code: 'invalid_api_key',
-    message: 'The API key is not known here, or was revoked',
+    message: 'Incorrect API key provided: it is not known here, or was revoked',
   },
 ];
 
