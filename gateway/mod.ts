@@ -11,6 +11,7 @@ import { createLimiter } from '#core/limits/mod.ts';
 import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
+import { findStoredProviders } from '#core/provider-keys/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
@@ -22,7 +23,7 @@ import { createAdmissions } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
 import { createPolicyReader } from './limits/policy-of.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
-import { createModelAnswers, routable } from './models/mod.ts';
+import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
 import { createRouter } from './providers/route.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
 import { OPENAI_ERRORS } from './surfaces/error-form.ts';
@@ -85,6 +86,13 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const upstream = createUpstream({ timeouts: config.providerTimeouts, now: clock.monotonic });
   const catalog = createCatalog(config.models);
   const route = createRouter(config.providers, catalog);
+  const models = await createLiveModels({
+    models: routable(catalog.chatModels(), route),
+    operators: operatorsProviders(config.providers),
+    readStored: () => findStoredProviders(sql),
+    log,
+  });
+  keys.onChange(models.refresh);
   const handleCall = createCallHandler({
     config,
     clock,
@@ -108,7 +116,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   const app = createGatewayApp({
     handleCall,
-    models: createModelAnswers(routable(catalog.chatModels(), route)),
+    models: models.answers,
     health: { metrics, checks: { postgres: () => sql`select 1` } },
   });
   const server = await serve({
@@ -132,6 +140,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       await logPath.close(stopBy);
       // 3. Then what they needed.
       await upstream.close();
+      models.stop();
       await Promise.all([cache.stop(SAYING_GOODBYE_MS), limiter.stop(SAYING_GOODBYE_MS), keys.stop()]);
       await Promise.all([sql, limitsSql, cacheSql].map((pool) => pool.end({ timeout: 1 })));
     },

@@ -31,6 +31,8 @@ export type KeyDirectory = {
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and they are not known
    */
   providerKeysOf(organizationId: string): ProviderKeys | Promise<ProviderKeys>;
+  /** Calls `hear` whenever keys, provider keys or organizations have changed, or may have. */
+  onChange(hear: () => void): void;
   stop(): Promise<void>;
 };
 
@@ -87,8 +89,13 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     return made;
   };
 
+  const hearers: (() => void)[] = [];
+  const tellChange = () => {
+    for (const hear of hearers) hear();
+  };
   const askAgain = () => {
     for (const memory of both) memory.askAgain();
+    tellChange();
   };
   const watcher =
     nats === null ? null : watchKeyChanges({ address: nats, name: 'assay-keys', log, onChange: askAgain });
@@ -98,9 +105,11 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     onNotify(changedId) {
       keys.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
       organizations.forget((organizationId) => organizationId === changedId);
+      tellChange();
     },
     onListening() {
       for (const memory of both) memory.onListening();
+      tellChange();
     },
     onLost() {
       for (const memory of both) memory.onLost();
@@ -117,6 +126,9 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       return keys.find(id, digest);
     },
     providerKeysOf: (organizationId) => organizations.find(organizationId, organizationId),
+    onChange: (hear) => {
+      hearers.push(hear);
+    },
     stop: async () => {
       await Promise.all([listener.stop(), watcher?.stop()]);
     },

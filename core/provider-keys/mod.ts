@@ -7,4 +7,4 @@ export {
   type SealedProviderKey,
 } from './opener.ts';
 export { openProviderKey, type ProviderKeyOwner, sealProviderKey } from './seal.ts';
-export { findSealedKeys } from './store.ts';
+export { findSealedKeys, findStoredProviders } from './store.ts';

@@ -1,9 +1,9 @@
 /**
- * The list of models and each model alone, in OpenAI's shape and in Anthropic's. All but a page of Anthropic's list is
- * written out once, at start: an answer is a look-up.
+ * The list of models and each model alone, in OpenAI's shape and in Anthropic's. All but a page of Anthropic's list and
+ * models by a snapshot's id is written out once: an answer is a look-up.
  */
 import { createHash } from 'node:crypto';
-import type { CatalogModel } from '#core/catalog/mod.ts';
+import { type CatalogModel, snapshotOf } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
 
 /** A body and what names it: the same tag is the same bytes. */
@@ -36,10 +36,12 @@ export function createModelAnswers(models: readonly CatalogModel[]): ModelAnswer
     openai: answer({ object: 'list', data: byId.map(openAiEntry) }),
     anthropic: answer(page(newestFirst, 0, newestFirst.length)),
   };
+  const entryOf = { openai: openAiEntry, anthropic: anthropicEntry };
   const single: Record<Dialect, Map<string, ModelAnswer>> = {
     openai: new Map(byId.map((model) => [model.id, answer(openAiEntry(model))])),
     anthropic: new Map(byId.map((model) => [model.id, answer(anthropicEntry(model))])),
   };
+  const known = new Map(models.map((model) => [model.id, model]));
   return {
     list: (dialect, parameters) =>
       dialect === 'anthropic' && PAGE_PARAMETERS.some((name) => parameters.has(name))
@@ -48,6 +50,8 @@ export function createModelAnswers(models: readonly CatalogModel[]): ModelAnswer
     one: (dialect, id) => {
       const found = single[dialect].get(id);
       if (found !== undefined) return found;
+      const snapshot = snapshotOf(id, (name) => known.get(name));
+      if (snapshot !== null) return answer(entryOf[dialect](snapshot));
       const shown = id.length > SHOWN_CHARACTERS ? `${id.slice(0, SHOWN_CHARACTERS)}…` : id;
       throw new AssayError(
         'model_not_found',

@@ -1,3 +1,5 @@
 /** The models that callers can use, as answers that are ready to be sent. */
 export { createModelAnswers, type ModelAnswer, type ModelAnswers } from './answers.ts';
+export { createLiveModels, type LiveModels } from './live.ts';
 export { routable } from './routable.ts';
+export { operatorsProviders, usableModels } from './usable.ts';

@@ -8,8 +8,8 @@ import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../surfaces/err
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
 const PATHS = ['/v1/models', '/models'];
-/** A list changes when a gateway is restarted with other data; with the tag, asking again costs some hundred bytes. */
-const CACHE_CONTROL = 'public, max-age=300';
+/** A list changes within a second of a stored key; with the tag, asking again costs some hundred bytes. */
+const CACHE_CONTROL = 'public, max-age=1';
 const ALLOWED = 'GET, HEAD';
 
 /** The models, all and each. Nobody needs a key for them. Who sends `anthropic-version` is answered in that dialect. */
@@ -53,7 +53,7 @@ function reply({ body, etag }: ModelAnswer, request: Request, headers: HeaderPai
   headers.push(['etag', etag], ['cache-control', CACHE_CONTROL], ['vary', 'anthropic-version']);
   if (isCurrent(request.headers.get('if-none-match'), etag)) return new Reply(null, { status: 304, headers });
   headers.push(['content-type', 'application/json'], ['content-length', String(body.length)]);
-  // For HEAD node:http sends the headers alone; without a body here they would tell of none.
+  // For HEAD the server sends the headers alone, and takes the length from the body.
   return new Reply(body, { status: 200, headers });
 }
 

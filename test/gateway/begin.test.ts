@@ -45,7 +45,6 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
       keys: {
         find: () => API_KEY,
         providerKeysOf: () => NO_PROVIDER_KEYS,
-        stop: async () => {},
       },
       plan: createPlanner({ route: createRouter(config.providers), groups: [], random: Math.random }),
       upstream: { ...upstream, ...replaceUpstream },

@@ -109,6 +109,26 @@ t.test('one model, by its id as it is or encoded', async (t) => {
   }
 });
 
+t.test('a dated snapshot of a listed model is found by its whole id', async (t) => {
+  for (const [id, created] of [
+    ['claude-sonnet-4-5-20250929', Date.UTC(2025, 8, 29)],
+    ['claude-haiku-4-5-20251001', Date.UTC(2025, 9, 1)],
+    ['claude-opus-5-20260724', Date.UTC(2026, 6, 24)],
+  ] as const) {
+    const answer = await get(`/v1/models/${id}`);
+    t.equal(answer.status, 200, id);
+    t.same(await answer.json(), { id, object: 'model', created: created / 1_000, owned_by: 'anthropic' });
+    const anthropic = await get(`/v1/models/${id}`, ANTHROPIC);
+    t.match(await anthropic.json(), {
+      type: 'model',
+      id,
+      created_at: new Date(created).toISOString().replace('.000Z', 'Z'),
+    });
+  }
+  for (const id of ['claude-sonnet-4-5-20251399', 'claude-0-20250929', 'claude-3-opus-20240229', '-20250929'])
+    t.equal((await get(`/v1/models/${id}`)).status, 404, id);
+});
+
 t.test("an unknown model is a 404 of OpenAI's shape", async (t) => {
   for (const [path, shown] of [
     ['/v1/models/gpt-0', 'gpt-0'],
@@ -134,7 +154,7 @@ t.test('who has the list already is told so, in no bytes', async (t) => {
   const first = await get('/v1/models');
   const etag = first.headers.get('etag')!;
   t.match(etag, /^"[\w-]{27}"$/);
-  t.equal(first.headers.get('cache-control'), 'public, max-age=300');
+  t.equal(first.headers.get('cache-control'), 'public, max-age=1');
   t.equal(first.headers.get('vary'), 'anthropic-version');
   for (const condition of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
     const again = await get('/v1/models', { 'if-none-match': condition });
