@@ -33,6 +33,11 @@ export function idHeaders(requestId: string): HeaderPairs {
   return [[REQUEST_ID, requestId]];
 }
 
+/** What an answer says of request headers that were not understood, each in a field of its own. */
+export function warningHeaders(warnings: readonly string[]): HeaderPairs {
+  return warnings.map((warning) => ['service-warning', warning]);
+}
+
 /** The same id under the name that the surface's clients know. */
 export function knownIdHeaders(requestId: string, { idHeader }: ErrorForm): HeaderPairs {
   return idHeader === null ? [] : [[idHeader, requestId]];

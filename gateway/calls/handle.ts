@@ -17,7 +17,7 @@ import type { Route } from '../providers/route.ts';
 import { type Plan, readRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import type { Upstream } from '../upstream/mod.ts';
-import { errorReply, idHeaders, knownIdHeaders } from './answer.ts';
+import { errorReply, idHeaders, knownIdHeaders, warningHeaders } from './answer.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
@@ -57,10 +57,12 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
     const startedAt = clock.monotonic();
     const createdAtMs = clock.now();
     let id = newRequestId(createdAtMs);
+    let ownHeaders = idHeaders(id);
     let call: Call | null = null;
     try {
       const headers = readCallHeaders(rawHeadersOf(request));
       id = headers.requestId ?? id;
+      ownHeaders = [...idHeaders(id), ...warningHeaders(headers.warnings)];
       const caller = await authenticate(headers, dependencies);
       const wish = readCacheWish(headers.cache);
       const limit = limitOf(headers, caller, dependencies);
@@ -81,7 +83,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
         createdAtMs,
         startedAt,
         client: clientOf(request),
-        ownHeaders: idHeaders(id),
+        ownHeaders,
         cachedFrom: null,
         isLogged: true,
         whenEnded: [],
@@ -95,7 +97,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
         );
       }
       for (const hear of call?.whenEnded.splice(0) ?? []) hear(null);
-      return errorReply(error, call?.ownHeaders ?? idHeaders(id), surface.errors);
+      return errorReply(error, call?.ownHeaders ?? ownHeaders, surface.errors);
     }
   };
 }

@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['core'],
 };
 
-const PURE_FOLDERS = ['schema', 'filter', 'rate-limit', 'pricing', 'chat', 'scoring', 'json'];
+const PURE_FOLDERS = ['schema', 'filter', 'rate-limit', 'pricing', 'chat', 'scoring', 'json', 'text'];
 /** What pure code may use of the runtime: computing, not reaching out. */
 const PURE_BUILTINS = new Set([
   'node:buffer',
