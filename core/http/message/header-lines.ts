@@ -21,16 +21,25 @@ export function parseHeaderLines(lines: readonly string[]): string[] {
   const pairs: string[] = [];
   for (let at = 1; at < lines.length; at += 1) {
     const line = lines[at]!;
-    const colon = line.indexOf(':');
-    const name = line.slice(0, colon);
-    if (colon < 1 || !TOKEN.test(name)) throw new NotHttp('a header has no valid name');
-    if (!isHeaderText(line)) throw new NotHttp(`the header ${name} has a control character`);
-    pairs.push(name, withoutBlanks(line, colon + 1));
+    const name = checkHeaderLine(line, 'header');
+    pairs.push(name, withoutBlanks(line, name.length + 1));
   }
   return pairs;
 }
 
-/** `trim` would take more than spaces and tabs away. */
+/**
+ * Checks a line of a head or behind the last chunk, and returns its name.
+ * @throws NotHttp
+ */
+export function checkHeaderLine(line: string, kind: 'header' | 'trailer'): string {
+  const colon = line.indexOf(':');
+  const name = line.slice(0, colon);
+  if (colon < 1 || !TOKEN.test(name)) throw new NotHttp(`a ${kind} has no valid name`);
+  if (!isHeaderText(line)) throw new NotHttp(`the ${kind} ${name} has a control character`);
+  return name;
+}
+
+/** Strips spaces and tabs alone (`OWS`, RFC 9110, section 5.6.3): `trim` would take a no-break space away too. */
 function withoutBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -43,21 +52,24 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
-/** The members of a list, in lower case. */
+/** The members of a list, in lower case. Empty ones are passed over (RFC 9110, section 5.6.1.2). */
 export function optionsOf(value: string | undefined): string[] {
   if (value === undefined) return [];
   return value.includes(',')
-    ? value.split(',').flatMap((option) => option.trim().toLowerCase() || [])
+    ? value.split(',').flatMap((option) => withoutBlanks(option, 0).toLowerCase() || [])
     : [value.toLowerCase()];
 }
 
 /**
- * The length that `content-length` tells, which may say the same several times.
+ * The length that `content-length` tells, which may say the same several times (RFC 9110, section 8.6). It is no list
+ * otherwise: an empty member is not passed over.
  * @throws NotHttp
  */
 export function lengthOf(value: string): number {
-  const lengths = new Set(optionsOf(value));
-  const [only = ''] = lengths;
-  if (lengths.size !== 1 || !LENGTH.test(only)) throw new NotHttp('its content-length is not one number');
-  return Number(only);
+  const [first = '', ...others] = value.includes(',')
+    ? value.split(',').map((member) => withoutBlanks(member, 0))
+    : [value];
+  if (!LENGTH.test(first) || others.some((other) => other !== first))
+    throw new NotHttp('its content-length is not one number');
+  return Number(first);
 }

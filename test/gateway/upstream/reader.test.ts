@@ -190,10 +190,50 @@ t.test('what is not HTTP/1.1 is refused, and the message names the rule', async 
     [`${inChunks}5\nhello\r\n`, /CR LF/],
     [`${inChunks}5;${'e'.repeat(20_000)}`, /too long/],
     [`${inChunks}0\r\n${'t: 1\r\n'.repeat(300)}`, /trailers/],
+    [`${inChunks}0\r\nno colon\r\n\r\n`, /trailer has no valid name/],
+    [`${inChunks}0\r\n: nameless\r\n\r\n`, /trailer has no valid name/],
+    [`${inChunks}0\r\nx : y\r\n\r\n`, /trailer has no valid name/],
+    [`${inChunks}0\r\nx: y\r\n folded\r\n\r\n`, /trailer has no valid name/],
+    [`${inChunks}0\r\nx: \0\r\n\r\n`, /trailer x has a control character/],
+    [`${inChunks}0\r\nx: y\rz: 1\r\n\r\n`, /trailer x has a control character/],
+    ...[
+      ' ',
+      ';',
+      ';;a',
+      ';a=',
+      ';=b',
+      ';a b',
+      ' a',
+      ';a="b',
+      ';a="b"c',
+      ';a="\\',
+      ';a\0',
+      ';a="\x7f"',
+      ';a\r',
+    ].map((tail): [string, RegExp] => [`${inChunks}5${tail}\r\nhello\r\n`, /no valid extension/]),
+    [`${inChunks}${`1;${'e'.repeat(9_000)}\r\nx\r\n`.repeat(2)}`, /too much that is no data/],
+    [`${inChunks}0\r\n${`t: ${'e'.repeat(9_000)}\r\n`.repeat(2)}`, /too much that is no data/],
+    [`${ok}content-length: 5,\r\n\r\n`, /content-length/],
+    [`${ok}content-length: ,5\r\n\r\n`, /content-length/],
+    [`${ok}content-length: 5\xa0\r\n\r\n`, /content-length/],
+    [`${ok}content-length: 5,\xa05\r\n\r\n`, /content-length/],
+    [`${ok}content-length: \r\ncontent-length: 5\r\n\r\n`, /content-length/],
   ];
   for (const [text, rule] of cases) {
     t.throws(() => readText(text), { name: 'NotHttp', message: rule }, JSON.stringify(text.slice(0, 60)));
   }
+});
+
+t.test('what a chunk may carry beside its data is passed over', async (t) => {
+  const asked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  for (const extension of [';a', ';a=b', '\t;\ta = b ; c', ';a="b c"', ';a="\\"\\\\;"', ';a=""', ';a="\xe9"'])
+    t.match(readText(`${asked}5${extension}\r\nhello\r\n0${extension}\r\n\r\n`), {
+      body: 'hello',
+      isWhole: true,
+    });
+  for (const trailers of ['x:\r\n', 'x: y\r\nz:\t\xe9 \r\n', 'Content-Length: 9\r\n'])
+    t.match(readText(`${asked}5\r\nhello\r\n0\r\n${trailers}\r\n`), { body: 'hello', isWhole: true });
+  t.match(readText(`${asked}${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`), { body: 'x'.repeat(50_000) });
 });
 
 t.test('equal lengths given twice are one length', async (t) => {
