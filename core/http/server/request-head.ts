@@ -18,6 +18,8 @@ export type RequestHead = {
 };
 
 const REQUEST_LINE = /^(\S+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
+/** `uri-host [ ":" port ]` (RFC 9110, section 7.2), a little wider: what is within brackets is not read. */
+const HOST = /^(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]*)(?::\d*)?$/;
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
@@ -42,7 +44,11 @@ export function parseRequestHead(text: string): RequestHead {
     // Few names have these lengths, so that few are looked at.
     switch (name.length) {
       case 4:
-        if (is(name, 'host')) hosts += 1;
+        if (is(name, 'host')) {
+          hosts += 1;
+          // RFC 9112, section 3.2: a server must refuse a Host that is none.
+          if (!HOST.test(value)) throw new NotHttp('its Host header is no host and port');
+        }
         break;
       case 6:
         if (is(name, 'expect')) expectation = value;

@@ -29,6 +29,11 @@ t.test('a head says what is asked for, how its body ends, and whether its connec
   t.match(parse('PUT / HTTP/1.1', 'host: a', 'expect: 100-Continue'), { awaitsContinue: true });
   t.match(parse('GET http://a.b:8/c?d HTTP/1.1', 'host: a'), { target: '/c?d' });
   t.match(parse('GET http://a.b?d HTTP/1.1', 'host: a'), { target: '/?d' });
+  for (const host of ['', 'a', 'a.b:80', 'a_b', '127.0.0.1:8080', '[::1]:80', '[fe80::1%25eth0]', 'a:'])
+    t.match(parse('GET / HTTP/1.1', `host: ${host}`), { framing: 0 }, host);
+  t.match(parse('PUT / HTTP/1.1', 'host: a', 'content-length: 3 ,\t3'), { framing: 3 });
+  t.match(parse('GET / HTTP/1.1', 'host: a', 'connection: x,, close\t'), { isKept: false });
+  t.match(parse('GET / HTTP/1.1', 'host: a', 'connection: x,\xa0close'), { isKept: true });
 });
 
 const MALFORMED: [what: string, head: string, rule: RegExp][] = [
@@ -61,6 +66,18 @@ const MALFORMED: [what: string, head: string, rule: RegExp][] = [
   ['a length with a sign', head('PUT / HTTP/1.1', 'host: a', 'content-length: +1'), /content-length/],
   ['a length in hexadecimals', head('PUT / HTTP/1.1', 'host: a', 'content-length: 0x10'), /content-length/],
   ['an empty length', head('PUT / HTTP/1.1', 'host: a', 'content-length:'), /content-length/],
+  [
+    'an empty length beside another',
+    head('PUT / HTTP/1.1', 'host: a', 'content-length: ', 'content-length: 43'),
+    /content-length/,
+  ],
+  ['a length and a comma', head('PUT / HTTP/1.1', 'host: a', 'content-length: 5,'), /content-length/],
+  ['a no-break space', head('PUT / HTTP/1.1', 'host: a', 'content-length: 5\xa0'), /content-length/],
+  ['one in a list', head('PUT / HTTP/1.1', 'host: a', 'content-length: 5, 5\xa0'), /content-length/],
+  ['a host with a space', head('GET / HTTP/1.1', 'host: a b'), /no host and port/],
+  ['two hosts in one', head('GET / HTTP/1.1', 'host: a/b'), /no host and port/],
+  ['a user in the host', head('GET / HTTP/1.1', 'host: a@b'), /no host and port/],
+  ['a port that is no number', head('GET / HTTP/1.1', 'host: a:b'), /no host and port/],
   [
     'a length beyond numbers',
     head('PUT / HTTP/1.1', 'host: a', `content-length: ${'9'.repeat(20)}`),
