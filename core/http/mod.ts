@@ -3,6 +3,7 @@ export { bearerToken } from './bearer.ts';
 export { type HealthOptions, healthApp, healthRoutes } from './health.ts';
 export {
   ChunkedReader,
+  GatheredBytes,
   isHeaderText,
   joinBytes,
   lengthOf,

@@ -3,7 +3,7 @@
  * only so can its last byte wait for its record.
  */
 import { AssayError } from '#core/errors.ts';
-import { joinBytes, Reply } from '#core/http/mod.ts';
+import { GatheredBytes, Reply } from '#core/http/mod.ts';
 import { type AnswerSink, encodingOf, type ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
@@ -38,9 +38,8 @@ function recordedStatus({ status }: Answer, answer: ProviderAnswer, raw: Buffer)
 /** The sink of a plain answer. */
 export function relayPlain(options: PlainRelayOptions): PlainRelay {
   const { call, answer } = options;
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const received = () => joinBytes(chunks);
+  const gathered = new GatheredBytes();
+  const received = () => gathered.bytes();
 
   const finish = async (result: Answer, raw: Buffer, truncated: boolean): Promise<void> => {
     const outcome: Outcome = {
@@ -65,15 +64,13 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
   return {
     received,
     data: (chunk) => {
-      size += chunk.length;
-      if (size > options.maxAnswerBytes) {
+      if (gathered.length + chunk.length > options.maxAnswerBytes) {
         answer.stop();
-        chunks.length = 0;
-        size = 0;
+        gathered.clear();
         void finish(tooLarge(call, options.maxAnswerBytes), Buffer.alloc(0), true);
         return;
       }
-      chunks.push(chunk);
+      gathered.push(chunk);
     },
     end: () => {
       const raw = received();

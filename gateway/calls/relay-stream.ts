@@ -5,7 +5,7 @@
  */
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { type BodySource, type BodyWriter, joinBytes, Reply } from '#core/http/mod.ts';
+import { type BodySource, type BodyWriter, GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
@@ -80,7 +80,7 @@ export class StreamRelay implements AnswerSink {
   #answerBytes = 0;
   /** An event told of an error, or only looked like it: some servers end a stream as usual behind one. */
   #mayHaveFailed = false;
-  #logged: Buffer[] = [];
+  readonly #logged = new GatheredBytes();
   #loggedBytes = 0;
   #isCut = false;
   #ttftMs: number | null = null;
@@ -173,8 +173,10 @@ export class StreamRelay implements AnswerSink {
   }
 
   #logWholeEvents(): void {
-    if (this.#loggedBytes > this.#answerBytes)
-      this.#logged = [joinBytes(this.#logged).subarray(0, this.#answerBytes)];
+    if (this.#loggedBytes <= this.#answerBytes) return;
+    const whole = this.#logged.bytes().subarray(0, this.#answerBytes);
+    this.#logged.clear();
+    this.#logged.push(whole);
   }
 
   /** An event would not end, and who sends it is not listened to any more. */
@@ -187,7 +189,7 @@ export class StreamRelay implements AnswerSink {
   }
 
   #assembled(): AssembledStream {
-    return assembleStream(joinBytes(this.#logged).toString('utf8'));
+    return assembleStream(this.#logged.bytes().toString('utf8'));
   }
 
   /**
@@ -232,8 +234,8 @@ export class StreamRelay implements AnswerSink {
 
   #record(status: number, truncated: boolean, errorCode: string | null): void {
     this.#phase = 'recording';
-    const responseBody = joinBytes(this.#logged);
-    this.#logged = [];
+    const responseBody = this.#logged.bytes();
+    this.#logged.clear();
     const recorded = this.#options.record({
       status,
       responseBody,

@@ -2,6 +2,7 @@
  * An event stream as bytes, cut at its events. Bytes in, the same bytes out: frames are never re-written, only passed
  * on, held back or left out.
  */
+import { GatheredBytes } from '#core/http/mod.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -27,8 +28,9 @@ export function isNote(frame: Buffer): boolean {
 export class FrameSplitter {
   readonly #maxFrameBytes: number;
   /** Bytes after the last whole frame. Joined only when their frame ends, so that a huge event is copied once. */
-  #rest: Buffer[] = [];
-  #restBytes = 0;
+  readonly #rest = new GatheredBytes();
+  /** The last bytes of it: the end of its frame may lie across pieces. */
+  #seam: Buffer = NOTHING;
   #isOverrun = false;
 
   /** @param maxFrameBytes how long a frame may be: it is held in memory until it ends */
@@ -44,16 +46,17 @@ export class FrameSplitter {
   /** Takes a chunk; returns the frames that it made whole. */
   push(chunk: Buffer): Buffer[] {
     if (this.#isOverrun) return [];
+    let bytes = chunk;
     if (this.#rest.length > 0) {
-      const seam = Buffer.concat([this.#tail(), chunk.subarray(0, SEAM_BYTES)]);
+      const seam = Buffer.concat([this.#seam, chunk.subarray(0, SEAM_BYTES)]);
       if (frameEnd(seam, 0) === -1 && frameEnd(chunk, 0) === -1) {
-        this.#rest.push(chunk);
-        this.#restBytes += chunk.length;
-        if (this.#restBytes > this.#maxFrameBytes) this.#giveUp();
+        this.#keep(chunk);
         return [];
       }
+      this.#rest.push(chunk);
+      bytes = this.#rest.bytes();
+      this.#rest.clear();
     }
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([...this.#rest, chunk]);
     const frames: Buffer[] = [];
     let start = 0;
     for (let end = frameEnd(bytes, 0); end !== -1; end = frameEnd(bytes, end)) {
@@ -61,28 +64,23 @@ export class FrameSplitter {
       frames.push(bytes.subarray(start, end));
       start = end;
     }
-    this.#restBytes = bytes.length - start;
-    this.#rest = this.#restBytes === 0 ? [] : [bytes.subarray(start)];
-    if (this.#restBytes > this.#maxFrameBytes) this.#giveUp();
+    this.#seam = NOTHING;
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
     return frames;
   }
 
   /** What came after the last whole frame: a last event that no blank line ended, or a torn one; nothing of an overrun. */
   rest(): Buffer {
-    return Buffer.concat(this.#rest);
+    return this.#rest.bytes();
   }
 
-  #giveUp(): void {
+  #keep(bytes: Buffer): void {
+    this.#rest.push(bytes);
+    const last = bytes.length < SEAM_BYTES ? Buffer.concat([this.#seam, bytes]) : bytes;
+    this.#seam = last.subarray(-SEAM_BYTES);
+    if (this.#rest.length <= this.#maxFrameBytes) return;
     this.#isOverrun = true;
-    this.#rest = [];
-  }
-
-  #tail(): Buffer {
-    let tail = NOTHING;
-    for (let index = this.#rest.length - 1; index >= 0 && tail.length < SEAM_BYTES; index -= 1) {
-      tail = Buffer.concat([this.#rest[index]!.subarray(-SEAM_BYTES), tail]);
-    }
-    return tail.subarray(-SEAM_BYTES);
+    this.#rest.clear();
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError } from '#core/errors.ts';
-import { joinBytes } from '#core/http/mod.ts';
+import { GatheredBytes, joinBytes } from '#core/http/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { Translation } from '../surfaces/translation.ts';
@@ -92,13 +92,11 @@ type WholeAnswer = {
 
 /** What a message or an error becomes once it is whole. */
 function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnswer): AnswerSink {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const gathered = new GatheredBytes();
   return {
     data: (chunk) => {
-      size += chunk.length;
-      if (size <= MAX_MESSAGE_BYTES) {
-        chunks.push(chunk);
+      if (gathered.length + chunk.length <= MAX_MESSAGE_BYTES) {
+        gathered.push(chunk);
         return;
       }
       answer.stop();
@@ -106,7 +104,7 @@ function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnsw
     },
     end: () => {
       try {
-        const text = decodeAnswer(Buffer.concat(chunks), encoding).toString('utf8');
+        const text = decodeAnswer(gathered.bytes(), encoding).toString('utf8');
         const told =
           answer.status < 300
             ? translation.answer(parseExactJson(text) as JsonObject, created)

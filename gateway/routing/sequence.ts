@@ -1,6 +1,7 @@
 /** One call that may be tried several times: what follows what. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AssayError, ErrorCode } from '#core/errors.ts';
+import { GatheredBytes } from '#core/http/mod.ts';
 import type { Route } from '../providers/route.ts';
 import { type AnswerSink, failedHere, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
@@ -116,12 +117,13 @@ export class Sequence {
   #held(tried: Try, answer: ProviderAnswer): AnswerSink {
     const { refuse, maxHeldBytes } = this.#call;
     let sink: AnswerSink | null = null;
-    const held: Buffer[] = [];
-    let heldBytes = 0;
+    const held = new GatheredBytes();
     const open = (): AnswerSink => {
       const opened = this.#pass(tried, answer);
       sink = opened;
-      for (const chunk of held.splice(0)) opened.data(chunk);
+      const early = held.bytes();
+      held.clear();
+      if (early.length > 0) opened.data(early);
       return opened;
     };
     return {
@@ -131,12 +133,11 @@ export class Sequence {
           return;
         }
         held.push(chunk);
-        heldBytes += chunk.length;
         // One that is too large is refused by who takes it.
-        if (isEventStream(answer) || heldBytes > maxHeldBytes) open();
+        if (isEventStream(answer) || held.length > maxHeldBytes) open();
       },
       end: () => {
-        const refusal = sink === null ? refuse(tried.route, answer, Buffer.concat(held, heldBytes)) : null;
+        const refusal = sink === null ? refuse(tried.route, answer, held.bytes()) : null;
         if (refusal !== null) this.#failed(tried, refusal);
         else (sink ?? open()).end();
       },

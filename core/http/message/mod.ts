@@ -1,5 +1,6 @@
 /** The grammar of HTTP/1.1 messages that requests and responses share. Pure. */
 export { ChunkedReader } from './chunked-reader.ts';
+export { GatheredBytes } from './gathered-bytes.ts';
 export { isToken, lengthOf, optionsOf, parseHeaderLines } from './header-lines.ts';
 export { isHeaderText } from './header-text.ts';
 export { joinBytes } from './join-bytes.ts';

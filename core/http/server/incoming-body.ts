@@ -1,6 +1,6 @@
 /** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
 import { AssayError } from '../../errors.ts';
-import { ChunkedReader, joinBytes } from '../message/mod.ts';
+import { ChunkedReader, GatheredBytes } from '../message/mod.ts';
 
 /** What its connection does for it. */
 export type BodyFlow = {
@@ -22,8 +22,7 @@ export class IncomingBody {
   readonly #flow: BodyFlow;
   readonly #chunked: ChunkedReader | null;
   #bytesLeft: number;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  readonly #held = new GatheredBytes();
   #reader: Reader | null = null;
   #isDiscarded = false;
   #discardedBytes = 0;
@@ -44,7 +43,7 @@ export class IncomingBody {
 
   /** Whether its client still waits to be told to send it, and so may never do it. */
   get isAwaited(): boolean {
-    return !this.#wasAskedFor && !this.isWhole && this.#heldBytes === 0;
+    return !this.#wasAskedFor && !this.isWhole && this.#held.length === 0;
   }
 
   /** More than anybody waits for was thrown away. */
@@ -82,7 +81,7 @@ export class IncomingBody {
     if (this.#hasBroken) return Promise.reject(brokenOff());
     return new Promise((resolve, reject) => {
       this.#reader = { maxBytes, resolve, reject };
-      if (this.#heldBytes > maxBytes) this.#refuse(this.#reader);
+      if (this.#held.length > maxBytes) this.#refuse(this.#reader);
       else if (this.isWhole) this.#finish();
       else this.#ask();
     });
@@ -91,14 +90,14 @@ export class IncomingBody {
   /** Nobody wants it, or what is left of it. */
   discard(): void {
     this.#isDiscarded = true;
-    this.#drop();
+    this.#held.clear();
     this.#flow.resume();
   }
 
   /** Its connection has ended. */
   breakOff(): void {
     this.#hasBroken = true;
-    this.#drop();
+    this.#held.clear();
     this.#reader?.reject(brokenOff());
     this.#reader = null;
   }
@@ -109,14 +108,13 @@ export class IncomingBody {
       return;
     }
     this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
     if (this.#reader === null) {
-      if (this.#heldBytes > HELD_BYTES) this.#flow.pause();
-    } else if (this.#heldBytes > this.#reader.maxBytes) this.#refuse(this.#reader);
+      if (this.#held.length > HELD_BYTES) this.#flow.pause();
+    } else if (this.#held.length > this.#reader.maxBytes) this.#refuse(this.#reader);
   }
 
   #ask(): void {
-    if (!this.#wasAskedFor && this.#heldBytes === 0) this.#flow.sendContinue?.();
+    if (!this.#wasAskedFor && this.#held.length === 0) this.#flow.sendContinue?.();
     this.#wasAskedFor = true;
     this.#flow.resume();
   }
@@ -125,19 +123,14 @@ export class IncomingBody {
     const reader = this.#reader;
     if (reader === null) return;
     this.#reader = null;
-    reader.resolve(joinBytes(this.#held));
-    this.#drop();
+    reader.resolve(this.#held.bytes());
+    this.#held.clear();
   }
 
   #refuse(reader: Reader): void {
     this.#reader = null;
     this.discard();
     reader.reject(tooLarge(reader.maxBytes));
-  }
-
-  #drop(): void {
-    this.#held = [];
-    this.#heldBytes = 0;
   }
 }
 

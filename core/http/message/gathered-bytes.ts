@@ -1,0 +1,94 @@
+/**
+ * Bytes that arrive in pieces and are held until all of them are there. A piece that a socket read costs some 400 bytes
+ * of its own, and a slice of it keeps the whole piece alive, up to 64 KiB: a peer that sends a byte at a time would make
+ * us hold a multiple of what it sent. Small pieces are therefore copied into blocks.
+ */
+
+/** Pieces of at least this size are kept as they are: copying them costs more than they waste. */
+const KEPT_BYTES = 8 * 1024;
+/** Blocks grow with what has arrived, so that a short body does not hold a large block. */
+const MIN_BLOCK_BYTES = 1024;
+const MAX_BLOCK_BYTES = 64 * 1024;
+/** A slice may keep alive as many bytes as it has, and these besides, mostly the head of its message. */
+const SPARE_BYTES = 2 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+export class GatheredBytes {
+  #length = 0;
+  #settled: Buffer[] = [];
+  /** The piece that arrived last, as it arrived: a body in one piece is never copied. */
+  #latest: Buffer = NOTHING;
+  /** The block that small pieces are copied into, from the end of what was settled before. */
+  #block: Buffer = NOTHING;
+  #filledBytes = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(piece: Buffer): void {
+    if (this.#latest.length > 0) this.#settle(this.#latest);
+    this.#latest = piece;
+    this.#length += piece.length;
+  }
+
+  /** Returns everything that has arrived so far in one buffer. More may be pushed behind it. */
+  bytes(): Buffer {
+    const isOnePiece = this.#latest.length === this.#length;
+    if (isOnePiece && !wastes(this.#latest)) return this.#latest;
+    this.#settle(this.#latest);
+    this.#latest = NOTHING;
+    this.#closeBlock();
+    const whole = this.#settled.length === 1 ? this.#settled[0]! : this.#joined();
+    this.#settled = [whole];
+    return whole;
+  }
+
+  clear(): void {
+    this.#length = 0;
+    this.#settled = [];
+    this.#latest = NOTHING;
+    this.#block = NOTHING;
+    this.#filledBytes = 0;
+  }
+
+  #settle(piece: Buffer): void {
+    if (piece.length >= KEPT_BYTES && !wastes(piece)) {
+      this.#closeBlock();
+      this.#settled.push(piece);
+      return;
+    }
+    for (let from = 0; from < piece.length; ) {
+      if (this.#filledBytes === this.#block.length) this.#openBlock(piece.length - from);
+      const copied = piece.copy(this.#block, this.#filledBytes, from);
+      this.#filledBytes += copied;
+      from += copied;
+    }
+  }
+
+  #openBlock(neededBytes: number): void {
+    this.#closeBlock();
+    const size = Math.max(MIN_BLOCK_BYTES, neededBytes, Math.min(MAX_BLOCK_BYTES, this.#length));
+    // Not of the shared pool, a piece of which keeps 64 KiB alive.
+    this.#block = Buffer.allocUnsafeSlow(size);
+  }
+
+  #closeBlock(): void {
+    if (this.#filledBytes === 0) return;
+    this.#settled.push(this.#block.subarray(0, this.#filledBytes));
+    this.#block = this.#block.subarray(this.#filledBytes);
+    this.#filledBytes = 0;
+  }
+
+  #joined(): Buffer {
+    const whole = Buffer.allocUnsafeSlow(this.#length);
+    let at = 0;
+    for (const piece of this.#settled) at += piece.copy(whole, at);
+    return whole;
+  }
+}
+
+/** Whether a slice keeps far more memory alive than it has bytes. */
+function wastes(slice: Buffer): boolean {
+  return slice.buffer.byteLength > 2 * slice.length + SPARE_BYTES;
+}
