@@ -3,10 +3,10 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { SURFACES } from '../../../gateway/surfaces/surface.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { codings, packed } from './codings.ts';
 import { spaces, unknownMembers, writeObject } from './json-text.ts';
 import { cutAt, cuts, relayed } from './relay-world.ts';
-import { runs } from './runs.ts';
 import { sameBytes } from './same-bytes.ts';
 
 const answers = fc.record({

@@ -7,9 +7,9 @@ import { proposalTo } from '../../../gateway/calls/proposal.ts';
 import { readRequestBody } from '../../../gateway/calls/request-body.ts';
 import { createRouter } from '../../../gateway/providers/route.ts';
 import { SURFACES } from '../../../gateway/surfaces/surface.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { surfaceOf } from './relay-world.ts';
 import { type RequestCase, requestBodies, silentOptions } from './request-bodies.ts';
-import { runs } from './runs.ts';
 import { sameBytes } from './same-bytes.ts';
 
 const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', MISTRAL_API_KEY: 'sk-3' });

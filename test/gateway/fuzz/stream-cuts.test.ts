@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { cutAt, cuts, type Relayed, relayed } from './relay-world.ts';
-import { runs } from './runs.ts';
 import { sameBytes } from './same-bytes.ts';
 import { type StreamCase, streamCases } from './stream-cases.ts';
 

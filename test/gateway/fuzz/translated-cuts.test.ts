@@ -9,8 +9,8 @@ import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Surface } from '../../../gateway/surfaces/surface.ts';
 import { TRANSLATIONS } from '../../../gateway/surfaces/translation.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { cutAt, cuts, type Relayed, relayed, surfaceOf } from './relay-world.ts';
-import { runs } from './runs.ts';
 import { chat, messages, type Said, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, styles, writeStream } from './written-streams.ts';
 
