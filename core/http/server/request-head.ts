@@ -20,7 +20,9 @@ export type RequestHead = {
 const REQUEST_LINE = /^(\S+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
 /** `uri-host [ ":" port ]` (RFC 9110, section 7.2), a little wider: what is within brackets is not read. */
 const HOST = /^(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]*)(?::\d*)?$/;
-const ORIGIN = /^https?:\/\/[^/?#]*/i;
+/** The beginning of an absolute target, up to its path: an address of http has a host (RFC 9110, section 4.2.1). */
+const ORIGIN =
+  /^https?:\/\/(?:[-\w.~!$&'()*+,;=%:]*@)?(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?#]|$)/i;
 
 /**
  * Reads a head.

@@ -29,6 +29,7 @@ t.test('a head says what is asked for, how its body ends, and whether its connec
   t.match(parse('PUT / HTTP/1.1', 'host: a', 'expect: 100-Continue'), { awaitsContinue: true });
   t.match(parse('GET http://a.b:8/c?d HTTP/1.1', 'host: a'), { target: '/c?d' });
   t.match(parse('GET http://a.b?d HTTP/1.1', 'host: a'), { target: '/?d' });
+  t.match(parse('GET HTTPS://u:p@[::1]:80 HTTP/1.1', 'host: a'), { target: '/' });
   for (const host of ['', 'a', 'a.b:80', 'a_b', '127.0.0.1:8080', '[::1]:80', '[fe80::1%25eth0]', 'a:'])
     t.match(parse('GET / HTTP/1.1', `host: ${host}`), { framing: 0 }, host);
   t.match(parse('PUT / HTTP/1.1', 'host: a', 'content-length: 3 ,\t3'), { framing: 3 });
@@ -47,6 +48,9 @@ const MALFORMED: [what: string, head: string, rule: RegExp][] = [
   ['a tunnel', head('CONNECT a:443 HTTP/1.1', 'host: a'), /target/],
   ['all of the server', head('OPTIONS * HTTP/1.1', 'host: a'), /target/],
   ['a scheme of its own', head('GET file:///etc/passwd HTTP/1.1', 'host: a'), /target/],
+  ['an address without a host', head('GET http:///b HTTP/1.1', 'host: a'), /target/],
+  ['a backslash in an address', head('GET http://a\\b/c HTTP/1.1', 'host: a'), /target/],
+  ['a port that is none in an address', head('GET http://a:b/c HTTP/1.1', 'host: a'), /target/],
   ['no host', 'GET / HTTP/1.1', /Host/],
   ['two hosts', head('GET / HTTP/1.1', 'host: a', 'Host: a'), /Host/],
   ['a line without a colon', head('GET / HTTP/1.1', 'host: a', 'x'), /no valid name/],
