@@ -1,16 +1,17 @@
 import { AssayError } from '#core/errors.ts';
-import { bearerToken } from '#core/http/mod.ts';
+import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#core/http/mod.ts';
 import type { ApiKey, KeyDirectory, Scope } from '#core/keys/mod.ts';
 
 /**
  * The key of a call, which must have `scope`. Looks at headers only, so a call is refused before its body is read.
- * @throws AssayError invalid_api_key, missing_scope, store_unavailable
+ * @throws AssayError invalid_header, invalid_api_key, missing_scope, store_unavailable
  */
 export async function authorize(
   request: Request,
   keys: Pick<KeyDirectory, 'find'>,
   scope: Scope,
 ): Promise<ApiKey> {
+  requireSingleCredentials(rawHeadersOf(request));
   const token = bearerToken(request.headers.get('authorization'));
   if (token === null) {
     throw new AssayError('invalid_api_key', 'An API key is required: send it as Authorization: Bearer <key>');

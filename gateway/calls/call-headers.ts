@@ -2,6 +2,7 @@
  * One pass over a call's headers: what of them is ours, and what goes on to the provider. An allow-list, so that no
  * credential, cookie or forwarding header of the caller's ever leaves by accident.
  */
+import { onlyCredential } from '#core/http/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
 import type { RetryHeaders } from '../routing/mod.ts';
 import { joinedValue, readServiceHeader } from './service-headers.ts';
@@ -96,8 +97,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     else if (name.startsWith(SERVICE_PREFIX)) {
       if (!readServiceHeader(call, given, value)) addWarning(call.warnings, given);
     } else if (name.startsWith(HELICONE_PREFIX)) addWarning(call.warnings, given);
-    else if (name === 'authorization') call.authorization = value;
-    else if (name === 'x-api-key') call.xApiKey = value;
+    else if (name === 'authorization') call.authorization = onlyCredential(given, call.authorization, value);
+    else if (name === 'x-api-key') call.xApiKey = onlyCredential(given, call.xApiKey, value);
     else if (name === 'content-encoding') call.contentEncoding = value;
     else if (name === 'accept-encoding') call.acceptEncoding = joinedValue(call.acceptEncoding, value);
     else if (name === 'cache-control') call.cache.cacheControl = joinedValue(call.cache.cacheControl, value);

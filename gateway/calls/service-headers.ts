@@ -1,5 +1,6 @@
 /** The `Service-*` headers of a call: how each is read. */
 import { AssayError } from '#core/errors.ts';
+import { onlyCredential } from '#core/http/mod.ts';
 import { isRequestId } from '#core/ids.ts';
 import { INTERNAL_HEADER } from '#core/internal-call.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -54,8 +55,8 @@ function limited(name: string, value: string): string {
 type Reader = (call: CallHeaders, value: string, given: string) => void;
 
 const READERS: Readonly<Record<string, Reader>> = {
-  'Service-Auth': (call, value) => {
-    call.serviceAuth = value;
+  'Service-Auth': (call, value, given) => {
+    call.serviceAuth = onlyCredential(given, call.serviceAuth, value);
   },
   'Service-User-Id': (call, value, given) => {
     call.userId = limited(given, value);
