@@ -13,8 +13,20 @@ export type AnswerHead = {
   date: string;
 };
 
-/** Of one connection, not of an answer: here they are ours. */
-const OURS = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
+/** Written here and nowhere else: what belongs to one connection, and the line that every answer has. */
+const OURS = new Set([
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'x-content-type-options',
+]);
+
+/**
+ * Every answer has it, relayed ones too: they come from this origin, and what a provider calls JSON is the text of a model,
+ * which no browser may take for a page or a script. Clients of an API do not look at it.
+ */
+const NO_SNIFFING = 'x-content-type-options: nosniff\r\n';
 
 /**
  * Writes a head, with the empty line at its end.
@@ -31,7 +43,7 @@ export function formatAnswerHead({ status, pairs, framing, keptForS, date }: Ans
     if (lower === 'date') hasDate = true;
     text += `${name}: ${value}\r\n`;
   }
-  if (!hasDate) text += `date: ${date}\r\n`;
+  text += hasDate ? NO_SNIFFING : `${NO_SNIFFING}date: ${date}\r\n`;
   if (typeof framing === 'number') text += `content-length: ${framing}\r\n`;
   else if (framing === 'chunked') text += 'transfer-encoding: chunked\r\n';
   return keptForS === null

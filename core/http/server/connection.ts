@@ -1,13 +1,14 @@
 /** One connection of a client: requests one after the other, each answered before the next is looked at. */
 
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { AssayError } from '../../errors.ts';
 import { NotHttp } from '../message/mod.ts';
 import { Answer } from './answer.ts';
+import { formatAnswerHead } from './answer-head.ts';
+import { Call } from './call.ts';
 import { IncomingBody } from './incoming-body.ts';
 import { Reply } from './reply.ts';
-import { type Client, ServerRequest } from './request.ts';
+import { ServerRequest } from './request.ts';
 import { parseRequestHead, type RequestHead } from './request-head.ts';
 
 export type ConnectionOptions = {
@@ -43,50 +44,12 @@ const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-/** A request that has begun to be handled. */
-class Call implements Client {
-  readonly body: IncomingBody;
-  readonly answer: Answer;
-  #hasLeft = false;
-  #hearLeave: (() => void)[] = [];
-
-  constructor(body: IncomingBody, answer: Answer) {
-    this.body = body;
-    this.answer = answer;
-  }
-
-  get hasLeft(): boolean {
-    return this.#hasLeft;
-  }
-
-  get isBeingAnswered(): boolean {
-    return this.answer.hasBegun;
-  }
-
-  onLeave(hear: () => void): () => void {
-    this.#hearLeave.push(hear);
-    return () => {
-      this.#hearLeave = this.#hearLeave.filter((other) => other !== hear);
-    };
-  }
-
-  leave(): void {
-    const isAnswered = this.answer.isOver;
-    this.#hasLeft = true;
-    this.body.breakOff();
-    this.answer.breakOff();
-    const all = this.#hearLeave;
-    this.#hearLeave = [];
-    if (!isAnswered) for (const hear of all) hear();
-  }
-}
-
 export class ClientConnection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
   /** What has come and belongs to no request yet. */
   #pending: Buffer | null = null;
-  /** So much of it has been looked through for the end of a head. */
+  /** So much of it has been looked through for the end of a head; 0 also while no head has begun. */
   #searchedBytes = 0;
   #call: Call | null = null;
   #deadline: number;
@@ -117,7 +80,7 @@ export class ClientConnection {
   checkDeadline(): void {
     if (this.#deadline > this.#options.now()) return;
     const isRequestLate =
-      !this.#isClosing && (this.#call === null ? this.#pending !== null : !this.#call.body.isWhole);
+      !this.#isClosing && (this.#call === null ? this.#searchedBytes > 0 : !this.#call.body.isWhole);
     if (!isRequestLate || this.#call?.answer.isOver === true) this.destroy();
     else {
       const waitedMs = this.#call === null ? HEAD_TIMEOUT_MS : REQUEST_TIMEOUT_MS;
@@ -189,8 +152,12 @@ export class ClientConnection {
       this.#pending = null;
       this.#searchedBytes = 0;
       this.#begin(head, bytes, from);
-    } else {
+    } else if (isBlank(bytes)) {
+      // No head has begun: the deadline of a connection at rest goes on, however many such lines come.
       this.#pending = bytes.length === 0 ? null : bytes;
+      this.#searchedBytes = 0;
+    } else {
+      this.#pending = bytes;
       this.#searchedBytes = bytes.length;
       const lineEnd = bytes.indexOf(LINE_FEED);
       if (lineEnd >= 0 && bytes[lineEnd - 1] !== CARRIAGE_RETURN)
@@ -302,10 +269,14 @@ export class ClientConnection {
       return;
     }
     const body = this.#options.tell(error);
-    this.#socket.write(
-      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
-        `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
+    const head = formatAnswerHead({
+      status: error.status,
+      pairs: [['content-type', 'application/json']],
+      framing: Buffer.byteLength(body),
+      keptForS: null,
+      date: this.#options.date(),
+    });
+    this.#socket.write(head + body);
     this.end();
   }
 
@@ -321,4 +292,9 @@ export class ClientConnection {
   #linger(): void {
     this.#deadline = this.#options.now() + (this.#socket.writableLength > 0 ? UNREAD_MS : LINGER_MS);
   }
+}
+
+/** Whether this is nothing yet but the empty lines that may come before a request. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length === 0 || (bytes.length === 1 && bytes[0] === CARRIAGE_RETURN);
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { Reply, readBody } from '#core/http/mod.ts';
 import { ClientConnection } from '../../../../core/http/server/mod.ts';
@@ -110,7 +111,49 @@ t.test('a head takes 10 seconds at most, however slowly it comes', async (t) => 
   client.passes(1);
   await client.ended;
   t.match(client.text(), /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  t.match(client.text(), /\r\nx-content-type-options: nosniff\r\n/);
   t.match(client.text(), /"code":"request_timeout","message":"The request was not whole within 10000 ms"/);
+});
+
+/** Empty lines cut anywhere, each piece with the seconds that pass before it. */
+const emptyLines = fc.array(
+  fc.record({
+    cut: fc.constantFrom('\r\n', '\r|\n', '\r\n\r|\n', '\r|\n\r|\n'),
+    seconds: fc.nat({ max: 4 }),
+  }),
+  { minLength: 30, maxLength: 60 },
+);
+
+t.test('empty lines before a request renew no deadline, wherever they are cut', async (t) => {
+  const property = fc.asyncProperty(emptyLines, async (lines) => {
+    const client = await setUp(t);
+    let seconds = 0;
+    for (const { cut, seconds: pause } of lines) {
+      for (let second = 0; second < pause; second += 1) client.passes(1_000);
+      seconds += pause;
+      if (!client.isOpen()) break;
+      for (const piece of cut.split('|')) await client.send(piece);
+    }
+    t.equal(client.isOpen(), seconds < 65, `after ${seconds} seconds`);
+    if (client.isOpen()) {
+      await client.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+      await client.answered();
+    } else t.equal(client.text(), '', 'no request had begun that an answer could be about');
+    client.socket.destroy();
+  });
+  await fc.assert(property, { numRuns: 60 });
+});
+
+t.test('a head that follows empty lines takes 10 seconds at most, counted from its first byte', async (t) => {
+  const client = await setUp(t);
+  await client.send('\r\n\r');
+  client.passes(40_000);
+  await client.send('\nGET');
+  client.passes(9_999);
+  t.ok(client.isOpen());
+  client.passes(1);
+  await client.ended;
+  t.match(client.text(), /^HTTP\/1\.1 408 Request Timeout\r\n/);
 });
 
 t.test('a body takes 300 seconds at most', async (t) => {
