@@ -1,7 +1,7 @@
 /** The management API's routes. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
+import { type HealthOptions, healthRoutes, type KnownPorts, notFoundSentence } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import type { Logger } from '#core/log.ts';
 import { LoggingRateError } from './log/mod.ts';
@@ -17,19 +17,19 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LogRoutesOptions &
   EvaluatorRoutesOptions &
   LimitRoutesOptions &
-  ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger };
+  ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
-/** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
-export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
+/** Makes what answers at the API's paths; its failures are thrown. */
+export function apiRoutes(options: ApiAppOptions) {
   const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, health, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
 
-  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+  return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError({ as: 'global' }, ({ code, error, request }) => {
       if (code !== 'NOT_FOUND') throw error;
-      return failureReply(
-        new AssayError('not_found', `There is no ${request.method} ${pathOf(request)} here`),
-      );
+      const { method, url } = request;
+      const asked = { method, path: new URL(url).pathname };
+      return failureReply(new AssayError('not_found', notFoundSentence('api', asked, options.ports)));
     })
     .use(requestRoutes({ keys, requests, onBroken }))
     .use(evaluatorRoutes({ keys, evaluators }))
@@ -38,7 +38,11 @@ export function createApiApp(options: ApiAppOptions): { fetch(request: Request):
     .use(logRoutes({ keys, logRequest, maxBodyBytes }))
     .use(healthRoutes(health))
     .compile();
+}
 
+/** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
+export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
+  const app = apiRoutes(options);
   return {
     async fetch(request) {
       const requestId = newRequestId();
@@ -46,16 +50,12 @@ export function createApiApp(options: ApiAppOptions): { fetch(request: Request):
       try {
         reply = await app.fetch(request);
       } catch (error) {
-        reply = explain(error, requestId, log);
+        reply = explain(error, requestId, options.log);
       }
       reply.headers.set('service-request-id', requestId);
       return reply;
     },
   };
-}
-
-function pathOf(request: Request): string {
-  return new URL(request.url).pathname;
 }
 
 function explain(error: unknown, requestId: string, log: Logger): Response {

@@ -97,6 +97,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     }),
     maxBodyBytes: config.maxBodyBytes,
     health: { metrics, checks: { postgres: () => sql`select 1` } },
+    ports: config.knownPorts,
     log,
   });
   const server = await serve({

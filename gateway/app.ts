@@ -1,7 +1,7 @@
 /** The gateway's routes. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { type HealthOptions, healthRoutes } from '#core/http/mod.ts';
+import { type HealthOptions, healthRoutes, type KnownPorts, notFoundSentence } from '#core/http/mod.ts';
 import { newRequestId } from '#core/ids.ts';
 import { errorReply, idHeaders } from './calls/answer.ts';
 import type { CallHandler } from './calls/handle.ts';
@@ -14,6 +14,7 @@ export type GatewayAppOptions = {
   handleCall: CallHandler;
   models: ModelAnswers;
   health: HealthOptions;
+  ports: KnownPorts;
 };
 
 /** Makes the gateway's app; `app.fetch` goes to `serve`. */
@@ -23,7 +24,10 @@ export function createGatewayApp(options: GatewayAppOptions) {
       const path = new URL(request.url).pathname;
       const known =
         code === 'NOT_FOUND'
-          ? new AssayError('not_found', `There is no ${request.method} ${path} here`)
+          ? new AssayError(
+              'not_found',
+              notFoundSentence('gateway', { method: request.method, path }, options.ports),
+            )
           : error;
       // Whoever sends this reads Anthropic's errors alone.
       const form = request.headers.has('anthropic-version') ? ANTHROPIC_ERRORS : OPENAI_ERRORS;

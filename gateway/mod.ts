@@ -118,6 +118,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     handleCall,
     models: models.answers,
     health: { metrics, checks: { postgres: () => sql`select 1` } },
+    ports: config.knownPorts,
   });
   const server = await serve({
     fetch: app.fetch,

@@ -139,6 +139,9 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
     ...given,
     DATABASE_URL: url,
     DATA_DIR: config.dataDir,
+    // Written out, so that each port can name the other one.
+    GATEWAY_PORT: String(config.gatewayPort),
+    API_PORT: String(config.apiPort),
     NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE || compiledDirectory(config.dataDir),
     ...(config.secretKeys.length === 0 && { SECRET_KEY: ensureSecretKey(config.dataDir) }),
   };

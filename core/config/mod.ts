@@ -29,6 +29,8 @@ export type Config = {
   /** A bound socket that this process was given for the gateway, as a file descriptor; null: it takes host and port. */
   gatewaySocketFd: number | null;
   apiPort: number;
+  /** The ports of gateway and API where the environment names them: a role by itself knows nothing of the other's. */
+  knownPorts: { gateway: number | null; api: number | null };
   /** Health and metrics of ingest, on loopback; 0 takes a free port. */
   ingestPort: number;
   /** Health and metrics of the evaluators, on loopback; 0 takes a free port. */
@@ -101,6 +103,7 @@ export function processEnvironment(): Environment {
 export function readConfig(environment: Environment): ConfigResult {
   const reader = new EnvironmentReader(environment);
   const gatewayPort = reader.integer('GATEWAY_PORT', 8_787, PORTS);
+  const knownPort = (name: string) => Number(reader.text(name) ?? 0) || null;
   const config: Config = {
     host: reader.text('HOST') ?? '127.0.0.1',
     gatewayPort,
@@ -108,6 +111,7 @@ export function readConfig(environment: Environment): ConfigResult {
     sharePort: reader.choice('GATEWAY_SHARE_PORT', 'false', ['true', 'false']) === 'true',
     gatewaySocketFd: reader.integer('GATEWAY_SOCKET_FD', 0, GIVEN_FDS) || null,
     apiPort: reader.integer('API_PORT', 8_585, PORTS),
+    knownPorts: { gateway: knownPort('GATEWAY_PORT'), api: knownPort('API_PORT') },
     ingestPort: reader.integer('INGEST_PORT', 0, PORTS),
     evaluatorsPort: reader.integer('EVALUATORS_PORT', 0, PORTS),
     dataDir: resolve(reader.text('DATA_DIR') ?? '.data'),

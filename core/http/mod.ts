@@ -12,6 +12,7 @@ export {
   optionsOf,
   parseHeaderLines,
 } from './message/mod.ts';
+export { type KnownPorts, notFoundSentence, SERVED_PATHS } from './other-port.ts';
 export { type HttpServer, type ServeOptions, serve } from './serve.ts';
 export {
   type BodySource,

@@ -40,6 +40,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
   const limits = { usage: async () => [] };
   const providerKeys = {} as ProviderKeyService;
   const app = createApiApp({
+    ports: { gateway: null, api: null },
     keys,
     requests,
     evaluators,

@@ -38,6 +38,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const begun = Promise.withResolvers<void>();
   const committed = Promise.withResolvers<boolean>();
   const app = createGatewayApp({
+    ports: { gateway: null, api: null },
     handleCall: createCallHandler({
       config,
       clock: systemClock,

@@ -17,6 +17,7 @@ const listed = routable(BUILT_IN_CATALOG.chatModels(), route);
 
 async function serveModels(models: ModelAnswers) {
   const app = createGatewayApp({
+    ports: { gateway: null, api: null },
     handleCall: async () => new Response(null, { status: 500 }),
     models,
     health: { metrics: createMetrics('gateway'), checks: {} },

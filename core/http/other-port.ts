@@ -1,0 +1,89 @@
+/**
+ * What each of the two ports serves, so that a call at the wrong one is told where to go. Neither role may import the other's
+ * routes; a test compares these lists with the routes of both.
+ */
+export type PortName = 'gateway' | 'api';
+
+/** The ports that this process knows of; null: it does not, as on a machine of its own. */
+export type KnownPorts = Readonly<Record<PortName, number | null>>;
+
+const NAMES: Readonly<Record<PortName, string>> = { gateway: 'the gateway', api: 'the management API' };
+
+/** Patterns as routes have them: `:name` is one segment, `*` is all that follows. */
+export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
+  gateway: [
+    '/v1/chat/completions',
+    '/chat/completions',
+    '/v1/completions',
+    '/completions',
+    '/v1/responses',
+    '/responses',
+    '/v1/embeddings',
+    '/embeddings',
+    '/v1/moderations',
+    '/moderations',
+    '/v1/messages',
+    '/v1/messages/count_tokens',
+    '/v1/models',
+    '/v1/models/*',
+    '/models',
+    '/models/*',
+  ],
+  api: [
+    '/v1/request/query',
+    '/v1/request/query-ids',
+    '/v1/request/count/query',
+    '/v1/request/:id',
+    '/v1/request/:id/delivery',
+    '/v1/request/:id/feedback',
+    '/v1/request/:id/score',
+    '/v1/request/:id/property',
+    '/v1/evaluator',
+    '/v1/evaluator/query',
+    '/v1/evaluator/llm/test',
+    '/v1/evaluator/python/test',
+    '/v1/evaluator/external/test',
+    '/v1/evaluator/:id',
+    '/v1/evaluator/:id/resume',
+    '/v1/evaluator/:id/stats',
+    '/v1/evaluator/:id/onlineEvaluators',
+    '/v1/evaluator/:id/onlineEvaluators/:innerId',
+    '/v1/evaluator/:id/run',
+    '/v1/evaluator/:id/runs',
+    '/v1/evaluator/:id/run/:innerId',
+    '/v1/evaluator/:id/run/:innerId/pause',
+    '/v1/evaluator/:id/run/:innerId/resume',
+    '/v1/evaluator/:id/run/:innerId/cancel',
+    '/v1/evaluation/query',
+    '/v1/evaluation/:id',
+    '/v1/evaluation/:id/retry',
+    '/v1/evaluation/:id/cancel',
+    '/v1/rate-limit/usage',
+    '/v1/provider-keys',
+    '/v1/provider-keys/:provider',
+    '/v1/log/request',
+  ],
+};
+
+function matches(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/');
+  const given = path.replace(/(?<=.)\/$/, '').split('/');
+  for (const [at, segment] of wanted.entries()) {
+    if (segment === '*') return given.length > at;
+    if (segment.startsWith(':') ? !given[at] : segment !== given[at]) return false;
+  }
+  return given.length === wanted.length;
+}
+
+/** The sentence of a 404 at `port`, which names the other port when that one has the path. */
+export function notFoundSentence(
+  port: PortName,
+  { method, path }: { method: string; path: string },
+  ports: KnownPorts,
+): string {
+  const sentence = `There is no ${method} ${path} here`;
+  const other = port === 'gateway' ? 'api' : 'gateway';
+  if (!SERVED_PATHS[other].some((pattern) => matches(pattern, path))) return sentence;
+  const where = ports[other] === null ? 'on a port of its own' : `at port ${ports[other]}`;
+  return `${sentence}: ${path} is served by ${NAMES[other]}, ${where}`;
+}
