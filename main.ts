@@ -36,6 +36,10 @@ const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
 /** What a role's own stop may take beyond `shutdownMs`. */
 const STOP_GRACE_MS = 4_000;
 
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
 function fail(error: unknown): never {
   process.stderr.write(`${operatorSentence(error)}\n`);
   process.exit(1);
@@ -56,6 +60,15 @@ function commandFor(role: RoleName): { command: string; parameters: string[] } {
   return { command: process.execPath, parameters: [...runtime, ...program] };
 }
 
+/** Says so when keys and conversations would cross a network as they are. */
+function warnOfPlainHttp({ host, tls }: Config, log: Logger): void {
+  if (tls !== null || isLoopback(host)) return;
+  log.warn(
+    { host },
+    'HOST is not loopback and there is no TLS: keys and conversations are readable on the network, unless a proxy in front serves TLS (docs/deployment.md)',
+  );
+}
+
 /** Settles when the supervisor is gone, however it went: it holds the other end of stdin and writes nothing. */
 function supervisorIsGone(): Promise<void> {
   return new Promise((resolve) => {
@@ -66,6 +79,7 @@ function supervisorIsGone(): Promise<void> {
 async function runOne(name: RoleName, supervised: boolean): Promise<void> {
   const config = configOrExit();
   const log = createLogger({ role: name, level: config.logLevel });
+  if (!supervised && (name === 'gateway' || name === 'api')) warnOfPlainHttp(config, log);
   const start = async () => {
     if (config.databaseUrl === null) throw new Error(`The ${name} run by itself needs DATABASE_URL`);
     if (supervised) lockRole(config.dataDir, name);
@@ -84,6 +98,7 @@ async function runOne(name: RoleName, supervised: boolean): Promise<void> {
 async function runAll(): Promise<void> {
   const config = configOrExit();
   const log = createLogger({ role: 'supervisor', level: config.logLevel });
+  warnOfPlainHttp(config, log);
   const print = (text: string) => process.stdout.write(text);
   await runRole(() => supervise({ config, log, commandFor, print }), {
     deadlineMs: superviseDeadlineMs(config),

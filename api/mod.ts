@@ -1,8 +1,9 @@
 /** The api role: the management API. */
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
+import { connectionBound, descriptorLimit } from '#core/descriptors.ts';
 import { openLogPath } from '#core/forward/mod.ts';
-import { serve } from '#core/http/mod.ts';
+import { serve, warningBound, watchConnections } from '#core/http/mod.ts';
 import { createKeyDirectory } from '#core/keys/mod.ts';
 import { type Role, stopInOrder } from '#core/lifecycle.ts';
 import { createLimiter, createLogLimit } from '#core/limits/mod.ts';
@@ -11,6 +12,7 @@ import { createMetrics } from '#core/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#core/outbound/mod.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
+import { keepCertificate } from '#core/tls/mod.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
 import { createLimitService } from './limits/mod.ts';
@@ -100,13 +102,17 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     ports: config.knownPorts,
     log,
   });
+  const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
     fetch: app.fetch,
     tell: failureBody,
     host: config.host,
     port: config.apiPort,
     drainDelayMs: config.drainDelayMs,
+    certificate,
+    bound: warningBound(connectionBound(descriptorLimit(), 1), log),
   });
+  watchConnections(metrics, server.connections);
   log.info({ address: server.url }, 'api serves');
   return {
     name: 'api',
@@ -116,6 +122,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
       return stopInOrder([
         // 1. No new calls; those under way finish, or are cut at the deadline.
         { what: 'closing the port', run: () => server.close(config.shutdownMs) },
+        { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every entry that was begun is committed, and on its way.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then what they needed.

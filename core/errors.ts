@@ -31,6 +31,7 @@ export const ERROR_CODES = {
   provider_bad_answer: { status: 502, type: 'api_error' },
   store_unavailable: { status: 503, type: 'service_unavailable' },
   evaluators_unavailable: { status: 503, type: 'service_unavailable' },
+  too_many_connections: { status: 503, type: 'service_unavailable' },
   outbox_unavailable: { status: 503, type: 'service_unavailable' },
   query_too_slow: { status: 503, type: 'service_unavailable' },
   provider_timeout: { status: 504, type: 'timeout_error' },

@@ -30,7 +30,7 @@ const STOP_MARGIN_MS = 1_000;
  */
 export async function startEvaluators(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
-  const { gatewayUrl, remoteConcurrency, pythonConcurrency, python } = config.evaluators;
+  const { gatewayUrl, gatewayCertFile, remoteConcurrency, pythonConcurrency, python } = config.evaluators;
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
@@ -49,6 +49,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   const scorer = createScorer({
     thread: {
       gatewayUrl,
+      gatewayCertFile,
       internalSecret,
       outboundAllow: config.outboundAllow,
       models: config.models,

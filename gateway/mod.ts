@@ -2,8 +2,9 @@
 import { createCatalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
+import { connectionBound, descriptorLimit } from '#core/descriptors.ts';
 import { openLogPath } from '#core/forward/mod.ts';
-import { serve } from '#core/http/mod.ts';
+import { serve, warningBound, watchConnections } from '#core/http/mod.ts';
 import { readInternalCall, readInternalSecret } from '#core/internal-call.ts';
 import { createKeyDirectory } from '#core/keys/mod.ts';
 import type { Role } from '#core/lifecycle.ts';
@@ -13,6 +14,7 @@ import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { findStoredProviders } from '#core/provider-keys/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
+import { keepCertificate } from '#core/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
 import { toldError } from './calls/answer.ts';
@@ -120,6 +122,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     health: { metrics, checks: { postgres: () => sql`select 1` } },
     ports: config.knownPorts,
   });
+  const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
     fetch: app.fetch,
     tell: (error) => JSON.stringify(OPENAI_ERRORS.body(toldError(error))),
@@ -128,7 +131,10 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     sharePort: config.sharePort,
     socketFd: config.gatewaySocketFd,
     drainDelayMs: config.drainDelayMs,
+    certificate,
+    bound: warningBound(connectionBound(descriptorLimit(), 2), log),
   });
+  watchConnections(metrics, server.connections);
   log.info({ address: server.url }, 'gateway serves');
   return {
     name: 'gateway',
@@ -137,6 +143,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       const stopBy = clock.monotonic() + config.shutdownMs;
       // 1. No new calls; those under way finish, or are cut at the deadline.
       await server.close(config.shutdownMs);
+      certificate?.stop();
       // 2. Every record that was begun is committed, and on its way.
       await logPath.close(stopBy);
       // 3. Then what they needed.

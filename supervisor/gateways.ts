@@ -1,4 +1,5 @@
 import type { HeldSocket } from './held-socket.ts';
+import { portOf } from './port-of.ts';
 import { PORT_VARIABLES } from './role-list.ts';
 import {
   GIVEN_SOCKET_FD,
@@ -36,7 +37,7 @@ export async function startGateways({ count, socket, ...options }: GatewaysOptio
   // The first finds out which port it is.
   await start({});
   const { address } = gateways[0]!;
-  const port = { [PORT]: new URL(address!).port };
+  const port = { [PORT]: portOf(address!) };
   const others = Array.from({ length: count - 1 }, () => start(port));
   const failed = (await Promise.allSettled(others)).find((other) => other.status === 'rejected');
   if (failed !== undefined) {

@@ -7,6 +7,7 @@ import { isObject, textOrNull } from '#core/json/mod.ts';
 import { settlesWithin } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { createBackoff } from './backoff.ts';
+import { portOf } from './port-of.ts';
 
 export type RoleProcessOptions = {
   role: string;
@@ -135,7 +136,7 @@ class KeptRole implements RoleProcess {
     const life = this.#begin();
     this.address = await serving(role, life);
     if (this.address !== null && portVariable !== null) {
-      this.#environment = { ...this.#environment, [portVariable]: new URL(this.address).port };
+      this.#environment = { ...this.#environment, [portVariable]: portOf(this.address) };
     }
     this.#takeOffice(life);
   }

@@ -132,6 +132,11 @@ async function startStore(running: Running, { config, log }: SuperviseOptions): 
   return url;
 }
 
+/** For callers on this machine: where the gateways are, and the certificate that they show, whose name is another. */
+function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
+  return { GATEWAY_URL: address ?? '', ...(tls !== null && { GATEWAY_CERT_FILE: tls.certFile }) };
+}
+
 async function startRoles(running: Running, options: SuperviseOptions, url: string): Promise<void> {
   const { config, log } = options;
   const given = processEnvironment();
@@ -158,8 +163,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
       return;
     }
     // Judges are called through the gateway, whose port may be known only once it serves.
-    const ownGateway =
-      role === 'evaluators' && !given.GATEWAY_URL ? { GATEWAY_URL: (await gateways).address ?? '' } : {};
+    const ownGateway = role === 'evaluators' && !given.GATEWAY_URL ? addressOf(await gateways, config) : {};
     running.roles[role] = await startRoleProcess({
       ...options.commandFor(role),
       environment: { ...environment, ...ownGateway },

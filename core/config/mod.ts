@@ -8,8 +8,10 @@ import { describeError } from '../errors.ts';
 import { parseAllowList } from '../outbound/mod.ts';
 import { type OperatorModels, parseModelsFile } from '../schema/models-file.ts';
 import type { ProviderName } from '../schema/provider.ts';
+import type { CertificateFiles } from '../tls/mod.ts';
 import { type ProviderConfig, readProviders } from './providers.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
+import { readGateway, readTls } from './tls.ts';
 
 export { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
 export type { ProviderConfig } from './providers.ts';
@@ -35,6 +37,8 @@ export type Config = {
   ingestPort: number;
   /** Health and metrics of the evaluators, on loopback; 0 takes a free port. */
   evaluatorsPort: number;
+  /** What gateway and API show, on TLS; null: they serve without. */
+  tls: CertificateFiles | null;
   /** Absolute path; the outbox and the embedded PostgreSQL live in it. */
   dataDir: string;
   /** null: the supervisor starts the embedded PostgreSQL. */
@@ -65,6 +69,8 @@ export type Config = {
   evaluators: {
     /** The gateway that judges are called through. */
     gatewayUrl: string;
+    /** The certificate that it shows, which alone is trusted then, whatever its name; null: as authorities have it. */
+    gatewayCertFile: string | null;
     /** Judge calls and calls of external services at a time, in one process. */
     remoteConcurrency: number;
     /** Python evaluations at a time, in one process. */
@@ -103,6 +109,7 @@ export function processEnvironment(): Environment {
 export function readConfig(environment: Environment): ConfigResult {
   const reader = new EnvironmentReader(environment);
   const gatewayPort = reader.integer('GATEWAY_PORT', 8_787, PORTS);
+  const tls = readTls(reader);
   const knownPort = (name: string) => Number(reader.text(name) ?? 0) || null;
   const config: Config = {
     host: reader.text('HOST') ?? '127.0.0.1',
@@ -114,6 +121,7 @@ export function readConfig(environment: Environment): ConfigResult {
     knownPorts: { gateway: knownPort('GATEWAY_PORT'), api: knownPort('API_PORT') },
     ingestPort: reader.integer('INGEST_PORT', 0, PORTS),
     evaluatorsPort: reader.integer('EVALUATORS_PORT', 0, PORTS),
+    tls,
     dataDir: resolve(reader.text('DATA_DIR') ?? '.data'),
     databaseUrl: reader.url(
       'DATABASE_URL',
@@ -140,9 +148,7 @@ export function readConfig(environment: Environment): ConfigResult {
     secretKeys: readSecretKeys(reader),
     outboundAllow: readOutboundAllow(reader),
     evaluators: {
-      gatewayUrl:
-        reader.url('GATEWAY_URL', ['http:', 'https:'], 'http://gateway:8787') ??
-        `http://127.0.0.1:${gatewayPort}`,
+      ...readGateway(reader, gatewayPort, tls),
       remoteConcurrency: reader.integer('EVALUATOR_CONCURRENCY', 32, { min: 1, max: 1_024 }),
       pythonConcurrency: reader.integer('PYTHON_CONCURRENCY', 4, { min: 1, max: 64 }),
       python: reader.text('PYTHON'),

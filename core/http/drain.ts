@@ -6,7 +6,6 @@
  */
 import type { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientConnection } from './server/mod.ts';
 
 export type DrainOptions = {
   /** How long connections are still accepted, for load balancers that have yet to notice. Silent ones are kept as long. */
@@ -15,9 +14,21 @@ export type DrainOptions = {
   deadlineMs: number;
 };
 
+/** A connection, or one that is about to be. */
+export type OpenConnection = {
+  /** Since when it has carried nothing; null: it carries something. */
+  readonly restsSince: number | null;
+  /** Gives up what has waited for too long. */
+  checkDeadline(): void;
+  /** Closes our direction. */
+  end(): void;
+  /** Closes it at once. */
+  destroy(): void;
+};
+
 export type Draining = {
   server: Server;
-  connections: ReadonlySet<ClientConnection>;
+  connections: Iterable<OpenConnection>;
   /** Connections so far. */
   accepted(): number;
   /** Milliseconds on the clock of the connections. */

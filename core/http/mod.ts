@@ -1,5 +1,6 @@
 /** HTTP for every role: serving an app, reading bodies, health routes; and the grammar that those who call share. */
 export { bearerToken } from './bearer.ts';
+export { warningBound, watchConnections } from './bound.ts';
 export { onlyCredential, requireSingleCredentials } from './credentials.ts';
 export { type HealthOptions, healthApp, healthRoutes } from './health.ts';
 export {

@@ -4,9 +4,11 @@
  */
 import { createServer } from 'node:net';
 import type { AssayError } from '../errors.ts';
+import type { KeptCertificate } from '../tls/mod.ts';
+import { type ConnectionBound, type ConnectionCounts, Connections, UNBOUNDED } from './connections.ts';
 import { drain } from './drain.ts';
 import { type ListenOptions, listen } from './listen.ts';
-import { ClientConnection, type ConnectionOptions, Reply } from './server/mod.ts';
+import { Reply } from './server/mod.ts';
 
 export type HttpServer = {
   port: number;
@@ -17,6 +19,8 @@ export type HttpServer = {
    * `deadlineMs` what is left is cut. Resolves when every connection is closed.
    */
   close(deadlineMs: number): Promise<void>;
+  /** How many there are, and were turned away. */
+  connections: ConnectionCounts;
 };
 
 export type ServeOptions = ListenOptions & {
@@ -25,6 +29,12 @@ export type ServeOptions = ListenOptions & {
   tell?: (error: AssayError) => string;
   /** How long `close` goes on accepting connections, for load balancers that ask `/readyz` now and then. Default: 0. */
   drainDelayMs?: number;
+  /** Serves TLS, with the certificate that this holds when a connection begins. Default: without. */
+  certificate?: Pick<KeptCertificate, 'context'> | null;
+  /** Connections that are served at a time. Default: as many as come. */
+  bound?: ConnectionBound;
+  /** Milliseconds on a clock that never goes back. */
+  now?: () => number;
 };
 
 const CHECK_MS = 1_000;
@@ -56,36 +66,31 @@ function dateTeller(): () => string {
  * @throws Error with one clear sentence when the address cannot be had
  */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
-  const { fetch, tell = ({ message }) => JSON.stringify({ error: message }) } = options;
-  const connections = new Set<ClientConnection>();
-  let accepted = 0;
+  const { fetch, tell = ({ message }) => JSON.stringify({ error: message }), certificate = null } = options;
+  const { now = () => performance.now() } = options;
   let isDraining = false;
-  const now = () => performance.now();
-  const connectionOptions: ConnectionOptions = {
+  const connections = new Connections({
     fetch: (request) => (isDraining && asksWhetherReady(request) ? stopping() : fetch(request)),
     tell,
     isDraining: () => isDraining,
     now,
     date: dateTeller(),
-    onClosed: (connection) => connections.delete(connection),
-  };
-  const server = createServer({ noDelay: true }, (socket) => {
-    accepted += 1;
-    connections.add(new ClientConnection(socket, connectionOptions));
+    certificate,
+    bound: options.bound ?? UNBOUNDED,
   });
+  const server = createServer({ noDelay: true }, (socket) => connections.accept(socket));
   const { drainDelayMs = 0, socketFd = null } = options;
   const { address, port } = await listen(server, options);
-  const checking = setInterval(() => {
-    for (const connection of connections) connection.checkDeadline();
-  }, CHECK_MS);
+  const checking = setInterval(() => connections.checkDeadlines(), CHECK_MS);
   checking.unref();
   const host = socketFd === null ? options.host : address;
   return {
     port,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${certificate === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    connections,
     close: async (deadlineMs) => {
       isDraining = true;
-      const draining = { server, connections, accepted: () => accepted, now };
+      const draining = { server, connections: connections.open, accepted: () => connections.accepted, now };
       await drain(draining, { delayMs: drainDelayMs, deadlineMs });
       clearInterval(checking);
     },

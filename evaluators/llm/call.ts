@@ -6,6 +6,7 @@ import { type Dispatcher, Pool } from 'undici';
 import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { pinnedConnector } from './pinned-connector.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 
 /** What came of a call. */
@@ -41,6 +42,8 @@ export type JudgeTimeouts = { connectMs: number; firstByteMs: number; totalMs: n
 export type JudgeCallOptions = {
   /** Scheme, host and port of the gateway. */
   gatewayUrl: string;
+  /** The certificate that it shows, which alone is trusted then; default: what the system's authorities have signed. */
+  gatewayCertFile?: string | null;
   /** The headers that let a call of ours in, for one evaluation. */
   internalHeaders(organizationId: string, evaluationId: string): Record<string, string>;
   timeouts: JudgeTimeouts;
@@ -62,13 +65,16 @@ const MAX_CONNECTIONS = 512;
 
 /** Makes the edge. */
 export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
-  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile: certFile = null } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
   const pool = new Pool(url.origin, {
     connections: MAX_CONNECTIONS,
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: timeouts.connectMs },
+    connect:
+      certFile === null
+        ? { timeout: timeouts.connectMs }
+        : pinnedConnector({ certFile, timeoutMs: timeouts.connectMs }),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
   });

@@ -26,6 +26,8 @@ import { mapSome } from './map-some.ts';
 /** What a thread is told at its start. */
 export type ThreadData = {
   gatewayUrl: string;
+  /** The certificate that it shows; absent: what the system's authorities have signed. */
+  gatewayCertFile?: string | null;
   internalSecret: string;
   outboundAllow: string[];
   /** What MODELS_FILE adds to the registry's prices; absent: nothing. */
@@ -54,6 +56,7 @@ const clock = systemClock;
 const catalog = createCatalog(data.models ?? null);
 const edge = createJudgeCall({
   gatewayUrl: data.gatewayUrl,
+  gatewayCertFile: data.gatewayCertFile ?? null,
   internalHeaders: (organizationId, evaluationId) => ({
     [INTERNAL_HEADER]: signInternalCall(data.internalSecret, { organizationId, evaluationId }, clock.now()),
   }),

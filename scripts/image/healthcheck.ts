@@ -4,6 +4,7 @@
  * a parameter comes before that.
  */
 import { readFileSync } from 'node:fs';
+import { Agent, request } from 'undici';
 import { type Config, processEnvironment, readConfig } from '#core/config/mod.ts';
 import type { RoleName } from '../../supervisor/mod.ts';
 
@@ -13,14 +14,14 @@ const TIMEOUT_MS = 4_000;
 const LOOPBACK = '127.0.0.1';
 const EVERY_ADDRESS: Record<string, string> = { '0.0.0.0': LOOPBACK, '::': '::1' };
 
-type Address = { host: string; port: number };
+type Address = { host: string; port: number; isTls: boolean };
 
 /** Where each role serves its health. */
 const ADDRESSES: Record<RoleName, (config: Config) => Address> = {
-  gateway: ({ host, gatewayPort }) => ({ host, port: gatewayPort }),
-  api: ({ host, apiPort }) => ({ host, port: apiPort }),
-  ingest: ({ ingestPort }) => ({ host: LOOPBACK, port: ingestPort }),
-  evaluators: ({ evaluatorsPort }) => ({ host: LOOPBACK, port: evaluatorsPort }),
+  gateway: ({ host, gatewayPort, tls }) => ({ host, port: gatewayPort, isTls: tls !== null }),
+  api: ({ host, apiPort, tls }) => ({ host, port: apiPort, isTls: tls !== null }),
+  ingest: ({ ingestPort }) => ({ host: LOOPBACK, port: ingestPort, isTls: false }),
+  evaluators: ({ evaluatorsPort }) => ({ host: LOOPBACK, port: evaluatorsPort, isTls: false }),
 };
 const ROLES = Object.keys(ADDRESSES) as RoleName[];
 
@@ -37,11 +38,20 @@ function rolesToAsk(parameter: string | undefined): RoleName[] {
   return parameter === undefined ? ROLES : ROLES.filter((role) => role === parameter);
 }
 
-async function ask({ host, port }: Address): Promise<void> {
+/**
+ * Over TLS any certificate will do: nothing secret is sent or read, and a container must not count as ill because its
+ * certificate bears another name than this address, or is being renewed.
+ */
+async function ask({ host, port, isTls }: Address): Promise<void> {
   const reachable = EVERY_ADDRESS[host] ?? host;
   const authority = reachable.includes(':') ? `[${reachable}]:${port}` : `${reachable}:${port}`;
-  const response = await fetch(`http://${authority}/healthz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`it answers ${response.status}`);
+  const { statusCode, body } = await request(`${isTls ? 'https' : 'http'}://${authority}/healthz`, {
+    dispatcher: new Agent({ connect: { rejectUnauthorized: false } }),
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+    reset: true,
+  });
+  await body.dump();
+  if (statusCode !== 200) throw new Error(`it answers ${statusCode}`);
 }
 
 function reasonOf(error: unknown): string {

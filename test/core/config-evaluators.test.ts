@@ -16,6 +16,7 @@ t.test('nothing of evaluators has to be set', async (t) => {
   t.same(config.outboundAllow, [], 'nothing but the public internet is called');
   t.same(config.evaluators, {
     gatewayUrl: 'http://127.0.0.1:8787',
+    gatewayCertFile: null,
     remoteConcurrency: 32,
     pythonConcurrency: 4,
     python: null,

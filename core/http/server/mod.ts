@@ -1,4 +1,5 @@
 /** HTTP/1.1 on a socket: requests as their handlers see them, answers as they are written. */
 export { ClientConnection, type ConnectionOptions } from './connection.ts';
+export { Handshake } from './handshake.ts';
 export { type BodySource, type BodyWriter, Reply } from './reply.ts';
 export { type Client, clientOf, rawHeadersOf, readBody } from './request.ts';

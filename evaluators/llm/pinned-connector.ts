@@ -1,0 +1,46 @@
+/**
+ * Connections to a gateway that shows a known certificate. Its name need not be that of the address: a gateway on the same
+ * machine is called at 127.0.0.1 and shows the name that the world knows. Exactly that certificate is trusted, and nothing
+ * is sent before it was seen.
+ */
+import { readFileSync } from 'node:fs';
+import type { TLSSocket } from 'node:tls';
+import { buildConnector } from 'undici';
+import { leafFingerprint } from '#core/tls/mod.ts';
+
+/** The present one, and the one before it: for a second or two after a renewal a gateway still shows that. */
+const TRUSTED = 2;
+
+/** Makes undici's `connect`. The file is read for each connection, as certificates are renewed. */
+export function pinnedConnector({ certFile, timeoutMs }: { certFile: string; timeoutMs: number }) {
+  const fingerprints: string[] = [];
+  const readAgain = () => {
+    try {
+      const fingerprint = leafFingerprint(readFileSync(certFile, 'utf8'));
+      if (fingerprints[0] !== fingerprint) fingerprints.unshift(fingerprint);
+      fingerprints.length = Math.min(fingerprints.length, TRUSTED);
+    } catch {
+      // In the middle of a renewal: what was known is.
+    }
+  };
+  readAgain();
+  // No cached sessions: a resumed one shows no certificate.
+  const connect = buildConnector({ timeout: timeoutMs, rejectUnauthorized: false, maxCachedSessions: 0 });
+  const connector: buildConnector.connector = (options, callback) => {
+    readAgain();
+    connect(options, (...[error, socket]) => {
+      if (error !== null) {
+        callback(error, null);
+        return;
+      }
+      const shown = (socket as TLSSocket).getPeerCertificate?.().fingerprint256;
+      if (shown !== undefined && fingerprints.includes(shown)) {
+        callback(null, socket);
+        return;
+      }
+      socket.destroy();
+      callback(new Error('The gateway does not show the certificate in GATEWAY_CERT_FILE'), null);
+    });
+  };
+  return connector;
+}
