@@ -1,4 +1,4 @@
-// Mends three faults of postgres.js 3.4.9 in the installed copy, until a release does (its pull request 1168, issues 1154
+// Mends four faults of postgres.js 3.4.9 in the installed copy, until a release does (its pull request 1168, issues 1154
 // and 1208). When a connection dies inside a transaction,
 //   1. the transaction goes on giving its statements (its rollback, at least) to that connection, which is dead, or by
 //      then somebody else's: the write throws on a null socket, from a timer, where no caller can catch it, or it
@@ -6,10 +6,27 @@
 //   2. a write that waited is cleared but not forgotten, so the connection never writes again;
 //   3. statements that came between the socket's error and its close are kept, and the next conversation on this
 //      connection waits for their answers.
+// And however a connection dies,
+//   4. it keeps what it had received of an unfinished answer: an error ("terminating connection", as a rule) rejects the
+//      first statement of the next conversation, hours later perhaps; rows and results are added to that statement's own.
 // Anything but the exact text expected is an error: a new version of the driver must be looked at, not patched blindly.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const PATCHES = [
+  {
+    file: 'src/connection.js',
+    before: '  async function closed(hadError) {\n    incoming = Buffer.alloc(0)\n',
+    after: `  async function closed(hadError) {
+    errorResponse = results = serverSignature = nonce = null
+    result = new Result()
+    rows = 0
+    final && final(Errors.connection('CONNECTION_CLOSED', options, socket))
+    final = null
+    initial && (query = null)
+    incoming = Buffer.alloc(0)
+`,
+    times: 1,
+  },
   {
     file: 'src/connection.js',
     before: '    clearImmediate(nextWriteTimer)\n',
