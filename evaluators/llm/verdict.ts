@@ -1,8 +1,10 @@
 /**
  * The verdict in what a judge has said. In order: the tool that it was to call; a text that is JSON; one JSON object in a
- * code fence or on the last line; a last line that is the score and nothing else. Two verdicts are none.
+ * code fence or on the last line; a last line that is the score and nothing else; of choices, a last sentence that is a
+ * label and nothing else. Two verdicts are none.
  */
 import { isObject, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import { readLastLine, readLastSentence } from './closing-words.ts';
 import type { Said, ToolCall } from './completion.ts';
 import { findObjects } from './objects.ts';
 import { TOOL_NAME } from './request.ts';
@@ -118,56 +120,26 @@ function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
     ...object,
     reading: fromCalledOrObject(object.value, object.text, scale),
   }));
-  const line = fromLastLine(text, scale);
+  const line = readLastLine(text, scale);
   const verdicts = readings.filter(({ reading }) => hasVerdict(reading));
   if (verdicts.length > 1) return malformed('it gives more than one verdict');
   const only = verdicts[0] ?? (readings.length === 1 ? readings[0] : undefined);
-  if (only === undefined && readings.length === 0 && line !== null) return line;
+  if (only === undefined && readings.length === 0 && line !== null) {
+    return isProblem(line) ? line : { ...line, parse: 'text' };
+  }
   if (only !== undefined && only.place !== 'within' && (line === null || only.place === 'last')) {
     const { reading, place } = only;
     return hasVerdict(reading) ? { ...reading, parse: place === 'fenced' ? 'fenced_json' : 'text' } : reading;
   }
   if (isRefusal(text)) return { code: 'judge_refused', message: 'it refuses to judge' };
+  const sentence = readings.length === 0 ? readLastSentence(text, scale) : null;
+  if (sentence !== null) return { ...sentence, parse: 'text' };
   return shortAnswer(text, scale) ?? malformed('it holds no verdict in the form asked for');
 }
 
 function fromCalledOrObject(value: JsonObject, text: string, scale: Scale): Verdict | NoVerdict {
   const call = calledIn(value);
   return call === null ? fromObject(value, text, 'json', scale) : fromArguments(call.arguments, scale);
-}
-
-/** The last line when it is a verdict, or a number outside of the range; null when it is neither. */
-function fromLastLine(text: string, scale: Scale): Verdict | Problem | null {
-  const start = text.lastIndexOf('\n') + 1;
-  const scored = readScore(bare(text.slice(start), scale), scale);
-  if (isProblem(scored)) return scored.code === 'judge_out_of_range' ? scored : null;
-  return { ...scored, reasoning: nullIfBlank(text.slice(0, start).trim()), parse: 'text' };
-}
-
-const WRAPPERS: readonly [string, string][] = [
-  ['**', '**'],
-  ['__', '__'],
-  ['*', '*'],
-  ['`', '`'],
-  ['"', '"'],
-  ["'", "'"],
-  ['“', '”'],
-  ['‘', '’'],
-];
-
-/** A line without the marks around it; words without the stop behind them, which behind a number may be a cut. */
-function bare(line: string, scale: Scale): string {
-  let text = line.trim();
-  for (;;) {
-    const wrapper = WRAPPERS.find(
-      ([open, close]) =>
-        text.length > open.length + close.length && text.startsWith(open) && text.endsWith(close),
-    );
-    if (wrapper !== undefined) text = text.slice(wrapper[0].length, -wrapper[1].length).trim();
-    else if (scale.kind !== 'range' && /[\p{L}\p{N}]\.$/u.test(text) && isProblem(readScore(text, scale))) {
-      text = text.slice(0, -1);
-    } else return text;
-  }
 }
 
 const SHORT_ANSWER = 100;

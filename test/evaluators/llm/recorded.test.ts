@@ -141,6 +141,50 @@ t.test('no answer whatsoever gives a score that the scale does not have', async 
   t.ok(completed > 100, `${completed} of them were verdicts`);
 });
 
+/** Sentences that hold labels without being one. */
+const aside = fc.constantFrom(
+  'The answer greets its reader.',
+  'Some would call that rude!',
+  'It is neutral in tone, I think.',
+  'Is it very polite?',
+  'Rude or neutral: that is the question…',
+  'He wrote "Rude."',
+);
+
+t.test(
+  'prose ending in a sentence that is one label is that choice, whatever other labels it speaks of',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(aside, { minLength: 1, maxLength: 6 }),
+        fc.constantFrom('Rude', 'Neutral', 'Very polite', 'neutral', 'VERY POLITE'),
+        fc.constantFrom(' ', '  ', '\n', '\n\n'),
+        fc.constantFrom('', '.'),
+        async (before, label, gap, stop) => {
+          const { outcome, use } = await judgeWith(
+            'choice',
+            text(`${before.join(' ')}${gap}${label}${stop}`),
+          );
+          return (
+            outcome.state === 'completed' &&
+            outcome.label?.toLowerCase() === label.toLowerCase() &&
+            use?.calls === 1
+          );
+        },
+      ),
+    );
+  },
+);
+
+t.test('prose whose last sentence is no label has no verdict, whatever labels it speaks of', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(aside, { minLength: 1, maxLength: 8 }), async (sentences) => {
+      const { outcome } = await judgeWith('choice', text(sentences.join(' ')));
+      return outcome.state === 'failed';
+    }),
+  );
+});
+
 t.test('a megabyte of what parsers stumble over is read in no time', async (t) => {
   const large = 1_000_000;
   const contents = [
