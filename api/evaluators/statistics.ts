@@ -3,6 +3,9 @@
 /** A share with its 95 % confidence interval, all from 0 to 1. */
 export type Rate = { value: number; low: number; high: number };
 
+/** The bounds of a 95 % confidence interval. */
+export type Interval = { low: number; high: number };
+
 /** An evaluator's verdict against people's: the first word says whether the evaluator was right, the second what it said. */
 export type Confusion = {
   truePositive: number;
@@ -62,6 +65,35 @@ export function cohensKappa(confusion: Confusion): number | null {
   return (observed * total - expected) / (total * total - expected);
 }
 
+/**
+ * Returns the 95 % interval of Cohen's kappa from its asymptotic variance (J. L. Fleiss, J. Cohen and B. S. Everitt,
+ * Psychological Bulletin 72, 1969, formula 13), kept within -1 and 1. Null when kappa is, and when the variance is 0: then
+ * all verdicts agree, or none does, and the formula would claim certainty from any number of ratings.
+ */
+export function kappaInterval(confusion: Confusion): Interval | null {
+  const kappa = cohensKappa(confusion);
+  const total = totalOf(confusion);
+  if (kappa === null) return null;
+  const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
+  // Shares that the evaluator passes and fails, and that people call good and bad.
+  const passed = (truePositive + falsePositive) / total;
+  const good = (truePositive + falseNegative) / total;
+  const [failed, bad] = [1 - passed, 1 - good];
+  const expected = passed * good + failed * bad;
+  const rest = 1 - kappa;
+  const agreeing =
+    (truePositive / total) * (1 - (passed + good) * rest) ** 2 +
+    (trueNegative / total) * (1 - (failed + bad) * rest) ** 2;
+  const differing =
+    rest ** 2 *
+    ((falsePositive / total) * (good + failed) ** 2 + (falseNegative / total) * (bad + passed) ** 2);
+  const variance = (agreeing + differing - (kappa - expected * rest) ** 2) / (total * (1 - expected) ** 2);
+  // What rounding leaves of 0.
+  if (!(variance > Number.EPSILON / total)) return null;
+  const spread = Z * Math.sqrt(variance);
+  return { low: Math.max(-1, kappa - spread), high: Math.min(1, kappa + spread) };
+}
+
 /** Of what people call good, the share that the evaluator passes. */
 export function truePositiveRate({ truePositive, falseNegative }: Confusion): Rate | null {
   return rateOf(truePositive, truePositive + falseNegative);
@@ -86,4 +118,41 @@ export function correctedPassRate(
   const skill = truePositive - falsePositive;
   if (!(skill > 0)) return null;
   return Math.min(1, Math.max(0, (passRate - falsePositive) / skill));
+}
+
+/** Counts that a pass rate is corrected with: all scores, and those of requests that people rated. */
+export type Correction = { passed: number; scored: number; confusion: Confusion };
+
+/**
+ * Returns the 95 % interval of the corrected pass rate (Zs. Lang and J. Reiczigel, Preventive Veterinary Medicine 113, 2014,
+ * formulas 6, 7, 16 and 17), kept within 0 and 1 and around the estimate. The delta method alone covers too little with few
+ * ratings, and nothing when all ratings agree; this one adds pseudo-counts and a shift. It takes scores and ratings for
+ * independent samples; rated requests are among the scored ones, which makes it wider than need be, never narrower. Null
+ * when ratings are so few that, with the pseudo-counts, the evaluator is no better than chance.
+ */
+export function correctedPassRateInterval({ passed, scored, confusion }: Correction): Interval | null {
+  const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
+  const [goodCount, badCount] = [truePositive + falseNegative, trueNegative + falsePositive];
+  if (scored === 0 || goodCount === 0 || badCount === 0) return null;
+  const estimate = correctedPassRate(passed / scored, truePositive / goodCount, trueNegative / badCount);
+  const [goodTotal, badTotal, total] = [goodCount + 2, badCount + 2, scored + Z * Z];
+  const sensitivity = (truePositive + 1) / goodTotal;
+  const specificity = (trueNegative + 1) / badTotal;
+  const passRate = (passed + (Z * Z) / 2) / total;
+  const skill = sensitivity + specificity - 1;
+  if (estimate === null || !(skill > 0)) return null;
+  const centre = (passRate + specificity - 1) / skill;
+  const sensitivityVariance = (sensitivity * (1 - sensitivity)) / goodTotal;
+  const specificityVariance = (specificity * (1 - specificity)) / badTotal;
+  const shift = 2 * Z * Z * (centre * sensitivityVariance - (1 - centre) * specificityVariance);
+  const variance =
+    ((passRate * (1 - passRate)) / total +
+      centre ** 2 * sensitivityVariance +
+      (1 - centre) ** 2 * specificityVariance) /
+    skill ** 2;
+  const spread = Z * Math.sqrt(variance);
+  return {
+    low: Math.min(estimate, Math.max(0, centre + shift - spread)),
+    high: Math.max(estimate, Math.min(1, centre + shift + spread)),
+  };
 }

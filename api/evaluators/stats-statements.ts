@@ -184,18 +184,21 @@ export async function countAgreement(
   const [all] = await tx<{ scored: number; passed: number }[]>`
     select count(*)::int4 as scored, (count(*) filter (where ${passes}))::int4 as passed
     from assay.evaluations e where ${scoredOf(tx, version)}`;
-  const [rated] = await tx<{ tp: number; fp: number; fn: number; tn: number }[]>`
-    select (count(*) filter (where ${passes} and r.feedback_rating))::int4 as tp,
-      (count(*) filter (where ${passes} and not r.feedback_rating))::int4 as fp,
-      (count(*) filter (where not ${passes} and r.feedback_rating))::int4 as fn,
-      (count(*) filter (where not ${passes} and not r.feedback_rating))::int4 as tn
+  const isScored = tx`e.state = 'completed'`;
+  const [sums] = await tx<{ rated: number; tp: number; fp: number; fn: number; tn: number }[]>`
+    select count(*)::int4 as rated,
+      (count(*) filter (where ${isScored} and ${passes} and r.feedback_rating))::int4 as tp,
+      (count(*) filter (where ${isScored} and ${passes} and not r.feedback_rating))::int4 as fp,
+      (count(*) filter (where ${isScored} and not ${passes} and r.feedback_rating))::int4 as fn,
+      (count(*) filter (where ${isScored} and not ${passes} and not r.feedback_rating))::int4 as tn
     from assay.evaluations e
     join assay.requests r
       on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
-    where ${scoredOf(tx, version)} and r.feedback_rating is not null`;
-  const { tp, fp, fn, tn } = rated!;
+    where ${evaluationsOf(tx, version)} and e.probe = '' and r.feedback_rating is not null`;
+  const { rated, tp, fp, fn, tn } = sums!;
   return {
     ...all!,
+    rated,
     confusion: { truePositive: tp, falsePositive: fp, falseNegative: fn, trueNegative: tn },
   };
 }

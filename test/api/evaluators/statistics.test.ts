@@ -135,13 +135,14 @@ t.test('a judge that errs at known rates is corrected to the true pass rate', as
 
 t.test('why a pass rate is not corrected is said', async (t) => {
   const note = (table: Confusion, passed: number, scored: number) =>
-    agreementJson(0.5, { confusion: table, passed, scored }).note;
+    agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table) }).note;
   t.equal(note(confusion(0, 0, 0, 0), 0, 0), 'There are no scores yet');
   t.match(note(confusion(5, 0, 1, 0), 5, 6), 'some that they rated bad');
   t.match(note(confusion(1, 3, 3, 1), 4, 8), 'no better than chance');
   t.equal(note(confusion(4, 1, 1, 4), 5, 10), null);
   t.equal(
-    agreementJson(0.5, { confusion: confusion(1, 3, 3, 1), passed: 4, scored: 8 }).corrected_pass_rate,
+    agreementJson(0.5, { confusion: confusion(1, 3, 3, 1), passed: 4, scored: 8, rated: 8 })
+      .corrected_pass_rate,
     null,
   );
 });

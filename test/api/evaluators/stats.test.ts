@@ -70,11 +70,16 @@ t.test('an evaluator that has done nothing has statistics of nothing', async (t)
     count: 0,
     confusion: { true_positive: 0, false_positive: 0, false_negative: 0, true_negative: 0 },
     accuracy: null,
+    rated: 0,
+    coverage: null,
     kappa: null,
+    kappa_interval: null,
+    kappa_note: 'There is no kappa: no scored request has been rated',
     true_positive_rate: null,
     true_negative_rate: null,
     pass_rate: null,
     corrected_pass_rate: null,
+    corrected_pass_rate_interval: null,
     note: 'There are no scores yet',
   });
   const nothing = { count: 0, mean_absolute_difference: null, flips: 0, flip_rate: null };
@@ -226,10 +231,26 @@ t.test('agreement with people is counted over rated requests, the pass rate over
       rows.map((row) => scored(id, score, keyOf(row))),
     );
   }
+  // 10 more were rated, but have no score: one evaluation failed, 4 were skipped, 5 wait. An unrated one failed too.
+  const WITHOUT: [rating: boolean | null, state: string, count: number][] = [
+    [true, 'error', 1],
+    [false, 'skipped', 4],
+    [true, 'pending', 5],
+    [null, 'error', 1],
+  ];
+  for (const [feedback_rating, state, count] of WITHOUT) {
+    const given = Array.from({ length: count }, () => ({ feedback_rating }));
+    const rows = await insertRequests(api.database.sql, api.own.organizationId, given);
+    const unscored = rows.map((row) => ({ evaluator_id: id, state, ...keyOf(row) }));
+    await insertEvaluations(api, unscored);
+  }
   const { agreement } = await statsOf(id);
   t.match(agreement, {
     threshold: 3,
     count: 30,
+    rated: 40,
+    coverage: 0.75,
+    kappa_note: null,
     confusion: { true_positive: 18, false_positive: 3, false_negative: 2, true_negative: 7 },
     note: null,
   });
@@ -243,6 +264,11 @@ t.test('agreement with people is counted over rated requests, the pass rate over
   t.ok(near(rate('true_negative_rate').value, 0.7) && near(rate('true_negative_rate').high, 0.8922));
   t.ok(near(rate('pass_rate').value, 27 / 40));
   t.ok(near(agreement.corrected_pass_rate, (27 / 40 + 0.7 - 1) / 0.6));
+  const interval = (name: string) => agreement[name] as { low: number; high: number };
+  // statsmodels 0.15.0, cohens_kappa([[18, 3], [2, 7]]); the R package asht 1.0.1, prevSeSp(27/40, 40, 0.9, 20, 0.7, 10).
+  t.ok(near(interval('kappa_interval').low, 0.31207) && near(interval('kappa_interval').high, 0.9187));
+  t.ok(near(interval('corrected_pass_rate_interval').low, 0.21844));
+  t.ok(near(interval('corrected_pass_rate_interval').high, 0.95347));
 
   const strict = (await statsOf(id, '?threshold=4.5')).agreement;
   t.match(strict, {
