@@ -14,7 +14,7 @@ import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { keepCertificate } from '#core/tls/mod.ts';
 import { createApiApp } from './app.ts';
-import { createEvaluatorService, createTrials } from './evaluators/mod.ts';
+import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
@@ -77,6 +77,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     requests,
     secrets,
     checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
+    checkJudgeModel: createJudgeModelCheck({ sql }),
   });
   const app = createApiApp({
     keys,

@@ -1,4 +1,5 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
+import { announce } from '#core/announcements/mod.ts';
 import { createCatalog } from '#core/catalog/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
@@ -26,6 +27,7 @@ import { createLoggingRate } from './limits/logging-rate.ts';
 import { createPolicyReader } from './limits/policy-of.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
+import { gatewayFacts } from './providers/facts.ts';
 import { createRouter } from './providers/route.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
 import { OPENAI_ERRORS } from './surfaces/error-form.ts';
@@ -135,6 +137,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     bound: warningBound(connectionBound(descriptorLimit(), 2), log),
   });
   watchConnections(metrics, server.connections);
+  const announcement = await announce({ sql, log, role: 'gateway', facts: gatewayFacts(config) });
   log.info({ address: server.url }, 'gateway serves');
   return {
     name: 'gateway',
@@ -149,7 +152,12 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       // 3. Then what they needed.
       await upstream.close();
       models.stop();
-      await Promise.all([cache.stop(SAYING_GOODBYE_MS), limiter.stop(SAYING_GOODBYE_MS), keys.stop()]);
+      await Promise.all([
+        cache.stop(SAYING_GOODBYE_MS),
+        limiter.stop(SAYING_GOODBYE_MS),
+        keys.stop(),
+        announcement.stop(),
+      ]);
       await Promise.all([sql, limitsSql, cacheSql].map((pool) => pool.end({ timeout: 1 })));
     },
   };

@@ -13,6 +13,7 @@ import { type ExternalSecrets, readExternalConfig } from '#core/schema/external.
 import type { CompileResult, ScoringType } from '#core/scoring/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#core/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
+import type { CheckJudgeModel } from './judge-models.ts';
 import type { Trials } from './trials.ts';
 
 /** One version of an evaluator. */
@@ -23,6 +24,7 @@ export type DefineOptions = {
   secrets: SecretBox;
   /** Why a URL cannot be called, as the rest of a sentence; null when it may be. */
   checkUrl: (url: string) => string | null;
+  checkJudgeModel: CheckJudgeModel;
 };
 
 export type DefinitionRequest = SecretOwner & {
@@ -73,6 +75,12 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
     default: {
       const llm_template = storable(readLlmTemplate(scoringType, value));
       if (previous !== null && isDeepStrictEqual(previous.llm_template, llm_template)) return null;
+      const { organizationId } = wanted;
+      await options.checkJudgeModel({
+        organizationId,
+        model: llm_template.model,
+        path: 'llm_template.model',
+      });
       return { ...NOTHING, llm_template };
     }
   }

@@ -7,6 +7,7 @@ import { createRuns, type Runs } from './runs.ts';
 import { createStats, type Stats } from './stats.ts';
 import { createTryOut, type TryOut } from './try-out.ts';
 
+export { createJudgeModelCheck } from './judge-models.ts';
 export { createTrials, type Trials, type TrialsOptions } from './trials.ts';
 
 /**

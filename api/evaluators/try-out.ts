@@ -54,7 +54,8 @@ export type TryOut = {
 };
 
 const DEFAULT_NAME = 'Test';
-const readLlmTemplate = llmTemplateReader(['evaluatorConfig', 'evaluator_llm_template']);
+const LLM_TEMPLATE_PATH = ['evaluatorConfig', 'evaluator_llm_template'];
+const readLlmTemplate = llmTemplateReader(LLM_TEMPLATE_PATH);
 
 /** A body as the text that a record would hold: a string has to be JSON itself. */
 function bodyText(value: unknown, path: string): string {
@@ -123,7 +124,7 @@ function llmTestJson({ outcome, use, prompt, raw, parse, durationMs }: TestResul
   };
 }
 
-export function createTryOut({ trials, secrets, checkUrl }: DefineOptions): TryOut {
+export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: DefineOptions): TryOut {
   const run = (
     organizationId: string,
     body: { testInput: TestInputBody; evaluatorName?: string },
@@ -144,6 +145,8 @@ export function createTryOut({ trials, secrets, checkUrl }: DefineOptions): TryO
       const body = parseWith(llmTestChecker, value);
       const scoringType = body.evaluatorConfig.evaluator_scoring_type as LlmScoringType;
       const llmTemplate = readLlmTemplate(scoringType, body.evaluatorConfig.evaluator_llm_template);
+      const path = [...LLM_TEMPLATE_PATH, 'model'].join('.');
+      await checkJudgeModel({ organizationId, model: llmTemplate.model, path });
       return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));
     },
 

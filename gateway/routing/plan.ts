@@ -3,9 +3,9 @@
  * them, or a group of MODELS_FILE.
  */
 import { LRUCache } from 'lru-cache';
+import { modelKey, readModelList } from '#core/catalog/mod.ts';
 import { AssayError, describeError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
-import { MAX_GROUP_ROUTES, type OperatorGroup } from '#core/schema/models-file.ts';
+import type { OperatorGroup } from '#core/schema/models-file.ts';
 import type { Route } from '../providers/route.ts';
 import { drawOrder, type Weighted } from './draw.ts';
 
@@ -22,10 +22,6 @@ export type PlannerOptions = {
   random(): number;
 };
 
-/** However they are written. */
-const MAX_ROUTES = MAX_GROUP_ROUTES;
-/** Ten of the longest names, with room for spaces. */
-const LONGEST_LIST = 3_000;
 const PLANS_KEPT = 2_000;
 
 type Members = Weighted<Route>[];
@@ -44,10 +40,7 @@ export function createPlanner(options: PlannerOptions): (model: string) => Plan 
   const known = new LRUCache<string, () => Plan>({ max: PLANS_KEPT });
 
   function read(model: string): () => Plan {
-    const names = model.includes(',') ? namesIn(model) : [model];
-    const steps = names.map((name) => groups.get(name) ?? route(name));
-    refuseRepeats(names, steps);
-    refuseLong(steps);
+    const steps = readModelList(model, { find: route, groups });
     if (steps.every((step): step is Route => !Array.isArray(step))) {
       const plan: Plan = { routes: steps };
       return () => plan;
@@ -97,52 +90,8 @@ function membersOf({ groups, route }: PlannerOptions): Map<string, Members> {
   return new Map(members);
 }
 
-function namesIn(list: string): string[] {
-  if (list.length > LONGEST_LIST) {
-    throw new AssayError(
-      'invalid_body',
-      `model must have at most ${LONGEST_LIST} characters, but has ${list.length}`,
-    );
-  }
-  const names = list.split(',').map((name) => name.trim());
-  const empty = names.indexOf('');
-  if (empty === -1) return names;
-  throw new AssayError(
-    'invalid_body',
-    `model must be one model or a list with a comma between each two, but entry ${empty + 1} of ${quoteValue(list)} is empty`,
-  );
-}
-
 /** A route, or the routes of a group. */
 type Step = Route | Members;
-
-function refuseRepeats(names: readonly string[], steps: readonly Step[]): void {
-  const first = new Map<string, string>();
-  for (const [index, step] of steps.entries()) {
-    const name = names[index]!;
-    const key = Array.isArray(step) ? name : keyOf(step);
-    const earlier = first.get(key);
-    if (earlier !== undefined) throw repeated(earlier, name);
-    first.set(key, name);
-  }
-}
-
-function repeated(earlier: string, name: string): AssayError {
-  const how =
-    earlier === name
-      ? `${quoteValue(name)} is there twice`
-      : `${quoteValue(earlier)} and ${quoteValue(name)} are the same`;
-  return new AssayError('invalid_body', `model must list each model once, but ${how}`);
-}
-
-function refuseLong(steps: readonly Step[]): void {
-  const count = steps.flat().length;
-  if (count <= MAX_ROUTES) return;
-  throw new AssayError(
-    'invalid_body',
-    `model must list at most ${MAX_ROUTES} models, those of groups included, but lists ${count}`,
-  );
-}
 
 function drawn(step: Step, random: () => number): Route[] {
   return Array.isArray(step) ? drawOrder(step, random) : [step];
@@ -152,13 +101,8 @@ function drawn(step: Step, random: () => number): Route[] {
 function withoutRepeats(routes: readonly Route[]): Route[] {
   const seen = new Set<string>();
   return routes.filter((route) => {
-    const isNew = !seen.has(keyOf(route));
-    seen.add(keyOf(route));
+    const isNew = !seen.has(modelKey(route));
+    seen.add(modelKey(route));
     return isNew;
   });
-}
-
-/** Models have names for it that differ: `gpt-4o` is `openai/gpt-4o`. A space is in no group's id. */
-function keyOf({ provider, model }: Route): string {
-  return `${provider} ${model}`;
 }

@@ -76,6 +76,7 @@ export async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<Eva
 
 /** Of 32 bytes, as the operator would set it. */
 const SECRET_KEY = Buffer.alloc(32, 7);
+export const SECRET_KEY_TEXT = SECRET_KEY.toString('base64');
 export const secretBox = createSecretBox([SECRET_KEY]);
 
 export type EvaluatorApi = TestApi & {
@@ -89,7 +90,7 @@ export type Evaluator = Record<string, unknown> & { id: string; version: number;
 
 /** The API with an evaluators process beside it. */
 export async function startEvaluatorApi(): Promise<EvaluatorApi> {
-  const api = await startTestApi({ environment: { SECRET_KEY: SECRET_KEY.toString('base64') } });
+  const api = await startTestApi({ environment: { SECRET_KEY: SECRET_KEY_TEXT } });
   const process = await startEvaluatorsProcess(api.database);
   return {
     ...api,

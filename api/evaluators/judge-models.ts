@@ -1,0 +1,143 @@
+/**
+ * Refuses judges that no gateway could call: a model that nobody knows, or one whose provider has no key for the
+ * organization. The gateways that run say what they can call; while none does, nothing can be told and nothing is refused.
+ */
+import { LRUCache } from 'lru-cache';
+import { type GatewayFacts, readAnnounced } from '#core/announcements/mod.ts';
+import { type Catalog, createCatalog, readModelList } from '#core/catalog/mod.ts';
+import { editDistance } from '#core/edit-distance.ts';
+import { AssayError } from '#core/errors.ts';
+import { inOrganization, type Sql } from '#core/postgres/mod.ts';
+import { quoteValue } from '#core/schema/check.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
+
+/** @throws AssayError invalid_body with a sentence that begins with the path of `model` */
+export type CheckJudgeModel = (judge: {
+  organizationId: string;
+  model: string;
+  /** Where the model stands in the body, as in `llm_template.model`. */
+  path: string;
+}) => Promise<void>;
+
+/** Gateways of one service are configured alike, but for the minutes of a change. */
+const MAX_GATEWAYS = 8;
+/** More are not read. */
+const MAX_SUGGESTIONS = 3;
+
+/** Makes the check; `sql` is under the role `assay_api`. */
+export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
+  const known = new LRUCache<string, Gateway>({ max: MAX_GATEWAYS });
+
+  function gatewayOf(facts: GatewayFacts): Gateway {
+    const key = JSON.stringify(facts);
+    const gateway = known.get(key) ?? new Gateway(facts);
+    known.set(key, gateway);
+    return gateway;
+  }
+
+  return async ({ organizationId, model, path }) => {
+    const { facts, stored } = await inOrganization(sql, organizationId, async (tx) => ({
+      facts: await readAnnounced(tx, 'gateway'),
+      stored: await tx<{ provider: ProviderName }[]>`
+        select provider from assay.provider_keys where organization_id = ${organizationId}`,
+    }));
+    const ownProviders = new Set(stored.map(({ provider }) => provider));
+    const refusals = facts.map((one) => gatewayOf(one).refusal(model, ownProviders));
+    // A gateway that is being replaced by one of another configuration still answers.
+    if (refusals.includes(null)) return;
+    const [refusal] = refusals;
+    if (refusal !== undefined && refusal !== null) {
+      throw new AssayError('invalid_body', `${path.replace(/model$/, '')}${refusal}`);
+    }
+  };
+}
+
+type Known = { provider: ProviderName; model: string };
+
+/** What one configuration of gateways can call. */
+class Gateway {
+  readonly #facts: GatewayFacts;
+  readonly #catalog: Catalog;
+  readonly #groups: ReadonlyMap<string, string[]>;
+  /** What can be asked for by its bare name, made at the first refusal. */
+  #ids: { id: string; providers: ProviderName[] }[] | null = null;
+
+  constructor(facts: GatewayFacts) {
+    this.#facts = facts;
+    this.#catalog = createCatalog({ models: facts.models, groups: facts.groups, source: '' });
+    this.#groups = new Map(facts.groups.map(({ id, routes }) => [id, routes.map(({ model }) => model)]));
+  }
+
+  /** Why a judge cannot be called, as a sentence that begins with `model`; null: it can. */
+  refusal(model: string, ownProviders: ReadonlySet<ProviderName>): string | null {
+    const find = (name: string) => this.#find(name, ownProviders);
+    try {
+      const found = readModelList(model, { find, groups: this.#groups });
+      // The gateway needs a key for each model of a list before it calls the first.
+      for (const group of found) if (Array.isArray(group)) group.forEach(find);
+      return null;
+    } catch (error) {
+      if (error instanceof AssayError) return error.message;
+      throw error;
+    }
+  }
+
+  #find(name: string, ownProviders: ReadonlySet<ProviderName>): Known {
+    const found = this.#catalog.providerOf(name);
+    if (found === null) {
+      const nearest = this.#nearest(name, ownProviders).map(quoteValue).join(', ');
+      throw invalid(
+        `${quoteValue(name)}, which no gateway here knows: use ${nearest === '' ? '' : `a known model such as ${nearest}, or `}provider/model`,
+      );
+    }
+    const { provider } = found;
+    const facts = this.#facts.providers[provider];
+    if (facts === undefined) {
+      throw invalid(
+        `${quoteValue(name)} of the provider ${provider}, which has no address here: ${this.#allowed(ownProviders)}`,
+      );
+    }
+    if (facts.isOpen || ownProviders.has(provider)) return found;
+    throw invalid(
+      `${quoteValue(name)} of the provider ${provider}, which has no key here: ${facts.keyVariable} is not set for the ` +
+        `gateways, and your organization has stored none with PUT /v1/provider-keys/${provider}; ${this.#allowed(ownProviders)}`,
+    );
+  }
+
+  #usable(ownProviders: ReadonlySet<ProviderName>): ProviderName[] {
+    return PROVIDER_NAMES.filter((name) => {
+      const facts = this.#facts.providers[name];
+      return facts !== undefined && (facts.isOpen || ownProviders.has(name));
+    });
+  }
+
+  #allowed(ownProviders: ReadonlySet<ProviderName>): string {
+    const usable = this.#usable(ownProviders);
+    return usable.length === 0 ? 'no provider can be called yet' : `use a model of ${usable.join(', ')}`;
+  }
+
+  /** The usable names that are most like this one. */
+  #nearest(name: string, ownProviders: ReadonlySet<ProviderName>): string[] {
+    this.#ids ??= [
+      ...this.#catalog.chatModels().map(({ id, provider }) => ({ id, providers: [provider] })),
+      ...[...this.#groups].map(([id, models]) => ({ id, providers: models.flatMap(this.#providersOf) })),
+    ];
+    const usable = this.#usable(ownProviders);
+    const asked = name.toLowerCase();
+    return this.#ids
+      .filter(({ providers }) => providers.every((provider) => usable.includes(provider)))
+      .map(({ id }) => ({ id, distance: editDistance(asked, id.toLowerCase()) }))
+      .sort((a, b) => a.distance - b.distance || (a.id < b.id ? -1 : 1))
+      .slice(0, MAX_SUGGESTIONS)
+      .map(({ id }) => id);
+  }
+
+  #providersOf = (model: string): ProviderName[] => {
+    const found = this.#catalog.providerOf(model);
+    return found === null ? [] : [found.provider];
+  };
+}
+
+function invalid(problem: string): AssayError {
+  return new AssayError('invalid_body', `model names ${problem}`);
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { describeError } from '../errors.ts';
+import { storableJson } from '../json/mod.ts';
+import type { Logger } from '../log.ts';
+import type { Sql } from '../postgres/mod.ts';
+import type { Facts } from './facts.ts';
+
+export type AnnounceOptions<Role extends keyof Facts> = {
+  sql: Sql;
+  log: Logger;
+  role: Role;
+  facts: Facts[Role];
+  /** Overrides how often the announcement is renewed. */
+  renewEveryMs?: number;
+};
+
+export type Announcement = {
+  /** Withdraws it. */
+  stop(): Promise<void>;
+};
+
+/** A small part of `LIVES_MS`, so that a renewal may fail or be late, and few enough to cost nothing. */
+const RENEW_EVERY_MS = 20_000;
+/** Rows of processes that were killed. */
+const FORGOTTEN_AFTER = '1 day';
+
+/**
+ * Announces what this process can do, and renews that until it is stopped. Resolves when the first announcement is
+ * written or has failed, which is logged: the process works without it.
+ */
+export async function announce<Role extends keyof Facts>(
+  options: AnnounceOptions<Role>,
+): Promise<Announcement> {
+  const { sql, log, role } = options;
+  const processId = randomUUID();
+  const facts = storableJson(options.facts).text;
+  let isFailing = false;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    try {
+      await sql`delete from assay.announcements where seen_at < now() - ${FORGOTTEN_AFTER}::interval`;
+      await sql`
+        insert into assay.announcements (process_id, role, facts, seen_at)
+        values (${processId}, ${role}, ${facts}::text::jsonb, now())
+        on conflict (process_id) do update set seen_at = excluded.seen_at`;
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) log.warn({ error: describeError(error) }, 'Cannot announce what this process can do');
+      isFailing = true;
+    }
+  }
+
+  await write();
+  const renewing = setInterval(() => {
+    writing = writing.then(write);
+  }, options.renewEveryMs ?? RENEW_EVERY_MS);
+  renewing.unref();
+  return {
+    stop: async () => {
+      clearInterval(renewing);
+      await writing;
+      // A process that cannot say that it ends is forgotten in time.
+      await sql`delete from assay.announcements where process_id = ${processId}`.catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * What the text of `model` says: a model, a list of models with commas between them, or a group of MODELS_FILE. Gateways
+ * route by it, and the API checks judges by it before they are made.
+ */
+import { AssayError } from '../errors.ts';
+import { quoteValue } from '../schema/check.ts';
+import { MAX_GROUP_ROUTES } from '../schema/models-file.ts';
+
+/** A model of a provider. */
+type Named = { provider: string; model: string };
+
+export type ModelListOptions<Model extends Named, Group extends readonly unknown[]> = {
+  /** Finds one model; throws an AssayError when it cannot be called. */
+  find(name: string): Model;
+  /** By their ids. */
+  groups: ReadonlyMap<string, Group>;
+};
+
+/** However they are written. */
+const MAX_MODELS = MAX_GROUP_ROUTES;
+/** Ten of the longest names, with room for spaces. */
+const LONGEST_LIST = 3_000;
+
+/**
+ * Reads the text, in its order.
+ * @throws AssayError invalid_body for a list that breaks a rule, with a sentence that begins with `model`; what `find`
+ *   throws for one of its models
+ */
+export function readModelList<Model extends Named, Group extends readonly unknown[]>(
+  text: string,
+  { find, groups }: ModelListOptions<Model, Group>,
+): (Model | Group)[] {
+  const names = text.includes(',') ? namesIn(text) : [text];
+  const found = names.map((name) => groups.get(name) ?? find(name));
+  refuseRepeats(names, found);
+  refuseLong(found);
+  return found;
+}
+
+/** Returns what tells models apart, which have names that differ: `gpt-4o` is `openai/gpt-4o`. A space is in no group's id. */
+export function modelKey({ provider, model }: Named): string {
+  return `${provider} ${model}`;
+}
+
+function namesIn(list: string): string[] {
+  if (list.length > LONGEST_LIST) {
+    throw new AssayError(
+      'invalid_body',
+      `model must have at most ${LONGEST_LIST} characters, but has ${list.length}`,
+    );
+  }
+  const names = list.split(',').map((name) => name.trim());
+  const empty = names.indexOf('');
+  if (empty === -1) return names;
+  throw new AssayError(
+    'invalid_body',
+    `model must be one model or a list with a comma between each two, but entry ${empty + 1} of ${quoteValue(list)} is empty`,
+  );
+}
+
+type Found = Named | readonly unknown[];
+
+function isGroup(found: Found): found is readonly unknown[] {
+  return Array.isArray(found);
+}
+
+function refuseRepeats(names: readonly string[], found: readonly Found[]): void {
+  const first = new Map<string, string>();
+  for (const [index, one] of found.entries()) {
+    const name = names[index]!;
+    const key = isGroup(one) ? name : modelKey(one);
+    const earlier = first.get(key);
+    if (earlier !== undefined) throw repeated(earlier, name);
+    first.set(key, name);
+  }
+}
+
+function repeated(earlier: string, name: string): AssayError {
+  const how =
+    earlier === name
+      ? `${quoteValue(name)} is there twice`
+      : `${quoteValue(earlier)} and ${quoteValue(name)} are the same`;
+  return new AssayError('invalid_body', `model must list each model once, but ${how}`);
+}
+
+function refuseLong(found: readonly Found[]): void {
+  const count = found.reduce((sum, one) => sum + (isGroup(one) ? one.length : 1), 0);
+  if (count <= MAX_MODELS) return;
+  throw new AssayError(
+    'invalid_body',
+    `model must list at most ${MAX_MODELS} models, those of groups included, but lists ${count}`,
+  );
+}

@@ -1,0 +1,19 @@
+import type { GatewayFacts } from '#core/announcements/mod.ts';
+import type { Config } from '#core/config/mod.ts';
+import { PROVIDER_NAMES } from '#core/config/mod.ts';
+import { PROVIDERS } from './registry.ts';
+
+/** Returns what a gateway of this configuration can call, for whoever makes judges. */
+export function gatewayFacts({ providers, models }: Pick<Config, 'providers' | 'models'>): GatewayFacts {
+  const reachable = PROVIDER_NAMES.flatMap((name) => {
+    const { baseUrl, needsKey, keyVariable } = PROVIDERS[name];
+    const { apiKey, baseUrl: ownUrl } = providers[name];
+    if ((ownUrl ?? baseUrl) === null) return [];
+    return [[name, { isOpen: apiKey !== null || !needsKey, keyVariable }]];
+  });
+  return {
+    providers: Object.fromEntries(reachable),
+    models: models?.models ?? [],
+    groups: models?.groups ?? [],
+  };
+}
