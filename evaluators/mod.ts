@@ -1,4 +1,5 @@
 /** The evaluators role: scores what was logged. */
+import { announce } from '#core/announcements/mod.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Config } from '#core/config/mod.ts';
 import { describeError } from '#core/errors.ts';
@@ -92,12 +93,15 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     facts: { sandbox: sandbox.tier },
   });
   const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.evaluatorsPort });
+  const { tier, why } = sandbox;
+  const announcement = await announce({ sql, log, role: 'evaluators', facts: { sandbox: tier, why } });
   log.info({ address: server.url, sandbox: sandbox.tier, why: sandbox.why }, 'evaluators serve');
   return {
     name: 'evaluators',
     address: server.url,
     stop: () =>
       stopInOrder([
+        { what: 'Withdrawing the announcement', run: () => announcement.stop() },
         // 1. Nothing new; what was begun comes to its outcome, or goes back.
         {
           what: 'Finishing evaluations',

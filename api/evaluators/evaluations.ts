@@ -3,11 +3,12 @@ import { AssayError } from '#core/errors.ts';
 import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { parseWith } from '#core/schema/check.ts';
 import { storableText } from '#core/schema/text.ts';
-import type { EvaluationState, Probe } from '#core/scoring/mod.ts';
+import type { EvaluationState, Lane, Probe } from '#core/scoring/mod.ts';
 import { DEFAULT_LIMIT, type EvaluationQueryBody, evaluationQueryChecker } from './bodies.ts';
 import { usdOrNull } from './budget.ts';
 import type { Context } from './context.ts';
 import { isUuid, readWholeId, unknown } from './ids.ts';
+import { readWaitReason, type WaitReason } from './waiting.ts';
 
 export type EvaluationJson = {
   id: string;
@@ -21,6 +22,8 @@ export type EvaluationJson = {
   probe: Probe | null;
   run_id: string | null;
   state: EvaluationState;
+  /** Why a pending one cannot have its turn; null: it can. */
+  waiting: string | null;
   attempts: number;
   score: number | null;
   label: string | null;
@@ -62,6 +65,7 @@ type EvaluationRow = {
   created_at: Date;
   probe: Probe | '';
   run_id: string | null;
+  lane: Lane;
   state: EvaluationState;
   attempts: number;
   score: number | null;
@@ -100,7 +104,7 @@ function judgeJson(row: EvaluationRow): EvaluationJson['judge'] {
   };
 }
 
-function evaluationJson(row: EvaluationRow): EvaluationJson {
+function evaluationJson(row: EvaluationRow, waitReason: WaitReason): EvaluationJson {
   return {
     id: row.evaluation_id,
     evaluator_id: row.evaluator_id,
@@ -111,6 +115,7 @@ function evaluationJson(row: EvaluationRow): EvaluationJson {
     probe: row.probe === '' ? null : row.probe,
     run_id: row.run_id,
     state: row.state,
+    waiting: row.state === 'pending' ? waitReason(row.lane) : null,
     attempts: row.attempts,
     score: row.score,
     label: row.label,
@@ -136,6 +141,10 @@ async function find(tx: TransactionSql, organizationId: string, id: string): Pro
     where e.organization_id = ${organizationId} and e.evaluation_id = ${readWholeId('evaluation', id)}`;
   if (row === undefined) throw unknown('evaluation', id);
   return row;
+}
+
+async function show(tx: TransactionSql, organizationId: string, id: string): Promise<EvaluationJson> {
+  return evaluationJson(await find(tx, organizationId, id), await readWaitReason(tx));
 }
 
 function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
@@ -171,22 +180,19 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
       // What cannot be an id is nobody's.
       if ([query.evaluatorId, query.runId].some((id) => id !== undefined && !isUuid(id))) return [];
       const { limit = DEFAULT_LIMIT, offset = 0 } = query;
-      const rows = await inOrganization(
-        sql,
-        organizationId,
-        (tx) => tx<EvaluationRow[]>`
+      return inOrganization(sql, organizationId, async (tx) => {
+        const rows = await tx<EvaluationRow[]>`
           select ${columns(tx)}
           where e.organization_id = ${organizationId} ${conditions(tx, query)}
           order by e.scheduled_at desc, e.evaluation_id desc
-          limit ${limit} offset ${offset}`,
-      );
-      return rows.map(evaluationJson);
+          limit ${limit} offset ${offset}`;
+        const waitReason = await readWaitReason(tx);
+        return rows.map((row) => evaluationJson(row, waitReason));
+      });
     },
 
     async get(organizationId, id) {
-      return inOrganization(sql, organizationId, async (tx) =>
-        evaluationJson(await find(tx, organizationId, id)),
-      );
+      return inOrganization(sql, organizationId, (tx) => show(tx, organizationId, id));
     },
 
     async retry(organizationId, id) {
@@ -202,7 +208,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
         if (retried.length === 0) {
           return refuse(tx, organizationId, id, { from: RETRIED_FROM, what: 'tried again' });
         }
-        return evaluationJson(await find(tx, organizationId, id));
+        return show(tx, organizationId, id);
       });
     },
 
@@ -217,7 +223,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
         if (cancelled.length === 0) {
           return refuse(tx, organizationId, id, { from: CANCELLED_FROM, what: 'cancelled' });
         }
-        return evaluationJson(await find(tx, organizationId, id));
+        return show(tx, organizationId, id);
       });
     },
   };

@@ -1,8 +1,9 @@
 /** An evaluator as a row, and as callers see it. */
 import type { CodeTemplate, LlmTemplate } from '#core/schema/evaluator.ts';
 import type { ExternalConfig } from '#core/schema/external.ts';
-import type { PauseReason, ScoringType } from '#core/scoring/mod.ts';
+import { laneOf, type PauseReason, type ScoringType } from '#core/scoring/mod.ts';
 import { usdOrNull } from './budget.ts';
+import type { WaitReason } from './waiting.ts';
 
 /** What an evaluator does: one of the three is there. */
 export type Templates = {
@@ -39,12 +40,14 @@ export type EvaluatorJson = Templates & {
   version: number;
   /** Why it was stopped; null: it runs. */
   paused: { reason: PauseReason; message: string } | null;
+  /** Why none of its evaluations can begin; null: they can. */
+  waiting: string | null;
   /** What its judges may cost a day (UTC); null: no limit. */
   daily_budget_usd: number | null;
 };
 
 /** The fields of the interface, in its order, and then ours. */
-export function evaluatorJson(row: EvaluatorRow): EvaluatorJson {
+export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): EvaluatorJson {
   return {
     id: row.evaluator_id,
     name: row.name,
@@ -58,6 +61,7 @@ export function evaluatorJson(row: EvaluatorRow): EvaluatorJson {
     version: row.version,
     paused:
       row.paused_reason === null ? null : { reason: row.paused_reason, message: row.paused_message ?? '' },
+    waiting: waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
     daily_budget_usd: usdOrNull(row.daily_budget_nano),
   };
 }

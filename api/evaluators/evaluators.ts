@@ -3,15 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { AssayError } from '#core/errors.ts';
 import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { parseWith, quoteValue } from '#core/schema/check.ts';
-import { MAX_EVALUATOR_NAME_LENGTH, templateFieldOf } from '#core/schema/evaluator.ts';
-import { foldName, storableText } from '#core/schema/text.ts';
-import { type ScoringType, scoreKeyOf } from '#core/scoring/mod.ts';
+import { templateFieldOf } from '#core/schema/evaluator.ts';
+import { foldName } from '#core/schema/text.ts';
+import type { ScoringType } from '#core/scoring/mod.ts';
 import { evaluatorChangeChecker, evaluatorQueryChecker, newEvaluatorChecker } from './bodies.ts';
 import { readBudget } from './budget.ts';
 import type { Context } from './context.ts';
 import { type Definition, define, ownTemplate } from './define.ts';
 import { type EvaluatorJson, type EvaluatorRow, evaluatorJson } from './evaluator-json.ts';
 import { readUuid, unknown } from './ids.ts';
+import { readName } from './read-name.ts';
 import { setStates } from './set-states.ts';
 import {
   addVersion,
@@ -25,6 +26,7 @@ import {
   unpauseEvaluator,
   updateEvaluator,
 } from './store.ts';
+import { readWaitReason } from './waiting.ts';
 
 export type Evaluators = {
   create(organizationId: string, body: unknown): Promise<EvaluatorJson>;
@@ -43,23 +45,6 @@ const MAX_CHANGE_ATTEMPTS = 5;
 
 const CHANGEABLE = ['name', 'llm_template', 'code_template', 'external_config', 'daily_budget_usd'] as const;
 
-function readName(name: string): { name: string; scoreKey: string } {
-  const length = [...name].length;
-  if (length < 1 || length > MAX_EVALUATOR_NAME_LENGTH) {
-    throw new AssayError(
-      'invalid_body',
-      `name must have 1 to ${MAX_EVALUATOR_NAME_LENGTH} characters, but has ${length}`,
-    );
-  }
-  const stored = storableText(name);
-  const scoreKey = scoreKeyOf(stored);
-  if (scoreKey !== '') return { name: stored, scoreKey };
-  throw new AssayError(
-    'invalid_body',
-    `name must hold a letter or a digit, as its scores are stored by those, but is ${quoteValue(name)}`,
-  );
-}
-
 /** Only judges cost. */
 function readBudgetOf(scoringType: ScoringType, value: unknown): number | null {
   const budget = readBudget(value);
@@ -76,6 +61,10 @@ export async function requireEvaluator(
   const row = await findEvaluator(tx, organizationId, id);
   if (row === undefined) throw unknown('evaluator', id);
   return row;
+}
+
+async function shown(tx: TransactionSql, row: EvaluatorRow): Promise<EvaluatorJson> {
+  return evaluatorJson(row, await readWaitReason(tx));
 }
 
 /** @throws AssayError conflict: two evaluators with one score key would write over each other's scores */
@@ -135,7 +124,7 @@ export function createEvaluators(context: Context): Evaluators {
         version: definition === null ? current.version : current.version + 1,
         at,
       });
-      return evaluatorJson(row);
+      return shown(tx, row);
     });
   }
 
@@ -169,20 +158,23 @@ export function createEvaluators(context: Context): Evaluators {
         const at = new Date(clock.now());
         await insertEvaluator(tx, { ...owner, ...named, scoringType, dailyBudgetNano, at });
         await addVersion(tx, { ...owner, version: 1, definition, at });
-        return evaluatorJson(await requireEvaluator(tx, organizationId, evaluatorId));
+        return shown(tx, await requireEvaluator(tx, organizationId, evaluatorId));
       });
     },
 
     async get(organizationId, id) {
       const evaluatorId = readUuid('evaluator', id);
       return inOrganization(sql, organizationId, async (tx) =>
-        evaluatorJson(await requireEvaluator(tx, organizationId, evaluatorId)),
+        shown(tx, await requireEvaluator(tx, organizationId, evaluatorId)),
       );
     },
 
     async query(organizationId, value) {
       const { name, scoring_type, isPaused } = parseWith(evaluatorQueryChecker, value);
-      const rows = await inOrganization(sql, organizationId, (tx) => listEvaluators(tx, organizationId));
+      const { rows, waitReason } = await inOrganization(sql, organizationId, async (tx) => ({
+        rows: await listEvaluators(tx, organizationId),
+        waitReason: await readWaitReason(tx),
+      }));
       // They are few, and names are folded by one function only.
       return rows
         .filter(
@@ -191,7 +183,7 @@ export function createEvaluators(context: Context): Evaluators {
             (scoring_type === undefined || row.scoring_type === scoring_type) &&
             (isPaused === undefined || (row.paused_reason !== null) === isPaused),
         )
-        .map(evaluatorJson);
+        .map((row) => evaluatorJson(row, waitReason));
     },
 
     async change(organizationId, id, value) {
@@ -216,13 +208,13 @@ export function createEvaluators(context: Context): Evaluators {
 
     async resume(organizationId, id) {
       const evaluatorId = readUuid('evaluator', id);
-      const row = await inOrganization(sql, organizationId, async (tx) => {
+      const resumed = await inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await unpauseEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
-        return requireEvaluator(tx, organizationId, evaluatorId);
+        return shown(tx, await requireEvaluator(tx, organizationId, evaluatorId));
       });
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
-      return evaluatorJson(row);
+      return resumed;
     },
   };
 }

@@ -53,6 +53,7 @@ t.test('each type is answered with the fields of the interface, those of other t
       updated_at: made.created_at,
       version: 1,
       paused: null,
+      waiting: null,
       daily_budget_usd: null,
     });
     t.strictSame(await api.make(`/v1/evaluator/${made.id}`), made, 'and so it is found');

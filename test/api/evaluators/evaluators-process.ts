@@ -1,5 +1,7 @@
 /** Stands for the evaluators process at its own boundary: takes trials from the database, and answers as a test says. */
 
+import { announce } from '#core/announcements/mod.ts';
+import { createLogger } from '#core/log.ts';
 import { listen } from '#core/postgres/mod.ts';
 import type { Outcome, TestResult, TrialBody, TrialResult } from '#core/scoring/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
@@ -54,6 +56,12 @@ export async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<Eva
       where trial_id = ${trialId}`;
     if (started.tells) await sql`select pg_notify('assay_trial_results', ${trialId})`;
   }
+  const announcement = await announce({
+    sql,
+    log: createLogger({ role: 'test', level: 'silent' }),
+    role: 'evaluators',
+    facts: { sandbox: 'chroot', why: null },
+  });
   await new Promise<void>((resolve) => {
     const listening = listen({
       sql,
@@ -68,6 +76,7 @@ export async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<Eva
     });
     started.stop = async () => {
       await listening.stop();
+      await announcement.stop();
       await Promise.allSettled(under);
     };
   });

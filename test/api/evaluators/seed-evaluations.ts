@@ -9,7 +9,9 @@ export type SeedEvaluation = {
   created_at?: Date;
   probe?: string;
   run_id?: string | null;
+  lane?: string;
   state?: string;
+  due_at?: Date;
   attempts?: number;
   score?: number | null;
   label?: string | null;

@@ -1,0 +1,26 @@
+import { AssayError } from '#core/errors.ts';
+import { quoteValue } from '#core/schema/check.ts';
+import { MAX_EVALUATOR_NAME_LENGTH } from '#core/schema/evaluator.ts';
+import { storableText } from '#core/schema/text.ts';
+import { scoreKeyOf } from '#core/scoring/mod.ts';
+
+/**
+ * Reads an evaluator's name, and the key that its scores are stored by.
+ * @throws AssayError invalid_body
+ */
+export function readName(name: string): { name: string; scoreKey: string } {
+  const length = [...name].length;
+  if (length < 1 || length > MAX_EVALUATOR_NAME_LENGTH) {
+    throw new AssayError(
+      'invalid_body',
+      `name must have 1 to ${MAX_EVALUATOR_NAME_LENGTH} characters, but has ${length}`,
+    );
+  }
+  const stored = storableText(name);
+  const scoreKey = scoreKeyOf(stored);
+  if (scoreKey !== '') return { name: stored, scoreKey };
+  throw new AssayError(
+    'invalid_body',
+    `name must hold a letter or a digit, as its scores are stored by those, but is ${quoteValue(name)}`,
+  );
+}

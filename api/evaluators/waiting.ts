@@ -1,0 +1,18 @@
+import { readAnnounced } from '#core/announcements/mod.ts';
+import type { TransactionSql } from '#core/postgres/mod.ts';
+import { type Lane, publicMessage } from '#core/scoring/mod.ts';
+
+/** Returns why evaluations of a lane wait, as a sentence for callers; null: nothing but their turn keeps them. */
+export type WaitReason = (lane: Lane) => string | null;
+
+/** Reads what the evaluators processes that run now can do. */
+export async function readWaitReason(tx: TransactionSql): Promise<WaitReason> {
+  const processes = await readAnnounced(tx, 'evaluators');
+  if (processes.length === 0) return () => 'Evaluations wait, as no evaluators process runs';
+  if (processes.some(({ sandbox }) => sandbox !== 'none')) return () => null;
+  const why = processes.map((one) => one.why ?? 'the sandbox is not available').join('; ');
+  const sentence = publicMessage(
+    `Evaluations wait for an evaluators process with a sandbox for Python, which none that runs has: ${why}`,
+  );
+  return (lane) => (lane === 'python' ? sentence : null);
+}
