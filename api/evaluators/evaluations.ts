@@ -30,6 +30,8 @@ export type EvaluationJson = {
   reasoning: string | null;
   traces: string | null;
   flags: string[];
+  /** What the record lacked, as in `response.chioces is missing in this record`. */
+  warnings: string[];
   /** The last failure, or why there was nothing to score. */
   error: { code: string; message: string | null } | null;
   /** Null when no judge was called. */
@@ -73,6 +75,7 @@ type EvaluationRow = {
   reasoning: string | null;
   traces: string | null;
   flags: string[];
+  warnings: string[];
   error_code: string | null;
   error_message: string | null;
   judge_model: string | null;
@@ -122,6 +125,7 @@ function evaluationJson(row: EvaluationRow, waitReason: WaitReason): EvaluationJ
     reasoning: row.reasoning,
     traces: row.traces,
     flags: row.flags,
+    warnings: row.warnings,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message },
     judge: judgeJson(row),
     scheduled_at: row.scheduled_at.toISOString(),

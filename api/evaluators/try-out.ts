@@ -24,6 +24,7 @@ export type LlmTestJson = {
   label: string | null;
   reasoning: string | null;
   flags: string[];
+  warnings: string[];
   usage: { prompt_tokens: number | null; completion_tokens: number | null; calls: number } | null;
   cost: number | null;
   prompt: string | null;
@@ -104,9 +105,10 @@ function scoreOf(outcome: Outcome) {
   return { score, label, reasoning, flags };
 }
 
-function llmTestJson({ outcome, use, prompt, raw, parse, durationMs }: TestResult): LlmTestJson {
+function llmTestJson({ outcome, use, warnings, prompt, raw, parse, durationMs }: TestResult): LlmTestJson {
   return {
     ...scoreOf(outcome),
+    warnings,
     usage:
       use === null
         ? null

@@ -44,6 +44,7 @@ export const SKIP_REASONS = [
   'evaluator_deleted',
   'request_deleted',
   'evaluator_call',
+  'variables_missing',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
@@ -140,7 +141,12 @@ export type JudgeUse = {
   latencyMs: number;
 };
 
-export type Evaluated = { outcome: Outcome; use: JudgeUse | null };
+export type Evaluated = {
+  outcome: Outcome;
+  use: JudgeUse | null;
+  /** What whoever trusts the outcome should know of the record: sentences for callers. Absent: nothing. */
+  warnings?: string[];
+};
 
 /** What an evaluator looks at: one request and its answer. */
 export type Subject = {

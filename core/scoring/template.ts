@@ -23,6 +23,8 @@ export type Rendered = {
   text: string;
   /** Some value was too large, and stands there without its middle. */
   truncated: boolean;
+  /** The variables that the subject has no value for. */
+  missing: string[];
 };
 
 /** In bytes of UTF-8. */
@@ -128,7 +130,8 @@ function ownMember(value: unknown, name: string): unknown {
 }
 
 /**
- * Writes the prompt for a subject. Values that the subject does not have are `null`.
+ * Writes the prompt for a subject. Values that the subject does not have are `null`, and told as missing: one that is
+ * null in the record itself is not.
  * @param maxValueCharacters what all values may take together; the largest ones are cut in their middle
  */
 export function renderTemplate(
@@ -138,9 +141,12 @@ export function renderTemplate(
 ): Rendered {
   const values = new Map<string, string | Long>();
   const lengths: number[] = [];
+  const missing = new Set<string>();
   for (const part of template.parts) {
     if (!('variable' in part)) continue;
-    const value = values.get(part.variable) ?? encodeValue(part.lookup(subject));
+    const found = part.lookup(subject);
+    if (found === undefined) missing.add(part.variable);
+    const value = values.get(part.variable) ?? encodeValue(found);
     values.set(part.variable, value);
     lengths.push(lengthOf(value));
   }
@@ -158,7 +164,7 @@ export function renderTemplate(
     written.set(part.variable, text);
     return text;
   });
-  return { text: texts.join(''), truncated };
+  return { text: texts.join(''), truncated, missing: [...missing] };
 }
 
 /** A text with its JSON: what is cut is the text, so that what remains is JSON again. */

@@ -45,6 +45,7 @@ export type TestResult = {
   kind: 'test';
   outcome: Outcome;
   use: JudgeUse | null;
+  warnings: string[];
   /** What Python printed, whatever the outcome; null where nothing can print. */
   traces: string | null;
   durationMs: number;

@@ -62,10 +62,9 @@ const MAX_RAW_CHARACTERS = 16_384;
 export async function judge(options: JudgeOptions): Promise<Judged> {
   const { template, scoringType, subject, probe = null } = options;
   const scale = scaleOf({ scoringType, template, requestId: subject.requestId, probe });
-  const { text: prompt, truncated } = renderTemplate(
-    parseTemplate(template.prompt),
-    applyProbe(subject, probe, scale),
-  );
+  const parsed = parseTemplate(template.prompt);
+  const { text: prompt, truncated, missing } = renderTemplate(parsed, applyProbe(subject, probe, scale));
+  if (missing.length === parsed.variables.length) return withoutData(prompt, missing);
   const question = { model: template.model, evaluatorName: options.evaluatorName, scale, prompt, turns: [] };
   const attempt = new Attempt(question, options);
   const outcome = await attempt.run();
@@ -75,7 +74,25 @@ export async function judge(options: JudgeOptions): Promise<Judged> {
     if (judgesItself(subject.model, [template.model, use?.model ?? null]))
       outcome.flags.push('self_preference');
   }
-  return { outcome, use, prompt, raw: attempt.raw, parse: attempt.parse };
+  const warnings = missing.map((variable) => `${shownVariable(variable)} is missing in this record`);
+  return { outcome, use, warnings, prompt, raw: attempt.raw, parse: attempt.parse };
+}
+
+/** A prompt without any of its values asks nothing of the record: a judge would score the word `null`. */
+function withoutData(prompt: string, missing: readonly string[]): Judged {
+  const names = missing.map(shownVariable).join(', ');
+  const message = publicMessage(`All variables of the prompt are missing in this record: ${names}`);
+  const outcome = { state: 'skipped', reason: 'variables_missing', message } as const;
+  return { outcome, use: null, prompt, raw: null, parse: null };
+}
+
+/** Paths can be as long as a prompt. */
+const SHOWN_VARIABLE_CHARACTERS = 100;
+
+function shownVariable(variable: string): string {
+  return variable.length > SHOWN_VARIABLE_CHARACTERS
+    ? publicMessage(`${variable.slice(0, SHOWN_VARIABLE_CHARACTERS)}…`)
+    : publicMessage(variable);
 }
 
 class Attempt {

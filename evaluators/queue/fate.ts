@@ -26,6 +26,7 @@ export type Fate = {
   reasoning: string | null;
   traces: string | null;
   flags: string[];
+  warnings: string[];
   errorCode: EvaluationErrorCode | SkipReason | null;
   errorMessage: string | null;
   pause: PauseReason | null;
@@ -39,6 +40,7 @@ const NOTHING: Omit<Fate, 'state'> = {
   reasoning: null,
   traces: null,
   flags: [],
+  warnings: [],
   errorCode: null,
   errorMessage: null,
   pause: null,
@@ -72,17 +74,22 @@ export function postponed(dueInMs: number): Fate {
 }
 
 /** After an attempt that was made. */
-export function fateOf({ outcome }: Evaluated, attempt: number, random: () => number = Math.random): Fate {
+export function fateOf(
+  { outcome, warnings = [] }: Evaluated,
+  attempt: number,
+  random: () => number = Math.random,
+): Fate {
   switch (outcome.state) {
     case 'completed': {
       const { score, label, reasoning, traces, flags } = outcome;
-      return { ...NOTHING, state: 'completed', score, label, reasoning, traces, flags };
+      return { ...NOTHING, state: 'completed', score, label, reasoning, traces, flags, warnings };
     }
     case 'skipped':
       return skipped(outcome.reason, outcome.message);
     case 'failed': {
       const { code, retry, retryAfterMs, pause, traces } = outcome;
-      const failure = { ...NOTHING, errorCode: code, errorMessage: publicMessage(outcome.message), traces };
+      const told = { errorCode: code, errorMessage: publicMessage(outcome.message) };
+      const failure = { ...NOTHING, ...told, traces, warnings };
       if (pause !== null) return { ...failure, state: 'paused', pause };
       if (retry === 'never') return { ...failure, state: 'error' };
       if (attempt >= MAX_ATTEMPTS) return { ...failure, state: 'dead' };

@@ -55,6 +55,7 @@ async function write(
         reasoning = case when is_ours then ${fate.reasoning} else e.reasoning end,
         traces = case when is_ours then ${fate.traces} else e.traces end,
         flags = case when is_ours then ${fate.flags}::text[] else e.flags end,
+        warnings = case when is_ours then ${fate.warnings}::text[] else e.warnings end,
         error_code = case when is_ours then ${fate.errorCode} else e.error_code end,
         error_message = case when is_ours then ${fate.errorMessage} else e.error_message end,
         finished_at = case when is_ours and ${isFinal(fate)} then now() else e.finished_at end,

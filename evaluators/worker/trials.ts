@@ -146,11 +146,12 @@ async function run(
     definition,
     items: [{ evaluationId: `trial-${trialId}`, call, probe: null }],
   });
-  const { outcome, use, prompt, raw, parse } = scored!;
+  const { outcome, use, warnings = [], prompt, raw, parse } = scored!;
   const result: TestResult = {
     kind: 'test',
     outcome,
     use,
+    warnings,
     traces: outcome.state === 'skipped' ? null : outcome.traces,
     durationMs: Math.round(clock.monotonic() - beganAt),
     prompt: prompt ?? null,

@@ -30,6 +30,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
       attempts: 1,
       score: 0.25,
       reasoning: 'Because.',
+      warnings: ['inputs.city is missing in this record'],
       judge_calls: 1,
       judge_model: 'gpt-4o-mini',
       judge_request_ids: ['j1'],
@@ -65,6 +66,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     reasoning: 'Because.',
     traces: null,
     flags: [],
+    warnings: ['inputs.city is missing in this record'],
     error: null,
     judge: {
       model: 'gpt-4o-mini',

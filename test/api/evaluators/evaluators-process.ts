@@ -36,7 +36,7 @@ const NOTHING = { label: null, reasoning: null, traces: null, flags: [] };
 
 /** The result of a test without a judge. */
 export function tested(outcome: Outcome, rest: Partial<TestResult> = {}): TestResult {
-  const nothing = { use: null, traces: null, prompt: null, raw: null, parse: null };
+  const nothing = { use: null, warnings: [], traces: null, prompt: null, raw: null, parse: null };
   return { kind: 'test', outcome, durationMs: 3, ...nothing, ...rest };
 }
 

@@ -16,6 +16,7 @@ export type SeedEvaluation = {
   score?: number | null;
   label?: string | null;
   reasoning?: string | null;
+  warnings?: string[];
   error_code?: string | null;
   error_message?: string | null;
   judge_calls?: number;

@@ -91,6 +91,7 @@ t.test('an LLM test tells the score, what it cost, the prompt, the raw answer an
     label: null,
     reasoning: 'It is.',
     flags: ['parse_fallback'],
+    warnings: [],
     usage: { prompt_tokens: 12, completion_tokens: 3, calls: 1 },
     cost: 0.0000015,
     prompt: 'Is "Hello" polite?',

@@ -44,6 +44,7 @@ const completed = (score: number): Fate =>
         flags: ['repaired'],
       },
       use: null,
+      warnings: ['inputs.city is missing in this record'],
     },
     1,
   );
@@ -102,6 +103,7 @@ t.test('an outcome, its score and what it cost are written together', async (t) 
     score: 0.7,
     reasoning: 'It is.',
     flags: ['repaired'],
+    warnings: ['inputs.city is missing in this record'],
     attempts: 1,
     error_code: null,
     finished_at: Date,
