@@ -4,6 +4,7 @@ import type { AllowList } from './allow-list.ts';
 import { checkOutboundUrl, hostOf } from './check-url.ts';
 import { ForbiddenAddressError, guardedConnector, type Lookup } from './connector.ts';
 import { OutboundError } from './outbound-error.ts';
+import { requestOrResend, watchReuse } from './resend.ts';
 
 export type OutboundRequest = {
   url: string;
@@ -46,30 +47,37 @@ export function createOutbound(options: {
   connectMs?: number;
 }): Outbound {
   const { allow, connectMs = CONNECT_MS } = options;
-  const agent = new Agent({
+  const settings = {
     allowH2: false,
     connections: MAX_CONNECTIONS_PER_ORIGIN,
-    pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: guardedConnector({ allow, connectMs, lookup: options.lookup, ca: options.ca }),
+    connect: watchReuse(guardedConnector({ allow, connectMs, lookup: options.lookup, ca: options.ca })),
     // One deadline of ours instead of two: these would let a byte a second go on for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
-  });
+  };
+  const agents = {
+    kept: new Agent({ ...settings, pipelining: 1 }),
+    fresh: new Agent({ ...settings, pipelining: 0 }),
+  };
   return {
     checkUrl: (url) => checkOutboundUrl(url, allow),
     post: async (request) => {
       // Again, though it was checked when it was stored: what is allowed may have changed since.
       if (checkOutboundUrl(request.url, allow) !== null) throw new OutboundError('forbidden', FORBIDDEN);
-      return callWithin(agent, request);
+      return callWithin(agents, request);
     },
-    close: () => agent.destroy(),
+    close: async () => {
+      await Promise.all([agents.kept.destroy(), agents.fresh.destroy()]);
+    },
   };
 }
 
+type Agents = { kept: Agent; fresh: Agent };
+
 const FORBIDDEN = 'The address does not lead to a public host, or to one that OUTBOUND_ALLOW admits';
 
-async function callWithin(agent: Agent, request: OutboundRequest): Promise<OutboundAnswer> {
+async function callWithin(agents: Agents, request: OutboundRequest): Promise<OutboundAnswer> {
   request.signal?.throwIfAborted();
   const host = hostOf(new URL(request.url));
   const over = new AbortController();
@@ -81,7 +89,7 @@ async function callWithin(agent: Agent, request: OutboundRequest): Promise<Outbo
     over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
   });
   try {
-    return await Promise.race([exchange(agent, request, over.signal), stopped]);
+    return await Promise.race([exchange(agents, request, over.signal), stopped]);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
     request.signal?.throwIfAborted();
@@ -95,12 +103,12 @@ async function callWithin(agent: Agent, request: OutboundRequest): Promise<Outbo
 }
 
 async function exchange(
-  agent: Agent,
+  agents: Agents,
   request: OutboundRequest,
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const url = new URL(request.url);
-  const answer = await agent.request({
+  const answer = await requestOrResend(agents, {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: 'POST',

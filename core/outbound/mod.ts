@@ -6,3 +6,4 @@ export { type AllowList, parseAllowList } from './allow-list.ts';
 export { checkOutboundUrl } from './check-url.ts';
 export { createOutbound, type Outbound, type OutboundAnswer, type OutboundRequest } from './client.ts';
 export { OutboundError, type OutboundFailure } from './outbound-error.ts';
+export { requestOrResend, watchReuse } from './resend.ts';

@@ -2,10 +2,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { requestOrResend, watchReuse } from '#core/outbound/mod.ts';
 import { pinnedConnector } from './pinned-connector.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 
@@ -67,17 +68,20 @@ const MAX_CONNECTIONS = 512;
 export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
   const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile: certFile = null } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
-  const pool = new Pool(url.origin, {
+  const settings = {
     connections: MAX_CONNECTIONS,
-    pipelining: 1,
-    allowH2: false,
-    connect:
+    connect: watchReuse(
       certFile === null
-        ? { timeout: timeouts.connectMs }
+        ? buildConnector({ allowH2: false, timeout: timeouts.connectMs })
         : pinnedConnector({ certFile, timeoutMs: timeouts.connectMs }),
+    ),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
-  });
+  };
+  const pools = {
+    kept: new Pool(url.origin, { ...settings, pipelining: 1 }),
+    fresh: new Pool(url.origin, { ...settings, pipelining: 0 }),
+  };
   const plans = createPlanMemory();
   return {
     callFor: (organizationId, evaluationId) => ({
@@ -85,7 +89,8 @@ export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
       clock,
       send: (body, signal) =>
         exchange({
-          pool,
+          pools,
+          origin: url.origin,
           path: url.pathname,
           headers: { ...options.internalHeaders(organizationId, evaluationId), ...HEADERS },
           body: JSON.stringify(body),
@@ -95,14 +100,17 @@ export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
           signal,
         }),
     }),
-    close: () => pool.destroy(),
+    close: async () => {
+      await Promise.all([pools.kept.destroy(), pools.fresh.destroy()]);
+    },
   };
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
 
 type Exchange = {
-  pool: Pool;
+  pools: { kept: Pool; fresh: Pool };
+  origin: string;
   path: string;
   headers: Record<string, string>;
   body: string;
@@ -115,7 +123,7 @@ type Exchange = {
 class TooLarge extends Error {}
 
 async function exchange(options: Exchange): Promise<JudgeReply> {
-  const { pool, path, headers, body, timeouts, clock, maxAnswerBytes } = options;
+  const { pools, origin, path, headers, body, timeouts, clock, maxAnswerBytes } = options;
   const startedMs = clock.monotonic();
   const total = new AbortController();
   const timer = setTimeout(() => total.abort(), timeouts.totalMs);
@@ -123,7 +131,7 @@ async function exchange(options: Exchange): Promise<JudgeReply> {
     options.signal === undefined ? total.signal : AbortSignal.any([options.signal, total.signal]);
   let requestId: string | null = null;
   try {
-    const answer = await pool.request({ method: 'POST', path, headers, body, signal });
+    const answer = await requestOrResend(pools, { method: 'POST', origin, path, headers, body, signal });
     requestId = textOf(answer.headers['service-request-id']);
     const bytes = await readBounded(answer.body, maxAnswerBytes);
     const plain = await decode(bytes, textOf(answer.headers['content-encoding']), maxAnswerBytes);

@@ -25,7 +25,12 @@ export function pinnedConnector({ certFile, timeoutMs }: { certFile: string; tim
   };
   readAgain();
   // No cached sessions: a resumed one shows no certificate.
-  const connect = buildConnector({ timeout: timeoutMs, rejectUnauthorized: false, maxCachedSessions: 0 });
+  const connect = buildConnector({
+    allowH2: false,
+    timeout: timeoutMs,
+    rejectUnauthorized: false,
+    maxCachedSessions: 0,
+  });
   const connector: buildConnector.connector = (options, callback) => {
     readAgain();
     connect(options, (...[error, socket]) => {

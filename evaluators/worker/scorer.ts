@@ -56,6 +56,9 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     // Most of the time a task waits for somebody's answer.
     concurrentTasksPerWorker: Math.ceil((2 * concurrency) / threads),
     idleTimeout: Number.POSITIVE_INFINITY,
+    // By default an idle thread sleeps in Atomics.wait, where neither its timers nor its sockets wake it: it would keep
+    // connections that the gateway has long closed, and lose the next call on each of them.
+    atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
   const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });

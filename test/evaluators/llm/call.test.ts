@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
 import {
@@ -218,4 +220,38 @@ t.test('many judges are asked at once over one edge', async (t) => {
     scores,
     Array.from({ length: 200 }, (_, number) => (number % 5) + 1),
   );
+});
+
+t.test('a call that is lost on a kept connection is made again at once, and counts as one', async (t) => {
+  let connections = 0;
+  let lost = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    let requests = 0;
+    socket.on('error', () => {});
+    let received = '';
+    socket.on('data', (bytes) => {
+      received += bytes.toString();
+      // Head and body may come apart.
+      if (!received.endsWith('}')) return;
+      received = '';
+      requests += 1;
+      const body = verdict(connections);
+      if (requests > 1) {
+        lost += 1;
+        socket.resetAndDestroy();
+      } else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const lossy = edge({ gatewayUrl: `http://127.0.0.1:${port}` });
+  t.teardown(async () => {
+    await lossy.close();
+    server.close();
+  });
+  t.match(await asks(lossy), { outcome: { state: 'completed', score: 1 }, use: { calls: 1 } });
+  await setImmediate(); // undici reuses a connection one turn of the event loop later
+  t.match(await asks(lossy), { outcome: { state: 'completed', score: 2 }, use: { calls: 1 } });
+  t.equal(lost, 1);
 });
