@@ -6,14 +6,18 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#core/clock.ts';
 import { AssayError } from '#core/errors.ts';
+import { FairSlots } from '#core/fair-slots.ts';
 import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, listen, type Sql } from '#core/postgres/mod.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
 
+type Trial = { organizationId: string; body: TrialBody };
+
 export type Trials = {
   /**
    * Has a trial done, and waits for its result.
-   * @throws AssayError evaluators_unavailable when no evaluators process takes it, or none is done in time
+   * @throws AssayError evaluators_unavailable when too many trials are under way for too long, no evaluators process takes
+   *   it, or it is not done in time
    */
   run<Body extends TrialBody>(trial: { organizationId: string; body: Body }): Promise<TrialResultOf<Body>>;
   stop(): Promise<void>;
@@ -28,6 +32,8 @@ export type TrialsOptions = {
 };
 
 export type TrialPatience = {
+  /** For earlier trials of the organization to end, when it has as many under way as it may. */
+  queuedMs: number;
   /** For a process to take a trial: those that are up take it at once, if they are not all busy. */
   takenMs: number;
   /** For a compilation or Python. */
@@ -36,14 +42,17 @@ export type TrialPatience = {
   remoteMs: number;
 };
 
-const PATIENCE: TrialPatience = { takenMs: 5_000, localMs: 15_000, remoteMs: 120_000 };
+const PATIENCE: TrialPatience = { queuedMs: 5_000, takenMs: 5_000, localMs: 15_000, remoteMs: 120_000 };
 
 /** Whoever hears gets by with a rare look; whoever does not hear must look often. */
 const LOOK_MS = { hearing: 1_000, deaf: 250 };
 
-/** Trials that wait at a time, in this process and of one organization: each looks at Postgres now and then. */
-const MAX_WAITING = 64;
-const MAX_WAITING_OF_ONE = 8;
+/** Trials under way at a time, in this process and of one organization: each looks at Postgres now and then. */
+const MAX_UNDER_WAY = 64;
+const MAX_UNDER_WAY_OF_ONE = 8;
+/** Trials that wait until they may be under way: each holds its body. */
+const MAX_QUEUED = 256;
+const MAX_QUEUED_OF_ONE = 32;
 
 const REQUESTS_CHANNEL = 'assay_trials';
 const RESULTS_CHANNEL = 'assay_trial_results';
@@ -51,13 +60,20 @@ const RESULTS_CHANNEL = 'assay_trial_results';
 const unavailable = (message: string) => new AssayError('evaluators_unavailable', message);
 
 /** A trial under way. */
-type Waiting = { organizationId: string; isWoken: boolean; wake(): void };
+type Waiting = { isWoken: boolean; wake(): void };
 
 type TrialRow = { is_taken: boolean; result: TrialResult | null };
 
 export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
-  const { takenMs, localMs, remoteMs } = { ...PATIENCE, ...patience };
+  const { queuedMs, takenMs, localMs, remoteMs } = { ...PATIENCE, ...patience };
   const waiting = new Map<string, Waiting>();
+  const slots = new FairSlots({
+    count: MAX_UNDER_WAY,
+    ofOne: MAX_UNDER_WAY_OF_ONE,
+    maxWaiting: MAX_QUEUED,
+    maxWaitingOfOne: MAX_QUEUED_OF_ONE,
+    patienceMs: queuedMs,
+  });
   let isHearing = false;
   const listening = listen({
     sql,
@@ -71,12 +87,6 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
       isHearing = false;
     },
   });
-
-  function refuseTooMany(organizationId: string): void {
-    const own = [...waiting.values()].filter((one) => one.organizationId === organizationId).length;
-    if (own < MAX_WAITING_OF_ONE && waiting.size < MAX_WAITING) return;
-    throw unavailable('Too many evaluators are being compiled or tried out at once: try again');
-  }
 
   async function ask(organizationId: string, trialId: string, body: TrialBody): Promise<void> {
     const text = storableJson(body).text;
@@ -126,22 +136,27 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
       (tx) => tx`delete from assay.evaluator_trials where trial_id = ${trialId}`,
     ).catch(() => {}); // The evaluators clear away what nobody waits for.
 
+  async function runNow({ organizationId, body }: Trial): Promise<TrialResult> {
+    const trialId = randomUUID();
+    const one: Waiting = { isWoken: false, wake: () => {} };
+    waiting.set(trialId, one);
+    try {
+      await ask(organizationId, trialId, body);
+      return await answerTo(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
+    } finally {
+      waiting.delete(trialId);
+      await forget(organizationId, trialId);
+    }
+  }
+
   return {
     async run<Body extends TrialBody>(trial: { organizationId: string; body: Body }) {
-      const { organizationId, body } = trial;
-      refuseTooMany(organizationId);
-      const trialId = randomUUID();
-      const one: Waiting = { organizationId, isWoken: false, wake: () => {} };
-      waiting.set(trialId, one);
-      try {
-        await ask(organizationId, trialId, body);
-        const result = await answerTo(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
-        if (result.kind === 'unavailable') throw unavailable(result.message);
-        return result as TrialResultOf<Body>;
-      } finally {
-        waiting.delete(trialId);
-        await forget(organizationId, trialId);
+      const result = await slots.run(trial.organizationId, () => runNow(trial));
+      if (result === null) {
+        throw unavailable('Too many evaluators are being compiled or tried out at once: try again');
       }
+      if (result.kind === 'unavailable') throw unavailable(result.message);
+      return result as TrialResultOf<Body>;
     },
     stop: () => listening.stop(),
   };

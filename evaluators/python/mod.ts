@@ -19,4 +19,5 @@ export {
   type SandboxState,
   startSandbox,
 } from './sandbox.ts';
+export type { Turn } from './turns.ts';
 export { TIERS, type Tier } from './zygote.ts';

@@ -17,7 +17,7 @@ import {
 import { Pool } from './pool.ts';
 import { type Result, runMany, runOne } from './run.ts';
 import { findEscape } from './self-test.ts';
-import { Slots } from './slots.ts';
+import { NOBODYS_TURN, type Turn, Turns } from './turns.ts';
 import { TIERS, type Tier } from './zygote.ts';
 
 export type SandboxOptions = {
@@ -69,20 +69,19 @@ export type Sandbox = {
   readonly why: string | null;
   state(): SandboxState;
   /** Whether code can be an evaluator: compiled, run once, its `evaluate` looked at. Nothing of it is kept. */
-  compile(code: string): Promise<CompileResult>;
+  compile(code: string, turn?: Turn): Promise<CompileResult>;
   /** One evaluation, in a process of its own. Never rejects. */
-  evaluate(job: { code: string; limits?: PythonLimits } & TextPair): Promise<PythonEvaluation>;
+  evaluate(job: { code: string; limits?: PythonLimits } & TextPair, turn?: Turn): Promise<PythonEvaluation>;
   /**
    * Up to 200 records of the same code, one after another in one process, where what one leaves behind the next can
    * see: for code that says that it keeps no state. Each has `limits.wallMs`, and `durationMs` of its own. One result
    * each, in order.
    * @throws RangeError for more than 200
    */
-  evaluateMany(job: {
-    code: string;
-    records: readonly TextPair[];
-    limits?: PythonLimits;
-  }): Promise<PythonEvaluation[]>;
+  evaluateMany(
+    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    turn?: Turn,
+  ): Promise<PythonEvaluation[]>;
   /** Ends every process, also those that run, and removes the directory. */
   stop(): Promise<void>;
 };
@@ -112,26 +111,26 @@ class PooledSandbox implements Sandbox {
   readonly tier: Tier;
   readonly why: string | null;
   readonly #pool: Pool;
-  readonly #slots: Slots;
+  readonly #turns: Turns;
   readonly #clock: Clock;
 
   constructor(pool: Pool, options: { tier: Tier; why: string | null; concurrency: number; clock: Clock }) {
     this.tier = options.tier;
     this.why = options.why;
     this.#pool = pool;
-    this.#slots = new Slots(options.concurrency);
+    this.#turns = new Turns(options.concurrency);
     this.#clock = options.clock;
   }
 
   state(): SandboxState {
-    const { running, waiting } = this.#slots;
+    const { running, waiting } = this.#turns;
     return { running, waiting, idle: this.#pool.idle, deaths: this.#pool.deaths };
   }
 
-  async compile(code: string): Promise<CompileResult> {
+  async compile(code: string, turn = NOBODYS_TURN): Promise<CompileResult> {
     const result =
       checkCode(code) ??
-      (await this.#slots.run(() =>
+      (await this.#turns.run(turn, () =>
         runOne(this.#pool, { task: 'compile', code }, DEFAULT_LIMITS, this.#clock),
       )) ??
       queueIsFull();
@@ -140,21 +139,23 @@ class PooledSandbox implements Sandbox {
     return { ok: false, code: result.code, message, line, column };
   }
 
-  async evaluate(job: { code: string; limits?: PythonLimits } & TextPair): Promise<PythonEvaluation> {
+  async evaluate(
+    job: { code: string; limits?: PythonLimits } & TextPair,
+    turn = NOBODYS_TURN,
+  ): Promise<PythonEvaluation> {
     const { code, input, output, limits = DEFAULT_LIMITS } = job;
     const tooMuch = checkCode(code) ?? checkTexts(job);
     if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 });
-    const result = await this.#slots.run(() =>
+    const result = await this.#turns.run(turn, () =>
       runOne(this.#pool, { task: 'evaluate', code, input, output }, limits, this.#clock),
     );
     return toEvaluation(result ?? { ...queueIsFull(), durationMs: 0 });
   }
 
-  async evaluateMany(job: {
-    code: string;
-    records: readonly TextPair[];
-    limits?: PythonLimits;
-  }): Promise<PythonEvaluation[]> {
+  async evaluateMany(
+    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    turn = NOBODYS_TURN,
+  ): Promise<PythonEvaluation[]> {
     const { code, records, limits = DEFAULT_LIMITS } = job;
     if (records.length > MAX_BATCH) throw new RangeError(`A batch has at most ${MAX_BATCH} records`);
     const all = (failure: PythonFailure) => records.map(() => toEvaluation({ ...failure, durationMs: 0 }));
@@ -162,7 +163,7 @@ class PooledSandbox implements Sandbox {
     if (codeTooLarge !== null) return all(codeTooLarge);
     const refusals = records.map(checkTexts);
     const fitting = records.filter((_, index) => refusals[index] === null);
-    const results = await this.#slots.run(() =>
+    const results = await this.#turns.run(turn, () =>
       runMany(this.#pool, { code, records: fitting }, limits, this.#clock),
     );
     if (results === null) return all(queueIsFull());

@@ -61,7 +61,8 @@ async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
 }
 
 /**
- * Shares `limit` out: one to each in turn, beginning anywhere, until nothing is left or all have what they may.
+ * Shares `limit` out: one to each in turn, until nothing is left or all have what they may. The turn begins with the
+ * organizations that hold the least; equals come in an order that differs from claim to claim.
  * @param random from 0 up to and without 1
  */
 export function shareOut(
@@ -71,11 +72,13 @@ export function shareOut(
 ): Map<string, number> {
   const shares = new Map<string, number>();
   const start = Math.floor(random() * organizations.length);
-  let waiting = [...organizations.slice(start), ...organizations.slice(0, start)];
+  const allowed = (organization: string) => room.get(organization) ?? limitOfOne;
+  const rotated = [...organizations.slice(start), ...organizations.slice(0, start)];
+  let waiting = rotated.sort((one, other) => allowed(other) - allowed(one));
   for (let left = limit; left > 0 && waiting.length > 0; ) {
     waiting = waiting.filter((organization) => {
       const share = shares.get(organization) ?? 0;
-      if (left === 0 || share >= (room.get(organization) ?? limitOfOne)) return false;
+      if (left === 0 || share >= allowed(organization)) return false;
       shares.set(organization, share + 1);
       left -= 1;
       return true;

@@ -6,7 +6,7 @@ import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/schema/eva
 import type { ExternalConfig } from '#core/schema/external.ts';
 import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
 import type { Judged } from '../llm/mod.ts';
-import { DEFAULT_LIMITS, type Sandbox } from '../python/mod.ts';
+import { DEFAULT_LIMITS, type Sandbox, type Turn } from '../python/mod.ts';
 import { mapSome } from './map-some.ts';
 import type { ExternalTask, JudgeTask, Texts, ThreadData } from './score.ts';
 
@@ -22,6 +22,8 @@ export type ScoreJob = {
   evaluator: { id: string; version: number; name: string };
   definition: Definition;
   items: ScoreItem[];
+  /** Python's: somebody waits for it, so it uses the slots of trials. */
+  isTrial?: boolean;
 };
 
 export type ScoreItem = { evaluationId: string; call: StoredCall; probe: Probe | null };
@@ -63,12 +65,14 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   });
   const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });
 
-  async function evaluate({ definition, organizationId, evaluator, items }: ScoreJob): Promise<Scored[]> {
+  async function evaluate(job: ScoreJob): Promise<Scored[]> {
+    const { definition, organizationId, evaluator, items, isTrial = false } = job;
     switch (definition.scoringType) {
       case 'PYTHON':
         return await inPython(
           items.map(({ call }) => call),
           definition.template,
+          { organizationId, share: isTrial ? 'trials' : 'evaluations' },
         );
       case 'EXTERNAL': {
         const { config, secrets } = definition;
@@ -87,6 +91,7 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   async function inPython(
     calls: StoredCall[],
     { code, limits: ownLimits }: CodeTemplate,
+    turn: Turn,
   ): Promise<Evaluated[]> {
     const prepared = await run<StoredCall[], (Texts | Evaluated)[]>('prepare', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
@@ -94,8 +99,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       const [first, ...more] = records;
       const done =
         more.length === 0
-          ? [await sandbox.evaluate({ code, limits, ...first! })]
-          : await sandbox.evaluateMany({ code, limits, records });
+          ? [await sandbox.evaluate({ code, limits, ...first! }, turn)]
+          : await sandbox.evaluateMany({ code, limits, records }, turn);
       return done.map(({ outcome }) => ({ outcome, use: null }));
     });
   }

@@ -29,6 +29,8 @@ const REQUESTS_CHANNEL = 'assay_trials';
 const RESULTS_CHANNEL = 'assay_trial_results';
 /** At a time, in this process. */
 const MAX_TRIALS = 8;
+/** Beyond them, each of an organization that has none under way: an organization that fills the process delays no other. */
+const SPARE_TRIALS = 8;
 const LOOK_EVERY_MS = 1_000;
 /** Nobody waits so long. */
 const FORGOTTEN_AFTER = '10 minutes';
@@ -39,11 +41,13 @@ type Taken = { trialId: string; organizationId: string; body: TrialBody };
 export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const { sql, log } = options;
   const running = new Set<Promise<void>>();
+  /** How many are under way, by organization. */
+  const underWay = new Map<string, number>();
   let taking: Promise<void> | null = null;
   let isStopped = false;
 
   const look = () => {
-    if (isStopped || taking !== null || running.size >= MAX_TRIALS) return;
+    if (isStopped || taking !== null || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
     taking = takeAll().finally(() => {
       taking = null;
     });
@@ -52,19 +56,26 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   async function takeAll(): Promise<void> {
     try {
       for (;;) {
-        const taken = await take(sql, MAX_TRIALS - running.size);
-        for (const trial of taken) {
-          const run = answer(trial).finally(() => {
-            running.delete(run);
-            look();
-          });
-          running.add(run);
-        }
-        if (taken.length === 0 || running.size >= MAX_TRIALS) return;
+        const taken = await take(sql, underWay);
+        for (const trial of taken) begin(trial);
+        if (taken.length === 0 || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
       }
     } catch (error) {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot take trials');
     }
+  }
+
+  function begin(trial: Taken): void {
+    const { organizationId } = trial;
+    underWay.set(organizationId, (underWay.get(organizationId) ?? 0) + 1);
+    const run = answer(trial).finally(() => {
+      running.delete(run);
+      const left = underWay.get(organizationId)! - 1;
+      if (left === 0) underWay.delete(organizationId);
+      else underWay.set(organizationId, left);
+      look();
+    });
+    running.add(run);
   }
 
   async function answer({ trialId, organizationId, body }: Taken): Promise<void> {
@@ -100,13 +111,28 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   };
 }
 
-async function take(sql: Sql, limit: number): Promise<Taken[]> {
+/**
+ * Takes trials that nobody has taken, those first whose organization has the fewest under way here. Once `MAX_TRIALS` are
+ * under way, only the first trial of an organization is taken.
+ */
+async function take(sql: Sql, underWay: ReadonlyMap<string, number>): Promise<Taken[]> {
   await sql`delete from assay.evaluator_trials where created_at < now() - ${FORGOTTEN_AFTER}::interval`;
+  const total = [...underWay.values()].reduce((sum, count) => sum + count, 0);
+  const isFull = total >= MAX_TRIALS;
+  const limit = isFull ? MAX_TRIALS + SPARE_TRIALS - total : MAX_TRIALS - total;
   return await sql<Taken[]>`
+    with placed as materialized (
+      select trial_id, coalesce(own.count, 0) + row_number() over (partition by organization_id order by created_at) as place
+        from assay.evaluator_trials
+        left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int4[])
+          as own (organization_id, count) using (organization_id)
+       where taken_at is null
+    )
     update assay.evaluator_trials set taken_at = now()
      where trial_id = any(array(
-       select trial_id from assay.evaluator_trials where taken_at is null
-        order by created_at limit ${limit} for update skip locked))
+       select trial_id from placed join assay.evaluator_trials t using (trial_id)
+        where t.taken_at is null and (place = 1 or not ${isFull}::bool)
+        order by place, t.created_at limit ${limit} for update of t skip locked))
     returning trial_id as "trialId", organization_id as "organizationId", body`;
 }
 
@@ -118,7 +144,7 @@ async function run(
 ): Promise<TrialResult> {
   if (body.kind === 'compile') {
     if (sandbox.tier === 'none') return withoutSandbox(sandbox);
-    const compiled = await sandbox.compile(body.code);
+    const compiled = await sandbox.compile(body.code, { organizationId, share: 'trials' });
     if (!compiled.ok && compiled.code === 'sandbox_unavailable') return withoutSandbox(sandbox);
     return { kind: 'compile', ...compiled };
   }
@@ -145,6 +171,7 @@ async function run(
     evaluator: { id: TRIAL_EVALUATOR_ID, version: 0, name: body.evaluatorName },
     definition,
     items: [{ evaluationId: `trial-${trialId}`, call, probe: null }],
+    isTrial: true,
   });
   const { outcome, use, warnings = [], prompt, raw, parse } = scored!;
   const result: TestResult = {

@@ -2,6 +2,7 @@ import t from 'tap';
 import { systemClock } from '#core/clock.ts';
 import type { TestTrial } from '#core/scoring/mod.ts';
 import { createTrials, type TrialsOptions } from '../../../api/evaluators/mod.ts';
+import { waitFor } from '../../support/assay.ts';
 import { connectAsApi } from '../../support/postgres.ts';
 import {
   BOOLEAN,
@@ -255,14 +256,53 @@ t.test('without an evaluators process, calls fail soon and leave nothing', async
     message: 'No evaluators process is free, or none runs: try again',
   });
   t.equal(await rowsLeft(), 0);
-  const many = await Promise.allSettled(Array.from({ length: 9 }, () => run()));
-  const messages = many.map((one) => (one.status === 'rejected' ? one.reason.message : ''));
-  t.strictSame(
-    messages.filter((message) => message.startsWith('Too many')),
-    ['Too many evaluators are being compiled or tried out at once: try again'],
-    'an organization has eight at a time',
-  );
 });
+
+const TOO_MANY = {
+  code: 'evaluators_unavailable',
+  status: 503,
+  message: 'Too many evaluators are being compiled or tried out at once: try again',
+};
+
+/** Answers a share of the trials that wait, as an evaluators process would. */
+const compileSome = (limit: number) => api.database.sql`
+  update assay.evaluator_trials set taken_at = now(), result = '{"kind": "compile", "ok": true}'
+   where trial_id = any(array(select trial_id from assay.evaluator_trials where result is null limit ${limit}))`;
+
+t.test('trials beyond eight of an organization wait for its earlier ones, and delay no other', async (t) => {
+  const run = trialsWith(t, { queuedMs: 30_000, takenMs: 30_000, localMs: 30_000 });
+  await api.process.stop();
+  const own = Array.from({ length: 20 }, () => run());
+  await waitFor('the first of them', async () => (await rowsLeft()) === 8);
+  const other = run(api.other.organizationId);
+  await waitFor("the other's", async () => (await rowsLeft()) === 9);
+  for (let round = 0; round < 20 && (await rowsLeft()) > 0; round += 1) {
+    t.ok((await rowsLeft()) <= 9, 'at most eight of one organization are asked for');
+    await compileSome(3);
+    await waitFor('the callers to have them', async () => {
+      const [row] = await api.database.sql`
+        select count(*)::int4 as count from assay.evaluator_trials where result is not null`;
+      return row!.count === 0;
+    });
+  }
+  t.same(await Promise.all([...own, other]), Array(21).fill({ kind: 'compile', ok: true }));
+});
+
+t.test(
+  'a trial that has waited for its turn for too long is refused, and one too many at once',
+  async (t) => {
+    const run = trialsWith(t, { queuedMs: 300, takenMs: 30_000, localMs: 3_000 });
+    await api.process.stop();
+    const first = Array.from({ length: 8 }, () => t.rejects(run(), { message: /lost this call/ }));
+    const queued = Array.from({ length: 32 }, () => run().catch((error: unknown) => error));
+    const oneTooMany = run().catch((error: unknown) => error);
+    t.match(await Promise.race([oneTooMany, ...queued]), TOO_MANY);
+    for (const refused of await Promise.all(queued)) t.match(refused, TOO_MANY);
+    t.equal(await rowsLeft(), 8, 'those under way are not disturbed');
+    await api.database.sql`delete from assay.evaluator_trials`;
+    await Promise.all(first);
+  },
+);
 
 t.test('a process that never answers does not hold its caller for ever', async (t) => {
   const run = trialsWith(t, { localMs: 1_200 });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import type { Turn } from '../../../evaluators/python/mod.ts';
 import { DEFAULT_LIMITS } from '../../../evaluators/python/mod.ts';
 import { cpuLimitOf, descendantsOf, eventually, isRunning, type Process } from './support/processes.ts';
 import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
@@ -169,12 +170,41 @@ t.test('one slow evaluator takes no more than its slots; others wait in order', 
   t.match(sandbox.state(), { running: 0, waiting: 0 });
 });
 
+t.test(
+  'an organization that fills all slots delays neither the evaluations nor the trials of another',
+  async (t) => {
+    const sandbox = await openSandbox(t, { concurrency: 2 });
+    const sleeping = define('import time; time.sleep(9)');
+    const limits = { wallMs: 10_000, cpuSeconds: 1, memoryMb: 256 };
+    const greedy = (['evaluations', 'trials'] as const).flatMap((share) =>
+      Array.from({ length: 30 }, () =>
+        sandbox.evaluate({ code: sleeping, limits, ...texts }, { organizationId: 'greedy', share }),
+      ),
+    );
+    let hasGreedyEnded = false;
+    void Promise.race(greedy).then(() => {
+      hasGreedyEnded = true;
+    });
+    const modest = (share: Turn['share']) => ({ organizationId: 'modest', share });
+    const code = define('return 1');
+    for (let round = 0; round < 10; round += 1) {
+      t.match(await sandbox.evaluate({ code, ...texts }, modest('evaluations')), { outcome: { score: 1 } });
+      t.match(await sandbox.evaluate({ code, ...texts }, modest('trials')), { outcome: { score: 1 } });
+      t.match(await sandbox.compile(code, modest('trials')), { ok: true });
+    }
+    t.notOk(hasGreedyEnded, 'all of them ended before the first of the other organization');
+    t.equal(sandbox.state().running, 3, 'which keeps its slots: two for evaluations, one for trials');
+    await sandbox.stop();
+    await Promise.all(greedy);
+  },
+);
+
 t.test('more than can wait are told to come later', async (t) => {
   const sandbox = await openSandbox(t, { concurrency: 1 });
-  const runs = Array.from({ length: 1_010 }, () =>
+  const runs = Array.from({ length: 510 }, () =>
     sandbox.evaluate({ code: define('import time; time.sleep(9)'), ...texts }),
   );
-  const refused = await Promise.all(runs.slice(1_001));
+  const refused = await Promise.all(runs.slice(501));
   for (const { outcome } of refused) t.match(outcome, { code: 'sandbox_unavailable', retry: 'later' });
   await sandbox.stop();
   await Promise.all(runs);

@@ -94,6 +94,28 @@ t.test('nobody gets more than is free, or may be theirs; nothing is left while s
   t.end();
 });
 
+t.test('what becomes free goes first to the organizations that hold the least', (t) => {
+  const names = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(
+      names,
+      fc.array(fc.nat(6), { maxLength: 12 }),
+      fc.nat(12),
+      fc.nat(99),
+      (all, rooms, limit, point) => {
+        const room = new Map(rooms.slice(0, all.length).map((left, index) => [all[index]!, left]));
+        const allowed = (name: string) => room.get(name) ?? 6;
+        const shares = shareOut(all, { limit, room, limitOfOne: 6 }, () => point / 100);
+        const passedOver = all.filter((name) => allowed(name) > 0 && !shares.has(name));
+        return passedOver.every((name) =>
+          [...shares.keys()].every((other) => allowed(other) >= allowed(name)),
+        );
+      },
+    ),
+  );
+  t.end();
+});
+
 t.test('no claim takes more than it asks for, however Postgres goes about it', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());

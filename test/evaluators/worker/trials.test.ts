@@ -166,7 +166,35 @@ t.test('a process does so many at a time, and the others after them', async (t) 
   isWatching = false;
   await watching;
   t.ok(results.every((result) => result.outcome.state === 'completed'));
-  t.ok(most <= AT_A_TIME && most > 1, `${most} at a time`);
+  // Beyond eight, only the first of an organization.
+  t.ok(most <= AT_A_TIME + organizations.length - 1 && most > 1, `${most} at a time`);
+});
+
+const SLEEPING = 'import time\ndef evaluate(input, output):\n  time.sleep(5)\n  return 1';
+
+t.test('trials of an organization that fills the process delay no trial of another', async (t) => {
+  const world = await startWorld(t);
+  const [greedy, modest] = [await world.organization(), await world.organization()];
+  serve(t, world);
+  const run = ask(t, world, { takenMs: 20_000, localMs: 60_000 });
+  const limits = { wallMs: 10_000, cpuSeconds: 1, memoryMb: 256 };
+  const slow = { ...python(CODE), codeTemplate: { code: SLEEPING, limits } } as TestTrial;
+  let hasGreedyEnded = false;
+  const filling = Array.from({ length: AT_A_TIME }, () =>
+    run({ organizationId: greedy, body: slow }).finally(() => {
+      hasGreedyEnded = true;
+    }),
+  );
+  await waitFor('all to be taken', async () => {
+    const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
+    return rows.length === AT_A_TIME;
+  });
+  for (let round = 0; round < 3; round += 1) {
+    t.match(await run({ organizationId: modest, body: { kind: 'compile', code: CODE } }), { ok: true });
+    t.match(await run({ organizationId: modest, body: python(CODE) }), { outcome: { score: 6 } });
+  }
+  t.notOk(hasGreedyEnded, 'all of them ended before the first of the other organization');
+  await Promise.all(filling);
 });
 
 t.test('of several processes one does it', async (t) => {
