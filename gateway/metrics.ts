@@ -11,6 +11,8 @@ export type GatewayMetrics = {
   onUnlogged(): void;
   /** A limit was decided without the store that gateways share. */
   onDegraded(): void;
+  /** A call found no connection to a provider in time; `label` is the provider's name. */
+  onProviderBusy(label: string): void;
   /** A provider's address fails too often to be tried where there is another, or does so no more. */
   onBreaker(address: string, state: BreakerState): void;
 };
@@ -29,6 +31,11 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
     'gateway_limits_degraded_total',
     'Limits that were decided by this process alone, as the store of counters was away',
   );
+  const busy = metrics.counter(
+    'gateway_provider_busy_total',
+    'Calls that found no connection to a provider in time, by provider: refused, or sent to their next route',
+    ['provider'],
+  );
   const open = metrics.gauge(
     'gateway_provider_open',
     '1 while the breaker of a provider address is open: calls go to their other routes, where they have any',
@@ -46,6 +53,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
   return {
     onUnlogged: () => unlogged.inc(),
     onDegraded: () => degraded.inc(),
+    onProviderBusy: (provider) => busy.inc({ provider }),
     onBreaker: (address, state) => open.set({ address }, Number(state !== 'closed')),
     counted: ({ begin, record }) => ({
       begin,

@@ -87,7 +87,12 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onDegraded: metricsOf.onDegraded,
   });
   watchLimiter(metrics, limiter);
-  const upstream = createUpstream({ timeouts: config.providerTimeouts, now: clock.monotonic });
+  const upstream = createUpstream({
+    timeouts: config.providerTimeouts,
+    now: clock.monotonic,
+    concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
+    onBusy: metricsOf.onProviderBusy,
+  });
   const catalog = createCatalog(config.models);
   const route = createRouter(config.providers, catalog);
   const models = await createLiveModels({

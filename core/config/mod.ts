@@ -58,6 +58,8 @@ export type Config = {
     sync: 'process' | 'disk';
   };
   providerTimeouts: { connectMs: number; firstByteMs: number; idleMs: number };
+  /** Calls of one organization that may be under way to one provider, in one gateway. */
+  providerConcurrencyPerOrganization: number;
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
   /** Of stored answers that a gateway keeps in memory. */
@@ -94,6 +96,11 @@ const PORTS = { min: 0, max: 65_535 };
 /** The first three are stdin, stdout and stderr. */
 const GIVEN_FDS = { min: 3, max: 65_535 };
 const TIMEOUTS_MS = { min: 1, max: 86_400_000 };
+/**
+ * A gateway opens 1,024 connections to a provider. Half of them for one organization, unless told: all would let one keep
+ * every other from a provider, a few would make an organization wait that runs a gateway for itself alone.
+ */
+const PROVIDER_CONCURRENCY = { min: 1, max: 1_024 };
 /** Long enough not to be guessed, short enough for one header. */
 const BOOTSTRAP_KEY_LENGTH = { min: 20, max: 128 };
 
@@ -143,6 +150,11 @@ export function readConfig(environment: Environment): ConfigResult {
       firstByteMs: reader.integer('PROVIDER_FIRST_BYTE_TIMEOUT_MS', 600_000, TIMEOUTS_MS),
       idleMs: reader.integer('PROVIDER_IDLE_TIMEOUT_MS', 120_000, TIMEOUTS_MS),
     },
+    providerConcurrencyPerOrganization: reader.integer(
+      'PROVIDER_CONCURRENCY_PER_ORGANIZATION',
+      512,
+      PROVIDER_CONCURRENCY,
+    ),
     maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
     cacheMemoryBytes: reader.integer('CACHE_MEMORY_BYTES', 64 * MIB, { min: MIB, max: 64 * 1024 * MIB }),
     secretKeys: readSecretKeys(reader),

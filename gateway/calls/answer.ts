@@ -78,6 +78,12 @@ export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: 
  */
 const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
 
+/**
+ * What `Retry-After` says of a code, in seconds. Sooner, and those refused would stand in the same line again; later, and
+ * connections that were let go meanwhile would be idle.
+ */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { provider_busy: 5 };
+
 const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle this request' } as const;
 
 /** One of our errors as a response. What is not an AssayError is told as an internal error, without its text. */
@@ -93,6 +99,8 @@ export function errorReply(
   const isThere = ownHeaders.some(([name]) => name === form.idHeader);
   if (requestId !== undefined && !isThere) headers.push(...knownIdHeaders(requestId, form));
   if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
+  const retryAfter = RETRY_AFTER_SECONDS[code];
+  if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)]);
   if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
   return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });
 }

@@ -99,6 +99,7 @@ function trySending(
   const created = Math.floor(call.createdAtMs / 1_000);
   return upstream.send({
     label,
+    organizationId: call.caller.organizationId,
     origin: route.origin,
     path,
     headers,

@@ -45,6 +45,12 @@ export function readRetries({ isEnabled, num }: RetryHeaders): number {
 /** The provider was not reached, or broke off before its answer had begun. */
 const NO_ANSWER: ReadonlySet<ErrorCode> = new Set(['provider_unreachable', 'provider_timeout']);
 
+/**
+ * Failures that another provider does not share. `provider_busy` is the gateway's own bound for one provider: the call has
+ * waited there already, so to try the same one again would only make its wait longer, but the next may have room.
+ */
+const ELSEWHERE: ReadonlySet<ErrorCode> = new Set([...NO_ANSWER, 'provider_bad_answer', 'provider_busy']);
+
 /** As OpenAI's and Anthropic's clients have it: a timeout, a lock, a rate limit, a failure of the provider's own. */
 function isPassing(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
@@ -65,7 +71,7 @@ const THIS_PROVIDERS: ReadonlySet<number> = new Set([401, 402, 403, 404]);
  * 422) would come again.
  */
 export function isWorthFallingBack({ status, errorCode }: TryOutcome): boolean {
-  if (errorCode !== null) return NO_ANSWER.has(errorCode) || errorCode === 'provider_bad_answer';
+  if (errorCode !== null) return ELSEWHERE.has(errorCode);
   return isPassing(status) || THIS_PROVIDERS.has(status);
 }
 

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { AssayError } from '#core/errors.ts';
 import { NotHttp } from '#core/http/mod.ts';
-import type { Connect } from './connect.ts';
+import type { Connect, Opening } from './connect.ts';
 import type { Exchange, ProviderTimeouts } from './exchange.ts';
 import {
   closedEarly,
@@ -13,6 +13,7 @@ import {
   notHttp,
   notReached,
 } from './failures.ts';
+import type { Share } from './fair-queue.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseReader } from './response-reader.ts';
 
@@ -38,25 +39,24 @@ export type ConnectionOptions = {
 type Phase = 'connecting' | 'asked' | 'answering' | 'free';
 
 export class Connection {
+  /** Whose call it carries, for the pool; null: nobody's. */
+  heldBy: Share<Exchange> | null = null;
   readonly #options: ConnectionOptions;
-  readonly #socket: Socket;
+  readonly #opening: Opening;
+  /** Null until it is open. */
+  #socket: Socket | null = null;
   #phase: Phase = 'connecting';
   #deadline: number;
   #exchange: Exchange | null = null;
   #reader: ResponseReader | null = null;
-  #error: Error | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#deadline = options.now() + options.timeouts.connectMs;
-    const socket = options.connect(() => this.#opened());
-    this.#socket = socket;
-    socket.on('data', (piece: Buffer) => this.#received(piece));
-    socket.once('end', () => this.#ended());
-    socket.once('error', (error) => {
-      this.#error = error;
+    this.#opening = options.connect({
+      onOpen: (socket) => this.#opened(socket),
+      onClosed: (error) => this.#closed(error),
     });
-    socket.once('close', () => this.#closed());
   }
 
   /** Whether a request may be sent on it now. */
@@ -64,8 +64,8 @@ export class Connection {
     return (
       this.#phase === 'free' &&
       this.#deadline > this.#options.now() &&
-      this.#socket.readable &&
-      this.#socket.writable
+      this.#socket!.readable &&
+      this.#socket!.writable
     );
   }
 
@@ -79,19 +79,7 @@ export class Connection {
       onHead: (head) => this.#begins(exchange, head),
       onBytes: (piece) => exchange.data(piece),
     });
-    if (this.#phase === 'free') {
-      this.#phase = 'asked';
-      this.#deadline = this.#options.now() + this.#options.timeouts.firstByteMs;
-    }
-    const [head, body] = exchange.bytes;
-    if (body === null) {
-      this.#socket.write(head);
-      return;
-    }
-    this.#socket.cork();
-    this.#socket.write(head);
-    this.#socket.write(body);
-    this.#socket.uncork();
+    if (this.#socket !== null) this.#write(this.#socket, exchange);
   }
 
   /** Gives up what has waited for too long. */
@@ -112,13 +100,35 @@ export class Connection {
     this.#exchange = null;
     this.#reader = null;
     this.#deadline = NEVER;
-    this.#socket.destroy();
+    (this.#socket ?? this.#opening).destroy();
   }
 
-  #opened(): void {
-    if (this.#phase !== 'connecting') return;
+  #opened(socket: Socket): void {
+    this.#socket = socket;
+    let error: Error | null = null;
+    socket.on('data', (piece: Buffer) => this.#received(piece));
+    socket.once('end', () => this.#ended());
+    socket.once('error', (cause) => {
+      error = cause;
+    });
+    socket.once('close', () => this.#closed(error));
+    const exchange = this.#exchange;
+    // The call was given up in the moment in which it could have been sent.
+    if (exchange === null) socket.destroy();
+    else this.#write(socket, exchange);
+  }
+
+  #write(socket: Socket, { bytes: [head, body] }: Exchange): void {
     this.#phase = 'asked';
     this.#deadline = this.#options.now() + this.#options.timeouts.firstByteMs;
+    if (body === null) {
+      socket.write(head);
+      return;
+    }
+    socket.cork();
+    socket.write(head);
+    socket.write(body);
+    socket.uncork();
   }
 
   #begins(exchange: Exchange, { status, headers }: ResponseHead): void {
@@ -130,12 +140,12 @@ export class Connection {
       pause: () => {
         if (this.#exchange !== exchange) return;
         this.#deadline = NEVER;
-        this.#socket.pause();
+        this.#socket!.pause();
       },
       resume: () => {
         if (this.#exchange !== exchange) return;
         this.#deadline = this.#options.now() + this.#options.timeouts.idleMs;
-        this.#socket.resume();
+        this.#socket!.resume();
       },
     });
   }
@@ -152,7 +162,7 @@ export class Connection {
       // Whoever hears of it may have given it up meanwhile.
       if (this.#reader !== reader) return;
       if (reader.isWhole) this.#isAnswered(reader.head!, read < piece.length);
-      else if (reader.head !== null && !this.#socket.isPaused())
+      else if (reader.head !== null && !this.#socket!.isPaused())
         this.#deadline = this.#options.now() + this.#options.timeouts.idleMs;
     } catch (error) {
       this.#fail((label) => (error instanceof NotHttp ? notHttp(label, error) : failedHere(error)));
@@ -165,10 +175,10 @@ export class Connection {
     this.#reader = null;
     const keptMs = Math.min(KEEP_ALIVE_MS, (keptForMs ?? NEVER) - KEEP_ALIVE_MARGIN_MS);
     // A provider that answers before it has the whole request may not read the rest of it.
-    if (isKept && !hasMore && keptMs > 0 && this.#socket.writableLength === 0) {
+    if (isKept && !hasMore && keptMs > 0 && this.#socket!.writableLength === 0) {
       this.#phase = 'free';
       this.#deadline = this.#options.now() + keptMs;
-      if (this.#socket.isPaused()) this.#socket.resume();
+      if (this.#socket!.isPaused()) this.#socket!.resume();
       this.#options.onFree(this);
     } else this.destroy();
     exchange.end();
@@ -181,10 +191,8 @@ export class Connection {
     else this.#fail((label) => closedEarly(label, null));
   }
 
-  #closed(): void {
-    const hadOpened = this.#phase !== 'connecting';
-    const error = this.#error;
-    this.#fail((label) => (hadOpened ? closedEarly(label, error) : notReached(label, error)));
+  #closed(error: Error | null): void {
+    this.#fail((label) => (this.#socket !== null ? closedEarly(label, error) : notReached(label, error)));
     this.#options.onClosed(this);
   }
 

@@ -25,6 +25,8 @@ export type ProviderAnswer = {
 export type ProviderRequest = {
   /** The provider's name in error sentences. */
   label: string;
+  /** Whose call it is: organizations share the connections to an address. */
+  organizationId: string;
   origin: string;
   path: string;
   /** Flat list of names and values. */

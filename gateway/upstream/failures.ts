@@ -31,12 +31,23 @@ export function closedEarly(label: string, cause: Error | null): AssayError {
   );
 }
 
-export function noConnectionFree(label: string, connections: number): AssayError {
+/** Tells a call that its organization holds as many connections as it may. */
+export function organizationBusy(label: string, concurrency: number): AssayError {
   return new AssayError(
-    'provider_timeout',
-    `All ${connections} connections to the provider ${label} were in use for too long`,
+    'provider_busy',
+    `Your organization has ${concurrency} calls under way to the provider ${label}, as many as it may have at a time; ${TRY_AGAIN}`,
   );
 }
+
+/** Tells a call that the gateway's connections are all in use. */
+export function connectionsBusy(label: string, connections: number): AssayError {
+  return new AssayError(
+    'provider_busy',
+    `All ${connections} connections of the gateway to the provider ${label} are in use; ${TRY_AGAIN}`,
+  );
+}
+
+const TRY_AGAIN = 'Retry-After says when to try again';
 
 export function notHttp(label: string, cause: Error): AssayError {
   return new AssayError(

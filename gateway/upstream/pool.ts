@@ -1,35 +1,57 @@
-/** The connections to one address: the one used last is used next, so that those too many end by themselves. */
+/**
+ * The connections to one address: the one used last is used next, so that those too many end by themselves. Calls that
+ * find none wait for a short while, organization by organization.
+ */
 
-import { connectorTo } from './connect.ts';
+import type { Connect } from './connect.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { Exchange, type ProviderRequest } from './exchange.ts';
-import { noConnectionFree } from './failures.ts';
+import { connectionsBusy, organizationBusy } from './failures.ts';
+import { FairQueue, type Share } from './fair-queue.ts';
 import { requestBytes } from './request-bytes.ts';
 
 /** A process cannot use more sockets to one provider than this without running out of ports or files. */
 const MAX_CONNECTIONS = 1_024;
+/** Of all organizations together. More would not be through within the wait, unless calls were much shorter than it. */
+const MAX_WAITING = 1_024;
+/**
+ * How long a call waits for a connection. Shorter, and a burst would be refused that is over when the first short answers
+ * are there; longer, and callers would be left in silence, their bodies in memory, who could try elsewhere or later.
+ */
+const WAIT_MS = 5_000;
 
 export type PoolOptions = Pick<ConnectionOptions, 'timeouts' | 'now'> & {
-  /** Default: 1,024. */
+  /** Calls of one organization that may be under way to one address. */
+  concurrencyPerOrganization: number;
+  /** Called with the provider's label when a call is refused because there is no connection for it. */
+  onBusy?(label: string): void;
+  /** To one address. Default: 1,024. */
   maxConnections?: number;
+  /** Default: 5 seconds. */
+  waitMs?: number;
 };
-
-type Waiting = { exchange: Exchange; deadline: number };
 
 export class Pool {
   readonly #options: ConnectionOptions;
   readonly #host: string;
+  readonly #concurrency: number;
+  readonly #onBusy: (label: string) => void;
   readonly #maxConnections: number;
+  readonly #waitMs: number;
   readonly #all = new Set<Connection>();
   readonly #free: Connection[] = [];
-  /** In the order they came. */
-  #waiting: Waiting[] = [];
+  readonly #queue: FairQueue<Exchange>;
 
-  constructor(origin: string, { timeouts, now, maxConnections = MAX_CONNECTIONS }: PoolOptions) {
+  constructor(origin: string, connect: Connect, options: PoolOptions) {
+    const { timeouts, now, maxConnections = MAX_CONNECTIONS } = options;
     this.#host = new URL(origin).host;
+    this.#concurrency = options.concurrencyPerOrganization;
+    this.#onBusy = options.onBusy ?? (() => {});
     this.#maxConnections = maxConnections;
+    this.#waitMs = options.waitMs ?? WAIT_MS;
+    this.#queue = new FairQueue({ perOrganization: this.#concurrency, waiting: MAX_WAITING });
     this.#options = {
-      connect: connectorTo(origin),
+      connect,
       timeouts,
       now,
       onFree: (connection) => this.#isFree(connection),
@@ -43,30 +65,41 @@ export class Pool {
    */
   send(request: ProviderRequest): Exchange {
     const exchange = new Exchange(request, requestBytes(request, this.#host));
-    this.#carry(exchange);
+    const share = this.#queue.shareOf(request.organizationId);
+    const connection = this.#queue.mayHold(share) ? (this.#takeFree() ?? this.#open()) : null;
+    if (connection === null) this.#wait(exchange, share);
+    else {
+      this.#queue.hold(share);
+      carry(connection, exchange, share);
+    }
     return exchange;
-  }
-
-  #carry(exchange: Exchange): void {
-    const connection = this.#takeFree() ?? this.#open();
-    if (connection !== null) connection.send(exchange);
-    else this.#waiting.push({ exchange, deadline: this.#options.now() + this.#options.timeouts.firstByteMs });
   }
 
   /** Gives up whatever has waited for too long. */
   checkDeadlines(): void {
     for (const connection of this.#all) connection.checkDeadline();
-    if (this.#waiting.length === 0) return;
-    const now = this.#options.now();
-    const late = this.#waiting.filter(({ deadline }) => deadline <= now);
-    this.#waiting = this.#waiting.filter(({ deadline, exchange }) => deadline > now && !exchange.isOver);
-    for (const { exchange } of late)
-      exchange.fail(noConnectionFree(exchange.request.label, this.#maxConnections));
+    for (const { item, share } of this.#queue.takeLate(this.#options.now())) this.#refuse(item, share);
+  }
+
+  #wait(exchange: Exchange, share: Share<Exchange>): void {
+    exchange.carriedBy(() => this.#queue.leave(share, exchange));
+    const refused = this.#queue.wait(share, exchange, this.#options.now() + this.#waitMs);
+    if (refused !== null) this.#refuse(refused.item, refused.share);
+  }
+
+  #refuse(exchange: Exchange, share: Share<Exchange>): void {
+    const { label } = exchange.request;
+    this.#onBusy(label);
+    exchange.fail(
+      this.#queue.mayHold(share)
+        ? connectionsBusy(label, this.#maxConnections)
+        : organizationBusy(label, this.#concurrency),
+    );
   }
 
   /** Closes every connection. What is under way hears nothing. */
   destroy(): void {
-    this.#waiting = [];
+    this.#queue.clear();
     for (const connection of this.#all) connection.destroy();
   }
 
@@ -86,23 +119,30 @@ export class Pool {
   }
 
   #isFree(connection: Connection): void {
-    const next = this.#nextWaiting();
+    this.#release(connection);
+    const next = this.#queue.next();
     if (next === null) this.#free.push(connection);
-    else connection.send(next);
+    else carry(connection, next.item, next.share);
   }
 
   #isClosed(connection: Connection): void {
     this.#all.delete(connection);
     const at = this.#free.indexOf(connection);
     if (at >= 0) this.#free.splice(at, 1);
-    const next = this.#nextWaiting();
-    if (next !== null) this.#carry(next);
+    this.#release(connection);
+    const next = this.#queue.next();
+    // There is room for a connection: the one that has closed made it.
+    if (next !== null) carry(this.#takeFree() ?? this.#open()!, next.item, next.share);
   }
 
-  #nextWaiting(): Exchange | null {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      if (!next.exchange.isOver) return next.exchange;
-    }
-    return null;
+  #release(connection: Connection): void {
+    if (connection.heldBy === null) return;
+    this.#queue.release(connection.heldBy);
+    connection.heldBy = null;
   }
+}
+
+function carry(connection: Connection, exchange: Exchange, share: Share<Exchange>): void {
+  connection.heldBy = share;
+  connection.send(exchange);
 }

@@ -3,8 +3,9 @@
  * answer's bytes go straight from the socket to a sink. In a bare proxy of 1 KB calls undici's dispatcher takes 5–27 µs
  * more of CPU a call, of 51–70 (AMD EPYC, Node 24.21, 2026-11-21).
  */
-import type { ProviderRequest, ProviderTimeouts } from './exchange.ts';
-import { Pool } from './pool.ts';
+import { connectorTo } from './connect.ts';
+import type { ProviderRequest } from './exchange.ts';
+import { Pool, type PoolOptions } from './pool.ts';
 
 export type Upstream = {
   /**
@@ -16,13 +17,7 @@ export type Upstream = {
   close(): void;
 };
 
-export type UpstreamOptions = {
-  timeouts: ProviderTimeouts;
-  /** Milliseconds on a clock that never goes back. */
-  now(): number;
-  /** Connections to one provider at a time. Default: 1,024. */
-  maxConnections?: number;
-};
+export type UpstreamOptions = PoolOptions;
 
 const MAX_ORIGINS = 100;
 /** How much later than their time deadlines are noticed: by that part of the shortest timeout. */
@@ -37,13 +32,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (pool === undefined) {
       // Origins come from configuration alone, so this is a bound that is never met.
       if (pools.size >= MAX_ORIGINS) throw new Error('Too many provider addresses');
-      pool = new Pool(origin, options);
+      pool = new Pool(origin, connectorTo(origin), options);
       pools.set(origin, pool);
     }
     return pool;
   };
   const { connectMs, firstByteMs, idleMs } = options.timeouts;
-  const shortest = Math.min(connectMs, firstByteMs, idleMs);
+  const shortest = Math.min(connectMs, firstByteMs, idleMs, options.waitMs ?? connectMs);
   // One timer for all: one for each call, set and cleared, would cost more than looking at all of them now and then.
   const checks = setInterval(
     () => {

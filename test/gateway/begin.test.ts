@@ -33,7 +33,11 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { config } = read;
-  const upstream = createUpstream({ timeouts: config.providerTimeouts, now: systemClock.monotonic });
+  const upstream = createUpstream({
+    timeouts: config.providerTimeouts,
+    now: systemClock.monotonic,
+    concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
+  });
   const outcomes: Outcome[] = [];
   const begun = Promise.withResolvers<void>();
   const committed = Promise.withResolvers<boolean>();

@@ -62,6 +62,7 @@ t.test('what it says is tried again is, and what not is not', async (t) => {
     '408, 409, 429, 5xx': [408, 409, 429, 500, 502, 503, 504, 529].map(answered),
     '401, 402, 403, 404': [401, 402, 403, 404].map(answered),
     'an answer that is no completion': [failed('provider_bad_answer')],
+    "no connection of the gateway's was free (`provider_busy`)": [failed('provider_busy')],
     '400, 413, 422, any other 4xx': [400, 405, 410, 413, 415, 422, 451].map(answered),
     'an answer': [200, 204].map(answered),
   };

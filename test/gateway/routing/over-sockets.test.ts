@@ -19,7 +19,11 @@ const BUSY: Behaviour = { kind: 'error', status: 503, message: 'busy' };
 
 /** A provider for each list of behaviours, asked in turn; the last behaviour stays. */
 async function setUp(t: Test, ...scripts: Behaviour[][]) {
-  const upstream = createUpstream({ timeouts: TIMEOUTS, now: systemClock.monotonic });
+  const upstream = createUpstream({
+    timeouts: TIMEOUTS,
+    now: systemClock.monotonic,
+    concurrencyPerOrganization: 1_024,
+  });
   t.teardown(() => upstream.close());
   const providers = await Promise.all(
     scripts.map(async (script) => {
@@ -48,6 +52,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
     const tryRoute = (route: Route, _: number, hear: TryHearing) =>
       upstream.send({
         label: route.model,
+        organizationId: 'acme',
         origin: route.origin,
         path: '/v1/chat/completions',
         headers: ['content-type', 'application/json'],

@@ -53,7 +53,7 @@ t.test('of our own errors, those that tell of a provider are worth another try',
   const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) =>
     isWorthFallingBack(failed(code)),
   );
-  t.same(elsewhere, ['provider_unreachable', 'provider_bad_answer', 'provider_timeout']);
+  t.same(elsewhere, ['provider_unreachable', 'provider_bad_answer', 'provider_busy', 'provider_timeout']);
 });
 
 t.test('x-should-retry has the last word on the same provider, and none on the next', async (t) => {

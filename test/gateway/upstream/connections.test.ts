@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import t from 'tap';
+import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { CERTIFICATE } from './certificate.ts';
 import { reply, startCalls, startWire } from './wire.ts';
@@ -262,15 +263,78 @@ t.test('a connection that fails makes room for one that waits', async (t) => {
   t.match(second, { body: 'a', error: null });
 });
 
-t.test('who waits for a connection for too long is told so', async (t) => {
+t.test('a call that no connection was free for in time is told so, and what it waited for', async (t) => {
   const wire = await startWire(t, {});
-  const { call } = startCalls(t, { maxConnections: 1, timeouts: { firstByteMs: 150 } });
-  const [, second] = await Promise.all([call(wire.origin), call(wire.origin)]);
-  t.match(second.error, {
-    code: 'provider_timeout',
-    message: 'All 1 connections to the provider WIRE were in use for too long',
+  const busy: string[] = [];
+  const { begin } = startCalls(t, {
+    maxConnections: 3,
+    concurrencyPerOrganization: 2,
+    waitMs: 150,
+    onBusy: (label) => busy.push(label),
   });
+  const call = (organizationId: string) => begin(wire.origin, { organizationId });
+  for (const organizationId of ['a', 'a', 'b']) call(organizationId);
+  const [third, other] = await Promise.all([call('a').whole, call('c').whole]);
+  t.match(third, {
+    events: ['failure'],
+    error: {
+      code: 'provider_busy',
+      message:
+        'Your organization has 2 calls under way to the provider WIRE, as many as it may have at a time; Retry-After says when to try again',
+    },
+  });
+  t.match(other, {
+    events: ['failure'],
+    error: {
+      code: 'provider_busy',
+      message:
+        'All 3 connections of the gateway to the provider WIRE are in use; Retry-After says when to try again',
+    },
+  });
+  t.same(busy, ['WIRE', 'WIRE'], 'both are counted');
+  t.equal(wire.sockets.length, 3);
 });
+
+t.test('an organization at its bound keeps no other from a connection, old or new', async (t) => {
+  const wire = await startWire(t, {
+    onRequest: (socket, _place, text) => {
+      if (text.startsWith('POST /short')) socket.write(reply('a'));
+    },
+  });
+  const { begin } = startCalls(t, { maxConnections: 3, concurrencyPerOrganization: 2 });
+  const silent = Array.from({ length: 4 }, () => begin(wire.origin, { organizationId: 'b' }));
+  for (let n = 0; n < 3; n += 1)
+    t.equal((await begin(wire.origin, { organizationId: 'a', path: '/short' }).whole).body, 'a');
+  t.equal(wire.requests.filter((text) => text.startsWith('POST /v1')).length, 2, 'two of b are under way');
+  silent[0]!.abort();
+  await waitFor('the third to go', async () => wire.requests.length === 6);
+  t.equal(silent[2]!.heard.error, null);
+});
+
+t.test(
+  'calls that wait free their places when they leave, and connections go to the next in line',
+  async (t) => {
+    const wire = await startWire(t, { onRequest: (socket, place) => place > 0 && socket.write(reply('a')) });
+    const { begin } = startCalls(t, { maxConnections: 1, concurrencyPerOrganization: 2 });
+    const first = begin(wire.origin, { path: '/first' });
+    const gone = [begin(wire.origin, { path: '/gone' }), begin(wire.origin, { path: '/gone' })];
+    t.match((await begin(wire.origin).whole).error, { code: 'provider_busy' }, 'the line is full');
+    for (const { abort } of gone) abort();
+    const next = begin(wire.origin, { path: '/next' });
+    t.same(next.heard.events, [], 'there is room in it again');
+    await waitFor('the first request', async () => wire.requests.length === 1);
+    first.abort();
+    t.equal((await next.whole).body, 'a');
+    t.same(
+      wire.requests.map((text) => text.slice(5, text.indexOf(' HTTP'))),
+      ['/first', '/next'],
+    );
+    t.same(
+      gone.flatMap(({ heard }) => heard.events),
+      [],
+    );
+  },
+);
 
 t.test('a key or a path with a line break writes no header of its own', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('a')) });

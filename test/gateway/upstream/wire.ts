@@ -10,6 +10,7 @@ import {
   type ProviderAnswer,
   type ProviderRequest,
   type ProviderTimeouts,
+  type UpstreamOptions,
 } from '../../../gateway/upstream/mod.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 
@@ -76,9 +77,10 @@ const TIMEOUTS: ProviderTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleM
 /** An upstream, and what makes calls with it. */
 export function startCalls(
   t: Test,
-  options: { timeouts?: Partial<ProviderTimeouts>; maxConnections?: number } = {},
+  options: Partial<Omit<UpstreamOptions, 'timeouts' | 'now'>> & { timeouts?: Partial<ProviderTimeouts> } = {},
 ) {
   const upstream = createUpstream({
+    concurrencyPerOrganization: 1_024,
     ...options,
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     now: systemClock.monotonic,
@@ -99,6 +101,7 @@ export function startCalls(
     };
     const abort = upstream.send({
       label: 'WIRE',
+      organizationId: 'acme',
       origin,
       path: '/v1/chat/completions',
       headers: ['content-type', 'application/json'],
