@@ -115,7 +115,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       random: Math.random,
       after,
     }),
-    recorder: metricsOf.counted(createRecorder(outbox, clock)),
+    recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
     cache,
     admissions: createAdmissions(limiter, catalog),
     readPolicy: createPolicyReader(),

@@ -1,7 +1,9 @@
 /** Writes a call's log entry to the outbox: the moment from which nothing can lose it. */
 import { answerSkeleton } from '#core/chat/mod.ts';
 import type { Clock } from '#core/clock.ts';
+import type { Logger } from '#core/log.ts';
 import type { Outbox } from '#core/outbox/mod.ts';
+import { readableHead } from '#core/schema/readable-head.ts';
 import { type Call, entryHead, interruptedHead, type Outcome } from './call.ts';
 import { completionOf } from './completion-of.ts';
 
@@ -44,7 +46,7 @@ export function recordOnce(call: Call, recorder: Recorder): RecordOutcome {
 }
 
 /** Makes the recorder that writes to an outbox. Calls beyond their organization's logging rate leave nothing there. */
-export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
+export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recorder {
   return {
     begin: (call) => {
       if (call.isLogged === false) return Promise.resolve(false);
@@ -68,7 +70,13 @@ export function createRecorder(outbox: Outbox, clock: Clock): Recorder {
       outbox.discard(call);
       return Promise.resolve(false);
     }
-    const head = entryHead(call, outcome, clock);
+    const { head, unreadable } = readableHead(entryHead(call, outcome, clock));
+    if (unreadable.length > 0)
+      log.error({ requestId: call.id, unreadable }, 'a log entry had members that ingest could not read');
+    if (head === null) {
+      outbox.discard(call);
+      return Promise.resolve(false);
+    }
     let responseBody = outcome.responseBody;
     if (head.omitResponse) {
       responseBody = withoutText(outcome);
