@@ -1,21 +1,20 @@
 /** Answers of the gateway's own, in the shape of the surface that was called, and the provider's headers that an answer passes on. */
-import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError, ERROR_CODES, type ErrorCode } from '#core/errors.ts';
 import { Reply } from '#core/http/mod.ts';
 import { type ErrorForm, OPENAI_ERRORS, type ToldError } from '../surfaces/error-form.ts';
+import type { ResponseHeaders } from '../upstream/mod.ts';
 
 /** Flat list of names and values. */
 export type HeaderPairs = [string, string][];
 
 /**
- * Not passed on: what belongs to one connection, what we compute ourselves, and what would tie the client to the
- * provider's host.
+ * Provider headers that are not passed on: those of one connection, those that the gateway computes itself, and those
+ * that tell a browser how to treat the host they came from. To the client that host is the gateway, whose answers a
+ * provider must not open to other origins, redirect, or clear the cookies and storage of.
  */
 const DROPPED = new Set([
   'connection',
   'keep-alive',
-  'proxy-authenticate',
-  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
@@ -24,7 +23,15 @@ const DROPPED = new Set([
   'set-cookie',
   'alt-svc',
   'strict-transport-security',
+  'refresh',
+  'clear-site-data',
 ]);
+/** The first are the gateway's alone; the second as above; of the last, `proxy-authorization` is a credential. */
+const DROPPED_FAMILY = /^(?:service|access-control|proxy)-/;
+
+function isDropped(name: string): boolean {
+  return DROPPED.has(name) || DROPPED_FAMILY.test(name);
+}
 
 const REQUEST_ID = 'service-request-id';
 
@@ -46,19 +53,13 @@ export function knownIdHeaders(requestId: string, { idHeader }: ErrorForm): Head
 /** The provider's own says more to who asks the provider about a call. */
 const YIELDS = 'request-id';
 
-/** The provider's headers for the client, and our own, which come first. Service-* is ours alone. */
-export function answerHeaders(provider: IncomingHttpHeaders, allOwn: HeaderPairs): HeaderPairs {
+/** The provider's headers for the client, and our own, which come first. */
+export function answerHeaders(provider: ResponseHeaders, allOwn: HeaderPairs): HeaderPairs {
   const ownHeaders = YIELDS in provider ? allOwn.filter(([name]) => name !== YIELDS) : allOwn;
   const headers = [...ownHeaders];
   // Most calls say nothing of their own but Service-*.
   const isOwn = ownHeaders.length > 1 ? (name: string) => ownHeaders.some(([own]) => own === name) : null;
-  for (const name in provider) {
-    const value = provider[name];
-    if (value === undefined || DROPPED.has(name) || name.startsWith('service-')) continue;
-    if (isOwn?.(name)) continue;
-    if (typeof value === 'string') headers.push([name, value]);
-    else for (const item of value) headers.push([name, item]);
-  }
+  for (const name in provider) if (!isDropped(name) && !isOwn?.(name)) headers.push([name, provider[name]!]);
   return headers;
 }
 

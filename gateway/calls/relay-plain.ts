@@ -46,7 +46,7 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
       status: recordedStatus(result, answer, raw),
       responseBody: raw.length === 0 ? result.body : raw,
       contentType: answer.headers['content-type'] ?? null,
-      contentEncoding: raw.length === 0 ? null : (answer.headers['content-encoding'] ?? null),
+      contentEncoding: raw.length === 0 ? null : encodingOf(answer),
       stream: false,
       ttftMs: null,
       truncated,

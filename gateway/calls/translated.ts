@@ -2,7 +2,6 @@
  * Providers of another dialect, made to speak the one that was called: what comes after this sees a provider like any
  * other, and logs, stores and relays what the client reads.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError } from '#core/errors.ts';
 import { GatheredBytes, joinBytes } from '#core/http/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
@@ -36,9 +35,10 @@ export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOpti
 
 /** What described the provider's bytes goes with them. */
 function retyped(answer: ProviderAnswer, contentType: string): ProviderAnswer {
-  const headers: IncomingHttpHeaders = { 'content-type': contentType };
+  const headers: Record<string, string> = Object.create(null);
+  headers['content-type'] = contentType;
   for (const name in answer.headers)
-    if (!name.startsWith('content-') && name !== 'etag') headers[name] = answer.headers[name];
+    if (!name.startsWith('content-') && name !== 'etag') headers[name] = answer.headers[name]!;
   return { ...answer, headers };
 }
 

@@ -1,7 +1,7 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
 import { AssayError } from '#core/errors.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
-import { encodingOf, type ProviderAnswer } from '../upstream/mod.ts';
+import { encodingOf, isWithoutContent, type ProviderAnswer } from '../upstream/mod.ts';
 import { canDecode } from './decoding-sink.ts';
 
 /** Whether a body is JSON, as its header says or, for some servers forget that, as its text shows. */
@@ -12,7 +12,7 @@ export function isReadable({ headers }: ProviderAnswer, raw: Buffer): boolean {
 /** What is wrong with an answer whose status says success, or sends elsewhere; null: nothing. */
 export function refusalOf(answer: ProviderAnswer, raw: Buffer, label: string): AssayError | null {
   const { status } = answer;
-  if (status >= 300 || !isReadable(answer, raw))
+  if (status >= 300 || isWithoutContent(status) || !isReadable(answer, raw))
     return badAnswer(label, `answered ${status} with ${describeBody(answer, raw)} instead of an answer`);
   const encoding = encodingOf(answer);
   if (encoding !== null)

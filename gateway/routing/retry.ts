@@ -2,14 +2,14 @@
  * Which failures are worth another try, and where: the same call again to the same provider, or to the next one of its
  * list. Pure.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { AssayError, type ErrorCode } from '#core/errors.ts';
+import type { ResponseHeaders } from '../upstream/mod.ts';
 
 /** How a try ended. */
 export type TryOutcome = {
   /** The provider's; 0: it did not answer. */
   status: number;
-  headers: IncomingHttpHeaders;
+  headers: ResponseHeaders;
   /** Why it did not; null: it did. */
   errorCode: ErrorCode | null;
 };
@@ -107,7 +107,7 @@ export function waitBeforeRetry({ headers }: TryOutcome, options: WaitOptions): 
 const MS_PER_SECOND = 1_000;
 
 /** How long a provider wants to be left alone; 0 where it does not say, or cannot be understood. */
-function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number {
+function retryAfterMs(headers: ResponseHeaders, nowMs: number): number {
   // The second is Azure's.
   const ms = headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms'];
   if (isNumber(ms)) return Number(ms);
@@ -118,6 +118,6 @@ function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number {
   return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
 }
 
-function isNumber(value: string | string[] | undefined): value is string {
-  return typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value.trim());
+function isNumber(value: string | undefined): value is string {
+  return value !== undefined && /^\d+(?:\.\d+)?$/.test(value.trim());
 }

@@ -1,9 +1,14 @@
 /** One call that may be tried several times: what follows what. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { AssayError, ErrorCode } from '#core/errors.ts';
 import { GatheredBytes } from '#core/http/mod.ts';
 import type { Route } from '../providers/route.ts';
-import { type AnswerSink, failedHere, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
+import {
+  type AnswerSink,
+  failedHere,
+  isEventStream,
+  type ProviderAnswer,
+  type ResponseHeaders,
+} from '../upstream/mod.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
 import { addressOf, healthOf, type Leave } from './breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
@@ -205,6 +210,6 @@ export class Sequence {
 
 /** What comes for a try that was given up. */
 const DEAF: AnswerSink = { data: nothing, end: nothing, fail: nothing };
-const NO_HEADERS: IncomingHttpHeaders = {};
+const NO_HEADERS: ResponseHeaders = {};
 
 export function nothing(): void {}

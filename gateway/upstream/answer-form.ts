@@ -1,14 +1,22 @@
 /** How an answer comes, by its headers. */
+import { optionsOf } from '#core/http/mod.ts';
 import type { ProviderAnswer } from './exchange.ts';
 
-/** Whether an answer is a stream of events. */
-export function isEventStream(answer: ProviderAnswer): boolean {
-  const isSuccess = answer.status >= 200 && answer.status < 300;
-  return isSuccess && /^text\/event-stream\b/i.test(answer.headers['content-type'] ?? '');
+/** Successes that have no body by their definition (RFC 9110, sections 15.3.5 and 15.3.6). */
+export function isWithoutContent(status: number): boolean {
+  return status === 204 || status === 205;
 }
 
-/** The content-encoding; null: as it is. */
-export function encodingOf(answer: ProviderAnswer): string | null {
-  const encoding = answer.headers['content-encoding'];
-  return encoding === undefined || encoding === 'identity' ? null : encoding;
+/** Whether an answer is a stream of events. */
+export function isEventStream({ status, headers }: ProviderAnswer): boolean {
+  const isSuccess = status >= 200 && status < 300 && !isWithoutContent(status);
+  return isSuccess && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+}
+
+/** The content-encoding in lower case, several in the order they were applied in; null: as it is. */
+export function encodingOf({ headers }: ProviderAnswer): string | null {
+  const header = headers['content-encoding'];
+  if (header === undefined) return null;
+  const codings = optionsOf(header).filter((coding) => coding !== '' && coding !== 'identity');
+  return codings.length === 0 ? null : codings.join(', ');
 }

@@ -1,8 +1,8 @@
 /** What is asked of a provider, and who hears of its answer. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { AssayError } from '#core/errors.ts';
 import { failedHere } from './failures.ts';
 import type { RequestBytes } from './request-bytes.ts';
+import type { ResponseHeaders } from './response-headers.ts';
 
 /** Takes an answer's bytes. Exactly one of `end` and `fail` is called, last. */
 export type AnswerSink = {
@@ -14,8 +14,7 @@ export type AnswerSink = {
 /** The beginning of a provider's answer, and the means to slow it down or to stop it. */
 export type ProviderAnswer = {
   status: number;
-  /** Names in lower case; a list where a name came several times. */
-  headers: IncomingHttpHeaders;
+  headers: ResponseHeaders;
   pause(): void;
   resume(): void;
   /** Gives it up: nothing more of it is heard. */

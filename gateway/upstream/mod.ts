@@ -1,5 +1,6 @@
 /** Calls to providers. */
-export { encodingOf, isEventStream } from './answer-form.ts';
+export { encodingOf, isEventStream, isWithoutContent } from './answer-form.ts';
 export type { AnswerSink, ProviderAnswer, ProviderRequest, ProviderTimeouts } from './exchange.ts';
 export { failedHere } from './failures.ts';
+export type { ResponseHeaders } from './response-headers.ts';
 export { createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts';

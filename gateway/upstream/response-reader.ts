@@ -1,6 +1,9 @@
-/** Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Answers of 1xx are passed over. */
+/**
+ * Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Interim responses (1xx) are passed
+ * over, up to a bound.
+ */
 import { ChunkedReader, NotHttp } from '#core/http/mod.ts';
-import { parseResponseHead, type ResponseHead } from './response-head.ts';
+import { checkBeginning, parseResponseHead, type ResponseHead } from './response-head.ts';
 
 export type ResponseHearing = {
   onHead(head: ResponseHead): void;
@@ -9,14 +12,18 @@ export type ResponseHearing = {
 };
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
-/** Providers send some 2 KB; with cookies and tracing up to 8. */
+/** Providers send some 2 KB; with cookies and tracing up to 8. With the heads of all interim responses before it. */
 const MAX_HEAD_BYTES = 64 * 1024;
+/** Providers send one at most; a proxy on the way may say 102 (Processing) every few seconds while a model thinks. */
+const MAX_INTERIM_RESPONSES = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 export class ResponseReader {
   readonly #hear: ResponseHearing;
   /** The beginning of a head whose end has not come. */
   #pending: Buffer | null = null;
+  #interimResponses = 0;
+  #interimBytes = 0;
   #head: ResponseHead | null = null;
   /** Of a body whose length is known. */
   #bytesLeft = 0;
@@ -59,23 +66,33 @@ export class ResponseReader {
     let search = searchFrom;
     while (this.#head === null) {
       const end = bytes.indexOf(END_OF_HEAD, search);
-      if ((end < 0 ? bytes.length : end) - from > MAX_HEAD_BYTES)
+      const headBytes = (end < 0 ? bytes.length : end) - from;
+      if (this.#interimBytes + headBytes > MAX_HEAD_BYTES)
         throw new NotHttp(`its head is larger than ${MAX_HEAD_BYTES} bytes`);
       if (end < 0) {
+        checkBeginning(bytes, from, search);
         this.#pending = from === 0 ? bytes : bytes.subarray(from);
         return bytes.length;
       }
-      this.#takeHead(parseResponseHead(bytes.toString('latin1', from, end)));
+      const head = parseResponseHead(bytes.toString('latin1', from, end));
       from = end + END_OF_HEAD.length;
       search = from;
+      if (head.status < 200) this.#passOver(head, headBytes + END_OF_HEAD.length);
+      else this.#takeHead(head);
     }
     this.#pending = null;
     return from;
   }
 
+  #passOver({ status }: ResponseHead, bytes: number): void {
+    if (status === SWITCHING_PROTOCOLS) throw new NotHttp('it switches to another protocol');
+    this.#interimResponses += 1;
+    this.#interimBytes += bytes;
+    if (this.#interimResponses > MAX_INTERIM_RESPONSES)
+      throw new NotHttp(`it has more than ${MAX_INTERIM_RESPONSES} interim responses (1xx)`);
+  }
+
   #takeHead(head: ResponseHead): void {
-    if (head.status === SWITCHING_PROTOCOLS) throw new NotHttp('it switches to another protocol');
-    if (head.status < 200) return;
     this.#head = head;
     if (head.framing === 'chunked') this.#chunked = new ChunkedReader((bytes) => this.#hear.onBytes(bytes));
     else if (head.framing !== 'until close') this.#bytesLeft = head.framing;

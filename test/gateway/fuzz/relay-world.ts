@@ -2,7 +2,6 @@
  * One call through the relay in this process: what its client reads and what its record says. Everything between the
  * provider's socket and the client's is the gateway's own; those two and the outbox are stand-ins.
  */
-import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { readConfig } from '#core/config/mod.ts';
@@ -17,6 +16,7 @@ import { translatedAnswer } from '../../../gateway/calls/translated.ts';
 import { createRouter } from '../../../gateway/providers/route.ts';
 import { SURFACES, type Surface } from '../../../gateway/surfaces/surface.ts';
 import type { Translation } from '../../../gateway/surfaces/translation.ts';
+import type { ResponseHeaders } from '../../../gateway/upstream/mod.ts';
 
 export type Exchange = {
   surface: Surface;
@@ -24,7 +24,7 @@ export type Exchange = {
   translation: Translation | null;
   hidesUsage: boolean;
   status: number;
-  headers: IncomingHttpHeaders;
+  headers: ResponseHeaders;
   /** The provider's answer, as its bytes arrive. */
   chunks: readonly Buffer[];
   /** `cut`: the connection breaks behind the last chunk. */

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import t from 'tap';
 import { ERROR_CODES, type ErrorCode } from '#core/errors.ts';
 import {
@@ -8,8 +7,9 @@ import {
   type TryOutcome,
   waitBeforeRetry,
 } from '../../../gateway/routing/retry.ts';
+import type { ResponseHeaders } from '../../../gateway/upstream/mod.ts';
 
-const answered = (status: number, headers: IncomingHttpHeaders = {}): TryOutcome => ({
+const answered = (status: number, headers: ResponseHeaders = {}): TryOutcome => ({
   status,
   headers,
   errorCode: null,
@@ -65,10 +65,10 @@ t.test('x-should-retry has the last word on the same provider, and none on the n
 });
 
 const NOW = Date.parse('2026-01-31T12:00:00Z');
-const wait = (headers: IncomingHttpHeaders, retriesBefore = 0, random = 0) =>
+const wait = (headers: ResponseHeaders, retriesBefore = 0, random = 0) =>
   waitBeforeRetry(answered(429, headers), { retriesBefore, nowMs: NOW, random: () => random });
 
-const WAITS: [what: string, headers: IncomingHttpHeaders, ms: number | null][] = [
+const WAITS: [what: string, headers: ResponseHeaders, ms: number | null][] = [
   ['nothing said', {}, 0],
   ['seconds', { 'retry-after': '2' }, 2_000],
   ['parts of seconds', { 'retry-after': '0.25' }, 250],

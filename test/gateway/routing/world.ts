@@ -1,5 +1,4 @@
 /** Calls whose tries end as a script says, in a time that is advanced. What happens is told in words, in order. */
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '#core/clock.ts';
 import { AssayError, type ErrorCode } from '#core/errors.ts';
 import { PROVIDERS } from '../../../gateway/providers/registry.ts';
@@ -11,7 +10,7 @@ import {
   type TriedRoute,
   type TryHearing,
 } from '../../../gateway/routing/mod.ts';
-import type { AnswerSink } from '../../../gateway/upstream/mod.ts';
+import type { AnswerSink, ResponseHeaders } from '../../../gateway/upstream/mod.ts';
 
 /** A route to a model; each model has an address of its own unless one is given. */
 export function routeTo(model: string, origin = `http://${model}.test`): Route {
@@ -56,13 +55,13 @@ export class Time {
 /** How a try ends. */
 export type Ending =
   /** An answer of this status with a body of one byte. */
-  | { status: number; headers?: IncomingHttpHeaders }
+  | { status: number; headers?: ResponseHeaders }
   /** No answer. */
   | { fails: ErrorCode }
   /** The beginning of a stream, and then nothing but this. */
   | { breaksOff: ErrorCode }
   /** The same, after a byte; of `headers` if they are given. */
-  | { breaksOffLate: ErrorCode; headers?: IncomingHttpHeaders }
+  | { breaksOffLate: ErrorCode; headers?: ResponseHeaders }
   | 'hangs';
 
 export type Script = Record<string, readonly Ending[]>;

@@ -96,10 +96,11 @@ t.test(
           strictEqual(got.left, rest.length);
           strictEqual(got.isKept, framing !== 'close');
           // Without a prototype, as theirs are: a header may be called __proto__.
-          const expected: Record<string, unknown> = Object.create(null);
-          for (const { name, value } of headers) {
-            const key = name.toLowerCase();
-            expected[key] = Object.hasOwn(expected, key) ? [expected[key], value].flat() : value;
+          const expected: Record<string, string> = Object.create(null);
+          for (const name of new Set(headers.map(({ name }) => name.toLowerCase()))) {
+            const given = headers.filter((other) => other.name.toLowerCase() === name);
+            const told = given.map(({ value }) => value).filter((value) => value !== '');
+            expected[name] = told.join(', ');
           }
           for (const name of FRAMING) delete got.headers[name];
           deepStrictEqual(got.headers, expected);
@@ -165,6 +166,9 @@ t.test('what is not HTTP/1.1 is refused, and the message names the rule', async 
     ['SSH-2.0-OpenSSH\r\n\r\n', /status line/],
     ['<html></html>\r\n\r\n', /status line/],
     ['HTTP/1.1 101 Switching\r\nupgrade: websocket\r\n\r\n', /another protocol/],
+    ['HTTP/1.1 999 Odd\r\n\r\n', /status 999/],
+    ['HTTP/1.1 600 Odd\r\n\r\n', /status 600/],
+    [`${ok}content-type: a/b\r\ncontent-type: a/c\r\n\r\n`, /content-type headers contradict/],
     [`${ok}no colon\r\n\r\n`, /no valid name/],
     [`${ok}: nameless\r\n\r\n`, /no valid name/],
     [`${ok}content-length : 5\r\n\r\n`, /no valid name/],
@@ -234,6 +238,48 @@ t.test('what a chunk may carry beside its data is passed over', async (t) => {
   for (const trailers of ['x:\r\n', 'x: y\r\nz:\t\xe9 \r\n', 'Content-Length: 9\r\n'])
     t.match(readText(`${asked}5\r\nhello\r\n0\r\n${trailers}\r\n`), { body: 'hello', isWhole: true });
   t.match(readText(`${asked}${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`), { body: 'x'.repeat(50_000) });
+});
+
+t.test('what cannot become a head is refused with its first bytes, cut anywhere', async (t) => {
+  const settings = '\0\0\x12\x04\0\0\0\0\0';
+  const cases: [string, RegExp][] = [
+    [settings, /status line/],
+    ['PRI * HTTP/2.0', /status line/],
+    ['SSH-2.0-OpenSSH_9.2', /status line/],
+    ['HTTP/2 200', /status line/],
+    ['HTTP/1.1 abc\r\n', /status line/],
+    ['{"id":', /status line/],
+    ['\r\nHTTP/1.1 200 OK\r\n', /status line/],
+    ['HTTP/1.1 200 OK\ncontent-type: application/json\n\n{}', /CR LF/],
+    ['HTTP/1.1 200 OK\r\ncontent-type: application/json\n\n{}', /CR LF/],
+    ['HTTP/1.1 100 Continue\r\n\r\nSSH', /status line/],
+  ];
+  for (const [text, rule] of cases) {
+    t.throws(() => readText(text), { name: 'NotHttp', message: rule }, JSON.stringify(text));
+    const bytes = [...Buffer.from(text, 'latin1')].map((byte) => Buffer.of(byte));
+    t.throws(() => read(bytes), { name: 'NotHttp', message: rule }, `${JSON.stringify(text)} byte by byte`);
+  }
+  for (const text of ['H', 'HTTP/1.', 'HTTP/1.1 2', 'HTTP/1.1 200 OK\r', 'HTTP/1.1 200 OK\r\na: b\r'])
+    t.equal(readText(text).status, null, `${JSON.stringify(text)} may become one`);
+});
+
+t.test('interim responses are bounded in number and in bytes', async (t) => {
+  const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+  const interim = 'HTTP/1.1 102 Processing\r\n\r\n';
+  t.equal(readText(`${interim.repeat(100)}${ok}`).status, 200);
+  t.throws(() => readText(interim.repeat(101)), { name: 'NotHttp', message: /more than 100 interim/ });
+  const hint = `HTTP/1.1 103 Early Hints\r\nlink: ${'a'.repeat(10_000)}\r\n\r\n`;
+  t.equal(readText(`${hint.repeat(6)}${ok}`).status, 200);
+  t.throws(() => readText(hint.repeat(7)), { name: 'NotHttp', message: /larger than 65536 bytes/ });
+});
+
+t.test('headers that Connection names end here, and its own meaning is kept', async (t) => {
+  const { headers, isKept } = readText(
+    'HTTP/1.1 200 OK\r\nconnection: close, X-Hop\r\nConnection: x-other\r\nx-hop: 1\r\nX-Other: 2\r\nx-end: 3\r\n' +
+      'content-length: 0\r\n\r\n',
+  );
+  t.match(headers, { 'x-hop': undefined, 'x-other': undefined, 'x-end': '3' });
+  t.equal(isKept, false);
 });
 
 t.test('equal lengths given twice are one length', async (t) => {
