@@ -1,137 +1,107 @@
 /**
  * Edits top-level members of a JSON object without touching any other byte: what a gateway needs to change a model
  * name or ask for usage and still pass on unknown fields, their order, their spacing and their odd numbers.
- *
- * Works on the bytes read as Latin-1, where one character is one byte: every structural character of JSON is ASCII, and
- * no byte of a longer UTF-8 sequence can be mistaken for one.
  */
-import { skipString } from './skip-string.ts';
+import type { MemberSpan, ScannedMembers } from './json-scanner.ts';
+import { scanMembers } from './scan-members.ts';
 
-/** A member: its name begins at `from`, its value lies between the others. */
-type Span = { from: number; start: number; end: number };
+/** What is done with all members of a name; it must be one of those that were scanned for. */
+export type MemberChange =
+  /** Each gets this value, or there is a last one of it. */
+  | { kind: 'set'; name: string; value: unknown }
+  /** The same for a member of the object that each is; what is no object becomes one. */
+  | { kind: 'set inner'; name: string; inner: string; value: unknown }
+  /** Each is left out, with one comma. */
+  | { kind: 'drop'; name: string };
 
-const QUOTE = 0x22;
+type Edit = { from: number; to: number; bytes: Buffer };
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
-/** `from` is at a value's first character; returns the place behind its last. */
-function skipValue(text: string, from: number): number {
-  const first = text[from];
-  if (first === '"') return skipString(text, from);
-  let at = from;
-  if (first !== '{' && first !== '[') {
-    while (at < text.length && !',}]'.includes(text[at]!) && !isSpace(text.charCodeAt(at))) at += 1;
-    return at;
-  }
-  let depth = 0;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = skipString(text, at);
-      continue;
-    }
-    at += 1;
-    if (code === 0x7b || code === 0x5b) depth += 1;
-    else if (code === 0x7d || code === 0x5d) {
-      depth -= 1;
-      if (depth === 0) return at;
-    }
-  }
-  return at;
-}
-
-/** Where top-level members called `name` stand; several when the name is repeated. */
-function findMember(text: string, name: string): Span[] {
-  const spans: Span[] = [];
-  let at = skipSpace(text, 0) + 1;
-  for (;;) {
-    at = skipSpace(text, at);
-    if (text[at] !== '"') return spans;
-    const nameEnd = skipString(text, at);
-    const memberName: unknown = JSON.parse(text.slice(at, nameEnd));
-    const start = skipSpace(text, skipSpace(text, nameEnd) + 1);
-    const end = skipValue(text, start);
-    if (memberName === name) spans.push({ from: at, start, end });
-    at = skipSpace(text, end);
-    if (text[at] !== ',') return spans;
-    at += 1;
-  }
-}
-
-/** Writes members called `name` anew, or a last one when there is none. `write` is told what the value was; null: none. */
-function edit(text: string, name: string, write: (value: string | null) => string): string {
-  const spans = findMember(text, name);
-  if (spans.length === 0) {
-    const end = text.lastIndexOf('}');
-    const isEmpty = text[skipSpace(text, skipSpace(text, 0) + 1)] === '}';
-    return `${text.slice(0, end)}${isEmpty ? '' : ','}"${name}":${write(null)}${text.slice(end)}`;
-  }
-  let edited = '';
-  let copied = 0;
-  for (const { start, end } of spans) {
-    edited += text.slice(copied, start) + write(text.slice(start, end));
-    copied = end;
-  }
-  return edited + text.slice(copied);
-}
-
-function jsonOf(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('latin1');
-}
+const NOTHING = Buffer.alloc(0);
+const OPEN_BRACE = 0x7b;
 
 /**
- * Sets top-level member `name` of a JSON object to `value`, in place of every earlier value of that name, or as the
- * last member when there is none. All other bytes stay as they are.
+ * Changes members of an object. Returns the pieces of the result, most of which are views into `bytes`.
  *
- * @param body bytes of a JSON object that `JSON.parse` has accepted
- * @param name an ASCII name
+ * @param scanned what scanning `bytes` has found, for all names in `changes`
+ * @param changes one for each name at most; names are ASCII
  */
-export function setMember(body: Buffer, name: string, value: unknown): Buffer {
-  const json = jsonOf(value);
-  return Buffer.from(
-    edit(body.toString('latin1'), name, () => json),
-    'latin1',
+export function editMembers(
+  bytes: Buffer,
+  scanned: ScannedMembers,
+  changes: readonly MemberChange[],
+): Buffer[] {
+  const edits: Edit[] = [];
+  let { count } = scanned;
+  for (const { kind, name } of changes) {
+    const spans = spansOf(scanned, name);
+    if (kind !== 'drop' || spans.length === 0) continue;
+    edits.push(...withoutMembers(spans));
+    count -= spans.length;
+  }
+  for (const change of changes) {
+    if (change.kind === 'drop') continue;
+    const spans = spansOf(scanned, change.name);
+    for (const { start, end } of spans) {
+      edits.push({ from: start, to: end, bytes: Buffer.from(changed(bytes, change, start, end)) });
+    }
+    if (spans.length > 0) continue;
+    const member = `${count > 0 ? ',' : ''}"${change.name}":${changed(bytes, change, 0, 0)}`;
+    edits.push({ from: scanned.closesAt, to: scanned.closesAt, bytes: Buffer.from(member) });
+    count += 1;
+  }
+  return apply(bytes, edits);
+}
+
+function spansOf({ spans }: ScannedMembers, name: string): readonly MemberSpan[] {
+  const found = spans.get(name);
+  if (found === undefined) throw new Error(`The member ${name} was not scanned for`);
+  return found;
+}
+
+/** The new value of a member whose value stands from `start` to before `end`; of none when the two are the same. */
+function changed(
+  bytes: Buffer,
+  change: Exclude<MemberChange, { kind: 'drop' }>,
+  start: number,
+  end: number,
+): string | Buffer {
+  const json = JSON.stringify(change.value);
+  if (change.kind === 'set') return json;
+  if (start === end || bytes[start] !== OPEN_BRACE) return `{"${change.inner}":${json}}`;
+  const object = bytes.subarray(start, end);
+  const scanned = scanMembers(object, { names: [change.inner], maxDepth: Number.POSITIVE_INFINITY });
+  return Buffer.concat(
+    editMembers(object, scanned, [{ kind: 'set', name: change.inner, value: change.value }]),
   );
 }
 
-/**
- * The same for member `inner` of the object that top-level member `name` is: its others stay as they are too. Where that
- * is no object, or not there, it becomes one of `inner` alone.
- */
-export function setInnerMember(body: Buffer, name: string, inner: string, value: unknown): Buffer {
-  const json = jsonOf(value);
-  const write = (object: string | null) =>
-    object?.startsWith('{') === true ? edit(object, inner, () => json) : `{"${inner}":${json}}`;
-  return Buffer.from(edit(body.toString('latin1'), name, write), 'latin1');
+/** A member goes with the comma behind it; the object's last one with that in front of it, wherever that stands by then. */
+function withoutMembers(spans: readonly MemberSpan[]): Edit[] {
+  const edits: Edit[] = [];
+  for (const [index, { from, end, commaBefore, commaAfter }] of spans.entries()) {
+    if (commaAfter !== -1) {
+      edits.push({ from, to: commaAfter + 1, bytes: NOTHING });
+      continue;
+    }
+    let comma = commaBefore;
+    let first = index;
+    while (first > 0 && comma !== -1 && spans[first - 1]!.commaAfter === comma) {
+      edits.pop();
+      first -= 1;
+      comma = spans[first]!.commaBefore;
+    }
+    edits.push({ from: comma === -1 ? spans[first]!.from : comma, to: end, bytes: NOTHING });
+  }
+  return edits;
 }
 
-/**
- * Leaves every top-level member `name` out of a JSON object, each with one comma. All other bytes stay as they are.
- *
- * @param body bytes of a JSON object that `JSON.parse` has accepted
- * @param name an ASCII name
- */
-export function dropMember(body: Buffer, name: string): Buffer {
-  const text = body.toString('latin1');
-  const spans = findMember(text, name);
-  if (spans.length === 0) return body;
-  let kept = '';
+function apply(bytes: Buffer, edits: readonly Edit[]): Buffer[] {
+  const pieces: Buffer[] = [];
   let copied = 0;
-  for (const { from, end } of spans) {
-    const next = skipSpace(text, end);
-    const isLast = text[next] !== ',';
-    kept += text.slice(copied, from);
-    copied = isLast ? end : next + 1;
-    // The comma in front of the last one goes with it, wherever that stands by now.
-    if (isLast) kept = kept.replace(/,[ \n\r\t]*$/, '');
+  for (const edit of edits.toSorted((a, b) => a.from - b.from)) {
+    pieces.push(bytes.subarray(copied, edit.from), edit.bytes);
+    copied = edit.to;
   }
-  return Buffer.from(kept + text.slice(copied), 'latin1');
+  pieces.push(bytes.subarray(copied));
+  return pieces;
 }

@@ -1,5 +1,8 @@
-/** JSON as text and as values: editing in place, shapes, what Postgres can hold. Pure. */
+/** JSON as text and as values: reading without parsing, editing in place, shapes, what Postgres can hold. */
 export { parseExactJson, parseExactObject } from './exact.ts';
-export { dropMember, setInnerMember, setMember } from './members.ts';
+export { JsonFault } from './json-fault.ts';
+export { JsonScanner, type MemberSpan, type ScannedMembers, type ScanOptions } from './json-scanner.ts';
+export { editMembers, type MemberChange } from './members.ts';
+export { scanMembers } from './scan-members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
 export { isStorableJson, type StorableJson, storableJson } from './storable.ts';

@@ -21,12 +21,13 @@ import { errorReply, idHeaders, knownIdHeaders, warningHeaders } from './answer.
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import type { Call, Caller } from './call.ts';
 import { type CallHeaders, readCallHeaders } from './call-headers.ts';
+import { decodeBody } from './decode-body.ts';
 import { proposalTo } from './proposal.ts';
 import { providedBy } from './provided-answer.ts';
 import { ownKey, providerHeaders } from './provider-headers.ts';
 import { type Recorder, recordOnce } from './record.ts';
 import { failedOutcome, relayCall } from './relay.ts';
-import { decodeBody, type RequestBody, readRequestBody } from './request-body.ts';
+import { type RequestBody, readRequestBody } from './request-body.ts';
 import { findStored, replay } from './stored-answer.ts';
 
 export type CallDependencies = AuthenticateDependencies & {
@@ -118,10 +119,11 @@ async function answer(
 ): Promise<Response> {
   const { body, headers, caller, surface } = call;
   // All of them before any call: what a model of the list cannot be asked is a mistake of the call's.
-  const sendings = routes.map((route) => {
-    const proposal = proposalTo(route, body, surface);
-    return { proposal, headers: providerHeaders(call, proposal, wish !== null) };
-  });
+  const sendings = [];
+  for (const route of routes) {
+    const proposal = await proposalTo(route, body, surface);
+    sendings.push({ proposal, headers: providerHeaders(call, proposal, wish !== null) });
+  }
   const { proposal } = sendings[0]!;
   const stored = wish === null ? null : await findStored(call, proposal, wish, dependencies);
   if (wish !== null) call.ownHeaders.push(['service-cache', stored === null ? 'MISS' : 'HIT']);

@@ -1,11 +1,12 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { dropMember, type JsonObject, parseExactJson, setInnerMember, setMember } from '#core/json/mod.ts';
+import { editMembers, type JsonObject, type MemberChange, parseExactJson } from '#core/json/mod.ts';
+import { joinBytesInTurns } from '#core/turns/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import { TRANSLATIONS, type Translation } from '../surfaces/translation.ts';
-import { isDeeperThan, type RequestBody } from './request-body.ts';
+import { membersOf, type RequestBody } from './request-body.ts';
 
 export type Proposal = {
   route: Route;
@@ -23,16 +24,21 @@ export type Proposal = {
  * usage, which is added or left out where needed.
  * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
  */
-export function proposalTo(route: Route, body: RequestBody, surface: Surface): Proposal {
+export async function proposalTo(route: Route, body: RequestBody, surface: Surface): Promise<Proposal> {
   const { row, model, paths } = route;
   const path = paths[surface.endpoint];
   if (path === undefined) return translatedProposal(route, body, surface);
   const isMissing = surface.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
-  let { bytes } = body;
-  if (model !== body.model) bytes = setMember(bytes, 'model', model);
-  if (hidesUsage) bytes = setInnerMember(bytes, 'stream_options', 'include_usage', true);
-  else if (!row.takesUsageOption) bytes = dropMember(bytes, 'stream_options');
+  const changes: MemberChange[] = [];
+  if (model !== body.model) changes.push({ kind: 'set', name: 'model', value: model });
+  if (hidesUsage)
+    changes.push({ kind: 'set inner', name: 'stream_options', inner: 'include_usage', value: true });
+  else if (!row.takesUsageOption) changes.push({ kind: 'drop', name: 'stream_options' });
+  const isAsItCame = changes.length === 0;
+  const bytes = isAsItCame
+    ? body.bytes
+    : await joinBytesInTurns(editMembers(body.bytes, membersOf(body), changes));
   return { route, path, translation: null, body: bytes, hidesUsage };
 }
 
@@ -43,7 +49,7 @@ function translatedProposal(route: Route, body: RequestBody, surface: Surface): 
   const translation = TRANSLATIONS[surface.endpoint];
   const path = translation === undefined ? undefined : route.paths[translation.endpoint];
   if (translation === undefined || path === undefined) throw notSupported(route, surface);
-  if (isDeeperThan(body.bytes, MAX_TRANSLATED_DEPTH))
+  if (membersOf(body).deepest > MAX_TRANSLATED_DEPTH)
     throw new AssayError(
       'invalid_body',
       `The request body is nested deeper than ${MAX_TRANSLATED_DEPTH} levels, and ${route.row.label} is called in another dialect`,

@@ -1,12 +1,11 @@
 /** The request body: what the gateway must know of it. */
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/errors.ts';
-import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
+import { scanMembersInTurns } from '#core/turns/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 
 export type RequestBody = {
-  /** As the client sent it, after content-encoding. */
+  /** As the client sent it, after content-encoding and without a byte order mark. */
   bytes: Buffer;
   model: string;
   stream: boolean;
@@ -15,85 +14,99 @@ export type RequestBody = {
   streamOptions: JsonObject | null;
   /** The most that the answer may have of tokens; null: the model's own limit. */
   maxTokens: number | null;
-};
-
-const DECODERS: Record<string, (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
+  /** Where the members stand that a provider may be sent otherwise. Of a small body they are looked for when needed. */
+  scanned: ScannedMembers | null;
 };
 
 /**
- * Undoes the content-encoding of a request.
- * @throws AssayError unsupported_media_type, body_too_large or invalid_body
+ * Up to here `JSON.parse` is quicker than the scanner on ordinary bodies, and takes a few milliseconds on the worst. Beyond,
+ * a body is scanned in slices: of 32 MiB `JSON.parse` makes ten million arrays, or works for seconds without a pause.
  */
-export async function decodeBody(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
-  const name = encoding.trim().toLowerCase();
-  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (decode === undefined) {
-    const allowed = Object.keys(DECODERS).join(', ');
-    throw new AssayError(
-      'unsupported_media_type',
-      `The content-encoding "${encoding.slice(0, 80)}" is not known; allowed are ${allowed}`,
-    );
-  }
-  try {
-    return await decode(body, { maxOutputLength: maxBytes });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new AssayError('body_too_large', `The request body is larger than the ${maxBytes} bytes allowed`);
-    }
-    throw new AssayError('invalid_body', `The request body is not valid ${encoding.trim()}`, {
-      cause: error,
-    });
-  }
-}
+const LARGEST_PARSED_BYTES = 64 * 1024;
 
-/** Nesting above this makes a parser work for seconds on a body of allowed size; no real call comes near. */
+/** Nesting above this costs memory for nothing; no real call comes near. */
 const MAX_DEPTH = 100_000;
 
-/** Whether JSON, which need not be valid, is nested deeper than `maxDepth` levels. */
-export function isDeeperThan(bytes: Buffer, maxDepth: number): boolean {
-  if (bytes.length < 2 * maxDepth) return false;
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const code = bytes[at]!;
-    if (isInString) {
-      if (code === 0x5c) at += 1;
-      else if (code === 0x22) isInString = false;
-    } else if (code === 0x22) isInString = true;
-    else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > maxDepth) return true;
-    } else if (code === 0x7d || code === 0x5d) depth -= 1;
-  }
-  return false;
-}
+/** Members whose value the gateway reads. Each is short in any real call: the longest, `metadata`, is some kilobytes. */
+const FIELDS = [
+  'model',
+  'stream',
+  'stream_options',
+  'user',
+  'metadata',
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+] as const;
+const MAX_FIELD_BYTES = 64 * 1024;
 
 /** More is no wish but a way to say: without limit. */
 const LARGEST_MAX_TOKENS = 1_000_000;
 
+/**
+ * Reads a request, without holding up the event loop however large it is.
+ * @throws AssayError invalid_json or invalid_body, naming the field
+ */
+export async function readRequestBody(received: Buffer, surface: Surface): Promise<RequestBody> {
+  const bytes = withoutByteOrderMark(received);
+  if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, surface);
+  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
+  return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, surface);
+}
+
+/** Where the members of a body stand that a provider may be sent otherwise, and how large and deep it is. */
+export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
+  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH });
+}
+
+/** RFC 8259 allows parsers to ignore one. Providers mostly do not. */
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 function parse(bytes: Buffer): unknown {
-  if (isDeeperThan(bytes, MAX_DEPTH))
-    throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
     const where = /position (\d+)/.exec((cause as Error).message)?.[1];
-    const at = where === undefined ? '' : ` (at character ${where})`;
-    throw new AssayError('invalid_json', `The request body is not valid JSON${at}`, { cause });
+    throw notJson(where === undefined ? '' : ` (at character ${where})`, cause);
   }
 }
 
-/**
- * Reads a request.
- * @throws AssayError invalid_json or invalid_body, naming the field
- */
-export function readRequestBody(bytes: Buffer, surface: Surface): RequestBody {
-  const body = parse(bytes);
+function notJson(where: string, cause: unknown): AssayError {
+  return new AssayError('invalid_json', `The request body is not valid JSON${where}`, { cause });
+}
+
+function refuse(fault: unknown): never {
+  if (!(fault instanceof JsonFault)) throw fault;
+  if (fault.reason === 'depth')
+    throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
+  if (fault.reason === 'repeats')
+    throw new AssayError('invalid_body', 'The request body repeats a field more than 10,000 times');
+  throw notJson(fault.at === null ? '' : ` (at byte ${fault.at})`, fault);
+}
+
+/** The fields that the gateway reads, as an object of them alone. Of a repeated name the last counts, as for `JSON.parse`. */
+function fieldsOf(bytes: Buffer, { spans }: ScannedMembers): JsonObject {
+  const fields: JsonObject = {};
+  for (const [name, members] of spans) {
+    const last = members.at(-1);
+    if (last === undefined) continue;
+    const size = members.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (size > MAX_FIELD_BYTES)
+      throw new AssayError('invalid_body', `${name} may be at most ${MAX_FIELD_BYTES} bytes long`);
+    fields[name] = JSON.parse(bytes.toString('utf8', last.start, last.end));
+  }
+  return fields;
+}
+
+/** @param body the body, or an object of FIELDS alone */
+function requestBody(
+  bytes: Buffer,
+  body: unknown,
+  scanned: ScannedMembers | null,
+  surface: Surface,
+): RequestBody {
   if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
   const { stream, stream_options: streamOptions } = body;
   if (surface.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
@@ -106,6 +119,7 @@ export function readRequestBody(bytes: Buffer, surface: Surface): RequestBody {
     streamOptions: isObject(streamOptions) ? streamOptions : null,
     maxTokens:
       tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens) ?? tokensOf(body.max_output_tokens),
+    scanned,
   };
 }
 

@@ -45,8 +45,8 @@ t.test('the two bodies that it calls the same are, and a stream of one is not', 
   const config = readConfig({ OPENAI_API_KEY: 'sk-operator' });
   if (!config.ok) throw new Error(config.problems.join('\n'));
   const route = createRouter(config.config.providers);
-  const keyOf = (text: string) => {
-    const body = readRequestBody(Buffer.from(text), CHAT);
+  const keyOf = async (text: string) => {
+    const body = await readRequestBody(Buffer.from(text), CHAT);
     const found = route(body.model);
     const { provider, model } = found;
     return answerKey({
@@ -54,13 +54,13 @@ t.test('the two bodies that it calls the same are, and a stream of one is not', 
       path: '/v1/chat/completions',
       provider,
       model,
-      body: proposalTo(found, body, CHAT).body,
+      body: (await proposalTo(found, body, CHAT)).body,
       seed: null,
     });
   };
   const [one, other] = [...document.matchAll(/```json\n(.*?)```/gs)].map(([, body]) => body!);
-  t.equal(keyOf(one!), keyOf(other!));
-  t.not(keyOf(one!.replace('{', '{"stream": true, ')), keyOf(other!));
+  t.equal(await keyOf(one!), await keyOf(other!));
+  t.not(await keyOf(one!.replace('{', '{"stream": true, ')), await keyOf(other!));
 });
 
 t.test('its metrics are there, and it has all of the cache', async (t) => {

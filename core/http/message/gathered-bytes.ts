@@ -32,14 +32,21 @@ export class GatheredBytes {
     this.#length += piece.length;
   }
 
-  /** Returns everything that has arrived so far in one buffer. More may be pushed behind it. */
-  bytes(): Buffer {
+  /** Returns everything that has arrived so far, in order. More may be pushed behind it. */
+  pieces(): Buffer[] {
     const isOnePiece = this.#latest.length === this.#length;
-    if (isOnePiece && !wastes(this.#latest)) return this.#latest;
+    if (isOnePiece && !wastes(this.#latest)) return [this.#latest];
     this.#settle(this.#latest);
     this.#latest = NOTHING;
     this.#closeBlock();
-    const whole = this.#settled.length === 1 ? this.#settled[0]! : this.#joined();
+    return [...this.#settled];
+  }
+
+  /** Returns the same in one buffer. */
+  bytes(): Buffer {
+    const pieces = this.pieces();
+    if (pieces.length === 1) return pieces[0]!;
+    const whole = this.#joined();
     this.#settled = [whole];
     return whole;
   }

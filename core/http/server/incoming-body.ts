@@ -1,5 +1,6 @@
 /** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
 import { AssayError } from '../../errors.ts';
+import { joinBytesInTurns } from '../../turns/mod.ts';
 import { ChunkedReader, GatheredBytes } from '../message/mod.ts';
 
 /** What its connection does for it. */
@@ -10,7 +11,7 @@ export type BodyFlow = {
   sendContinue: (() => void) | null;
 };
 
-type Reader = { maxBytes: number; resolve(body: Buffer): void; reject(error: AssayError): void };
+type Reader = { maxBytes: number; resolve(body: Promise<Buffer>): void; reject(error: AssayError): void };
 
 /** Bytes of a body that are held for a handler that has not asked for them yet. */
 const HELD_BYTES = 64 * 1024;
@@ -123,7 +124,7 @@ export class IncomingBody {
     const reader = this.#reader;
     if (reader === null) return;
     this.#reader = null;
-    reader.resolve(this.#held.bytes());
+    reader.resolve(joinBytesInTurns(this.#held.pieces()));
     this.#held.clear();
   }
 

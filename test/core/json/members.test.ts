@@ -1,10 +1,19 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { dropMember, setMember } from '#core/json/mod.ts';
+import { editMembers, type MemberChange, scanMembers } from '#core/json/mod.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const object = fc.dictionary(fc.string({ unit: 'grapheme' }), json, { maxKeys: 6 });
 const name = fc.constantFrom('model', 'stream_options', 'x');
+
+function edited(body: Buffer, ...changes: MemberChange[]): Buffer {
+  const names = changes.map((change) => change.name);
+  return Buffer.concat(editMembers(body, scanMembers(body, { names, maxDepth: 100 }), changes));
+}
+
+const setMember = (body: Buffer, member: string, value: unknown) =>
+  edited(body, { kind: 'set', name: member, value });
+const dropMember = (body: Buffer, member: string) => edited(body, { kind: 'drop', name: member });
 
 t.test('setting a member gives the object that JavaScript would give, whatever else is in it', async (t) => {
   fc.assert(
@@ -78,3 +87,29 @@ t.test('every other byte stays when a member is dropped', async (t) => {
   ];
   for (const [before, after] of cases) t.equal(dropMember(Buffer.from(before!), 'x').toString(), after);
 });
+
+t.test('setting one member and dropping another at once gives what doing both in turn gives', async (t) => {
+  const members = fc.array(fc.tuple(fc.constantFrom('x', 'model', 'a'), json), { maxLength: 6 });
+  fc.assert(
+    fc.property(members, (given) => {
+      const text = given.map(([key, value]) => `"${key}": ${JSON.stringify(value)}`).join(' ,\n');
+      const body = Buffer.from(`{${text}}`);
+      const both = edited(
+        body,
+        { kind: 'set', name: 'model', value: 'new' },
+        { kind: 'drop', name: 'x' },
+      ).toString();
+      t.same(JSON.parse(both), JSON.parse(setMember(dropMember(body, 'x'), 'model', 'new').toString()));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test(
+  'an inner member is set in each object of the name, and takes the place of what is none',
+  async (t) => {
+    const body = Buffer.from('{"o":{"a":1},"o":[2],"o":{ "in\\u006eer" : 3 } }');
+    const after = edited(body, { kind: 'set inner', name: 'o', inner: 'inner', value: true });
+    t.equal(after.toString(), '{"o":{"a":1,"inner":true},"o":{"inner":true},"o":{ "in\\u006eer" : true } }');
+  },
+);

@@ -12,7 +12,7 @@ import {
   respondWith,
   startHostileWorld,
 } from './hostile-world.ts';
-import { runs } from './runs.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { sampled } from './sockets.ts';
 
 const world = await startHostileWorld(t);

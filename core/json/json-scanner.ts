@@ -1,0 +1,320 @@
+/**
+ * Reads JSON in bytes without making anything of it: tells whether it is JSON, as `JSON.parse` would, and where the members
+ * asked for stand. It can stop after any number of bytes and go on later, so that a body of tens of megabytes does not hold
+ * up the event loop, and it needs no memory that grows with the text: ten million empty arrays cost `JSON.parse` seconds
+ * and hundreds of megabytes.
+ *
+ * The bytes are UTF-8, whose longer sequences hold no ASCII byte; what is not valid in them counts as a replacement
+ * character, as it does for `Buffer.toString`.
+ */
+
+import {
+  isDigit,
+  isEscape,
+  isHex,
+  isSpace,
+  isWholeNumber,
+  literalEnd,
+  numberStateAfter,
+  PLAIN,
+} from './json-bytes.ts';
+import { JsonFault } from './json-fault.ts';
+
+/** A member of an object, as positions in its bytes. */
+export type MemberSpan = {
+  /** Where its name begins. */
+  from: number;
+  /** Where its value begins and, behind it, ends. */
+  start: number;
+  end: number;
+  /** The commas around it; -1: there is none. */
+  commaBefore: number;
+  commaAfter: number;
+};
+
+/** What was found in a text that is JSON. */
+export type ScannedMembers = {
+  isObject: boolean;
+  /** Where the closing bracket of an object stands. */
+  closesAt: number;
+  /** How many members the object has. */
+  count: number;
+  /** How many levels of objects and arrays there are. */
+  deepest: number;
+  /** How many values: objects, arrays, strings, numbers and literals, but not names. */
+  values: number;
+  /** By the names asked for: every member of that name, as servers differ in which of several they read. */
+  spans: ReadonlyMap<string, readonly MemberSpan[]>;
+};
+
+export type ScanOptions = {
+  /** Names of members of the outermost object. */
+  names: readonly string[];
+  maxDepth: number;
+  /** The value to read is a part of the bytes. */
+  from?: number;
+  to?: number;
+};
+
+/** Each member that is asked for is remembered: without a bound, a body of them would take memory and time. */
+const MAX_REPEATS = 10_000;
+/** A letter of a name may be written as an escape of six bytes. */
+const BYTES_OF_ESCAPE = 6;
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
+const [MINUS, LETTER_U] = [0x2d, 0x75];
+
+/** What comes next; numbers have states of their own above these. */
+const [VALUE, FIRST_ITEM, NAME, FIRST_NAME, AFTER_NAME, AFTER_VALUE, STRING, NUMBER] = [
+  0, 1, 2, 3, 4, 5, 6, 7,
+];
+
+export class JsonScanner {
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  readonly #maxDepth: number;
+  readonly #names: readonly string[];
+  readonly #spans: MemberSpan[][];
+  #at: number;
+  #state = VALUE;
+  /** Within a number: what of it came last. */
+  #numberState = 0;
+  /** For each level whether an object is open there. */
+  #objects = new Uint8Array(64);
+  #depth = 0;
+  #deepest = 0;
+  #isName = false;
+  #stringStart = 0;
+  #isObject = false;
+  #closesAt = -1;
+  #count = 0;
+  #values = 0;
+  /** Of the outermost object: its latest comma, and the latest member when it was asked for. */
+  #comma = -1;
+  #current: MemberSpan | null = null;
+
+  constructor(bytes: Buffer, { names, maxDepth, from = 0, to = bytes.length }: ScanOptions) {
+    this.#bytes = bytes;
+    this.#at = from;
+    this.#end = to;
+    this.#maxDepth = maxDepth;
+    this.#names = names;
+    this.#spans = names.map(() => []);
+  }
+
+  /**
+   * Reads on, over some `budget` bytes; returns whether that was the end.
+   * @throws JsonFault
+   */
+  read(budget: number): boolean {
+    const limit = Math.min(this.#at + budget, this.#end);
+    while (this.#at < limit) {
+      if (this.#state === STRING) this.#readString(limit);
+      else if (this.#state === NUMBER) this.#readNumber(limit);
+      else {
+        const code = this.#bytes[this.#at]!;
+        if (isSpace(code)) this.#at += 1;
+        else this.#readStructure(code);
+      }
+    }
+    if (this.#at < this.#end) return false;
+    if (this.#state === NUMBER) this.#endNumber();
+    if (this.#state !== AFTER_VALUE || this.#depth > 0) throw new JsonFault('syntax', null);
+    return true;
+  }
+
+  /** To be asked for when all is read. */
+  get members(): ScannedMembers {
+    const spans = new Map(this.#names.map((name, index) => [name, this.#spans[index]!]));
+    return {
+      isObject: this.#isObject,
+      closesAt: this.#closesAt,
+      count: this.#count,
+      deepest: this.#deepest,
+      values: this.#values,
+      spans,
+    };
+  }
+
+  #fault(): JsonFault {
+    return new JsonFault('syntax', this.#at);
+  }
+
+  #readStructure(code: number): void {
+    switch (this.#state) {
+      case FIRST_ITEM:
+        if (code === CLOSE_BRACKET) this.#close();
+        else this.#beginValue(code);
+        return;
+      case VALUE:
+        this.#beginValue(code);
+        return;
+      case FIRST_NAME:
+        if (code === CLOSE_BRACE) this.#close();
+        else this.#beginName(code);
+        return;
+      case NAME:
+        this.#beginName(code);
+        return;
+      case AFTER_NAME:
+        if (code !== COLON) throw this.#fault();
+        this.#at += 1;
+        this.#state = VALUE;
+        return;
+      default:
+        this.#readSeparator(code);
+    }
+  }
+
+  #readSeparator(code: number): void {
+    const isInObject = this.#depth > 0 && this.#objects[this.#depth] === 1;
+    if (this.#depth > 0 && code === COMMA) {
+      if (this.#depth === 1) {
+        this.#comma = this.#at;
+        if (this.#current !== null) this.#current.commaAfter = this.#at;
+        this.#current = null;
+      }
+      this.#at += 1;
+      this.#state = isInObject ? NAME : VALUE;
+    } else if (this.#depth > 0 && code === (isInObject ? CLOSE_BRACE : CLOSE_BRACKET)) this.#close();
+    else throw this.#fault();
+  }
+
+  #beginName(code: number): void {
+    if (code !== QUOTE) throw this.#fault();
+    this.#isName = true;
+    this.#stringStart = this.#at;
+    this.#at += 1;
+    this.#state = STRING;
+  }
+
+  #beginValue(code: number): void {
+    this.#values += 1;
+    if (this.#depth === 1 && this.#current !== null) this.#current.start = this.#at;
+    if (code === QUOTE) {
+      this.#isName = false;
+      this.#at += 1;
+      this.#state = STRING;
+    } else if (code === OPEN_BRACE) this.#open(1, FIRST_NAME);
+    else if (code === OPEN_BRACKET) this.#open(0, FIRST_ITEM);
+    else if (code === MINUS || isDigit(code)) {
+      this.#numberState = numberStateAfter(0, code);
+      this.#at += 1;
+      this.#state = NUMBER;
+    } else {
+      const end = literalEnd(this.#bytes, this.#at, this.#end);
+      if (end === -1) throw this.#fault();
+      this.#at = end;
+      this.#endValue();
+    }
+  }
+
+  #open(isObject: 0 | 1, state: number): void {
+    if (this.#depth === this.#maxDepth) throw new JsonFault('depth', this.#at);
+    if (this.#depth === 0) this.#isObject = isObject === 1;
+    this.#depth += 1;
+    if (this.#depth > this.#deepest) this.#deepest = this.#depth;
+    if (this.#depth === this.#objects.length) {
+      const larger = new Uint8Array(2 * this.#depth);
+      larger.set(this.#objects);
+      this.#objects = larger;
+    }
+    this.#objects[this.#depth] = isObject;
+    this.#at += 1;
+    this.#state = state;
+  }
+
+  #close(): void {
+    this.#depth -= 1;
+    if (this.#depth === 0) this.#closesAt = this.#at;
+    this.#at += 1;
+    this.#endValue();
+  }
+
+  #endValue(): void {
+    this.#state = AFTER_VALUE;
+    if (this.#depth === 1 && this.#current !== null) this.#current.end = this.#at;
+  }
+
+  #readString(limit: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    while (at < limit) {
+      while (at < limit && PLAIN[bytes[at]!] === 1) at += 1;
+      if (at >= limit) break;
+      const code = bytes[at]!;
+      if (code === QUOTE) {
+        this.#at = at + 1;
+        this.#endString();
+        return;
+      }
+      if (code !== BACKSLASH) break;
+      const next = at + 1 < this.#end ? bytes[at + 1]! : 0;
+      if (next === LETTER_U) {
+        if (at + BYTES_OF_ESCAPE > this.#end) break;
+        if (
+          !(isHex(bytes[at + 2]!) && isHex(bytes[at + 3]!) && isHex(bytes[at + 4]!) && isHex(bytes[at + 5]!))
+        )
+          break;
+        at += BYTES_OF_ESCAPE;
+      } else if (isEscape(next)) at += 2;
+      else break;
+    }
+    this.#at = at;
+    if (at < limit) throw this.#fault();
+  }
+
+  #endString(): void {
+    if (!this.#isName) {
+      this.#endValue();
+      return;
+    }
+    this.#state = AFTER_NAME;
+    if (this.#depth === 1) this.#beginMember();
+  }
+
+  /** A member of the outermost object has its name. */
+  #beginMember(): void {
+    this.#count += 1;
+    const index = this.#wantedName();
+    if (index === -1) return;
+    const spans = this.#spans[index]!;
+    if (spans.length === MAX_REPEATS) throw new JsonFault('repeats', this.#stringStart);
+    this.#current = { from: this.#stringStart, start: -1, end: -1, commaBefore: this.#comma, commaAfter: -1 };
+    spans.push(this.#current);
+  }
+
+  /** Which of the names asked for has just been read; -1: none. */
+  #wantedName(): number {
+    const [from, to] = [this.#stringStart + 1, this.#at - 1];
+    for (let index = 0; index < this.#names.length; index += 1) {
+      const name = this.#names[index]!;
+      if (to - from < name.length || to - from > BYTES_OF_ESCAPE * name.length) continue;
+      const written = this.#bytes.toString('latin1', from, to);
+      if (written === name) return index;
+      if (written.includes('\\') && JSON.parse(`"${written}"`) === name) return index;
+    }
+    return -1;
+  }
+
+  #readNumber(limit: number): void {
+    const bytes = this.#bytes;
+    let at = this.#at;
+    let state = this.#numberState;
+    while (at < limit) {
+      const next = numberStateAfter(state, bytes[at]!);
+      if (next === -1) break;
+      state = next;
+      at += 1;
+    }
+    this.#at = at;
+    this.#numberState = state;
+    if (at < limit) this.#endNumber();
+  }
+
+  #endNumber(): void {
+    if (!isWholeNumber(this.#numberState)) throw this.#fault();
+    this.#endValue();
+  }
+}
