@@ -1,5 +1,6 @@
 /** `npm run bench <name> [options]`: runs one of test/bench; each explains itself with --help. */
 const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
+  bodies: () => import('../test/bench/bodies.ts'),
   evaluators: () => import('../test/bench/evaluators.ts'),
   findable: () => import('../test/bench/findable.ts'),
   gateway: () => import('../test/bench/gateway.ts'),
