@@ -9,10 +9,11 @@ export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /**
  * Describes the body: a reader that takes the first line and one that takes the last would read two different answers.
- * Lines that contradict each other are refused. The two others of this kind, `content-length` and `transfer-encoding`,
- * are joined as lists, and whoever reads the framing refuses what is not one length, or not `chunked` alone.
+ * Lines that contradict each other are refused. The two that frame the body are joined as lists, and whoever reads the
+ * framing refuses what is not one length, or not `chunked` alone.
  */
 const DESCRIBES_BODY = 'content-type';
+const FRAMES_BODY = new Set(['content-length', 'transfer-encoding']);
 
 /**
  * Have one value by their definition, or are read by this gateway as if they had. Proxies on the way are known to add a
@@ -66,6 +67,8 @@ function merged(name: string, before: string, value: string): string {
     throw new NotHttp(`its ${name} headers contradict each other`);
   }
   if (FIRST_COUNTS.has(name)) return before;
+  // An empty length beside another contradicts it; in other lists an empty value says nothing.
+  if (FRAMES_BODY.has(name)) return `${before}, ${value}`;
   if (value === '') return before;
   return before === '' ? value : `${before}, ${value}`;
 }

@@ -3,7 +3,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { JsonFault, JsonScanner, scanMembers } from '#core/json/mod.ts';
-import { runs } from '../../gateway/fuzz/runs.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 
 const NAMES = ['model', 'stream', '__proto__'];
 const RUNS = 20_000;

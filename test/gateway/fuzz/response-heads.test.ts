@@ -3,6 +3,7 @@ import { deepStrictEqual, ok, strictEqual } from 'node:assert';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
+import { runs } from '../../support/fuzz-runs.ts';
 import {
   type Act,
   COMPLETION,
@@ -12,7 +13,6 @@ import {
   respondWith,
   startHostileWorld,
 } from './hostile-world.ts';
-import { runs } from '../../support/fuzz-runs.ts';
 import { sampled } from './sockets.ts';
 
 const world = await startHostileWorld(t);
