@@ -35,7 +35,7 @@ export function closedEarly(label: string, cause: Error | null): AssayError {
 export function organizationBusy(label: string, concurrency: number): AssayError {
   return new AssayError(
     'provider_busy',
-    `Your organization has ${concurrency} calls under way to the provider ${label}, as many as it may have at a time; ${TRY_AGAIN}`,
+    `Your organization has ${concurrency} calls under way to the provider ${label}, as many as it may have now; ${TRY_AGAIN}`,
   );
 }
 

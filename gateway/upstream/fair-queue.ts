@@ -1,6 +1,9 @@
 /**
- * Who may use the connections to one address, organization by organization: each holds a bounded number of them, and
- * where calls have to wait, organizations are served in turn, the calls of one in the order they came.
+ * Shares the connections to one address out among organizations. Where calls have to wait, organizations are served in
+ * turn, the calls of one in the order they came. An organization may take one more connection while more are left than it
+ * holds, so that some are always left for one that comes later: the first can take half of all, the next a quarter, and so
+ * on (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). One that has no
+ * neighbour may take as many as its own bound says.
  */
 
 /** What one organization holds of a pool, and what it waits for. */
@@ -15,6 +18,8 @@ export type Share<Item> = {
 export type Queued<Item> = { item: Item; share: Share<Item> };
 
 export type FairQueueLimits = {
+  /** Connections to the address, of all organizations together. */
+  connections: number;
   /** Connections that one organization may hold; as many of its calls may wait. */
   perOrganization: number;
   /** Calls that may wait, of all organizations together. */
@@ -24,9 +29,11 @@ export type FairQueueLimits = {
 export class FairQueue<Item> {
   readonly #limits: FairQueueLimits;
   readonly #shares = new Map<string, Share<Item>>();
-  /** The organizations that wait and may hold more than they do, in the order of their turns. */
+  /** The organizations that wait, in the order of their turns. */
   readonly #turns = new Set<Share<Item>>();
   #waiting = 0;
+  /** Connections that calls of any organization hold. */
+  #held = 0;
 
   constructor(limits: FairQueueLimits) {
     this.#limits = limits;
@@ -43,19 +50,22 @@ export class FairQueue<Item> {
   }
 
   /** Whether an organization may hold one more connection. */
-  mayHold(share: Share<Item>): boolean {
-    return share.held < this.#limits.perOrganization;
+  mayHold({ held }: Share<Item>): boolean {
+    const left = this.#limits.connections - this.#held;
+    const isAlone = held === this.#held;
+    return held < this.#limits.perOrganization && left > 0 && (held < left || isAlone);
   }
 
   /** Notes that an organization's call has a connection without having waited. */
   hold(share: Share<Item>): void {
     share.held += 1;
+    this.#held += 1;
   }
 
   /** Notes that an organization's call has let its connection go. */
   release(share: Share<Item>): void {
     share.held -= 1;
-    if (share.waiting.size > 0) this.#turns.add(share);
+    this.#held -= 1;
   }
 
   /**
@@ -67,7 +77,7 @@ export class FairQueue<Item> {
     if (share.waiting.size >= this.#limits.perOrganization) return { item, share };
     share.waiting.set(item, deadline);
     this.#waiting += 1;
-    if (this.mayHold(share)) this.#turns.add(share);
+    this.#turns.add(share);
     if (this.#waiting <= this.#limits.waiting) return null;
     const longest = this.#longest(share);
     const newest = [...longest.waiting.keys()].at(-1)!;
@@ -82,19 +92,21 @@ export class FairQueue<Item> {
     if (share.waiting.size === 0) this.#turns.delete(share);
   }
 
+  /** Whether a waiting call may have a connection now. */
+  get hasNext(): boolean {
+    return this.#turns.size > 0 && this.#inTurn() !== null;
+  }
+
   /** Takes the call whose turn it is, for a connection that its organization holds from now on; null: none may go. */
   next(): Queued<Item> | null {
-    for (const share of this.#turns) {
-      const [item] = share.waiting.keys();
-      // An organization in turn has a call that waits.
-      if (item === undefined) continue;
-      this.#turns.delete(share);
-      this.leave(share, item);
-      share.held += 1;
-      if (share.waiting.size > 0 && this.mayHold(share)) this.#turns.add(share);
-      return { item, share };
-    }
-    return null;
+    const share = this.#inTurn();
+    if (share === null) return null;
+    const item = share.waiting.keys().next().value as Item;
+    this.#turns.delete(share);
+    this.leave(share, item);
+    this.hold(share);
+    if (share.waiting.size > 0) this.#turns.add(share);
+    return { item, share };
   }
 
   /** Takes out the calls that have waited until their deadline, and forgets the organizations without any call. */
@@ -116,6 +128,12 @@ export class FairQueue<Item> {
     for (const { waiting } of this.#shares.values()) waiting.clear();
     this.#turns.clear();
     this.#waiting = 0;
+  }
+
+  /** The organization whose turn it is among those that may hold one more connection. */
+  #inTurn(): Share<Item> | null {
+    for (const share of this.#turns) if (this.mayHold(share)) return share;
+    return null;
   }
 
   #longest(own: Share<Item>): Share<Item> {

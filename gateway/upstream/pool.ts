@@ -34,7 +34,6 @@ export type PoolOptions = Pick<ConnectionOptions, 'timeouts' | 'now'> & {
 export class Pool {
   readonly #options: ConnectionOptions;
   readonly #host: string;
-  readonly #concurrency: number;
   readonly #onBusy: (label: string) => void;
   readonly #maxConnections: number;
   readonly #waitMs: number;
@@ -45,11 +44,14 @@ export class Pool {
   constructor(origin: string, connect: Connect, options: PoolOptions) {
     const { timeouts, now, maxConnections = MAX_CONNECTIONS } = options;
     this.#host = new URL(origin).host;
-    this.#concurrency = options.concurrencyPerOrganization;
     this.#onBusy = options.onBusy ?? (() => {});
     this.#maxConnections = maxConnections;
     this.#waitMs = options.waitMs ?? WAIT_MS;
-    this.#queue = new FairQueue({ perOrganization: this.#concurrency, waiting: MAX_WAITING });
+    this.#queue = new FairQueue({
+      connections: maxConnections,
+      perOrganization: options.concurrencyPerOrganization,
+      waiting: MAX_WAITING,
+    });
     this.#options = {
       connect,
       timeouts,
@@ -91,9 +93,7 @@ export class Pool {
     const { label } = exchange.request;
     this.#onBusy(label);
     exchange.fail(
-      this.#queue.mayHold(share)
-        ? connectionsBusy(label, this.#maxConnections)
-        : organizationBusy(label, this.#concurrency),
+      share.held === 0 ? connectionsBusy(label, this.#maxConnections) : organizationBusy(label, share.held),
     );
   }
 
@@ -120,9 +120,8 @@ export class Pool {
 
   #isFree(connection: Connection): void {
     this.#release(connection);
-    const next = this.#queue.next();
-    if (next === null) this.#free.push(connection);
-    else carry(connection, next.item, next.share);
+    this.#free.push(connection);
+    this.#serve();
   }
 
   #isClosed(connection: Connection): void {
@@ -130,9 +129,18 @@ export class Pool {
     const at = this.#free.indexOf(connection);
     if (at >= 0) this.#free.splice(at, 1);
     this.#release(connection);
-    const next = this.#queue.next();
-    // There is room for a connection: the one that has closed made it.
-    if (next !== null) carry(this.#takeFree() ?? this.#open()!, next.item, next.share);
+    this.#serve();
+  }
+
+  /** Gives connections to the calls that wait, as far as they may have one. */
+  #serve(): void {
+    while (this.#queue.hasNext) {
+      // A connection that is being closed still counts: whoever waits is served when it has closed.
+      const connection = this.#takeFree() ?? this.#open();
+      if (connection === null) return;
+      const { item, share } = this.#queue.next()!;
+      carry(connection, item, share);
+    }
   }
 
   #release(connection: Connection): void {

@@ -280,7 +280,7 @@ t.test('a call that no connection was free for in time is told so, and what it w
     error: {
       code: 'provider_busy',
       message:
-        'Your organization has 2 calls under way to the provider WIRE, as many as it may have at a time; Retry-After says when to try again',
+        'Your organization has 2 calls under way to the provider WIRE, as many as it may have now; Retry-After says when to try again',
     },
   });
   t.match(other, {

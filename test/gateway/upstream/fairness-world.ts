@@ -147,13 +147,13 @@ type ModelCall = { organization: string; state: CallState; cameAtMs: number };
 
 /**
  * What should happen, by looking at everything each time: whenever a connection is there, it goes to the oldest call of
- * the organization that may have it and has had no turn for the longest time since it could have had one.
+ * the organization that may have it and has waited for its turn the longest.
  */
 export class Model {
   nowMs = 0;
   readonly calls: ModelCall[] = [];
   readonly #limits: Limits;
-  /** When each organization that might go began to: by its latest turn, or when it first might. */
+  /** Since when each organization waits for a turn: its latest one, or the first call that had to wait. */
   readonly #turnSince = new Map<string, number>();
   #steps = 0;
 
@@ -189,12 +189,17 @@ export class Model {
     );
   }
 
+  /** While more connections are left than it holds, or up to its bound where it has no neighbour. */
+  #mayGo(organization: string): boolean {
+    const held = this.#of(organization, 'under way').length;
+    const total = this.#of(null, 'under way').length;
+    const left = this.#limits.connections - total;
+    return held < this.#limits.perOrganization && left > 0 && (held < left || held === total);
+  }
+
   #noteTurns(): void {
     for (const { organization } of this.calls) {
-      const mayGo =
-        this.#of(organization, 'waiting').length > 0 &&
-        this.#of(organization, 'under way').length < this.#limits.perOrganization;
-      if (!mayGo) this.#turnSince.delete(organization);
+      if (this.#of(organization, 'waiting').length === 0) this.#turnSince.delete(organization);
       else if (!this.#turnSince.has(organization)) {
         this.#steps += 1;
         this.#turnSince.set(organization, this.#steps);
@@ -204,8 +209,10 @@ export class Model {
 
   #serve(): void {
     this.#noteTurns();
-    while (this.#turnSince.size > 0 && this.#of(null, 'under way').length < this.#limits.connections) {
-      const [[next]] = [...this.#turnSince].sort(([, a], [, b]) => a - b) as [[string, number]];
+    for (;;) {
+      const inTurn = [...this.#turnSince].sort(([, a], [, b]) => a - b);
+      const next = inTurn.find(([organization]) => this.#mayGo(organization))?.[0];
+      if (next === undefined) return;
       this.#of(next, 'waiting')[0]!.state = 'under way';
       this.#turnSince.delete(next);
       this.#noteTurns();

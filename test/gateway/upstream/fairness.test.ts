@@ -24,8 +24,8 @@ const step = fc.oneof(
   },
 );
 const limits = fc.record({
-  connections: fc.integer({ min: 1, max: 4 }),
-  perOrganization: fc.integer({ min: 1, max: 5 }),
+  connections: fc.integer({ min: 1, max: 8 }),
+  perOrganization: fc.integer({ min: 1, max: 9 }),
 });
 
 t.test(
@@ -64,7 +64,7 @@ t.test(
 t.test(
   'where all places are taken, the organization with the most waiting calls loses its newest',
   async () => {
-    const queue = new FairQueue<string>({ perOrganization: 3, waiting: 4 });
+    const queue = new FairQueue<string>({ connections: 9, perOrganization: 3, waiting: 4 });
     const wait = (id: string, item: string) => queue.wait(queue.shareOf(id), item, 0)?.item ?? null;
     for (const item of ['b1', 'b2', 'b3']) t.equal(wait('b', item), null);
     t.equal(wait('b', 'b4'), 'b4', 'its line is full');
@@ -78,11 +78,30 @@ t.test(
 );
 
 t.test('an organization without any call is forgotten', async (t) => {
-  const queue = new FairQueue<string>({ perOrganization: 1, waiting: 1 });
+  const queue = new FairQueue<string>({ connections: 1, perOrganization: 1, waiting: 1 });
   const idle = queue.shareOf('idle');
   const busy = queue.shareOf('busy');
   queue.hold(busy);
   queue.takeLate(0);
   t.not(queue.shareOf('idle'), idle);
   t.equal(queue.shareOf('busy'), busy);
+});
+
+t.test('however many organizations take all that they may, a newcomer finds a connection', async (t) => {
+  const queue = new FairQueue<string>({ connections: 1_024, perOrganization: 512, waiting: 1_024 });
+  const takeAll = (id: string): number => {
+    const share = queue.shareOf(id);
+    while (queue.mayHold(share)) queue.hold(share);
+    return share.held;
+  };
+  const taken = Array.from({ length: 8 }, (_, index) => takeAll(`greedy-${index}`));
+  t.same(taken, [512, 256, 128, 64, 32, 16, 8, 4]);
+  t.ok(queue.mayHold(queue.shareOf('newcomer')));
+});
+
+t.test('an organization without neighbours takes as many connections as its own bound says', async (t) => {
+  const queue = new FairQueue<string>({ connections: 10, perOrganization: 10, waiting: 10 });
+  const share = queue.shareOf('alone');
+  while (queue.mayHold(share)) queue.hold(share);
+  t.equal(share.held, 10);
 });
