@@ -8,7 +8,7 @@ import { type Checker, Compile, explain, quoteValue } from './check.ts';
 /** What stands for a secret wherever one would be shown. */
 export const SECRET_MARK = '[secret]';
 
-/** Of the npm library `autoevals`: those that need neither a model nor code of the user's. */
+/** Named as in the npm library `autoevals`: those that need neither a model nor code of the user's. */
 export const SCORERS = [
   'ExactMatch',
   'Levenshtein',
@@ -78,7 +78,7 @@ const CHECKERS = {
 export type HttpConfig = Static<typeof HttpConfig>;
 /** LastMile's AutoEval, or what speaks its language: parallel arrays in, an array of scores out. */
 export type AutoevalConfig = Static<typeof AutoevalConfig> & { url: string };
-/** A scorer of the npm library `autoevals`, in process. */
+/** A scorer that runs in process. */
 export type AutoevalsConfig = Static<typeof AutoevalsConfig>;
 /** As it is stored and shown: with `[secret]` for each secret. */
 export type ExternalConfig = HttpConfig | AutoevalConfig | AutoevalsConfig;

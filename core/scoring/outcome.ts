@@ -30,7 +30,7 @@ export function probesFor(scoringType: ScoringType): readonly Probe[] {
 export const LANES = ['python', 'remote'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** @param adapter of an EXTERNAL evaluator: `autoevals` is a library, the others are services */
+/** @param adapter of an EXTERNAL evaluator: `autoevals` runs in process, the others are services */
 export function laneOf(scoringType: ScoringType, adapter: string | null): Lane {
   return scoringType === 'PYTHON' || adapter === 'autoevals' ? 'python' : 'remote';
 }

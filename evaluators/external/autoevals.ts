@@ -1,4 +1,4 @@
-/** Scorers of the npm library `autoevals`: the answer against what was expected, in process. */
+/** Scorers that compare the answer with what was expected, in process. */
 import type { AutoevalsConfig } from '#core/schema/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { ExternalAdapter, Verdict } from './adapter.ts';
@@ -6,11 +6,11 @@ import { expectationOf } from './expectation.ts';
 import { ExternalFailure } from './failure.ts';
 import type { ScorerJob } from './scorer.ts';
 
-/** Edit distance takes the product of both lengths: with this, 0.2 s at most, and an answer of 1,500 words. */
+/** Edit distance takes the product of both lengths: with this, a quarter of a second, and an answer of 1,500 words. */
 const MAX_CHARACTERS = 8_192;
 /** Pairing lists takes the cube of their length. */
 const MAX_LIST_ITEMS = 100;
-/** The library walks into JSON by recursion. */
+/** JSON is walked into by recursion. */
 const MAX_LEVELS = 100;
 
 export const autoevalsAdapter: ExternalAdapter<AutoevalsConfig> = {
@@ -42,12 +42,17 @@ function jobOf(config: AutoevalsConfig, subject: Subject): ScorerJob {
 function checkLength(what: string, value: unknown): void {
   let length: number;
   try {
-    length = typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
+    length = charactersOf(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
   } catch {
     length = Number.POSITIVE_INFINITY;
   }
   if (length <= MAX_CHARACTERS) return;
   throw new ExternalFailure('input_too_large', `The ${what} has more than ${MAX_CHARACTERS} characters`);
+}
+
+/** Code points; of a text that is too long in any case, at least so many. */
+function charactersOf(text: string): number {
+  return text.length > 2 * MAX_CHARACTERS ? text.length / 2 : [...text].length;
 }
 
 /** A value as the scorer takes it: texts are read where it compares something else. */

@@ -1,5 +1,11 @@
-/** The scorers of the npm library `autoevals`, by themselves: what they are given can be sent to another thread. */
+/**
+ * The scorers that compare an answer with what was expected, in process: of the names of the npm library `autoevals`, and
+ * with its scores (of version 0.3.0), but for texts with other characters than ASCII, which it counts in UTF-16 units.
+ */
 import type { ScorerName } from '#core/schema/external.ts';
+import { jsonSimilarity } from './json-diff.ts';
+import { listSimilarity } from './list-contains.ts';
+import { numberSimilarity, textSimilarity } from './similarity.ts';
 
 export type ScorerJob = {
   scorer: ScorerName;
@@ -8,42 +14,56 @@ export type ScorerJob = {
   allowExtraEntities: boolean;
 };
 
-/** @returns the score; null where the scorer cannot take what it is given. Rejects when the library is not there. */
+/** @returns the score; null where the scorer cannot take what it is given */
 export type RunScorer = (job: ScorerJob) => Promise<number | null>;
 
-/**
- * Runs a scorer in this thread. The library brings the clients of model providers along, so it is loaded at the first
- * use, and the scorers that call models are not reached: those calls would go past the gateway.
- */
 export const runScorer: RunScorer = async (job) => {
-  const library = await import('autoevals');
   try {
-    return (await scoreWith(library, job)).score;
+    return scoreWith(job);
   } catch {
     return null;
   }
 };
 
-function scoreWith(
-  library: typeof import('autoevals'),
-  { scorer, output, expected, allowExtraEntities }: ScorerJob,
-): Promise<{ score: number | null }> | { score: number | null } {
+function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerJob): number {
   switch (scorer) {
     case 'ExactMatch':
-      return library.ExactMatch({ output, expected });
+      return isExactMatch(output, expected) ? 1 : 0;
     case 'Levenshtein':
-      return library.Levenshtein({ output: output as string, expected: expected as string });
+      return textSimilarity(output as string, expected as string);
     case 'NumericDiff':
-      return library.NumericDiff({ output: output as number, expected: expected as number });
+      return numberSimilarity(output as number, expected as number);
     case 'JSONDiff':
-      return library.JSONDiff({ output, expected });
+      return jsonSimilarity(output, expected);
     case 'ListContains':
-      return library.ListContains({
-        output: output as string[],
-        expected: expected as string[],
-        allowExtraEntities,
-      });
+      return listSimilarity(output as string[], expected as string[], allowExtraEntities);
     case 'ValidJSON':
-      return library.ValidJSON({ output: output as string });
+      return isJsonContainer(output as string) ? 1 : 0;
+  }
+}
+
+/** Beside an object or an array, a text is compared by the JSON that it holds; otherwise values are compared as texts. */
+function isExactMatch(output: unknown, expected: unknown): boolean {
+  const asJson = [output, expected].some((value) => typeof value === 'object');
+  return plainText(output, asJson) === plainText(expected, asJson);
+}
+
+function plainText(value: unknown, asJson: boolean): string {
+  if (typeof value === 'object') return JSON.stringify(value);
+  if (typeof value !== 'string' || !asJson) return String(value);
+  try {
+    return JSON.stringify(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
+
+/** Whether a text is an object or an array in JSON. */
+function isJsonContainer(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null;
+  } catch {
+    return false;
   }
 }

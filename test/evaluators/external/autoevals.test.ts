@@ -16,7 +16,7 @@ const run = (config: Omit<AutoevalsConfig, 'adapter'>, subject: Partial<Subject>
   outcomeOf({ config: { adapter: 'autoevals', ...config }, subject, outbound });
 const score = (scorer: Scorer, expected: unknown, output: string) => run({ scorer, expected }, { output });
 
-t.test('the scorers of the library, with answers as texts', async (t) => {
+t.test('the scorers, with answers as texts', async (t) => {
   const cases: [Scorer, unknown, string, number][] = [
     ['ExactMatch', 'Paris', 'Paris', 1],
     ['ExactMatch', 'Paris', 'paris', 0],
@@ -105,6 +105,9 @@ t.test('work is bounded', async (t) => {
   t.match(await score('ListContains', ['a'], JSON.stringify(Array(101).fill(''))), {
     code: 'input_too_large',
   });
+  // A character is a code point: 8,192 emoji are not too many, though they take twice as many units of UTF-16.
+  t.match(await score('Levenshtein', '🎉', '🎉'.repeat(8_192)), { score: 1 / 8_192 });
+  t.match(await score('ExactMatch', 'a', '🎉'.repeat(8_193)), { code: 'input_too_large' });
   const deep = `${'['.repeat(4_000)}${']'.repeat(4_000)}`;
   t.match(await score('JSONDiff', deep, deep), { code: 'input_too_large' });
   const random = () =>
