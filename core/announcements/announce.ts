@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describeError } from '../errors.ts';
 import { storableJson } from '../json/mod.ts';
+import { settlesWithin } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import type { Facts } from './facts.ts';
@@ -15,12 +16,14 @@ export type AnnounceOptions<Role extends keyof Facts> = {
 };
 
 export type Announcement = {
-  /** Withdraws it. */
+  /** Withdraws it; never rejects. */
   stop(): Promise<void>;
 };
 
 /** A small part of `LIVES_MS`, so that a renewal may fail or be late, and few enough to cost nothing. */
 const RENEW_EVERY_MS = 20_000;
+/** Without Postgres a process still ends soon. */
+const WITHDRAWN_WITHIN_MS = 1_000;
 /** Rows of processes that were killed. */
 const FORGOTTEN_AFTER = '1 day';
 
@@ -35,7 +38,7 @@ export async function announce<Role extends keyof Facts>(
   const processId = randomUUID();
   const facts = storableJson(options.facts).text;
   let isFailing = false;
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | null = null;
 
   async function write(): Promise<void> {
     try {
@@ -51,17 +54,26 @@ export async function announce<Role extends keyof Facts>(
     }
   }
 
+  async function withdraw(): Promise<void> {
+    await writing;
+    await sql`delete from assay.announcements where process_id = ${processId}`;
+  }
+
   await write();
   const renewing = setInterval(() => {
-    writing = writing.then(write);
+    writing ??= write().finally(() => {
+      writing = null;
+    });
   }, options.renewEveryMs ?? RENEW_EVERY_MS);
   renewing.unref();
   return {
     stop: async () => {
       clearInterval(renewing);
-      await writing;
       // A process that cannot say that it ends is forgotten in time.
-      await sql`delete from assay.announcements where process_id = ${processId}`.catch(() => {});
+      await settlesWithin(
+        withdraw().catch(() => {}),
+        WITHDRAWN_WITHIN_MS,
+      );
     },
   };
 }
