@@ -5,11 +5,11 @@
 import { LRUCache } from 'lru-cache';
 import { type GatewayFacts, readAnnounced } from '#core/announcements/mod.ts';
 import { type Catalog, createCatalog, readModelList } from '#core/catalog/mod.ts';
-import { editDistance } from '#core/edit-distance.ts';
 import { AssayError } from '#core/errors.ts';
 import { inOrganization, type Sql } from '#core/postgres/mod.ts';
 import { quoteValue } from '#core/schema/check.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
+import { editDistance } from '#core/text/mod.ts';
 
 /** @throws AssayError invalid_body with a sentence that begins with the path of `model` */
 export type CheckJudgeModel = (judge: {

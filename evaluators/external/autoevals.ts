@@ -6,7 +6,7 @@ import { expectationOf } from './expectation.ts';
 import { ExternalFailure } from './failure.ts';
 import type { ScorerJob } from './scorer.ts';
 
-/** Edit distance takes the product of both lengths: with this, a quarter of a second, and an answer of 1,500 words. */
+/** Edit distance takes the product of both lengths: with this, up to a second, and an answer of 1,500 words. */
 const MAX_CHARACTERS = 8_192;
 /** Pairing lists takes the cube of their length. */
 const MAX_LIST_ITEMS = 100;

@@ -1,5 +1,5 @@
 /** How alike two values are, from 0 to 1. */
-import { editDistance } from '#core/edit-distance.ts';
+import { editDistance } from '#core/text/mod.ts';
 
 /**
  * Returns 1 less the edit distance of two texts as a share of the longer one's characters; 1 for two empty ones. A

@@ -1,5 +1,5 @@
 /** Headers that look like ours and are not: a misspelt one would otherwise be ignored in silence. */
-import { nearest } from '#core/text/nearest.ts';
+import { nearest } from '#core/text/mod.ts';
 import { PROPERTY_PREFIX, SERVICE_HEADERS } from './service-headers.ts';
 
 /** What browsers themselves send under the prefix: https://w3c.github.io/ServiceWorker/ */

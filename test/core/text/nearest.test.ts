@@ -1,12 +1,12 @@
 import t from 'tap';
-import { nearest } from '#core/text/nearest.ts';
+import { nearest } from '#core/text/mod.ts';
 
 t.test(
   'the nearest name takes the fewest changes: added, removed, replaced or swapped characters',
   async (t) => {
     const names = ['gpt-4o', 'gpt-4o-mini', 'claude-sonnet-4-5'];
     t.equal(nearest('gpt-4o-mni', names), 'gpt-4o-mini');
-    t.equal(nearest('gtp-4o', names), 'gpt-4o', 'a swap is one change');
+    t.equal(nearest('gtp-4o', names), 'gpt-4o', 'a swap is two changes');
     t.equal(nearest('GPT-4O', names), 'gpt-4o', 'case does not count');
     t.equal(nearest('claude-sonet-4.5', names), 'claude-sonnet-4-5');
   },

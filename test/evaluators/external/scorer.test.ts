@@ -1,7 +1,7 @@
 /** The scorers that run in process, by themselves. */
 import fc from 'fast-check';
 import t from 'tap';
-import { editDistance } from '#core/edit-distance.ts';
+import { editDistance } from '#core/text/mod.ts';
 import { bestTotal } from '../../../evaluators/external/best-total.ts';
 import { runScorer } from '../../../evaluators/external/mod.ts';
 import { AUTOEVALS_SCORES } from './fixtures/autoevals-scores.ts';

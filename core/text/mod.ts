@@ -1,0 +1,3 @@
+/** Comparing texts. Pure. */
+export { editDistance } from './edit-distance.ts';
+export { nearest } from './nearest.ts';
