@@ -144,8 +144,8 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
     ...given,
     DATABASE_URL: url,
     DATA_DIR: config.dataDir,
-    // Written out, so that each port can name the other one.
-    GATEWAY_PORT: String(config.gatewayPort),
+    // Written out, so that each port can name the other one. A given socket may be bound to any.
+    GATEWAY_PORT: config.gatewaySocketFd === null ? String(config.gatewayPort) : '0',
     API_PORT: String(config.apiPort),
     NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE || compiledDirectory(config.dataDir),
     ...(config.secretKeys.length === 0 && { SECRET_KEY: ensureSecretKey(config.dataDir) }),
