@@ -53,6 +53,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       gatewayCertFile,
       internalSecret,
       outboundAllow: config.outboundAllow,
+      proxies: config.proxies,
       models: config.models,
       judgeTimeouts: {
         connectMs: JUDGE_CONNECT_MS,

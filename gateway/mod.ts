@@ -14,6 +14,7 @@ import type { Logger } from '#core/log.ts';
 import { createMetrics } from '#core/metrics.ts';
 import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
 import { findStoredProviders } from '#core/provider-keys/mod.ts';
+import { createProxyChoice } from '#core/proxy/mod.ts';
 import { createSecretBox } from '#core/secrets/mod.ts';
 import { keepCertificate } from '#core/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
@@ -91,6 +92,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     timeouts: config.providerTimeouts,
     now: clock.monotonic,
     concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
+    proxyFor: createProxyChoice(config.proxies),
     onBusy: metricsOf.onProviderBusy,
   });
   const catalog = createCatalog(config.models);

@@ -6,10 +6,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError } from '../errors.ts';
 import { parseAllowList } from '../outbound/mod.ts';
+import type { ProxySettings } from '../proxy/mod.ts';
 import { type OperatorModels, parseModelsFile } from '../schema/models-file.ts';
 import type { ProviderName } from '../schema/provider.ts';
 import type { CertificateFiles } from '../tls/mod.ts';
 import { type ProviderConfig, readProviders } from './providers.ts';
+import { readProxies } from './proxies.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
 import { readGateway, readTls } from './tls.ts';
 
@@ -64,6 +66,8 @@ export type Config = {
   maxBodyBytes: number;
   /** Of stored answers that a gateway keeps in memory. */
   cacheMemoryBytes: number;
+  /** For calls of providers, of judges and of EXTERNAL evaluators. */
+  proxies: ProxySettings;
   /** 32 bytes each, for evaluators' secrets and provider keys: the first seals, each opens what it has sealed. */
   secretKeys: Buffer[];
   /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See core/outbound. */
@@ -157,6 +161,7 @@ export function readConfig(environment: Environment): ConfigResult {
     ),
     maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
     cacheMemoryBytes: reader.integer('CACHE_MEMORY_BYTES', 64 * MIB, { min: MIB, max: 64 * 1024 * MIB }),
+    proxies: readProxies(reader),
     secretKeys: readSecretKeys(reader),
     outboundAllow: readOutboundAllow(reader),
     evaluators: {

@@ -1,5 +1,5 @@
 /** A variable's value, or why it cannot be used (without the variable's name). */
-type Reading<T> = { value: T } | { problem: string };
+export type Reading<T> = { value: T } | { problem: string };
 
 /** The environment as the process got it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -87,6 +87,16 @@ export class EnvironmentReader {
       }
       return { value: text };
     });
+  }
+
+  /**
+   * A variable that other programs read too: by its name in lower case or, where that is unset, in upper case. `read`
+   * does not quote the value: it may hold a password.
+   */
+  shared<T>(name: string, read: (text: string) => Reading<T>): T | null {
+    const lowerCase = name.toLowerCase();
+    const isThere = Object.hasOwn(this.#environment, lowerCase) && this.text(lowerCase) !== null;
+    return this.#read<T | null>(isThere ? lowerCase : name, null, read);
   }
 
   #read<T>(name: string, fallback: T, read: (text: string) => Reading<T>): T {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
+import { type ProxyChoice, ProxyError } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
 import { checkOutboundUrl, hostOf } from './check-url.ts';
 import { ForbiddenAddressError, guardedConnector, type Lookup } from './connector.ts';
@@ -45,13 +46,23 @@ export function createOutbound(options: {
   lookup?: Lookup | undefined;
   ca?: string | undefined;
   connectMs?: number;
+  /** Default: no proxy for any address. */
+  proxyFor?: ProxyChoice;
 }): Outbound {
   const { allow, connectMs = CONNECT_MS } = options;
   const settings = {
     allowH2: false,
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: watchReuse(guardedConnector({ allow, connectMs, lookup: options.lookup, ca: options.ca })),
+    connect: watchReuse(
+      guardedConnector({
+        allow,
+        connectMs,
+        lookup: options.lookup,
+        ca: options.ca,
+        proxyFor: options.proxyFor ?? (() => null),
+      }),
+    ),
     // One deadline of ours instead of two: these would let a byte a second go on for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -147,6 +158,8 @@ function translate(cause: unknown, host: string): OutboundError {
   const fail = (failure: OutboundError['failure'], message: string) =>
     new OutboundError(failure, message, { cause });
   if (cause instanceof ForbiddenAddressError) return fail('forbidden', FORBIDDEN);
+  if (cause instanceof ProxyError)
+    return fail('unreachable', `${host} could not be reached: ${cause.message}`);
   const code = String((cause as { code?: unknown } | null)?.code ?? '');
   if (TLS_CODE.test(code)) return fail('unreachable', `${host} could not be trusted: TLS failed (${code})`);
   switch (code) {

@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { type ProxyChoice, type ProxyConnectorOptions, proxyConnector } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
 
 /** All the addresses of a name. */
@@ -35,25 +36,51 @@ function guardedLookup(allow: AllowList, lookup: Lookup): LookupFunction {
   };
 }
 
+/**
+ * Resolves a name here, though a proxy connects: the address checked is the one that the proxy is told. Were it told the
+ * name, it would ask its own resolver, which may know the names inside this network, and could be answered otherwise. A
+ * host that is admitted whatever its address goes to it by name.
+ */
+function checkedAddress(allow: AllowList, lookup: Lookup): ProxyConnectorOptions['resolve'] {
+  return (host, done) => {
+    if (isIP(host) !== 0 || allow.hasHost(host)) {
+      done(null, host);
+      return;
+    }
+    guardedLookup(allow, lookup)(host, { all: true }, (error, found) => {
+      const addresses = found as LookupAddress[];
+      // Whether the proxy has IPv6 is not known here.
+      const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
+      done(error, address?.address ?? host);
+    });
+  };
+}
+
 /** Opens connections for undici, to allowed addresses only. */
 export function guardedConnector(options: {
   allow: AllowList;
   connectMs: number;
   lookup?: Lookup | undefined;
   ca?: string | undefined;
+  proxyFor: ProxyChoice;
 }): buildConnector.connector {
-  const { allow } = options;
+  const { allow, connectMs, ca, lookup = systemLookup } = options;
   const connect = buildConnector({
     allowH2: false,
-    timeout: options.connectMs,
-    lookup: guardedLookup(allow, options.lookup ?? systemLookup),
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    timeout: connectMs,
+    lookup: guardedLookup(allow, lookup),
+    ...(ca === undefined ? {} : { ca }),
   });
   return (target, done) => {
     const isLiteral = isIP(target.hostname) !== 0;
     // Nobody looks an address up, so nothing above has seen this one.
     if (isLiteral && !allow.hasHost(target.hostname) && !allow.admits(target.hostname)) {
       queueMicrotask(() => done(new ForbiddenAddressError(), null));
+      return;
+    }
+    const proxy = options.proxyFor(target);
+    if (proxy !== null) {
+      proxyConnector({ proxy, connectMs, ca, resolve: checkedAddress(allow, lookup) })(target, done);
       return;
     }
     connect(target, (...result) => {

@@ -7,6 +7,7 @@ import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { requestOrResend, watchReuse } from '#core/outbound/mod.ts';
+import { type ProxyChoice, proxyConnector } from '#core/proxy/mod.ts';
 import { pinnedConnector } from './pinned-connector.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 
@@ -49,6 +50,8 @@ export type JudgeCallOptions = {
   internalHeaders(organizationId: string, evaluationId: string): Record<string, string>;
   timeouts: JudgeTimeouts;
   clock: Clock;
+  /** The proxy for an address. Default: none for any. */
+  proxyFor?: ProxyChoice;
   /** Bytes of an answer, unpacked; default: 1 MB. */
   maxAnswerBytes?: number;
 };
@@ -64,17 +67,25 @@ const MAX_ANSWER_BYTES = 1_048_576;
 /** The worker bounds how many calls are under way; this is only what a process may hold open. */
 const MAX_CONNECTIONS = 512;
 
+/** How the gateway is reached: one whose certificate is given directly, any other through a proxy where one is set. */
+function connectorTo(
+  url: URL,
+  { timeouts: { connectMs }, gatewayCertFile = null, proxyFor }: JudgeCallOptions,
+): buildConnector.connector {
+  if (gatewayCertFile !== null) return pinnedConnector({ certFile: gatewayCertFile, timeoutMs: connectMs });
+  const proxy = proxyFor?.(url) ?? null;
+  return proxy === null
+    ? buildConnector({ allowH2: false, timeout: connectMs })
+    : proxyConnector({ proxy, connectMs });
+}
+
 /** Makes the edge. */
 export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
-  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile: certFile = null } = options;
+  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
   const settings = {
     connections: MAX_CONNECTIONS,
-    connect: watchReuse(
-      certFile === null
-        ? buildConnector({ allowH2: false, timeout: timeouts.connectMs })
-        : pinnedConnector({ certFile, timeoutMs: timeouts.connectMs }),
-    ),
+    connect: watchReuse(connectorTo(url, options)),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
   };

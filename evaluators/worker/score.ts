@@ -8,6 +8,7 @@ import { createCatalog } from '#core/catalog/mod.ts';
 import { systemClock } from '#core/clock.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#core/internal-call.ts';
 import { createOutbound, parseAllowList } from '#core/outbound/mod.ts';
+import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#core/proxy/mod.ts';
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import type { ExternalConfig } from '#core/schema/external.ts';
 import type { OperatorModels } from '#core/schema/models-file.ts';
@@ -30,6 +31,8 @@ export type ThreadData = {
   gatewayCertFile?: string | null;
   internalSecret: string;
   outboundAllow: string[];
+  /** Absent: there are none. */
+  proxies?: ProxySettings;
   /** What MODELS_FILE adds to the registry's prices; absent: nothing. */
   models?: OperatorModels | null;
   judgeTimeouts: { connectMs: number; firstByteMs: number; totalMs: number };
@@ -54,6 +57,7 @@ export type ExternalTask = {
 const data = workerData as ThreadData;
 const clock = systemClock;
 const catalog = createCatalog(data.models ?? null);
+const proxyFor = createProxyChoice(data.proxies ?? NO_PROXIES);
 const edge = createJudgeCall({
   gatewayUrl: data.gatewayUrl,
   gatewayCertFile: data.gatewayCertFile ?? null,
@@ -62,10 +66,11 @@ const edge = createJudgeCall({
   }),
   timeouts: data.judgeTimeouts,
   clock,
+  proxyFor,
 });
 const allowed = parseAllowList(data.outboundAllow);
 if ('badEntry' in allowed) throw new Error('The configuration lets no such entry through');
-const outbound = createOutbound({ allow: allowed.allow });
+const outbound = createOutbound({ allow: allowed.allow, proxyFor });
 
 /** What Python is given of a call. */
 export type Texts = Pick<Subject, 'input' | 'output'>;

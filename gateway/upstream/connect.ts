@@ -1,59 +1,55 @@
 /** Opens connections to one address. */
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import {
+  type HttpProxy,
+  type Opening,
+  type OpeningHearing,
+  openThroughProxy,
+  PROBE_MS,
+  whenOpen,
+} from '#core/proxy/mod.ts';
 
-/** Who waits for a connection. One of the two is called, once. */
-export type OpeningHearing = {
-  /** It can be used: after the TLS handshake where there is one. */
-  onOpen(socket: Socket): void;
-  /** It closed before that. */
-  onClosed(error: Error | null): void;
+/** What opens connections to one address. */
+export type Connector = {
+  /** Whether they lead through a proxy. */
+  isProxied: boolean;
+  /** Begins to open one. */
+  open(hear: OpeningHearing): Opening;
 };
 
-/** A connection that is being opened. */
-export type Opening = { destroy(): void };
-
-/** Begins to open a connection. */
-export type Connect = (hear: OpeningHearing) => Opening;
-
-/** Between two probes of a connection on which nothing is sent: notices a provider's host that is gone. */
-const PROBE_MS = 60_000;
-
-/** Makes what opens connections to an origin: `https://host:port` or `http://host:port`. */
-export function connectorTo(origin: string): Connect {
+/**
+ * Makes what opens connections to an origin: `https://host:port` or `http://host:port`.
+ * @param proxy null: connections are made directly
+ */
+export function connectorTo(origin: string, proxy: HttpProxy | null): Connector {
   const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const common = { host, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
-  if (protocol !== 'https:')
-    return (hear) => whenOpen(connectTcp({ ...common, port: Number(port || 80) }), 'connect', hear);
+  const isTls = protocol === 'https:';
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (isTls ? 443 : 80) };
   // The last one spares the next connection half of its handshake.
   let session: Buffer | undefined;
-  return (hear) => {
-    const socket = connectTls({
-      ...common,
-      port: Number(port || 443),
-      servername: isIP(host) === 0 ? host : '',
-      ALPNProtocols: ['http/1.1'],
-      session,
-    });
-    socket.on('session', (latest) => {
-      session = latest;
-    });
-    return whenOpen(socket, 'secureConnect', hear);
+  const onSession = (latest: Buffer): void => {
+    session = latest;
   };
-}
-
-/** Tells how the opening of a socket ends. */
-function whenOpen(socket: Socket, event: 'connect' | 'secureConnect', hear: OpeningHearing): Opening {
-  let error: Error | null = null;
-  const onError = (cause: Error): void => {
-    error = cause;
-  };
-  const onClose = (): void => hear.onClosed(error);
-  socket.once('error', onError).once('close', onClose);
-  socket.once(event, () => {
-    socket.off('error', onError).off('close', onClose);
-    hear.onOpen(socket);
+  const tls = () => ({
+    servername: isIP(target.host) === 0 ? target.host : '',
+    ALPNProtocols: ['http/1.1'],
+    session,
   });
-  return socket;
+  if (proxy !== null) {
+    return {
+      isProxied: true,
+      open: (hear) => openThroughProxy(proxy, { ...target, tls: isTls ? tls() : null, onSession }, hear),
+    };
+  }
+  const options = { ...target, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+  return {
+    isProxied: false,
+    open: (hear) => {
+      const socket = isTls ? connectTls({ ...options, ...tls() }) : connectTcp(options);
+      if (isTls) socket.on('session', onSession);
+      whenOpen(socket, isTls ? 'secureConnect' : 'connect', hear);
+      return socket;
+    },
+  };
 }

@@ -2,7 +2,8 @@
 import type { Socket } from 'node:net';
 import type { AssayError } from '#core/errors.ts';
 import { NotHttp } from '#core/http/mod.ts';
-import type { Connect, Opening } from './connect.ts';
+import type { Opening } from '#core/proxy/mod.ts';
+import type { Connector } from './connect.ts';
 import type { Exchange, ProviderTimeouts } from './exchange.ts';
 import {
   closedEarly,
@@ -25,7 +26,7 @@ const KEEP_ALIVE_MARGIN_MS = 2_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
 export type ConnectionOptions = {
-  connect: Connect;
+  connector: Connector;
   timeouts: ProviderTimeouts;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
@@ -53,7 +54,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#deadline = options.now() + options.timeouts.connectMs;
-    this.#opening = options.connect({
+    this.#opening = options.connector.open({
       onOpen: (socket) => this.#opened(socket),
       onClosed: (error) => this.#closed(error),
     });
@@ -90,7 +91,8 @@ export class Connection {
     if (exchange === null) return;
     const { label } = exchange.request;
     const { connectMs, firstByteMs, idleMs } = this.#options.timeouts;
-    if (this.#phase === 'connecting') exchange.fail(notAccepted(label, connectMs));
+    if (this.#phase === 'connecting')
+      exchange.fail(notAccepted(label, connectMs, this.#options.connector.isProxied));
     else if (this.#phase === 'asked') exchange.fail(notAnswered(label, firstByteMs));
     else exchange.fail(fellSilent(label, idleMs));
   }

@@ -1,10 +1,13 @@
 /** What callers are told of a provider that gave no whole answer. */
 import { AssayError, describeError } from '#core/errors.ts';
+import { ProxyError } from '#core/proxy/mod.ts';
 
-export function notAccepted(label: string, connectMs: number): AssayError {
+export function notAccepted(label: string, connectMs: number, isProxied: boolean): AssayError {
   return new AssayError(
     'provider_timeout',
-    `The provider ${label} accepted no connection within ${connectMs} ms`,
+    isProxied
+      ? `The proxy opened no connection to the provider ${label} within ${connectMs} ms`
+      : `The provider ${label} accepted no connection within ${connectMs} ms`,
   );
 }
 
@@ -20,7 +23,13 @@ export function fellSilent(label: string, idleMs: number): AssayError {
 }
 
 export function notReached(label: string, cause: Error | null): AssayError {
-  return new AssayError('provider_unreachable', `The provider ${label} could not be reached`, because(cause));
+  const why = cause instanceof ProxyError ? `: ${cause.message}` : '';
+  const known = cause instanceof ProxyError && cause.cause instanceof Error ? cause.cause : cause;
+  return new AssayError(
+    'provider_unreachable',
+    `The provider ${label} could not be reached${why}`,
+    because(known),
+  );
 }
 
 export function closedEarly(label: string, cause: Error | null): AssayError {

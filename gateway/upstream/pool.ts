@@ -3,7 +3,7 @@
  * find none wait for a short while, organization by organization.
  */
 
-import type { Connect } from './connect.ts';
+import type { Connector } from './connect.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { Exchange, type ProviderRequest } from './exchange.ts';
 import { connectionsBusy, organizationBusy } from './failures.ts';
@@ -41,7 +41,7 @@ export class Pool {
   readonly #free: Connection[] = [];
   readonly #queue: FairQueue<Exchange>;
 
-  constructor(origin: string, connect: Connect, options: PoolOptions) {
+  constructor(origin: string, connector: Connector, options: PoolOptions) {
     const { timeouts, now, maxConnections = MAX_CONNECTIONS } = options;
     this.#host = new URL(origin).host;
     this.#onBusy = options.onBusy ?? (() => {});
@@ -53,7 +53,7 @@ export class Pool {
       waiting: MAX_WAITING,
     });
     this.#options = {
-      connect,
+      connector,
       timeouts,
       now,
       onFree: (connection) => this.#isFree(connection),

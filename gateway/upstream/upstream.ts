@@ -3,6 +3,7 @@
  * answer's bytes go straight from the socket to a sink. In a bare proxy of 1 KB calls undici's dispatcher takes 5–27 µs
  * more of CPU a call, of 51–70 (AMD EPYC, Node 24.21, 2026-11-21).
  */
+import type { ProxyChoice } from '#core/proxy/mod.ts';
 import { connectorTo } from './connect.ts';
 import type { ProviderRequest } from './exchange.ts';
 import { Pool, type PoolOptions } from './pool.ts';
@@ -17,7 +18,10 @@ export type Upstream = {
   close(): void;
 };
 
-export type UpstreamOptions = PoolOptions;
+export type UpstreamOptions = PoolOptions & {
+  /** The proxy for an address. Default: none for any. */
+  proxyFor?: ProxyChoice;
+};
 
 const MAX_ORIGINS = 100;
 /** How much later than their time deadlines are noticed: by that part of the shortest timeout. */
@@ -26,13 +30,14 @@ const LONGEST_CHECK_MS = 1_000;
 
 /** Makes the upstream side of a gateway: one pool of connections for each provider address. */
 export function createUpstream(options: UpstreamOptions): Upstream {
+  const { proxyFor = () => null } = options;
   const pools = new Map<string, Pool>();
   const poolFor = (origin: string): Pool => {
     let pool = pools.get(origin);
     if (pool === undefined) {
       // Origins come from configuration alone, so this is a bound that is never met.
       if (pools.size >= MAX_ORIGINS) throw new Error('Too many provider addresses');
-      pool = new Pool(origin, connectorTo(origin), options);
+      pool = new Pool(origin, connectorTo(origin, proxyFor(new URL(origin))), options);
       pools.set(origin, pool);
     }
     return pool;

@@ -2,12 +2,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
+import { createProxyChoice, parseProxyAddress } from '#core/proxy/mod.ts';
 import {
   createJudgeCall,
   type JudgeCallOptions,
   type JudgeEdge,
   judge,
 } from '../../../evaluators/llm/mod.ts';
+import { startConnectProxy } from '../../support/connect-proxy.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
 import { SCALES } from './fixtures/judge-answers.ts';
@@ -161,6 +163,47 @@ t.test('a judge that says nothing, stalls or drips is given up in time', async (
     }),
   );
 });
+
+t.test(
+  'a gateway elsewhere is called through the proxy, one that is exempt or on this machine is not',
+  async (t) => {
+    const proxy = await startConnectProxy(t, { hosts: { 'gateway.test': gateway.port } });
+    const proxyFor = createProxyChoice({
+      https: null,
+      http: parseProxyAddress(`127.0.0.1:${proxy.port}`),
+      noProxy: 'exempt.test',
+    });
+    gateway.script(() => ({
+      kind: 'bytes',
+      body: verdict(4),
+      headers: { 'content-type': 'application/json' },
+    }));
+    const stateAt = async (gatewayUrl: string) => (await asks(edge({ gatewayUrl, proxyFor }))).outcome.state;
+    t.equal(await stateAt('http://gateway.test:8787'), 'completed');
+    t.equal(lastCall().headers.host, 'gateway.test:8787');
+    t.equal(await stateAt(`http://127.0.0.1:${gateway.port}`), 'completed');
+    t.equal(await stateAt('http://exempt.test:8787'), 'failed');
+    t.same(
+      proxy.requests.map(({ authority }) => authority),
+      ['gateway.test:8787'],
+    );
+  },
+);
+
+t.test(
+  'a proxy that opens no tunnel to the gateway is given up in time, and one that refuses at once',
+  async (t) => {
+    const proxy = await startConnectProxy(t);
+    const proxyFor = () => parseProxyAddress(`127.0.0.1:${proxy.port}`);
+    const timeouts = { connectMs: 300, firstByteMs: 60_000, totalMs: 60_000 };
+    const outcomeAt = async () =>
+      (await asks(edge({ gatewayUrl: 'http://gateway.test', timeouts, proxyFor }))).outcome;
+    proxy.fault({ kind: 'hang' });
+    t.match(await outcomeAt(), { code: 'judge_timeout', retry: 'later' });
+    proxy.fault({ kind: 'refuse', status: 403 });
+    t.match(await outcomeAt(), { code: 'judge_unavailable', retry: 'later' });
+  },
+);
 
 t.test('an address that nobody answers at is given up in time', async (t) => {
   const timeouts = { connectMs: 300, firstByteMs: 60_000, totalMs: 60_000 };

@@ -1,7 +1,7 @@
 /** A pool on sockets in memory and a clock that is turned, and a model of what each organization is due. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import type { Connect } from '../../../gateway/upstream/connect.ts';
+import type { Connector } from '../../../gateway/upstream/connect.ts';
 import type { Exchange } from '../../../gateway/upstream/exchange.ts';
 import { Pool } from '../../../gateway/upstream/pool.ts';
 
@@ -59,7 +59,7 @@ export class PoolWorld {
   readonly #ended = new Map<number, CallState>();
 
   constructor({ connections, perOrganization }: Limits) {
-    const connect: Connect = (hear) => {
+    const open: Connector['open'] = (hear) => {
       const socket = new MemorySocket(this.#events);
       this.#sockets.add(socket);
       const whenClosed = (): void => hear.onClosed(null);
@@ -71,13 +71,17 @@ export class PoolWorld {
       });
       return socket;
     };
-    this.#pool = new Pool('http://provider.test', connect, {
-      maxConnections: connections,
-      concurrencyPerOrganization: perOrganization,
-      waitMs: WAIT_MS,
-      now: () => this.nowMs,
-      timeouts: PATIENT,
-    });
+    this.#pool = new Pool(
+      'http://provider.test',
+      { isProxied: false, open },
+      {
+        maxConnections: connections,
+        concurrencyPerOrganization: perOrganization,
+        waitMs: WAIT_MS,
+        now: () => this.nowMs,
+        timeouts: PATIENT,
+      },
+    );
   }
 
   /** The most sockets that were open at a time. */

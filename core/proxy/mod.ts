@@ -1,0 +1,14 @@
+/** Proxies for what goes out: which calls use one, and how connections are opened through it. docs/proxies.md. */
+export {
+  createProxyChoice,
+  type HttpProxy,
+  NO_PROXIES,
+  type ProxyChoice,
+  type ProxySettings,
+  parseProxyAddress,
+} from './http-proxy.ts';
+export { parseNoProxy } from './no-proxy.ts';
+export { type Opening, type OpeningHearing, whenOpen } from './opening.ts';
+export { ProxyError } from './proxy-error.ts';
+export { openThroughProxy, PROBE_MS } from './tunnel.ts';
+export { type ProxyConnectorOptions, proxyConnector } from './undici-connector.ts';
