@@ -10,16 +10,25 @@ import {
   type WindowShape,
   windowShape,
 } from '../rate-limit/mod.ts';
-import { counterKey } from './counter-key.ts';
+import { counterKey, counterName } from './counter-key.ts';
 import { type Hold, restOf } from './hold.ts';
 import { type Lease, NO_LEASE, spendable } from './lease.ts';
 import type { StoreAnswer, Unspent } from './store.ts';
 import type { Counter, Decision, Policy } from './types.ts';
 
+/**
+ * Of a counter of money, whatever the policy: by how much calls of this process went beyond what the store had reserved
+ * for them, all together. What a view of the counter does not contain yet is the growth since.
+ */
+export type Ledger = { overdrawn: number };
+
 /** Times are on the monotonic clock of this process. */
 export type Account = {
   readonly counter: Counter;
   readonly key: Buffer;
+  /** The counter that the store charged last for this one, by its `counterName`. */
+  charged: string;
+  readonly ledger: Ledger;
   readonly policy: Policy;
   readonly shape: WindowShape;
   /** Of a counter of calls. */
@@ -30,8 +39,8 @@ export type Account = {
   lowWater: number;
   /** Credit that died unspent, to be given back. */
   owed: Unspent[];
-  /** The store's last answer: what was left beyond our lease, and when. */
-  view: { remaining: number; resetAt: number; retryAt: number; at: number };
+  /** The store's last answer: what was left beyond our lease, when, and how much of the ledger it contains. */
+  view: { remaining: number; resetAt: number; retryAt: number; at: number; overdrawn: number };
   /** Nothing was left: until then the store is not asked again. */
   refusedUntil: number;
   /** Asks a second when it was measured last, and asks since then. */
@@ -60,14 +69,25 @@ const MAX_ACCOUNTS = 20_000;
 /** The accounts of a process. */
 export function createAccounts(): Accounts {
   const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
+  // Used whenever one of its accounts is, so that none falls out before they do.
+  const ledgers = new LRUCache<string, Ledger>({ max: MAX_ACCOUNTS });
+  const ledgerOf = (name: string) => {
+    let ledger = ledgers.get(name);
+    if (ledger === undefined) {
+      ledger = { overdrawn: 0 };
+      ledgers.set(name, ledger);
+    }
+    return ledger;
+  };
   return {
     of(counter, policy) {
       // The value comes last, and nothing before it holds a space: no two are written alike.
       const { organizationId, apiKeyId, unit, segment, value } = counter;
       const name = `${organizationId} ${apiKeyId} ${unit} ${policy.quota} ${policy.windowS} ${segment} ${value}`;
       let account = accounts.get(name);
+      const ledger = ledgerOf(unit === 'cents' ? `${organizationId} ${apiKeyId} ${segment} ${value}` : '');
       if (account === undefined) {
-        account = openAccount(counter, policy);
+        account = openAccount(counter, policy, ledger);
         accounts.set(name, account);
       }
       return account;
@@ -75,17 +95,20 @@ export function createAccounts(): Accounts {
   };
 }
 
-function openAccount(counter: Counter, policy: Policy): Account {
+function openAccount(counter: Counter, policy: Policy, ledger: Ledger): Account {
+  const key = counterKey(counter);
   return {
     counter,
-    key: counterKey(counter),
+    key,
+    charged: counterName(counter.organizationId, key),
+    ledger,
     policy,
     shape: windowShape(policy.windowS),
     lease: { ...NO_LEASE },
     hold: null,
     lowWater: NEVER,
     owed: [],
-    view: { remaining: policy.quota, resetAt: 0, retryAt: 0, at: Number.NEGATIVE_INFINITY },
+    view: { remaining: policy.quota, resetAt: 0, retryAt: 0, at: Number.NEGATIVE_INFINITY, overdrawn: 0 },
     refusedUntil: 0,
     demand: 0,
     asked: 0,
@@ -122,14 +145,23 @@ export function demand(account: Account, now: number, leastMs: number): number {
   return current;
 }
 
-/** Takes over what the store said, at the time that its answer came. */
-export function learn(account: Account, answer: StoreAnswer, now: number): void {
+/**
+ * Takes over what the store said, at the time that its answer came.
+ * @param overdrawn how much of the ledger the store knew when it was asked
+ */
+export function learn(account: Account, answer: StoreAnswer, now: number, overdrawn = 0): void {
   account.view = {
-    remaining: Math.max(0, account.policy.quota - answer.used),
+    remaining: account.policy.quota - answer.used,
     resetAt: now + answer.resetMs,
     retryAt: now + answer.retryMs,
     at: now,
+    overdrawn,
   };
+}
+
+/** What is left beyond lease and hold, as far as this process knows; negative when more was used than the quota. */
+export function balance({ view, ledger }: Account): number {
+  return view.remaining - (ledger.overdrawn - view.overdrawn);
 }
 
 /** A counter that has nothing left is asked again this soon: others give back what they did not spend. */
@@ -141,8 +173,9 @@ export function standBack(account: Account, now: number): void {
 }
 
 /** A decision by what the store said last, with `left` of this process's own beyond it. */
-export function decide({ policy, view }: Account, isAdmitted: boolean, left: number, now: number): Decision {
-  const rest = view.remaining + left;
+export function decide(account: Account, isAdmitted: boolean, left: number, now: number): Decision {
+  const { policy, view } = account;
+  const rest = Math.max(0, balance(account) + left);
   return {
     isAdmitted,
     policy,

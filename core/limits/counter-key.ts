@@ -13,6 +13,11 @@ export function counterKey({ apiKeyId, unit, segment, value }: Counter): Buffer 
   return hash('sha256', `${apiKeyId ?? '-'} ${unit} ${segment} ${value}`, 'buffer').subarray(0, KEY_BYTES);
 }
 
+/** Tells a counter, or the one that takes those for whom there is no room, from all others of this process. */
+export function counterName(organizationId: string, key: Buffer): string {
+  return `${organizationId} ${key.toString('hex')}`;
+}
+
 /** A value as operators see it. */
 export function shownValue(value: string): string {
   return storableText(value.slice(0, SHOWN_CHARACTERS));

@@ -15,7 +15,7 @@ export type Decisions = {
 };
 
 export type DecisionsOptions = {
-  settlements: Pick<Settlements, 'addMissed' | 'ended'>;
+  settlements: Pick<Settlements, 'addMissed' | 'ended' | 'overdraft'>;
   /** Gateways that live. */
   gateways(): number;
   /** A decision was made by this process's share. */
@@ -35,8 +35,10 @@ export function createDecisions({ settlements, gateways, onDegraded }: Decisions
       if (account.own !== null) correct(account.own, at, cost - estimateNano);
       // What it did not cost may be what the next one needs.
       account.refusedUntil = 0;
+      const before = settlements.overdraft(hold.counter);
       endCall(hold, estimateNano, cost);
       settlements.ended(hold);
+      account.ledger.overdrawn += settlements.overdraft(hold.counter) - before;
     };
   }
 
@@ -53,10 +55,12 @@ export function createDecisions({ settlements, gateways, onDegraded }: Decisions
       if (!decision.isAdmitted) return { ...decision, settle: settleNothing };
       const { organizationId } = account.counter;
       const reservationId = randomUUID();
-      const hold = openHold({ organizationId, reservationId, reserved: estimateNano, expiresAt: now });
+      const { charged } = account;
+      const hold = openHold({ organizationId, counter: charged, reservationId, reserved: 0, expiresAt: now });
       enter(hold, estimateNano);
       hold.isClosed = true;
       settlements.addMissed(account, hold, estimateNano, now);
+      account.ledger.overdrawn += estimateNano;
       return { ...decision, settle: settlerOf(account, hold, estimateNano, now) };
     },
   };

@@ -10,31 +10,46 @@ import type { Settlement } from './store.ts';
 /** Amounts are whole nano-dollars. */
 export type Hold = {
   readonly organizationId: string;
+  /** The counter that was charged: see `counterName`. */
+  readonly counter: string;
   readonly reservationId: string;
   /** From then on nobody draws from it, on this process's monotonic clock. */
   readonly expiresAt: number;
-  /** What the store has reserved, as far as is known. */
+  /** What the store has reserved, as far as is known; 0 while it has not heard of the reservation. */
   reserved: number;
   /** Calls under way, and their estimates. */
   calls: number;
   open: number;
   /** What the calls that have ended cost. */
   spent: number;
-  /** Ended calls that the store has not been told of. */
-  untold: number;
+  /** Calls that have ended, and of how many of them the store has been told. */
+  ended: number;
+  told: number;
   /** Nobody draws from it any more. */
   isClosed: boolean;
   /** The store knows that all of its calls have ended, and what they cost. */
   isSettled: boolean;
-  /** How often the store was told of it. */
+  /** How often the store was told of it, and the latest of these turns that it has confirmed. */
   turn: number;
+  confirmedTurn: number;
 };
 
 /** A hold on what the store has reserved. */
 export function openHold(
-  given: Pick<Hold, 'organizationId' | 'reservationId' | 'expiresAt' | 'reserved'>,
+  given: Pick<Hold, 'organizationId' | 'counter' | 'reservationId' | 'expiresAt' | 'reserved'>,
 ): Hold {
-  return { ...given, calls: 0, open: 0, spent: 0, untold: 0, isClosed: false, isSettled: false, turn: 0 };
+  return {
+    ...given,
+    calls: 0,
+    open: 0,
+    spent: 0,
+    ended: 0,
+    told: 0,
+    isClosed: false,
+    isSettled: false,
+    turn: 0,
+    confirmedTurn: 0,
+  };
 }
 
 const needOf = ({ open, spent }: Hold) => open + spent;
@@ -50,10 +65,29 @@ export function enter(hold: Hold, estimateNano: number): void {
   hold.open += estimateNano;
 }
 
-/** Takes the estimate of a call from the rest, if that is there. */
-export function draw(hold: Hold, estimateNano: number, now: number): boolean {
+/** What the store counts too little: calls that cost more than was reserved for them, or were admitted without it. */
+export function overdraftOf(hold: Hold): number {
+  return hold.isSettled ? 0 : Math.max(0, needOf(hold) - hold.reserved);
+}
+
+/** Calls that have ended, and of whose cost the store has not been told. */
+export function untoldOf({ ended, told }: Hold): number {
+  return ended - told;
+}
+
+/** Nobody will tell the store of this hold any more: what it has counted stands. */
+export function giveUp(hold: Hold): void {
+  hold.told = hold.ended;
+  hold.isSettled = true;
+}
+
+/**
+ * Takes the estimate of a call from the rest, if that is there.
+ * @param balance what is left of the quota beyond holds; when it is negative, the rest has to pay for that first
+ */
+export function draw(hold: Hold, estimateNano: number, now: number, balance: number): boolean {
   const rest = restOf(hold, now);
-  if (rest <= 0 || estimateNano > rest) return false;
+  if (rest <= 0 || balance + rest <= 0 || estimateNano > rest) return false;
   enter(hold, estimateNano);
   return true;
 }
@@ -63,17 +97,17 @@ export function endCall(hold: Hold, estimateNano: number, costNano: number): voi
   hold.calls -= 1;
   hold.open -= estimateNano;
   hold.spent += costNano;
-  hold.untold += 1;
+  hold.ended += 1;
   if (needOf(hold) > hold.reserved) hold.isClosed = true;
 }
 
 /** Whether there is something that the store should be told. */
 export function isOwing(hold: Hold): boolean {
   if (!hold.isClosed || hold.isSettled) return false;
-  return hold.calls === 0 || hold.untold > 0 || needOf(hold) !== hold.reserved;
+  return hold.calls === 0 || untoldOf(hold) > 0 || needOf(hold) !== hold.reserved;
 }
 
-/** What the store is told, and how many ended calls are in it. */
+/** What the store is told, and how many calls had ended by then. */
 export type Word = { settlement: Settlement; ended: number };
 
 /** What the store is to be told now. */
@@ -81,15 +115,17 @@ export function wordOf(hold: Hold): Word {
   hold.turn += 1;
   const { organizationId, reservationId, turn } = hold;
   const settlement = { organizationId, reservationId, costNano: needOf(hold), turn, isOpen: hold.calls > 0 };
-  return { settlement, ended: hold.untold };
+  return { settlement, ended: hold.ended };
 }
 
 /** The store has heard it. Returns how many ended calls it had not been told of before. */
 export function heard(hold: Hold, { settlement, ended }: Word): number {
-  // Given up meanwhile, it is over.
-  const news = Math.min(hold.untold, ended);
+  // Words travel on several connections: one that is confirmed after a later one says nothing new.
+  if (settlement.turn <= hold.confirmedTurn) return 0;
+  hold.confirmedTurn = settlement.turn;
   hold.reserved = settlement.costNano;
   hold.isSettled ||= !settlement.isOpen;
-  hold.untold -= news;
+  const news = Math.max(0, ended - hold.told);
+  hold.told += news;
   return news;
 }

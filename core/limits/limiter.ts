@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Sql } from '../postgres/mod.ts';
-import { type Account, createAccounts, decide, decideByShare, inHand, learn } from './account.ts';
+import { type Account, balance, createAccounts, decide, decideByShare, inHand, learn } from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createAvailability } from './availability.ts';
 import { createReservations } from './reservations.ts';
@@ -99,14 +99,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
   function lookAt(account: Account): Decision {
     const now = clock.monotonic();
     const left = inHand(account, now);
-    return decide(account, account.view.remaining + left > 0, left, now);
+    return decide(account, balance(account) + left > 0, left, now);
   }
 
   async function peekStored(account: Account): Promise<Decision> {
+    const known = account.ledger.overdrawn - settlements.overdraft(account.charged);
     const answer = await availability.attempt(() => store.peek(account));
     const now = clock.monotonic();
     if (answer === undefined) return decideByShare(account, gateways(), now, 0);
-    learn(account, answer, now);
+    learn(account, answer, now, known);
     return lookAt(account);
   }
 

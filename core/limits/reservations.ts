@@ -1,20 +1,21 @@
 /**
  * Calls whose cost is known only afterwards. An estimate is reserved in the counter before the call, and replaced by the
- * real cost behind the answer. All who wait for a counter share one round trip and one hold; of a counter that is asked
+ * real cost once the answer is complete: what this process knows of ended calls goes to the store with each question, so
+ * that its next call is decided by what they cost. All who wait for a counter share one round trip and one hold; of a counter that is asked
  * often more is reserved with it, so that most calls find their estimate there, and what they did not need goes to the
  * next ones. Near the quota nothing is reserved ahead, and each call is decided by the store.
  */
-import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { aheadOf } from '../rate-limit/mod.ts';
-import { type Account, demand, inHand, learn, NEVER, standBack } from './account.ts';
+import { type Account, balance, inHand, learn, NEVER, standBack } from './account.ts';
 import type { Availability } from './availability.ts';
+import { counterName } from './counter-key.ts';
 import { createDecisions } from './decisions.ts';
 import { draw, enter, type Hold, openHold, restOf } from './hold.ts';
-import type { Settlements } from './settlements.ts';
+import type { HoldWord, Settlements } from './settlements.ts';
 import type { HoldAnswer, HoldWish, LimitStore } from './store.ts';
 import { createTurns } from './turns.ts';
 import type { Reservation } from './types.ts';
+import { wishOf } from './wish.ts';
 
 export type Reservations = {
   reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
@@ -45,10 +46,6 @@ type Ask = {
 };
 
 const ASKED_AT_ONCE = 500;
-/** Demand is measured over no less. */
-const LEAST_MEASURE_MS = 1_000;
-/** A hold that fewer usual calls could draw from saves less than it takes from others. */
-const LEAST_CALLS_AHEAD = 8;
 /** How long calls draw from a hold at most: so soon the store hears what was spent, and so little a kill leaves. */
 const LIFE_MS = 1_000;
 /** How much the newest estimate counts for in what is usual. */
@@ -68,7 +65,7 @@ export function createReservations(options: ReservationsOptions): Reservations {
     account.askedLast = now;
     account.usualNano += (account.usualNano === 0 ? 1 : NEWEST_SHARE) * (estimateNano - account.usualNano);
     const { hold } = account;
-    if (hold !== null && draw(hold, estimateNano, now)) {
+    if (hold !== null && draw(hold, estimateNano, now, balance(account))) {
       if (restOf(hold, now) <= account.lowWater && !availability.isAway()) {
         account.lowWater = NEVER;
         // Asking takes longer than deciding, and nobody waits for this answer.
@@ -89,45 +86,58 @@ export function createReservations(options: ReservationsOptions): Reservations {
     if (availability.isAway()) return shareOut(account, asking);
     // What was admitted by share while the store was slow is counted first: until then it would admit as much again.
     if (settlements.isMissing() && !(await tellAll())) return shareOut(account, asking);
-    const wish = wishOf(account, asking);
-    if (asking.length === 0 && wish.aheadNano === 0) return;
+    const words = await wordsFor(account);
+    if (words === null) return shareOut(account, asking);
+    const known = account.ledger.overdrawn;
     const sentAt = clock.monotonic();
+    const estimates = asking.map(({ estimateNano }) => estimateNano);
+    const { takesAhead } = options;
+    const wish = wishOf(account, estimates, { now: sentAt, gateways: options.gateways(), takesAhead });
+    if (asking.length === 0 && wish.aheadNano === 0) return;
     const wasOwing = settlements.isOwing();
+    const told = words.map(({ word }) => word.settlement);
     const answer = await availability.attempt(
-      () => store.hold(account, wish),
+      () => store.hold(account, wish, told),
       () => drop(account, wish),
     );
     const now = clock.monotonic();
+    const isHeard = answer !== undefined && hear(account, answer, words);
     if (answer === undefined) {
       // Perhaps the store has reserved it all the same.
       drop(account, wish);
       shareOut(account, asking);
+    } else if (!isHeard && settlements.overdraft(account.charged) > 0) {
+      // The store counts them with others, and has not been told what is known of those: they ask once more.
+      drop(account, wish);
+      asks.unshift(...asking);
     } else if (now >= sentAt + answer.lifeMs && answer.granted + answer.aheadNano > 0) {
       // The answer came after its sub-bucket's end: they are first in the next turn, while they can wait.
       drop(account, wish);
       asks.unshift(...shareOutTired(account, asking, now));
     } else {
-      learn(account, answer, now);
+      learn(account, answer, now, known);
       const refusing = serve(account, asking, wish, answer, sentAt);
       drawAll(account, asks, now);
       if (refusing.length > 0) asks.unshift(...(await refuse(account, refusing, wasOwing)));
     }
   }
 
-  function wishOf(account: Account, asking: readonly Ask[]): HoldWish {
-    const now = clock.monotonic();
-    const gateways = options.gateways();
-    const asked = demand(account, now, LEAST_MEASURE_MS);
-    const calls = options.takesAhead ? aheadOf(asked, gateways, account.shape.widthMs) : 0;
-    const aheadNano = calls < LEAST_CALLS_AHEAD ? 0 : Math.floor(calls * account.usualNano);
-    return {
-      reservationId: randomUUID(),
-      estimatesNano: asking.map(({ estimateNano }) => estimateNano),
-      // One call of unusual size does not make what is there too little.
-      aheadNano: inHand(account, now) > aheadNano / 2 ? 0 : aheadNano,
-      smallestNano: Math.floor(LEAST_CALLS_AHEAD * account.usualNano),
-      shares: 2 * gateways,
-    };
+  /** Returns what the store is to be told of a counter with the question about it; null when it is away. */
+  async function wordsFor({ charged }: Account): Promise<readonly HoldWord[] | null> {
+    for (;;) {
+      const words = settlements.wordsOf(charged);
+      if (words !== null) return words;
+      if (!(await tellAll())) return null;
+    }
+  }
+
+  /** Notes which counter was charged. Returns whether that is the one of which the store was told, and so has heard. */
+  function hear(account: Account, { key }: HoldAnswer, words: readonly HoldWord[]): boolean {
+    const charged = counterName(account.counter.organizationId, key);
+    const isSame = charged === account.charged;
+    account.charged = charged;
+    if (isSame) settlements.confirm(words);
+    return isSame;
   }
 
   /** Admits those that were granted; what is reserved beyond is there for the next. Returns the others. */
@@ -141,6 +151,7 @@ export function createReservations(options: ReservationsOptions): Reservations {
     const admitting = asking.slice(0, granted);
     const hold = openHold({
       organizationId: account.counter.organizationId,
+      counter: account.charged,
       reservationId,
       reserved: admitting.reduce((sum, { estimateNano }) => sum + estimateNano, aheadNano),
       expiresAt: sentAt + Math.min(lifeMs, LIFE_MS),
@@ -164,7 +175,8 @@ export function createReservations(options: ReservationsOptions): Reservations {
     const { hold } = account;
     if (hold === null) return;
     for (const ask of asks.splice(0)) {
-      if (draw(hold, ask.estimateNano, now)) ask.resolve(admitted(account, hold, ask.estimateNano, now));
+      if (draw(hold, ask.estimateNano, now, balance(account)))
+        ask.resolve(admitted(account, hold, ask.estimateNano, now));
       else asks.push(ask);
     }
   }
@@ -208,8 +220,8 @@ export function createReservations(options: ReservationsOptions): Reservations {
   }
 
   /** The store may have reserved it, and nobody spends it. */
-  function drop({ counter: { organizationId } }: Account, { reservationId }: HoldWish): void {
-    closeHold(openHold({ organizationId, reservationId, reserved: 0, expiresAt: 0 }));
+  function drop({ counter: { organizationId }, charged }: Account, { reservationId }: HoldWish): void {
+    closeHold(openHold({ organizationId, counter: charged, reservationId, reserved: 0, expiresAt: 0 }));
   }
 
   function close(account: Account): void {

@@ -7,8 +7,9 @@ import { describeError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import type { Account } from './account.ts';
 import type { Availability } from './availability.ts';
-import { type Hold, heard, isOwing, wordOf } from './hold.ts';
+import { giveUp, type Hold, heard, isOwing, untoldOf, type Word, wordOf } from './hold.ts';
 import type { LimitStore } from './store.ts';
+import { createUnheard } from './unheard.ts';
 
 export type Settlements = {
   /** The hold of a call that was admitted at `at`, on the monotonic clock, without the store. */
@@ -19,6 +20,12 @@ export type Settlements = {
   tell(hold: Hold): void;
   /** Tells all that there is now. Rejects when the store is away. */
   flush(): Promise<void>;
+  /** What there is to tell of one counter now, to be sent with a question about it; null: more than fits. */
+  wordsOf(counter: string): readonly HoldWord[] | null;
+  /** The store has heard these words. */
+  confirm(words: readonly HoldWord[]): void;
+  /** Nano-dollars that count in a counter and that the store does not know of. */
+  overdraft(counter: string): number;
   /** Whether there is something to tell. */
   isOwing(): boolean;
   /** Whether the store does not know of a call that was admitted without it. */
@@ -26,6 +33,9 @@ export type Settlements = {
   /** Calls that have ended, and of whose cost the store has not been told. */
   waiting(): number;
 };
+
+/** A hold, and what the store is told of it. */
+export type HoldWord = { hold: Hold; word: Word };
 
 export type SettlementsOptions = {
   clock: Clock;
@@ -50,23 +60,23 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   const { clock, log, store, availability } = options;
   const missed = new Map<Hold, Missed>();
   const owing = new Set<Hold>();
+  const unheard = createUnheard();
   let untold = 0;
   let round: Promise<void> = Promise.resolve();
   let gathering: NodeJS.Timeout | undefined;
 
-  /** Of this hold nobody will hear any more. */
-  function giveUp(hold: Hold): void {
+  function forget(hold: Hold): void {
     missed.delete(hold);
     owing.delete(hold);
-    untold -= hold.untold;
-    hold.untold = 0;
-    hold.isSettled = true;
+    untold -= untoldOf(hold);
+    giveUp(hold);
+    unheard.note(hold, false);
   }
 
   function bound(holds: Pick<Set<Hold>, 'size' | 'keys'>): void {
     if (holds.size <= MAX_WAITING) return;
     const [oldest] = holds.keys();
-    giveUp(oldest!);
+    forget(oldest!);
     log.error(
       { reservation: oldest!.reservationId },
       'too many costs wait for the counters; an estimate stands',
@@ -76,6 +86,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   function tell(hold: Hold): void {
     if (!isOwing(hold)) return;
     owing.add(hold);
+    unheard.note(hold, true);
     bound(owing);
     sendAfter(GATHER_MS);
   }
@@ -118,7 +129,14 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     };
     const holds = [...calls.keys()];
     await inGoodPart(holds, (part) => store.reserveMissed(account, part.map(toMissed)));
-    for (const hold of holds) missed.delete(hold);
+    for (const hold of holds) {
+      // Given up meanwhile, it is not missed any more.
+      const call = missed.get(hold);
+      if (call === undefined) continue;
+      missed.delete(hold);
+      hold.reserved = call.estimateNano;
+      unheard.note(hold, owing.has(hold));
+    }
   }
 
   async function sendWords(holds: readonly Hold[]): Promise<void> {
@@ -126,11 +144,17 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     await inGoodPart(holds, async (part) => {
       const words = part.map((hold) => ({ hold, word: wordOf(hold) }));
       await store.settle(words.map(({ word }) => word.settlement));
-      for (const { hold, word } of words) {
-        untold -= heard(hold, word);
-        if (!isOwing(hold)) owing.delete(hold);
-      }
+      confirm(words);
     });
+  }
+
+  function confirm(words: readonly HoldWord[]): void {
+    for (const { hold, word } of words) {
+      untold -= heard(hold, word);
+      const stillOwes = isOwing(hold);
+      if (!stillOwes) owing.delete(hold);
+      unheard.note(hold, stillOwes);
+    }
   }
 
   /** Tells all that can be stored: of a batch that cannot, one by one. */
@@ -146,7 +170,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
         for (const one of batch) await inGoodPart([one], send);
         return;
       }
-      giveUp(batch[0]!);
+      forget(batch[0]!);
       log.error({ error: describeError(error) }, 'the counters cannot hold a cost; its estimate stands');
     }
   }
@@ -154,6 +178,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   return {
     addMissed(account, hold, estimateNano, at) {
       missed.set(hold, { account, estimateNano, at });
+      unheard.note(hold, true);
       bound(missed);
       sendAfter(RETRY_MS);
     },
@@ -164,6 +189,12 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     },
     tell,
     flush,
+    wordsOf(counter) {
+      const holds = [...unheard.of(counter)].filter((hold) => !missed.has(hold));
+      return holds.length > SENT_AT_ONCE ? null : holds.map((hold) => ({ hold, word: wordOf(hold) }));
+    },
+    confirm,
+    overdraft: unheard.overdraft,
     isOwing: () => missed.size > 0 || owing.size > 0,
     isMissing: () => missed.size > 0,
     waiting: () => untold,

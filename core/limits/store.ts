@@ -1,4 +1,4 @@
-/** The counters in Postgres: the functions of migrations 0005 and 0010, one round trip each. Rejects as postgres.js does. */
+/** The counters in Postgres: the functions of migrations 0005, 0010 and 0012, one round trip each. Rejects as postgres.js does. */
 import type { Sql } from '../postgres/mod.ts';
 import type { WindowShape } from '../rate-limit/mod.ts';
 import { shownValue } from './counter-key.ts';
@@ -63,7 +63,8 @@ export type LimitStore = {
   giveBack(unspent: readonly Unspent[]): Promise<void>;
   /** Counts what was admitted while the store was away. */
   count(ask: StoreAsk, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
-  hold(ask: StoreAsk, wish: HoldWish): Promise<HoldAnswer>;
+  /** Hears first what there is to tell of this counter; of reservations of others it hears nothing. */
+  hold(ask: StoreAsk, wish: HoldWish, told?: readonly Settlement[]): Promise<HoldAnswer>;
   /** Reserves for calls whatever the quota; what is there already counts once. */
   reserveMissed(ask: StoreAsk, missed: readonly Missed[]): Promise<void>;
   /** Each reservation once. */
@@ -112,6 +113,10 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
     ${counter.organizationId}::uuid, ${key}::bytea, ${counter.apiKeyId}::uuid, ${counter.unit}::text,
     ${counter.segment}::text, ${shownValue(counter.value)}::text, ${maxCounters}::int, ${policy.windowS}::int,
     ${shape.widthMs}::int, ${shape.depth}::int, ${policy.quota}::bigint)::assay.limit_ask`;
+  const words = (settlements: readonly Settlement[]) => sql`
+    ${settlements.map(({ reservationId }) => reservationId)}::text[],
+    ${settlements.map(({ costNano }) => costNano)}::bigint[], ${settlements.map(({ turn }) => turn)}::int[],
+    ${settlements.map(({ isOpen }) => Number(isOpen))}::int[]::bool[]`;
 
   return {
     async take(ask, { need, ahead, shares }, back) {
@@ -133,11 +138,11 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
         ${row(ask)}, ${amounts.map(({ ageMs }) => ageMs)}::bigint[],
         ${amounts.map(({ amount }) => amount)}::bigint[])`);
     },
-    async hold(ask, { reservationId, estimatesNano, aheadNano, smallestNano, shares }) {
+    async hold(ask, { reservationId, estimatesNano, aheadNano, smallestNano, shares }, told = []) {
       const rows = await sql<(AnswerRow & { ahead: string })[]>`
         select (h.counter).*, h.ahead from assay.limit_hold(
           ${row(ask)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${aheadNano}, ${smallestNano}, ${shares},
-          ${openMs}) h`;
+          ${openMs}, ${words(told)}) h`;
       return { ...toAnswer(rows), aheadNano: Number(rows[0]?.ahead) };
     },
     async reserveMissed(ask, missed) {
@@ -148,10 +153,7 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
     },
     async settle(settlements) {
       await soon(sql`select assay.limit_settle(
-        ${settlements.map(({ organizationId }) => organizationId)}::uuid[],
-        ${settlements.map(({ reservationId }) => reservationId)}::text[],
-        ${settlements.map(({ costNano }) => costNano)}::bigint[],
-        ${settlements.map(({ turn }) => turn)}::int[], ${settlements.map(({ isOpen }) => Number(isOpen))}::int[]::bool[])`);
+        ${settlements.map(({ organizationId }) => organizationId)}::uuid[], ${words(settlements)})`);
     },
     async peek(ask) {
       return toAnswer(await sql<AnswerRow[]>`select * from assay.limit_peek(${row(ask)})`);

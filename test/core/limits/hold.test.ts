@@ -3,30 +3,30 @@ import { draw, endCall, enter, heard, isOwing, openHold, restOf, wordOf } from '
 
 const NOW = 1_000;
 const holdOf = (reserved: number) =>
-  openHold({ organizationId: 'o', reservationId: 'r', expiresAt: NOW + 100, reserved });
+  openHold({ organizationId: 'o', counter: 'c', reservationId: 'r', expiresAt: NOW + 100, reserved });
 
 t.test('calls draw what is reserved, and no more', async (t) => {
   const hold = holdOf(250);
   enter(hold, 100);
-  t.ok(draw(hold, 100, NOW));
-  t.notOk(draw(hold, 51, NOW), 'the rest is too small');
+  t.ok(draw(hold, 100, NOW, 0));
+  t.notOk(draw(hold, 51, NOW, 0), 'the rest is too small');
   t.equal(restOf(hold, NOW), 50);
-  t.ok(draw(hold, 50, NOW));
-  t.notOk(draw(hold, 0, NOW), 'nor can a call that costs nothing, once nothing is left');
+  t.ok(draw(hold, 50, NOW, 0));
+  t.notOk(draw(hold, 0, NOW, 0), 'nor can a call that costs nothing, once nothing is left');
 });
 
 t.test('nobody draws once the sub-bucket may have ended', async (t) => {
   const hold = holdOf(1_000);
-  t.ok(draw(hold, 10, NOW + 99));
-  t.notOk(draw(hold, 10, NOW + 100));
+  t.ok(draw(hold, 10, NOW + 99, 0));
+  t.notOk(draw(hold, 10, NOW + 100, 0));
   t.equal(restOf(hold, NOW + 100), 0);
 });
 
 t.test('what a call did not cost can be drawn again, and what cost too much ends the drawing', async (t) => {
   const hold = holdOf(100);
-  t.ok(draw(hold, 100, NOW));
+  t.ok(draw(hold, 100, NOW, 0));
   endCall(hold, 100, 20);
-  t.ok(draw(hold, 80, NOW));
+  t.ok(draw(hold, 80, NOW, 0));
   t.notOk(isOwing(hold), 'the store need not hear of it');
   endCall(hold, 80, 81);
   t.ok(hold.isClosed);

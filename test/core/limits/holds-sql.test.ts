@@ -13,12 +13,23 @@ const WINDOW_S = 86_400;
 const HELD = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const MISSED = ['x', 'y', 'z'];
 
+type Word = Omit<Settlement, 'organizationId'>;
 type Step =
-  | { kind: 'hold'; wish: Omit<HoldWish, 'reservationId'> }
-  | { kind: 'settle'; words: Omit<Settlement, 'organizationId'>[] }
+  | { kind: 'hold'; wish: Omit<HoldWish, 'reservationId'>; words: Word[] }
+  | { kind: 'settle'; words: Word[] }
   | { kind: 'missed'; id: string; estimateNano: number };
 
 const amount = fc.nat(1_000);
+const wordsOf = (minLength: number): fc.Arbitrary<Word[]> =>
+  fc.uniqueArray(
+    fc.record({
+      reservationId: fc.constantFrom(...HELD, ...MISSED),
+      costNano: fc.nat(4_000),
+      turn: fc.integer({ min: 1, max: 4 }),
+      isOpen: fc.boolean(),
+    }),
+    { minLength, maxLength: 4, selector: ({ reservationId }) => reservationId },
+  );
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
@@ -30,21 +41,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         smallestNano: fc.nat(2_000),
         shares: fc.integer({ min: 1, max: 6 }),
       }),
+      words: wordsOf(0),
     }),
   },
   {
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('settle' as const),
-      words: fc.uniqueArray(
-        fc.record({
-          reservationId: fc.constantFrom(...HELD, ...MISSED),
-          costNano: fc.nat(4_000),
-          turn: fc.integer({ min: 1, max: 4 }),
-          isOpen: fc.boolean(),
-        }),
-        { minLength: 1, maxLength: 4, selector: ({ reservationId }) => reservationId },
-      ),
+      words: wordsOf(1),
     }),
   },
   {
@@ -72,8 +76,9 @@ t.test('the database reserves and settles as the model does', async () => {
         for (const step of steps) {
           if (step.kind === 'hold') {
             const wish = { ...step.wish, reservationId: ids.shift() ?? randomUUID() };
-            const { granted, aheadNano, used } = await store.hold(ask, wish);
-            const expected = model.hold(wish, 0);
+            const told = step.words.map((word) => ({ ...word, organizationId }));
+            const { granted, aheadNano, used } = await store.hold(ask, wish, told);
+            const expected = model.hold(wish, 0, told);
             if (granted !== expected.granted || aheadNano !== expected.aheadNano || used !== expected.used)
               return false;
           } else if (step.kind === 'settle') {

@@ -19,7 +19,7 @@ export type ModelReservation = { atMs: number; reserved: number; settled: number
 export type ModelCounter = {
   readonly window: Window;
   readonly reservations: Map<string, ModelReservation>;
-  hold(wish: HoldWish, nowMs: number): HoldAnswer;
+  hold(wish: HoldWish, nowMs: number, told?: readonly Settlement[]): HoldAnswer;
   reserveMissed(missed: readonly Missed[], nowMs: number): void;
   settle(settlements: readonly Settlement[], nowMs: number): void;
 };
@@ -35,10 +35,23 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
     correct(window, atMs, amount);
   }
 
+  function settle(settlements: readonly Settlement[], nowMs: number): void {
+    used(window, nowMs);
+    for (const { reservationId, costNano, turn, isOpen } of settlements) {
+      const reservation = reservations.get(reservationId);
+      if (reservation === undefined || reservation.settled !== null || reservation.turn >= turn) continue;
+      correct(window, reservation.atMs, costNano - reservation.reserved);
+      reservation.turn = turn;
+      reservation.reserved = costNano;
+      if (!isOpen) reservation.settled = costNano;
+    }
+  }
+
   return {
     window,
     reservations,
-    hold({ reservationId, estimatesNano, aheadNano, smallestNano, shares }, nowMs) {
+    hold({ reservationId, estimatesNano, aheadNano, smallestNano, shares }, nowMs, told = []) {
+      settle(told, nowMs);
       let left = quota - used(window, nowMs);
       let granted = 0;
       let reserved = 0;
@@ -70,16 +83,6 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
         reserve(reservationId, nowMs - ageMs, estimateNano);
       }
     },
-    settle(settlements, nowMs) {
-      used(window, nowMs);
-      for (const { reservationId, costNano, turn, isOpen } of settlements) {
-        const reservation = reservations.get(reservationId);
-        if (reservation === undefined || reservation.settled !== null || reservation.turn >= turn) continue;
-        correct(window, reservation.atMs, costNano - reservation.reserved);
-        reservation.turn = turn;
-        reservation.reserved = costNano;
-        if (!isOpen) reservation.settled = costNano;
-      }
-    },
+    settle,
   };
 }

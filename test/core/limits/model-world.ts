@@ -84,7 +84,11 @@ export function modelWorld(
     let isAlive = true;
     const send = line(() => isAlive);
     const store = {
-      hold: (_: unknown, wish: Parameters<ModelCounter['hold']>[0]) => send(() => counter.hold(wish, now)),
+      hold: (
+        _: unknown,
+        wish: Parameters<ModelCounter['hold']>[0],
+        told: Parameters<ModelCounter['settle']>[0] = [],
+      ) => send(() => counter.hold(wish, now, told)),
       reserveMissed: (_: unknown, missed: Parameters<ModelCounter['reserveMissed']>[0]) => {
         const sentMs = now;
         // A statement says how old a call was when it was sent.
