@@ -8,8 +8,12 @@ import type { Call, Outcome } from '../calls/call.ts';
 import type { Route } from '../providers/route.ts';
 import { billOf } from './bill.ts';
 
-/** Of English text and JSON; what it is off by is corrected when the call is settled. */
-const BYTES_PER_TOKEN = 4;
+/**
+ * Bytes of a request body per input token, of English text and JSON; what it is off by is corrected when the call is
+ * settled. Of a model that has not answered here nothing is known, and no text has more tokens than bytes: a first
+ * estimate so high is never below what the text costs.
+ */
+const BYTES_PER_TOKEN = { usual: 4, least: 1 };
 /** Until a model has answered here. */
 const USUAL_COMPLETION_TOKENS = 500;
 /** How much the newest answer counts for in what is usual. */
@@ -33,10 +37,12 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
   return {
     estimate: ({ body, createdAtMs, surface }, routes) => {
       if (surface.isFree) return 0;
-      const promptTokens = Math.ceil(body.bytes.length / BYTES_PER_TOKEN);
       let dearest = 0;
       for (const { provider, model } of routes) {
-        const completionTokens = body.maxTokens ?? usual.get(model) ?? USUAL_COMPLETION_TOKENS;
+        const usualTokens = usual.get(model);
+        const bytesPerToken = usualTokens === undefined ? BYTES_PER_TOKEN.least : BYTES_PER_TOKEN.usual;
+        const promptTokens = Math.ceil(body.bytes.length / bytesPerToken);
+        const completionTokens = body.maxTokens ?? usualTokens ?? USUAL_COMPLETION_TOKENS;
         const usage = textUsage(promptTokens, Math.ceil(completionTokens));
         const cost = catalog.costOf({ provider, models: [model], usage, atMs: createdAtMs });
         if (cost === null) throw unpriced(provider, model);
