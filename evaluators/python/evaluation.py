@@ -102,11 +102,19 @@ def answer(kind, printed, score=0.0, failure=None):
         frame = frame[_write(CONNECTION, frame):]
 
 
-def serve(reserve):
+def serve(reserve, harness):
     """
     Does one job and ends the process. Nothing that the code left behind (exit handlers, finalizers) runs. `reserve` is
-    memory to give back when there is none left.
+    memory to give back when there is none left; `harness` the globals of whoever calls, which the code could look at.
     """
+    harness.clear()
+    try:
+        do_job(reserve)
+    finally:
+        _exit(0)
+
+
+def do_job(reserve):
     random.seed()
     printed = Printed()
     sys.stdin, sys.stdout, sys.stderr = io.StringIO(''), printed, printed
@@ -125,7 +133,6 @@ def serve(reserve):
         answer_failure(error, printed)
     # Its end tells the service that there was one answer; the end of the process takes longer.
     _close(CONNECTION)
-    _exit(0)
 
 
 def answer_record(call, record, printed):

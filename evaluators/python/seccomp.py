@@ -28,14 +28,13 @@ ALLOWED = {
         rt_sigreturn=15, pread64=17, readv=19, writev=20, select=23, sched_yield=24, mremap=25, madvise=28, dup=32,
         nanosleep=35, getpid=39, exit=60, getcwd=79, gettimeofday=96, getrusage=98, times=100, getuid=102, getgid=104,
         geteuid=107, getegid=108, getppid=110, sigaltstack=131, gettid=186, restart_syscall=219,
-        clock_gettime=228, clock_getres=229, clock_nanosleep=230, exit_group=231, pselect6=270, ppoll=271,
+        exit_group=231, pselect6=270, ppoll=271,
         getrandom=318, fstat=5,
     ),
     # From asm-generic/unistd.h. No machine of this kind was at hand: the self-test at every start is what decides there.
     'aarch64': dict(
         getcwd=17, dup=23, close=57, lseek=62, read=63, write=64, readv=65, writev=66, pread64=67, pselect6=72,
-        ppoll=73, fstat=80, exit=93, exit_group=94, nanosleep=101, clock_gettime=113,
-        clock_getres=114, clock_nanosleep=115, sched_yield=124, restart_syscall=128, sigaltstack=132,
+        ppoll=73, fstat=80, exit=93, exit_group=94, nanosleep=101, sched_yield=124, restart_syscall=128, sigaltstack=132,
         rt_sigaction=134, rt_sigprocmask=135, rt_sigreturn=139, times=153, getrusage=165, gettimeofday=169,
         getpid=172, getppid=173, getuid=174, geteuid=175, getgid=176, getegid=177, gettid=178, brk=214, munmap=215,
         mremap=216, madvise=233, getrandom=278,
@@ -43,6 +42,13 @@ ALLOWED = {
 }
 # mmap and mprotect have their protection in the third argument.
 MAPPING = {'x86_64': dict(mmap=9, mprotect=10), 'aarch64': dict(mmap=222, mprotect=226)}
+# The clock in the first argument. Below 8 are the machine's clocks and this process's and thread's own; 11 is TAI. Negative
+# ids, made of the number of a process, are the clocks of others: what those have computed could be read from them.
+CLOCKS = {
+    'x86_64': dict(clock_gettime=228, clock_getres=229, clock_nanosleep=230),
+    'aarch64': dict(clock_gettime=113, clock_getres=114, clock_nanosleep=115),
+}
+FIRST_ALARM_CLOCK, CLOCK_TAI = 8, 11
 FUTEX = {'x86_64': 202, 'aarch64': 98}
 # SIGABRT to itself only: abort() would look like a segmentation fault otherwise.
 SIGABRT = 6
@@ -102,6 +108,22 @@ def futex(machine):
     return [(JUMP_EQUAL, 0, len(rest), FUTEX[machine]), *rest]
 
 
+def clocks(machine):
+    """Only of fixed ids. Both halves of the argument are looked at: kernels have read the one, and the other as well."""
+    refuse = (RETURN, 0, 0, ERROR | errno.EPERM)
+    decide = [
+        (LOAD, 0, 0, ARGUMENTS + 4),
+        (JUMP_EQUAL, 0, 4, 0),
+        (LOAD, 0, 0, ARGUMENTS),
+        (JUMP_GREATER_EQUAL, 0, 1, FIRST_ALARM_CLOCK),
+        (JUMP_EQUAL, 0, 1, CLOCK_TAI),
+        (RETURN, 0, 0, ALLOW),
+        refuse,
+    ]
+    numbers = CLOCKS[machine].values()
+    return [step for number in numbers for step in [(JUMP_EQUAL, 0, len(decide), number), *decide]]
+
+
 def assemble(machine):
     """The instructions, and where in their bytes the process id belongs that tgkill may name."""
     program = [
@@ -126,6 +148,7 @@ def assemble(machine):
             (RETURN, 0, 0, ERROR | errno.EPERM),
             (RETURN, 0, 0, ALLOW),
         ])
+    program.extend(clocks(machine))
     program.extend(futex(machine))
     program.extend([(JUMP_EQUAL, 0, 6, TGKILL[machine]), (LOAD, 0, 0, ARGUMENTS)])
     own_pid = len(program) * INSTRUCTION.size + 4

@@ -35,6 +35,21 @@ const ESCAPES: readonly Escape[] = [
   { what: 'signals its parent', body: 'return os.kill(os.getppid(), 0) or 1' },
   { what: 'traces its parent', body: 'return libc.ptrace(16, os.getppid(), 0, 0) + 1 or refuse()' },
   { what: 'changes its user', body: 'return os.setuid(0) or 1' },
+  {
+    what: 'reads the clock of another process',
+    body: 'import time\nreturn time.clock_gettime((~os.getppid() << 3) | 2) + 1',
+  },
+  {
+    what: 'learns where it runs',
+    body: `
+import __main__
+names = [*sys.orig_argv, *sys.argv, sys.executable, os.getcwd().removeprefix('/')]
+frame = sys._getframe()
+while frame:
+    names.append('' if frame.f_code.co_filename.startswith('<') else frame.f_code.co_filename)
+    frame = frame.f_back
+return 1 if any(names) or vars(__main__) else refuse()`.trim(),
+  },
   { what: 'makes a namespace', body: 'return libc.unshare(0x10000000) + 1 or refuse()' },
   {
     what: 'raises a limit',

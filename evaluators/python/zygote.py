@@ -12,20 +12,44 @@ import resource
 import selectors
 import signal
 import sys
+import types
 import warnings
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 # What modules want done after a fork is for programs with threads, and costs a third of a fork. The one thing that a
 # child needs of it, other random numbers than its siblings, evaluation.py does.
 register_at_fork, os.register_at_fork = os.register_at_fork, lambda **hooks: None
 
 import _socket  # noqa: E402
 
-import enclosure  # noqa: E402
-import evaluation  # noqa: E402
-import lockdown  # noqa: E402
-import seccomp  # noqa: E402
+LENGTH_DIGITS = 10
+
+
+def read_settings():
+    """What the service says first: a length, and JSON. Without a buffer, as commands follow on the same descriptor."""
+    return json.loads(read_exactly(int(read_exactly(LENGTH_DIGITS))))
+
+
+def read_exactly(length):
+    parts = []
+    while length > 0:
+        part = os.read(0, length)
+        if not part:
+            sys.exit('the service is gone')
+        parts.append(part)
+        length -= len(part)
+    return b''.join(parts)
+
+
+def load_own(name):
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(SETTINGS['sources'][name], f'<{name}>', 'exec'), module.__dict__)
+    return module
+
+
+SETTINGS = read_settings()
+lockdown = load_own('lockdown')
+enclosure, evaluation, seccomp = load_own('enclosure'), load_own('evaluation'), load_own('seccomp')
 
 # Loaded late by what evaluators may import, when no file can be opened any more.
 ENCODINGS = (
@@ -71,7 +95,8 @@ def forget_the_machine(modules):
         del sys.modules[own]
     os.register_at_fork = register_at_fork
     os.environ.clear()
-    sys.argv, sys.path[:], sys.path_hooks[:] = [''], [], []
+    sys.argv, sys.orig_argv, sys.path[:], sys.path_hooks[:] = [''], [''], [], []
+    sys.executable = sys._base_executable = ''
     sys.path_importer_cache.clear()
     sys.meta_path[:] = [Refuser(modules)]
     warnings.simplefilter('ignore', SyntaxWarning)
@@ -89,6 +114,14 @@ def offer_to_the_kernel():
             file.write('1000')
     except OSError:
         pass
+
+
+class LockedDown(BaseException):
+    """Raised in a new child that has locked itself down: it leaves the zygote's frames, with all that they know."""
+
+    def __init__(self, reserve):
+        super().__init__()
+        self.reserve = reserve
 
 
 class Zygote:
@@ -133,23 +166,20 @@ class Zygote:
         tell_exit(identity, os.waitstatus_to_exitcode(status), (usage.ru_utime + usage.ru_stime) * 1e3)
 
     def become_child(self, identity, slot, zygote, cpu_seconds, memory_mb):
-        """Never returns. Whatever goes wrong before the lock is closed ends the child without a word to the service."""
-        status = LOCKDOWN_FAILED
+        """Raises LockedDown. Whatever goes wrong before ends the child without a word to the service."""
         try:
             self.lock_down(slot, zygote, cpu_seconds, memory_mb)
-            status = 0
             os.write(evaluation.CONNECTION, identity.to_bytes(4, 'big'))
-            evaluation.serve(self.reserve)
         except BaseException as error:
-            if status == LOCKDOWN_FAILED:
-                os.write(2, f'a child cannot lock itself down: {error}\n'.encode())
-        finally:
-            os._exit(status)
+            os.write(2, f'a child cannot lock itself down: {error}\n'.encode())
+            os._exit(LOCKDOWN_FAILED)
+        raise LockedDown(self.reserve)
 
     def lock_down(self, slot, zygote, cpu_seconds, memory_mb):
         os.setsid()
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(SOCKET)
+        os.chdir('/')  # in each tier the same, and no path of the service's
         self.keep_only(connection.detach())
         if self.tier == 'chroot':
             uid = self.first_uid + slot
@@ -184,7 +214,7 @@ class Zygote:
             self.kill(int(numbers[0]))
 
     def run(self):
-        """Until stdin ends, which is when the service stops or is gone."""
+        """Until stdin ends, which is when the service stops or is gone. Raises LockedDown in each child."""
         pending = b''
         self.selector.register(0, selectors.EVENT_READ, None)
         while True:
@@ -216,25 +246,33 @@ def tell(what):
 
 
 def main():
-    settings = json.loads(sys.argv[1])
     os.setsid()  # Ctrl-C is for the service, which lets running evaluations end
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.closerange(3, OPEN_FILES)
     lockdown.limit(resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES)
     offer_to_the_kernel()
-    missing = load(settings['modules'])
-    zygote = Zygote(settings)
-    enclosure.enter(settings['tier'], settings['directory'])
+    missing = load(SETTINGS['modules'])
+    zygote = Zygote(SETTINGS)
+    enclosure.enter(SETTINGS['tier'], SETTINGS['directory'])
     lockdown.gain_nothing()
     lockdown.stay_private()
     lockdown.die_with_parent()
     lockdown.limit_for_good()
-    forget_the_machine([name for name in settings['modules'] if name not in missing])
+    forget_the_machine([name for name in SETTINGS['modules'] if name not in missing])
     gc.collect()
     gc.freeze()
     tell({'ready': True, 'missing': missing, 'landlock': zygote.abi, 'python': sys.version.split()[0]})
     zygote.run()
 
 
-if __name__ == '__main__':
-    main()
+def run_until_child():
+    """Returns, in each child, its reserve of memory; None in the zygote, at its end."""
+    try:
+        main()
+    except LockedDown as child:
+        return child.reserve
+
+
+reserve = run_until_child()
+if reserve is not None:
+    evaluation.serve(reserve, globals())

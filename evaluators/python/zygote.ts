@@ -1,6 +1,6 @@
 /** The zygote's process: started, told to fork and to kill, listened to. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
 import { settlesWithin } from '#core/lifecycle.ts';
 import type { Logger } from '#core/log.ts';
 import { Child, type ChildLimits, type Exit } from './child.ts';
@@ -20,7 +20,14 @@ export type ZygoteOptions = {
   log: Logger;
 };
 
-const PROGRAM = fileURLToPath(new URL('./zygote.py', import.meta.url));
+const sourceOf = (module: string) => readFileSync(new URL(`./${module}.py`, import.meta.url), 'utf8');
+const PROGRAM = sourceOf('zygote');
+/** Sent, not found by the zygote: a path in it could be read by evaluators. */
+const SOURCES = Object.fromEntries(
+  ['lockdown', 'enclosure', 'evaluation', 'seccomp'].map((module) => [module, sourceOf(module)]),
+);
+/** As zygote.py has it. */
+const LENGTH_DIGITS = 10;
 /** Isolated from the environment and the user's files, without site-packages, writing no bytecode. */
 const PYTHON_OPTIONS = ['-I', '-S', '-B', '-X', 'utf8'];
 /** Nothing of the service's own environment; the zygote clears even this. */
@@ -30,6 +37,10 @@ const FIRST_UID = 64_200;
 const START_MS = 20_000;
 const STOP_MS = 2_000;
 const MAX_COMPLAINT_LENGTH = 2_000;
+
+/** The settings, with their length in bytes before them. */
+const frame = (settings: string) =>
+  String(Buffer.byteLength(settings)).padStart(LENGTH_DIGITS, '0') + settings;
 
 type Told = { ready: true; missing: string[]; landlock: number; python: string } | ({ exit: number } & Exit);
 
@@ -53,8 +64,7 @@ export class Zygote {
 
   constructor(options: ZygoteOptions) {
     const { tier, directory, log } = options;
-    const settings = JSON.stringify({ tier, directory, firstUid: FIRST_UID, modules: IMPORTABLE_MODULES });
-    this.#process = spawn(options.python, [...PYTHON_OPTIONS, PROGRAM, settings], {
+    this.#process = spawn(options.python, [...PYTHON_OPTIONS, '-c', PROGRAM], {
       cwd: '/',
       env: ENVIRONMENT,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -73,6 +83,8 @@ export class Zygote {
     this.#process.on('error', () => {});
     this.#process.stdin?.on('error', () => {});
     this.#listen(log);
+    const modules = IMPORTABLE_MODULES;
+    this.#tell(frame(JSON.stringify({ tier, directory, firstUid: FIRST_UID, modules, sources: SOURCES })));
   }
 
   /** Resolves when it can fork, and a first child has locked itself in; rejects with why it cannot. */
