@@ -7,6 +7,9 @@ import type { Sql } from './postgres/mod.ts';
 
 export const INTERNAL_HEADER = 'service-internal';
 
+/** The property that leads from a judge's record to the evaluation it was made for. */
+export const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
+
 /** On whose behalf, and for which evaluation. */
 export type InternalCall = { organizationId: string; evaluationId: string };
 

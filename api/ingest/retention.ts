@@ -120,6 +120,7 @@ export async function keepPartitionsOnce(
     if (lock?.taken !== true) return null;
     const cutoff =
       retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
+    await deleteBefore(sql, 'judge_calls', 'counted_at', cutoff);
     return {
       weeks: await dropWeeks(sql, cutoff),
       claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
@@ -207,7 +208,7 @@ const DELETED_AT_ONCE = 5_000;
 /** Deletes the rows older than `cutoff`, a batch at a time. Returns how many there were. */
 async function deleteBefore(
   sql: Sql,
-  table: 'claimed_request_ids' | 'dead_letters' | 'evaluations',
+  table: 'claimed_request_ids' | 'dead_letters' | 'evaluations' | 'judge_calls',
   column: string,
   cutoff: Date | null,
 ): Promise<number> {

@@ -12,6 +12,7 @@ import type { TokenCounter } from '#core/tokens/mod.ts';
 import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { estimateUsage } from './estimate-usage.ts';
+import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
@@ -135,6 +136,7 @@ export class BatchStore {
         await batch.alongside?.(tx, first, first + items.length);
         for (const letter of letters) await insertDeadLetter(tx, letter);
         const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
+        await countJudgeCalls(tx, records);
         const isAnyKnown = added < records.length;
         if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
         return added;

@@ -1,7 +1,8 @@
 /**
  * Writes down what became of an evaluation: state, score and spending in one statement. Who lost the claim meanwhile
  * changes nothing but what was spent: that is spent, whoever settles. Settling again, because the answer was lost, adds
- * nothing: a judge's calls are known by their ids.
+ * nothing: a judge's calls are known by their ids. What they cost counts towards budgets at once, as reported here, until
+ * ingest replaces it by what their records say.
  */
 import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
@@ -38,7 +39,7 @@ async function write(
   use: JudgeUse | null,
 ): Promise<boolean> {
   const { evaluator } = job;
-  const requestIds = use?.requestIds ?? [];
+  const requestIds = [...new Set(use?.requestIds)];
   const isScore = fate.state === 'completed' && job.probe === null;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
@@ -82,10 +83,13 @@ async function write(
             evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
         where s.evaluator_id is distinct from excluded.evaluator_id or s.evaluator_version <= excluded.evaluator_version
     ), spent as (
-      insert into assay.evaluation_spend as s (organization_id, evaluator_id, day, cost_nano)
-      select ${job.organizationId}::uuid, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, ${use?.costNano ?? 0}::int8
-       where ${use?.costNano ?? 0}::int8 > 0 and not exists (select from own where is_told)
-      on conflict (organization_id, day, evaluator_id) do update set cost_nano = s.cost_nano + excluded.cost_nano
+      -- An attempt knows the sum of its calls: it is split among them until their records tell what each has cost.
+      insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
+      select ${job.organizationId}::uuid, request_id, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, cost_nano, false
+        from unnest(${requestIds}::text[], ${splitEvenly(use?.costNano ?? 0, requestIds.length)}::int8[])
+          as made (request_id, cost_nano)
+       order by request_id
+      on conflict do nothing
     ), paused as (
       update assay.evaluators set paused_reason = ${fate.pause}, paused_message = ${fate.errorMessage}
        where evaluator_id = ${evaluator.id} and ${fate.pause}::text is not null and exists (select from settled where is_ours)
@@ -98,6 +102,14 @@ async function write(
     return sql`case when is_told or ${value ?? null}::int8 is null then ${old}
                     else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
   }
+}
+
+/** Whole parts that sum up to the total and differ by one at most. */
+function splitEvenly(total: number, parts: number): number[] {
+  return Array.from(
+    { length: parts },
+    (_, index) => Math.floor(total / parts) + (index < total % parts ? 1 : 0),
+  );
 }
 
 function isFinal({ state }: Fate): boolean {

@@ -1,7 +1,7 @@
 /** Who makes a call: found by its key, or by the signature of an evaluator of ours. */
 import { AssayError } from '#core/errors.ts';
 import { bearerToken } from '#core/http/mod.ts';
-import type { InternalCall } from '#core/internal-call.ts';
+import { EVALUATION_PROPERTY, type InternalCall } from '#core/internal-call.ts';
 import type { KeyDirectory } from '#core/keys/mod.ts';
 import type { Caller } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';
@@ -11,9 +11,6 @@ export type AuthenticateDependencies = {
   /** The evaluation that a header says a call is made for; null when it is not signed by an evaluator of ours. */
   readInternalCall(header: string): InternalCall | null;
 };
-
-/** The property that leads from a judge's record to the evaluation it was made for. */
-const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
 
 /**
  * Finds the caller. Of a call whose key is in `Service-Auth`, the other headers carry the caller's own provider key.

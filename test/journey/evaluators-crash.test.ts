@@ -277,8 +277,8 @@ t.test(`each of ${EVALUATIONS} evaluations comes to one outcome over ${FAULTS} f
            (select max(attempts)::int4 from assay.evaluations) as attempts,
            (select sum(attempts - 1)::int4 from assay.evaluations) as repeats`;
   t.equal(money!.records, total, 'each judge call has its one record');
-  t.equal(money!.told, money!.spent);
-  t.ok(BigInt(money!.spent) <= BigInt(money!.recorded) && BigInt(money!.spent) > 0n);
+  t.equal(money!.spent, money!.recorded, 'what each of them cost is counted, whoever was killed');
+  t.ok(BigInt(money!.told) <= BigInt(money!.spent) && BigInt(money!.told) > 0n);
   t.equal(money!.evaluations, expected.length, 'and no judge call was judged');
   const busiest = Math.max(...judge.calls.values());
   t.comment(

@@ -1,0 +1,142 @@
+/** What judges cost, told twice: by the evaluators process that asked, and by the record of the call. */
+import fc from 'fast-check';
+import t from 'tap';
+import { systemClock } from '#core/clock.ts';
+import { newRequestId } from '#core/ids.ts';
+import { createLogger } from '#core/log.ts';
+import { BatchStore } from '../../api/ingest/store-batch.ts';
+import { fateOf, settle } from '../../evaluators/queue/mod.ts';
+import { startWorld } from '../evaluators/queue/world.ts';
+import { logEntry } from '../support/log-entries.ts';
+
+t.setTimeout(120_000);
+
+const NANO_PER_PROMPT_TOKEN = 2_500; // gpt-4o
+const RUNS = 40;
+
+/** One attempt of an evaluation: its calls by their prompt tokens, and who tells of them how often. */
+const attempts = fc.array(
+  fc.record({
+    calls: fc.array(fc.record({ promptTokens: fc.integer({ min: 1, max: 9_999 }), isCached: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    /** As the process computes it, which need not be what the records say. */
+    reportedNano: fc.nat(99_999_999),
+    reports: fc.integer({ min: 0, max: 2 }),
+    deliveries: fc.integer({ min: 0, max: 2 }),
+  }),
+  { minLength: 1, maxLength: 4 },
+);
+
+const completed = fateOf(
+  {
+    outcome: { state: 'completed', score: 1, label: null, reasoning: null, traces: null, flags: [] },
+    use: null,
+  },
+  1,
+);
+
+t.test(
+  'a call counts once: as its record says, or as reported while there is none, in whatever order they come',
+  async (t) => {
+    const world = await startWorld(t);
+    const { sql } = world;
+    const organizationId = await world.organization();
+    const log = createLogger({ role: 'test', level: 'silent' });
+    const pool = world.connect(6);
+    const store = () => new BatchStore({ sql: pool, log, clock: systemClock, retentionDays: null });
+    await fc.assert(
+      fc.asyncProperty(
+        attempts,
+        fc.infiniteStream(fc.nat(99)),
+        fc.boolean(),
+        async (given, order, atOnce) => {
+          const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+          const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+          const [job] = await world.claimSoon('remote');
+          const events: (() => Promise<unknown>)[] = [];
+          let wanted = 0;
+          for (const { calls, reportedNano, reports, deliveries } of given) {
+            const made = calls.map((call) => ({ ...call, id: newRequestId() }));
+            const entries = made.map(({ id, promptTokens, isCached }) => ({
+              ...logEntry(
+                {
+                  id,
+                  organizationId,
+                  source: 'evaluator',
+                  requestModel: 'gpt-4o',
+                  properties: [['Assay-Evaluation-Id', evaluationId!]],
+                  ...(isCached ? { cachedFrom: 'another' } : {}),
+                },
+                {
+                  response: {
+                    model: 'gpt-4o',
+                    usage: { prompt_tokens: promptTokens, completion_tokens: 0, total_tokens: promptTokens },
+                  },
+                },
+              ),
+              origin: 'test',
+            }));
+            const use = {
+              calls: made.length,
+              requestIds: made.map(({ id }) => id),
+              model: 'gpt-4o',
+              promptTokens: 1,
+              completionTokens: 1,
+              costNano: reportedNano,
+              latencyMs: 1,
+            };
+            for (let time = 0; time < reports; time += 1)
+              events.push(() => settle(pool, job!, completed, use));
+            for (let time = 0; time < deliveries; time += 1) events.push(() => store().store({ entries }));
+            const recorded = made.reduce((sum, one) => sum + (one.isCached ? 0 : one.promptTokens), 0);
+            if (deliveries > 0) wanted += recorded * NANO_PER_PROMPT_TOKEN;
+            else if (reports > 0) wanted += reportedNano;
+          }
+          const shuffled = events
+            .map((run) => ({ run, place: order.next().value as number }))
+            .sort((one, other) => one.place - other.place);
+          if (atOnce) await Promise.all(shuffled.map(({ run }) => run()));
+          else for (const { run } of shuffled) await run();
+          const spent = (await world.spent())[evaluator.evaluatorId] ?? 0;
+          if (spent !== wanted) throw new Error(`${spent} is counted, not ${wanted}`);
+        },
+      ),
+      { numRuns: RUNS },
+    );
+    const [row] = await sql`select count(*)::int4 as count from assay.dead_letters`;
+    t.equal(row!.count, 0);
+  },
+);
+
+t.test('a call of no evaluation, or of one of another organization, counts towards no budget', async (t) => {
+  const world = await startWorld(t);
+  const [own, other] = [await world.organization(), await world.organization()];
+  const evaluator = await world.evaluator(own, { scoringType: 'LLM-BOOLEAN' });
+  const [evaluationId] = await world.schedule(evaluator, await world.requests(own, 1));
+  const log = createLogger({ role: 'test', level: 'silent' });
+  const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
+  const entry = (organizationId: string, source: 'evaluator' | 'gateway', id: string) => ({
+    ...logEntry(
+      { organizationId, source, requestModel: 'gpt-4o', properties: [['Assay-Evaluation-Id', id]] },
+      {
+        response: {
+          model: 'gpt-4o',
+          usage: { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 },
+        },
+      },
+    ),
+    origin: 'test',
+  });
+  const entries = [
+    entry(other, 'evaluator', evaluationId!),
+    entry(own, 'gateway', evaluationId!),
+    entry(own, 'evaluator', 'trial-1'),
+    entry(own, 'evaluator', '999999999999999999'),
+  ];
+  t.equal((await store.store({ entries })).stored, entries.length);
+  t.same(await world.spent(), {});
+  await store.store({ entries: [entry(own, 'evaluator', evaluationId!)] });
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 1_000 * NANO_PER_PROMPT_TOKEN });
+});
