@@ -67,7 +67,8 @@ export function hearNode(t: Test): Promise<Hear> {
         request.on('end', () => {
           const body = Buffer.concat(pieces).toString('latin1');
           heard.requests.push({ method: request.method, target: pathOf(request.url), body });
-          response.end();
+          // With a length, as Node would otherwise close the connection of HTTP/1.0.
+          response.setHeader('content-length', 0).end();
         });
       });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
