@@ -30,8 +30,8 @@ const UNDICI_IS_STRICTER: [error: RegExp, isMeant: (text: string, answer: Answer
   [/./, (_text, { status }) => status === 204 || status === 304],
   // undici takes a 100 that it did not ask for as an error; RFC 9110, section 15.2, has clients pass over it.
   [/bad response/, (text) => text.includes('HTTP/1.1 100')],
-  // RFC 9112, section 7.1.1: blanks before a semicolon must be removed.
-  [/chunk size/, (text) => /^[0-9a-f]+[ \t]+;/im.test(text)],
+  // RFC 9112, section 7.1.1: blanks around a semicolon or an equals sign must be removed.
+  [/chunk size|chunk ext/, (text) => /^[0-9a-f]+[^\r\n]*(?:[ \t];|;[ \t]|[ \t]=|=[ \t])/im.test(text)],
   // RFC 9110, section 8.6: the same length may come several times.
   [/Content-Length/i, (text) => /^content-length:[ \t]*(\d+)[ \t]*,[ \t]*\1\b/im.test(text)],
   [/Content-Length/i, (text) => [...text.matchAll(/^content-length:/gim)].length > 1],

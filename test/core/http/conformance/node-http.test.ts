@@ -28,7 +28,8 @@ const ASSAY_IS_STRICTER: [refusal: RegExp, reason: string][] = [
 
 /** Node's refusals of what Assay accepts, each with what the stream, or the request, must have in it. */
 const NODE_IS_STRICTER: Record<string, (text: string, request: HeardRequest) => boolean> = {
-  // RFC 9112, section 7.1.1: blanks before a semicolon must be removed.
+  // RFC 9112, section 7.1.1: blanks around a semicolon or an equals sign must be removed.
+  HPE_STRICT: (text) => /^[0-9a-f]+[^\r\n]*(?:;[ \t]|[ \t]=|=[ \t])/im.test(text),
   HPE_INVALID_CHUNK_SIZE: (text) => /^[0-9a-f]+[ \t]+;/im.test(text),
   // RFC 9110, section 8.6: the same length may come several times. A trailer of that name is not read.
   HPE_INVALID_CONTENT_LENGTH: (text) =>
