@@ -34,13 +34,14 @@ const NODE_IS_STRICTER: Record<string, (text: string, request: HeardRequest) => 
   // RFC 9110, section 8.6: the same length may come several times. A trailer of that name is not read.
   HPE_INVALID_CONTENT_LENGTH: (text) =>
     /^content-length:[ \t]*(\d+)[ \t]*,[ \t]*\1\b/im.test(text) || TRAILER.test(text),
+  HPE_INVALID_TRANSFER_ENCODING: (text) => TRAILER.test(text),
   HPE_UNEXPECTED_CONTENT_LENGTH: (text) => [...text.matchAll(/^content-length:[ \t]*\d+/gim)].length > 1,
   // RFC 9110, section 9.1: a method is any token; no route has one that Node does not know.
   HPE_INVALID_METHOD: (_text, { method }) => !METHODS.includes(method),
   // No route has such a target.
   HPE_INVALID_URL: (_text, { target }) => /[^\x21-\x7e]/.test(target),
 };
-const TRAILER = /^0+(?:[ \t]*;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*content-length:/im;
+const TRAILER = /^0+(?:[ \t]*;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/im;
 
 t.setTimeout(180_000);
 
