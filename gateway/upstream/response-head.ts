@@ -60,8 +60,11 @@ export function parseResponseHead(text: string): ResponseHead {
   const headers = collectHeaders(parseHeaderLines(lines));
   const connection = optionsOf(headers.connection);
   const framing = framingOf(status, headers);
-  // A length beside chunks is a sign of two readers that disagree: what comes after is not trusted.
-  const isAmbiguous = headers['transfer-encoding'] !== undefined && headers['content-length'] !== undefined;
+  // A length beside chunks, or chunks in HTTP/1.0, are a sign of readers that disagree: the connection is not used again
+  // (RFC 9112, sections 6.1 and 6.3).
+  const isAmbiguous =
+    headers['transfer-encoding'] !== undefined &&
+    (headers['content-length'] !== undefined || statusLine[1] === '0');
   const isKept =
     framing !== 'until close' &&
     !isAmbiguous &&

@@ -143,6 +143,7 @@ t.test('whether its connection may be used again is what the response says', asy
     ['HTTP/1.0', 'content-length: 0\r\n', false],
     ['HTTP/1.0', 'content-length: 0\r\nconnection: keep-alive\r\n', true],
     ['HTTP/1.1', 'content-length: 9\r\ntransfer-encoding: chunked\r\n', false],
+    ['HTTP/1.0', 'connection: keep-alive\r\ntransfer-encoding: chunked\r\n', false],
     ['HTTP/1.1', '', false],
   ];
   for (const [version, headers, isKept] of cases)
