@@ -9,7 +9,7 @@ import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './an
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';
 import { toldStatusOfAnswer } from './told-error.ts';
-import { decodedText, isReadable, refusalOf } from './whole-answer.ts';
+import { pageOf, refusalOf } from './whole-answer.ts';
 
 export type PlainRelay = AnswerSink & {
   /** What has come so far, for the record of a call whose client left. */
@@ -74,7 +74,10 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
     },
     end: () => {
       const raw = received();
-      void finish(answerFor(call, answer, raw), raw, false);
+      const result = answerFor(call, answer, raw);
+      // A promise only of packed bodies: others are judged at once.
+      if (result instanceof Promise) void result.then((judged) => finish(judged, raw, false));
+      else void finish(result, raw, false);
     },
     fail,
   };
@@ -96,16 +99,31 @@ function tooLarge(call: Call, maxBytes: number): Answer {
 }
 
 /** What the client gets: the provider's bytes as they are, unless no client could read them. */
-function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
+function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer | Promise<Answer> {
   const { status, headers } = answer;
+  const asItCame = () => ({
+    status,
+    body: raw,
+    headers: answerHeaders(headers, call.ownHeaders),
+    errorCode: null,
+  });
+  if (status >= 400)
+    return whenKnown(pageOf(answer, raw), (page) =>
+      page === null ? asItCame() : ofPage(call, answer, page),
+    );
+  return whenKnown(refusalOf(answer, raw, call.route.row.label), (refusal) =>
+    refusal === null ? asItCame() : ownError(call, refusal),
+  );
+}
+
+function whenKnown<T>(known: T | Promise<T>, use: (value: T) => Answer): Answer | Promise<Answer> {
+  return known instanceof Promise ? known.then(use) : use(known);
+}
+
+/** An error of the provider's status that quotes its page. */
+function ofPage(call: Call, { status, headers }: ProviderAnswer, page: string): Answer {
   const { label } = call.route.row;
-  if (status < 400) {
-    const refusal = refusalOf(answer, raw, label);
-    if (refusal !== null) return ownError(call, refusal);
-  }
-  if (status < 400 || isReadable(answer, raw))
-    return { status, body: raw, headers: answerHeaders(headers, call.ownHeaders), errorCode: null };
-  const text = quote(raw, headers['content-encoding']);
+  const text = page.length > QUOTED_CHARACTERS ? `${page.slice(0, QUOTED_CHARACTERS)}…` : page;
   const message = `The provider ${label} answered ${status}${text === '' ? ' without a body' : `: ${text}`}`;
   // The body is ours now, so what described the provider's goes; retry-after and x-ratelimit-* stay.
   const kept = answerHeaders(headers, call.ownHeaders).filter(
@@ -114,9 +132,4 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer {
   kept.push(['content-type', 'application/json']);
   const told = call.surface.errors.body({ status, message, type: errorTypeOf(status), code: null });
   return { status, body: Buffer.from(JSON.stringify(told)), headers: kept, errorCode: null };
-}
-
-function quote(raw: Buffer, encoding: string | undefined): string {
-  const text = (decodedText(raw, encoding) ?? '').trim();
-  return text.length > QUOTED_CHARACTERS ? `${text.slice(0, QUOTED_CHARACTERS)}…` : text;
 }

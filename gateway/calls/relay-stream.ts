@@ -5,10 +5,11 @@
  */
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { type BodySource, type BodyWriter, GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
+import { GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
+import { ClientStream } from './client-stream.ts';
 import type { RecordOutcome } from './record.ts';
 import { FrameSplitter, isNote, isUsageFrame } from './sse-frames.ts';
 import { mayTellError, toldStatus } from './told-error.ts';
@@ -27,49 +28,8 @@ export type StreamRelayOptions = {
   respond(response: Response): void;
 };
 
-/**
- * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also
- * think for minutes first, and the client, or a proxy before it, wants to know by then that it is answered.
- */
-const HEADERS_WAIT_MS = 100;
-
-/** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
-class ClientStream implements BodySource {
-  readonly #answer: ProviderAnswer;
-  #out: BodyWriter | null = null;
-  #early: Buffer[] = [];
-  #hasEnded = false;
-  #headersTimer: NodeJS.Timeout | undefined;
-
-  constructor(answer: ProviderAnswer) {
-    this.#answer = answer;
-  }
-
-  /** Called by the HTTP layer with the headers, which wait for what follows them. */
-  pipe(out: BodyWriter): void {
-    this.#out = out;
-    out.onDrain(() => this.#answer.resume());
-    const early = joinBytes(this.#early);
-    this.#early = [];
-    if (this.#hasEnded) out.end(early);
-    else if (early.length > 0) this.write(early);
-    else this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
-    out.onClose(() => clearTimeout(this.#headersTimer));
-  }
-
-  write(bytes: Buffer): void {
-    if (bytes.length === 0) return;
-    clearTimeout(this.#headersTimer);
-    if (this.#out === null) this.#early.push(bytes);
-    else if (!this.#out.write(bytes)) this.#answer.pause();
-  }
-
-  end(last: Buffer): void {
-    this.#hasEnded = true;
-    if (this.#out === null) this.#early.push(last);
-    else this.#out.end(last);
-  }
-}
+/** So much may wait for the record, which takes milliseconds; a provider that sends more meanwhile is paused. */
+const MAX_BEHIND_BYTES = 256 * 1024;
 
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
@@ -88,6 +48,7 @@ export class StreamRelay implements AnswerSink {
   #phase: 'answering' | 'recording' | 'recorded' = 'answering';
   /** What waits behind the record. */
   #behind: Buffer[] = [];
+  #behindBytes = 0;
   /** Nothing more will come. */
   #isFinished = false;
 
@@ -143,6 +104,7 @@ export class StreamRelay implements AnswerSink {
 
   /** The client left: its record says so, with what had come. */
   clientLeft(): void {
+    this.#options.answer.stop();
     if (this.#phase === 'answering') this.#record(499, true, 'client_closed_request');
   }
 
@@ -153,6 +115,8 @@ export class StreamRelay implements AnswerSink {
       return;
     }
     this.#behind.push(...frames);
+    for (const { length } of frames) this.#behindBytes += length;
+    if (this.#phase === 'recording' && this.#behindBytes > MAX_BEHIND_BYTES) this.#options.answer.pause();
     this.#sendBehind();
   }
 
@@ -160,9 +124,11 @@ export class StreamRelay implements AnswerSink {
   #sendBehind(): void {
     if (this.#phase !== 'recorded') return;
     const bytes = joinBytes(this.#behind);
+    const wasPaused = this.#behindBytes > MAX_BEHIND_BYTES;
     this.#behind = [];
+    this.#behindBytes = 0;
     if (this.#isFinished) this.#client.end(bytes);
-    else this.#client.write(bytes);
+    else if (this.#client.write(bytes) && wasPaused) this.#options.answer.resume();
   }
 
   #log(chunk: Buffer): void {

@@ -10,7 +10,8 @@ import {
 } from '../upstream/mod.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
-import { canDecode, decodingSink } from './decoding-sink.ts';
+import { decodedAnswer } from './decoded-answer.ts';
+import { canDecode } from './decoders.ts';
 import type { CallDependencies } from './handle.ts';
 import { type RecordOutcome, recordOnce } from './record.ts';
 import { type PlainRelay, relayPlain } from './relay-plain.ts';
@@ -62,14 +63,18 @@ export function relayCall(
     };
 
     const start = (answer: ProviderAnswer): AnswerSink => {
-      const options = { call, answer, record, respond };
+      const options = { call, record, respond };
       const encoding = encodingOf(answer);
       if (isEventStream(answer) && (encoding === null || canDecode(encoding))) {
-        const now = () => clock.monotonic();
-        stream = new StreamRelay({ ...options, maxLoggedBytes: maxAnswerBytes, now });
-        return encoding === null ? stream : decodingSink(encoding, call.route.row.label, stream);
+        const onStart = (plainAnswer: ProviderAnswer): AnswerSink => {
+          const now = () => clock.monotonic();
+          stream = new StreamRelay({ ...options, answer: plainAnswer, maxLoggedBytes: maxAnswerBytes, now });
+          return stream;
+        };
+        if (encoding === null) return onStart(answer);
+        return decodedAnswer(answer, { encoding, label: call.route.row.label, onStart });
       }
-      plain = relayPlain({ ...options, maxAnswerBytes });
+      plain = relayPlain({ ...options, answer, maxAnswerBytes });
       return plain;
     };
 

@@ -38,7 +38,7 @@ export function toldStatusOfAnswer(body: Buffer, encoding: string | null): numbe
 function readObject(body: Buffer, encoding: string | null): JsonObject | null {
   if (encoding === null && !mayTellError(body)) return null;
   try {
-    const value: unknown = JSON.parse(decodeAnswer(body, encoding).toString('utf8'));
+    const value: unknown = JSON.parse(decodeAnswer(body, encoding, LONGEST_BYTES.plain).toString('utf8'));
     return isObject(value) && !OF_ANSWERS.some((name) => name in value) ? value : null;
   } catch {
     return null;

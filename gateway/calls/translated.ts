@@ -5,10 +5,12 @@
 import { AssayError } from '#core/errors.ts';
 import { GatheredBytes, joinBytes } from '#core/http/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { Translation } from '../surfaces/translation.ts';
 import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
-import { canDecode, decodingSink } from './decoding-sink.ts';
+import { decodedAnswer } from './decoded-answer.ts';
+import { canDecode } from './decoders.ts';
+import { longestError } from './told-error.ts';
+import { unpack } from './unpack.ts';
 
 export type TranslatedOptions = {
   translation: Translation;
@@ -28,9 +30,11 @@ export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOpti
     const sink = options.onStart(retyped(answer, 'application/json'));
     return wholeAnswer({ answer, encoding, translation, created, sink });
   }
-  const start = options.onStart(retyped(answer, answer.headers['content-type']!));
-  const sink = streamedAnswer(answer, start, options);
-  return encoding === null ? sink : decodingSink(encoding, label, sink);
+  const onStart = (plain: ProviderAnswer): AnswerSink => {
+    const start = options.onStart(retyped(plain, plain.headers['content-type']!));
+    return streamedAnswer(plain, start, options);
+  };
+  return encoding === null ? onStart(answer) : decodedAnswer(answer, { encoding, label, onStart });
 }
 
 /** What described the provider's bytes goes with them. */
@@ -93,6 +97,23 @@ type WholeAnswer = {
 /** What a message or an error becomes once it is whole. */
 function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnswer): AnswerSink {
   const gathered = new GatheredBytes();
+  const { status } = answer;
+  const fail = (cause: unknown): void => {
+    const known = cause instanceof AssayError ? cause : null;
+    sink.fail(known ?? badAnswer('The provider answered with something that is no message', cause));
+  };
+  const tell = (text: string): void => {
+    try {
+      const told =
+        status < 300
+          ? translation.answer(parseExactJson(text) as JsonObject, created)
+          : translation.error(status, text);
+      sink.data(Buffer.from(JSON.stringify(told)));
+      sink.end();
+    } catch (cause) {
+      fail(cause);
+    }
+  };
   return {
     data: (chunk) => {
       if (gathered.length + chunk.length <= MAX_MESSAGE_BYTES) {
@@ -103,21 +124,22 @@ function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnsw
       sink.fail(badAnswer(`The provider sent an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
     },
     end: () => {
-      try {
-        const text = decodeAnswer(gathered.bytes(), encoding).toString('utf8');
-        const told =
-          answer.status < 300
-            ? translation.answer(parseExactJson(text) as JsonObject, created)
-            : translation.error(answer.status, text);
-        sink.data(Buffer.from(JSON.stringify(told)));
-        sink.end();
-      } catch (cause) {
-        const known = cause instanceof AssayError ? cause : null;
-        sink.fail(known ?? badAnswer('The provider answered with something that is no message', cause));
-      }
+      const body = gathered.bytes();
+      if (encoding === null) tell(body.toString('utf8'));
+      else if (!canDecode(encoding)) fail(new Error(`unknown content-encoding ${encoding}`));
+      else void unpackedText(body, encoding, status).then(tell, fail);
     },
     fail: (error) => sink.fail(error),
   };
+}
+
+/** The text of a packed message, or the beginning of an error's, which may be a page of any length. */
+async function unpackedText(body: Buffer, encoding: string, status: number): Promise<string> {
+  const maxBytes = status < 300 ? MAX_MESSAGE_BYTES : longestError(null);
+  const { beginning, state } = await unpack(body, encoding, { keptBytes: maxBytes, maxBytes });
+  if (status < 300 && state !== 'whole')
+    throw new Error(`The body is ${state}: it is no ${encoding} to its end`);
+  return beginning.toString('utf8');
 }
 
 function badAnswer(message: string, cause?: unknown): AssayError {

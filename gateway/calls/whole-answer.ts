@@ -1,37 +1,81 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
 import { AssayError } from '#core/errors.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { MAX_DECODED_BYTES } from '#core/schema/content-encoding.ts';
 import { encodingOf, isWithoutContent, type ProviderAnswer } from '../upstream/mod.ts';
-import { canDecode } from './decoding-sink.ts';
+import { canDecode } from './decoders.ts';
+import { TextEnds } from './text-ends.ts';
+import { longestError } from './told-error.ts';
+import { unpack } from './unpack.ts';
 
-/** Whether a body is JSON, as its header says or, for some servers forget that, as its text shows. */
-export function isReadable({ headers }: ProviderAnswer, raw: Buffer): boolean {
-  return raw.length > 0 && (isJsonType(headers['content-type']) || isJson(raw, headers['content-encoding']));
-}
+/** So much of a body without a JSON content type is read to learn whether it is JSON all the same. */
+const READ_BYTES = longestError(null);
 
-/** What is wrong with an answer whose status says success, or sends elsewhere; null: nothing. */
-export function refusalOf(answer: ProviderAnswer, raw: Buffer, label: string): AssayError | null {
+/**
+ * Returns what is wrong with an answer whose status says success, or sends elsewhere; null: nothing. A packed body is
+ * unpacked for that, off the event loop and without being kept: its end is where a torn one shows.
+ */
+export function refusalOf(
+  answer: ProviderAnswer,
+  raw: Buffer,
+  label: string,
+): AssayError | null | Promise<AssayError | null> {
   const { status } = answer;
-  if (status >= 300 || isWithoutContent(status) || !isReadable(answer, raw))
-    return badAnswer(label, `answered ${status} with ${describeBody(answer, raw)} instead of an answer`);
+  if (status >= 300 || isWithoutContent(status) || raw.length === 0) return noAnswer(answer, raw, label);
   const encoding = encodingOf(answer);
-  if (encoding !== null)
-    return canDecode(encoding)
-      ? null
-      : badAnswer(
-          label,
-          `answered in the content-encoding "${encoding.slice(0, 40)}", which is not known here`,
-        );
-  return hasBothEnds(raw) ? null : badAnswer(label, `answered ${status} with JSON that breaks off`);
+  if (encoding === null) {
+    const ends = new TextEnds();
+    ends.push(raw);
+    return refusalOfText(answer, raw, ends, label);
+  }
+  if (!canDecode(encoding)) {
+    const quoted = encoding.slice(0, LONGEST_ENCODING);
+    return badAnswer(label, `answered in the content-encoding "${quoted}", which is not known here`);
+  }
+  return unpack(raw, encoding, { keptBytes: READ_BYTES + 1, maxBytes: MAX_DECODED_BYTES }).then(
+    ({ beginning, ends, state }) => {
+      if (state === 'whole') return refusalOfText(answer, beginning, ends, label);
+      const rule = state === 'torn' ? `is not valid ${encoding}` : `has more than ${MAX_DECODED_BYTES} bytes`;
+      return badAnswer(label, `answered ${status} with a body that ${rule}`);
+    },
+  );
 }
 
-/** The text of a body; null when its encoding is not known or does not fit it. */
-export function decodedText(raw: Buffer, encoding: string | undefined): string | null {
-  try {
-    return decodeAnswer(raw, encoding ?? null).toString('utf8');
-  } catch {
-    return null;
-  }
+const LONGEST_ENCODING = 40;
+
+/** @param beginning all of it, or more of it than is read to learn whether it is JSON */
+function refusalOfText(
+  answer: ProviderAnswer,
+  beginning: Buffer,
+  ends: TextEnds,
+  label: string,
+): AssayError | null {
+  if (isJsonType(answer.headers['content-type']))
+    return ends.areOfJson ? null : badAnswer(label, `answered ${answer.status} with JSON that breaks off`);
+  const isReadable = ends.areOfJson && (beginning.length > READ_BYTES || isJson(beginning));
+  return isReadable ? null : noAnswer(answer, beginning, label);
+}
+
+/**
+ * Returns the text of the page that came in place of an error; null: the body is one that a client can read. Only the
+ * beginning of a page is unpacked.
+ */
+export function pageOf(answer: ProviderAnswer, raw: Buffer): string | null | Promise<string | null> {
+  if (raw.length > 0 && isJsonType(answer.headers['content-type'])) return null;
+  const encoding = encodingOf(answer);
+  if (encoding === null) return pageText(raw.subarray(0, READ_BYTES), raw.length <= READ_BYTES);
+  if (!canDecode(encoding)) return '';
+  return unpack(raw, encoding, { keptBytes: READ_BYTES, maxBytes: READ_BYTES }).then(({ beginning, state }) =>
+    pageText(beginning, state === 'whole'),
+  );
+}
+
+function pageText(beginning: Buffer, isAll: boolean): string | null {
+  return isAll && isJson(beginning) ? null : beginning.toString('utf8').trim();
+}
+
+function noAnswer({ status, headers }: ProviderAnswer, raw: Buffer, label: string): AssayError {
+  const body = raw.length === 0 ? 'no body' : (headers['content-type'] ?? 'a body without a content-type');
+  return badAnswer(label, `answered ${status} with ${body} instead of an answer`);
 }
 
 function badAnswer(label: string, what: string): AssayError {
@@ -42,36 +86,11 @@ function isJsonType(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
 }
 
-function isJson(raw: Buffer, encoding: string | undefined): boolean {
-  const text = decodedText(raw, encoding);
-  if (text === null) return false;
+function isJson(bytes: Buffer): boolean {
   try {
-    JSON.parse(text);
+    JSON.parse(bytes.toString('utf8'));
     return true;
   } catch {
     return false;
   }
-}
-
-function describeBody({ headers }: ProviderAnswer, raw: Buffer): string {
-  return raw.length === 0 ? 'no body' : (headers['content-type'] ?? 'a body without a content-type');
-}
-
-const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
-const SPACE = 0x20;
-
-/**
- * Whether JSON begins and ends as an object or a list does. To read all of it would cost a call more than everything else
- * that is done for it; one that broke off nearly always lacks its end.
- */
-function hasBothEnds(raw: Buffer): boolean {
-  let first = 0;
-  let last = raw.length - 1;
-  // Some providers send blank lines while they work, to keep the connection.
-  while (first < last && raw[first]! <= SPACE) first += 1;
-  while (last > first && raw[last]! <= SPACE) last -= 1;
-  return (
-    (raw[first] === OPEN_BRACE && raw[last] === CLOSE_BRACE && last > first) ||
-    (raw[first] === OPEN_BRACKET && raw[last] === CLOSE_BRACKET && last > first)
-  );
 }

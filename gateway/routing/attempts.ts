@@ -50,7 +50,7 @@ export type RoutedCall = {
    */
   tryRoute(route: Route, index: number, hear: TryHearing): () => void;
   /** What is wrong with an answer that came whole, with a status below 400; null: nothing. */
-  refuse(route: Route, answer: ProviderAnswer, body: Buffer): AssayError | null;
+  refuse(route: Route, answer: ProviderAnswer, body: Buffer): AssayError | null | Promise<AssayError | null>;
   /** Of a larger answer the beginning is passed on before its end is there. */
   maxHeldBytes: number;
   /**

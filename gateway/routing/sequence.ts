@@ -142,9 +142,17 @@ export class Sequence {
         if (isEventStream(answer) || held.length > maxHeldBytes) open();
       },
       end: () => {
-        const refusal = sink === null ? refuse(tried.route, answer, held.bytes()) : null;
-        if (refusal !== null) this.#failed(tried, refusal);
-        else (sink ?? open()).end();
+        if (sink !== null) {
+          sink.end();
+          return;
+        }
+        const settle = (refusal: AssayError | null): void => {
+          if (refusal !== null) this.#failed(tried, refusal);
+          else open().end();
+        };
+        const refusal = refuse(tried.route, answer, held.bytes());
+        if (refusal instanceof Promise) void refusal.then(settle);
+        else settle(refusal);
       },
       fail: (error) => {
         if (sink === null) this.#failed(tried, error);

@@ -19,6 +19,8 @@ export type Answered = {
 
 export type HostileWorld = {
   gateway: TestGateway;
+  /** Has CUSTOM act on a call to come, which is to be sent with these headers. */
+  expect(act: Act): Record<string, string>;
   /** Calls CUSTOM, which acts. */
   call(act: Act, more?: object): Promise<Answered>;
   /** How many entries could not be stored. */
@@ -50,16 +52,20 @@ export async function startHostileWorld(
   await gateway.sql`update assay.organizations set tier = 'enterprise'`;
   let calls = 0;
 
-  const call = (act: Act, more: object = {}): Promise<Answered> => {
+  const expect = (act: Act): Record<string, string> => {
     calls += 1;
     const mark = `call-${calls}`;
     acts.set(mark, act);
+    return { authorization: `Bearer ${gateway.key}`, 'x-client-request-id': mark };
+  };
+
+  const call = (act: Act, more: object = {}): Promise<Answered> => {
     const body = JSON.stringify({
       model: 'custom/m',
       messages: [{ role: 'user', content: 'Hi' }],
       ...more,
     });
-    const headers = { authorization: `Bearer ${gateway.key}`, 'x-client-request-id': mark };
+    const headers = expect(act);
     return new Promise((resolve, reject) => {
       const sent = request(
         `${gateway.url}/v1/chat/completions`,
@@ -85,6 +91,7 @@ export async function startHostileWorld(
 
   return {
     gateway,
+    expect,
     call,
     deadLetters: async () => {
       const [row] = await gateway.sql<

@@ -1,0 +1,57 @@
+import { type BodySource, type BodyWriter, joinBytes } from '#core/http/mod.ts';
+import type { ProviderAnswer } from '../upstream/mod.ts';
+
+/**
+ * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also
+ * think for minutes first, and the client, or a proxy before it, wants to know by then that it is answered.
+ */
+const HEADERS_WAIT_MS = 100;
+/** So much may come before the response has begun; a provider that sends more until then is paused. */
+const MAX_EARLY_BYTES = 256 * 1024;
+
+/** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
+export class ClientStream implements BodySource {
+  readonly #answer: ProviderAnswer;
+  #out: BodyWriter | null = null;
+  #early: Buffer[] = [];
+  #earlyBytes = 0;
+  #hasEnded = false;
+  #headersTimer: NodeJS.Timeout | undefined;
+
+  constructor(answer: ProviderAnswer) {
+    this.#answer = answer;
+  }
+
+  /** Called by the HTTP layer with the headers, which wait for what follows them. */
+  pipe(out: BodyWriter): void {
+    this.#out = out;
+    out.onDrain(() => this.#answer.resume());
+    const early = joinBytes(this.#early);
+    this.#early = [];
+    if (this.#hasEnded) out.end(early);
+    else if (early.length > 0) {
+      if (this.write(early) && this.#earlyBytes > MAX_EARLY_BYTES) this.#answer.resume();
+    } else this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
+    out.onClose(() => clearTimeout(this.#headersTimer));
+  }
+
+  /** Returns whether there is room for more; if not, the provider is paused until there is. */
+  write(bytes: Buffer): boolean {
+    if (bytes.length === 0) return true;
+    clearTimeout(this.#headersTimer);
+    let hasRoom: boolean;
+    if (this.#out === null) {
+      this.#early.push(bytes);
+      this.#earlyBytes += bytes.length;
+      hasRoom = this.#earlyBytes <= MAX_EARLY_BYTES;
+    } else hasRoom = this.#out.write(bytes);
+    if (!hasRoom) this.#answer.pause();
+    return hasRoom;
+  }
+
+  end(last: Buffer): void {
+    this.#hasEnded = true;
+    if (this.#out === null) this.#early.push(last);
+    else this.#out.end(last);
+  }
+}
