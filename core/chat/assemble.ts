@@ -37,6 +37,29 @@ export function assembleStream(text: string): AssembledStream {
   return stream.end();
 }
 
+/** So much is read in one turn of the event loop, in some 5 ms; with less, the turns themselves would count. */
+const BYTES_A_TURN = 256 * 1024;
+
+/**
+ * Does the same with a stream of any length in several turns of the event loop, so that other calls go on meanwhile.
+ * @param chunks the stream's bytes, cut anywhere
+ */
+export async function assembleInTurns(chunks: readonly Uint8Array[]): Promise<AssembledStream> {
+  const stream = new Stream();
+  const parser = createParser({ onEvent: ({ event, data }) => stream.take(event ?? null, data) });
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  let bytes = 0;
+  for (const chunk of chunks) {
+    parser.feed(decoder.decode(chunk, { stream: true }));
+    bytes += chunk.length;
+    if (bytes < BYTES_A_TURN) continue;
+    bytes = 0;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  parser.feed(`${decoder.decode()}\n\n`);
+  return stream.end();
+}
+
 class Stream {
   /** What chunks of completions tell before the first choice, such as Azure's filter of the prompt. */
   readonly #head: JsonObject = Object.create(null);

@@ -3,7 +3,7 @@
  * held back, the surface's last event or the close of the stream, until the record is committed: a client that has seen
  * the end can find its record.
  */
-import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
+import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
 import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
@@ -30,6 +30,9 @@ export type StreamRelayOptions = {
 
 /** So much may wait for the record, which takes milliseconds; a provider that sends more meanwhile is paused. */
 const MAX_BEHIND_BYTES = 256 * 1024;
+
+/** Up to here a stream is put together in one turn of the event loop, in some 5 ms. Nearly all are shorter. */
+const ASSEMBLED_AT_ONCE_BYTES = 256 * 1024;
 
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
@@ -85,8 +88,10 @@ export class StreamRelay implements AnswerSink {
         passed = [];
         // What follows the last event is not part of the answer, in whichever chunk it came.
         this.#logWholeEvents();
-        if (this.#mayHaveFailed) this.#recordEnd(this.#assembled());
-        else this.#record(this.#options.answer.status, false, null);
+        if (this.#mayHaveFailed) {
+          this.#phase = 'recording';
+          this.#assemble((assembled) => this.#recordEnd(assembled));
+        } else this.#record(this.#options.answer.status, false, null);
       }
       passed.push(frame);
     }
@@ -154,18 +159,26 @@ export class StreamRelay implements AnswerSink {
     this.#finish(new AssayError('provider_bad_answer', message));
   }
 
-  #assembled(): AssembledStream {
-    return assembleStream(this.#logged.bytes().toString('utf8'));
+  /** Puts together what is logged, and goes on with it: at once, or of a long stream some turns later. */
+  #assemble(goOn: (assembled: AssembledStream) => void): void {
+    if (this.#loggedBytes <= ASSEMBLED_AT_ONCE_BYTES)
+      goOn(assembleStream(this.#logged.bytes().toString('utf8')));
+    else void assembleInTurns(this.#logged.pieces()).then(goOn);
+  }
+
+  #finish(broken: AssayError | null): void {
+    if (this.#phase === 'answering') this.#assemble((assembled) => this.#conclude(assembled, broken));
+    else this.#endWithRest();
   }
 
   /**
    * The connection closed, or broke. After the last event, or after a finish reason, the answer was whole all the same,
    * and a provider that has told an error has said why it is not; any other end is told as one.
    */
-  #finish(broken: AssayError | null): void {
-    const { surface, hidesUsage, route } = this.#options.call;
+  #conclude(assembled: AssembledStream, broken: AssayError | null): void {
+    // Unless the client left while the answer was put together.
     if (this.#phase === 'answering') {
-      const assembled = this.#assembled();
+      const { surface, route } = this.#options.call;
       const { complete, completion } = assembled;
       const isTold = complete || (completion.error ?? null) !== null;
       if (!isTold && (broken !== null || (surface.canStream && !this.#isCut))) {
@@ -174,8 +187,12 @@ export class StreamRelay implements AnswerSink {
       }
       this.#recordEnd(assembled);
     }
+    this.#endWithRest();
+  }
+
+  #endWithRest(): void {
     const rest = this.#splitter.rest();
-    this.#endBehind(hidesUsage && isUsageFrame(rest) ? [] : [rest]);
+    this.#endBehind(this.#options.call.hidesUsage && isUsageFrame(rest) ? [] : [rest]);
   }
 
   #endBehind(last: Buffer[]): void {
