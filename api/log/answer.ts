@@ -1,31 +1,43 @@
-import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
-
-/** How ingest is to read an answer: the fields of a log entry's head that say so. */
-export type AnswerForm = { stream: boolean; truncated: boolean; contentType: string | null };
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { type AnswerForm, formOfStream } from './stream-form.ts';
 
 /** Fields and comments of an event stream; no JSON begins like this. */
 const EVENT_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
+/** A stream shows itself within so many bytes. */
+const BEGINNING_BYTES = 4 * 1024;
 
 /** The form of an answer that came as an object. */
 export const JSON_ANSWER: AnswerForm = { stream: false, truncated: false, contentType: 'application/json' };
+
+/** Up to here a stream is assembled in a few milliseconds at worst; beyond, in another thread. */
+const LARGEST_ASSEMBLED_HERE = 64 * 1024;
+/** A thread starts in some 50 ms. */
+const IDLE_MS = 60_000;
+/** Ten times the largest text; events that take more when they are parsed hold no answer. */
+const THREAD_MEMORY_MB = 512;
+
+let pool: Piscina<Buffer, AnswerForm> | null = null;
 
 /**
  * The form of an answer that came as text. A stream is assembled in every dialect that the gateway relays; one of
  * another, or of which nothing can be assembled, is kept as the text that it is.
  */
-export function formOfText(text: string): AnswerForm {
-  if (!EVENT_STREAM.test(text)) return { stream: false, truncated: false, contentType: null };
-  const assembled = assembleStream(text);
-  const stream = isAnswer(assembled);
-  return { stream, truncated: stream && !assembled.complete, contentType: 'text/event-stream' };
-}
-
-/** Whether it has a beginning or something of the answer, so that the text it came as says no more. */
-function isAnswer({ dialect, completion }: AssembledStream): boolean {
-  if (dialect === null) return false;
-  const { id, choices, content, output } = completion;
-  return (
-    typeof id === 'string' ||
-    [choices, content, output].some((list) => Array.isArray(list) && list.length > 0)
-  );
+export async function formOfText(text: Buffer): Promise<AnswerForm> {
+  if (!EVENT_STREAM.test(text.toString('utf8', 0, BEGINNING_BYTES)))
+    return { stream: false, truncated: false, contentType: null };
+  if (text.length <= LARGEST_ASSEMBLED_HERE) return formOfStream(text);
+  pool ??= new Piscina({
+    filename: fileURLToPath(new URL('./stream-form.ts', import.meta.url)),
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+  });
+  try {
+    return await pool.run(text, { name: 'formOfStream' });
+  } catch {
+    // It took more memory than any answer does.
+    return { stream: false, truncated: false, contentType: 'text/event-stream' };
+  }
 }

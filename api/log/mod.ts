@@ -79,7 +79,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
   return async (sender, sent) => {
     const { keyId, organizationId } = sender;
     const nowMs = clock.now();
-    const { requestId, head, requestBody, responseBody } = readCall(
+    const { requestId, head, requestBody, responseBody } = await readCall(
       sent,
       loggablePeriod(nowMs, retentionDays),
     );

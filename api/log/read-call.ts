@@ -6,9 +6,11 @@ import { parseWith, quoteValue } from '#core/schema/check.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import { MAX_PROPERTIES, MAX_PROPERTY_NAME_LENGTH, MAX_PROPERTY_VALUE_LENGTH } from '#core/schema/query.ts';
 import { storableText } from '#core/schema/text.ts';
+import { scanMembersInTurns } from '#core/turns/mod.ts';
 import { formOfText, JSON_ANSWER } from './answer.ts';
 import { type LogRequestBody, logRequestBodyChecker } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';
+import { readText } from './text.ts';
 
 /** The members of the body that are logged as they are written. */
 export const BODY_PATHS = [
@@ -16,8 +18,8 @@ export const BODY_PATHS = [
   ['response', 'body'],
 ] as const;
 
-/** What was sent: the body, parsed, and the members at BODY_PATHS as written. */
-export type SentCall = { value: unknown; written: readonly (string | null)[] };
+/** What was sent: the body, parsed, and the members at BODY_PATHS as written, which the body may have stand-ins for. */
+export type SentCall = { value: unknown; written: readonly (Buffer | null)[] };
 
 /** A call as its entry will hold it, but for whose it is. */
 export type LoggedCall = {
@@ -31,6 +33,9 @@ export type LoggedCall = {
 /** In bytes of UTF-8, as that is what an index of Postgres bounds. */
 const MAX_TEXT_BYTES = 1_024;
 const MAX_MODEL_BYTES = 256;
+/** A character may be written as one. */
+const BYTES_OF_ESCAPE = 6;
+const QUOTE = 0x22;
 const PROVIDER = /^[a-z0-9][a-z0-9 ._-]{0,63}$/i;
 
 /**
@@ -38,14 +43,15 @@ const PROVIDER = /^[a-z0-9][a-z0-9 ._-]{0,63}$/i;
  * @param period when it may have begun
  * @throws AssayError invalid_body
  */
-export function readCall({ value, written }: SentCall, period: Period): LoggedCall {
+export async function readCall({ value, written }: SentCall, period: Period): Promise<LoggedCall> {
   const body = parseWith(logRequestBodyChecker, value);
   const { request, response } = body;
-  const [requestText, responseText] = written;
+  const [requestBody, responseBody] = written as readonly Buffer[];
   const createdAtMs = readCreatedAt(request.created_at, 'request.created_at', period);
   const answeredAtMs = readAnsweredAt(response.created_at, 'response.created_at', createdAtMs);
   const latencyMs = answeredAtMs - createdAtMs;
   const isText = typeof response.body === 'string';
+  const answer = isText ? await readText(responseBody!) : responseBody!;
   return {
     requestId: readRequestId(body.request_id),
     head: {
@@ -59,16 +65,16 @@ export function readCall({ value, written }: SentCall, period: Period): LoggedCa
       provider: readProvider(body.provider),
       requestModel: readModel(body.model),
       status: response.status,
-      ...(isText ? formOfText(response.body as string) : JSON_ANSWER),
+      ...(isText ? await formOfText(answer) : JSON_ANSWER),
       errorCode: null,
       contentEncoding: null,
-      ...readLabels(body),
+      ...readLabels(body, await readUser(requestBody!)),
       properties: readProperties(body.properties),
       omitRequest: false,
       omitResponse: false,
     },
-    requestBody: Buffer.from(requestText!),
-    responseBody: Buffer.from(isText ? (response.body as string) : responseText!),
+    requestBody: requestBody!,
+    responseBody: answer,
   };
 }
 
@@ -77,28 +83,35 @@ function invalid(path: string, problem: string): AssayError {
 }
 
 /** A text that is stored and indexed; null where there is none. */
-function readText(value: string | null | undefined, path: string, maxBytes = MAX_TEXT_BYTES): string | null {
+function readLabel(value: string | null | undefined, path: string, maxBytes = MAX_TEXT_BYTES): string | null {
   if (value === null || value === undefined) return null;
   const bytes = Buffer.byteLength(storableText(value));
   if (bytes <= maxBytes) return value;
   throw invalid(path, `must have at most ${maxBytes} bytes as UTF-8, but has ${bytes}`);
 }
 
-function readLabels(body: LogRequestBody) {
+function readLabels(body: LogRequestBody, user: string | null) {
   return {
-    userId: readText(body.user_id, 'user_id') ?? readUser(body.request.body),
-    sessionId: readText(body.session_id, 'session_id'),
-    sessionPath: readText(body.session_path, 'session_path'),
-    sessionName: readText(body.session_name, 'session_name'),
-    promptId: readText(body.prompt_id, 'prompt_id'),
-    experimentId: readText(body.experiment_id, 'experiment_id'),
+    userId: readLabel(body.user_id, 'user_id') ?? user,
+    sessionId: readLabel(body.session_id, 'session_id'),
+    sessionPath: readLabel(body.session_path, 'session_path'),
+    sessionName: readLabel(body.session_name, 'session_name'),
+    promptId: readLabel(body.prompt_id, 'prompt_id'),
+    experimentId: readLabel(body.experiment_id, 'experiment_id'),
   };
 }
 
 /** The request's own `user`, as on the gateway. */
-function readUser(requestBody: { user?: unknown }): string | null {
-  const { user } = requestBody;
-  return typeof user === 'string' ? readText(user, 'request.body.user') : null;
+async function readUser(requestBody: Buffer): Promise<string | null> {
+  const { spans } = await scanMembersInTurns(requestBody, {
+    names: ['user'],
+    maxDepth: Number.POSITIVE_INFINITY,
+  });
+  const span = spans.get('user')!.at(-1);
+  if (span === undefined || requestBody[span.start] !== QUOTE) return null;
+  if (span.end - span.start > BYTES_OF_ESCAPE * MAX_TEXT_BYTES)
+    throw invalid('request.body.user', `must have at most ${MAX_TEXT_BYTES} bytes as UTF-8`);
+  return readLabel(JSON.parse(requestBody.toString('utf8', span.start, span.end)), 'request.body.user');
 }
 
 function readProvider(provider: string): string {
@@ -112,11 +125,11 @@ function readProvider(provider: string): string {
 
 function readModel(model: string): string {
   if (model === '') throw invalid('model', 'must not be empty');
-  return readText(model, 'model', MAX_MODEL_BYTES)!;
+  return readLabel(model, 'model', MAX_MODEL_BYTES)!;
 }
 
 function readPath(given: string | null | undefined): string {
-  const path = readText(given, 'request.path') ?? '';
+  const path = readLabel(given, 'request.path') ?? '';
   if (path === '' || path.startsWith('/')) return storableText(path);
   throw invalid('request.path', `must begin with "/", but is ${quoteValue(path)}`);
 }

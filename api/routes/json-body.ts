@@ -1,13 +1,15 @@
 /** Reading a JSON body: its type, its size, its text, in this order; each refusal is a sentence. */
+import { isUtf8 } from 'node:buffer';
 import { AssayError } from '#core/errors.ts';
 import { readBody } from '#core/http/mod.ts';
-import { isDeeperThan, type MemberPath, readMembers } from './json-text.ts';
+import { outlineJson } from './json-outline.ts';
+import { type MemberPath, readMembers } from './json-text.ts';
 
 /** The largest body of the management API, but for the route that takes bodies of providers. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Nesting above this makes a parser work for seconds on a body of allowed size; no real call comes near. */
-const MAX_DEPTH = 100_000;
+/** Up to here a body is parsed whole, which takes a few milliseconds at worst. */
+const LARGEST_PARSED_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json$/;
 
@@ -47,48 +49,52 @@ function describeSyntaxError(error: unknown, text: string): string {
   return 'The body is not valid JSON';
 }
 
-async function readText(request: Request, maxBytes: number): Promise<string> {
+/** Without a byte order mark, which RFC 8259 allows parsers to ignore. */
+async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   checkContentType(request.headers);
   const bytes = await readBody(request, maxBytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (cause) {
-    throw new AssayError('invalid_json', 'The body is not UTF-8', { cause });
-  }
-}
-
-function parse(text: string): unknown {
-  if (isDeeperThan(text, MAX_DEPTH)) {
-    throw new AssayError('invalid_body', `The body is nested deeper than ${MAX_DEPTH} levels`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new AssayError('invalid_json', describeSyntaxError(error, text));
-  }
+  if (!isUtf8(bytes)) throw new AssayError('invalid_json', 'The body is not UTF-8');
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /** A body, parsed, and those of its members that were asked for as they are written; null where there is none. */
-export type JsonBody = { value: unknown; written: (string | null)[] };
+export type JsonBody = {
+  /** In a large body an empty one of its kind stands for each member that was asked for. */
+  value: unknown;
+  written: (Buffer | null)[];
+};
 
 /**
- * The body of a request, of at most `maxBytes`. The members at `asWritten` may repeat names, as they are not ours to read.
+ * The body of a request, of at most `maxBytes`. The members at `asWritten` may repeat names, as they are not ours to read,
+ * and be of any size; what is left of a large body is bounded, so that reading it does not hold up the event loop.
  * @throws AssayError unsupported_media_type, body_too_large, invalid_json, invalid_body
  */
 export async function readJsonBody(
   request: Request,
   { maxBytes, asWritten }: { maxBytes: number; asWritten: readonly MemberPath[] },
 ): Promise<JsonBody> {
-  const text = await readText(request, maxBytes);
-  const value = parse(text);
-  const { repeated, written } = readMembers(text, asWritten);
-  if (repeated !== null) {
-    throw new AssayError(
-      'invalid_json',
-      `The body names ${repeated} twice in one object: only one of them could count`,
-    );
+  const bytes = await readBytes(request, maxBytes);
+  if (bytes.length > LARGEST_PARSED_BYTES) {
+    const { rest, written } = await outlineJson(bytes, asWritten);
+    return { value: parse(rest.toString(), []).value, written };
   }
-  return { value, written };
+  const { value, written } = parse(bytes.toString(), asWritten);
+  return { value, written: written.map((text) => (text === null ? null : Buffer.from(text))) };
+}
+
+function parse(text: string, asWritten: readonly MemberPath[]) {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new AssayError('invalid_json', describeSyntaxError(error, text));
+  }
+  const { repeated, written } = readMembers(text, asWritten);
+  if (repeated === null) return { value, written };
+  throw new AssayError(
+    'invalid_json',
+    `The body names ${repeated} twice in one object: only one of them could count`,
+  );
 }
 
 /** The body of a request, parsed: as `readJsonBody`, up to 1 MiB. */

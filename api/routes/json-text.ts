@@ -1,6 +1,6 @@
 /**
- * What a text of JSON holds that `JSON.parse` does not tell: how deep it goes, names that stand twice in one object, and
- * values as they are written. By character codes: a regular expression runs out of stack on a string of some megabytes.
+ * What a text of JSON holds that `JSON.parse` does not tell: names that stand twice in one object, and values as they are
+ * written. By character codes: a regular expression runs out of stack on a string of some megabytes.
  */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -24,21 +24,6 @@ function closingQuote(text: string, from: number): number {
     at += code === BACKSLASH ? 2 : 1;
   }
   return at;
-}
-
-/** Whether objects and arrays lie in each other more than `levels` deep. `text` may be anything. */
-export function isDeeperThan(text: string, levels: number): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = closingQuote(text, at);
-    else if (closes(code)) depth -= 1;
-    else if (opens(code)) {
-      depth += 1;
-      if (depth > levels) return true;
-    }
-  }
-  return false;
 }
 
 function firstOfValue(text: string, from: number): number {

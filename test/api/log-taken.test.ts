@@ -93,7 +93,8 @@ t.test('while Postgres is away requests are logged all the same', async (t) => {
   const key = { keyId: organizationId, organizationId, logsPer5s: null };
   const id = newRequestId();
   const value = call({ request_id: id });
-  const written = [JSON.stringify(value.request.body), JSON.stringify(value.response.body)];
+  const { request, response } = value;
+  const written = [request.body, response.body].map((body) => Buffer.from(JSON.stringify(body)));
   t.equal(await logRequest(key, { value, written }), id);
   t.equal(await logRequest(key, { value, written }), id, 'sent twice');
   await ingest();

@@ -1,0 +1,99 @@
+/**
+ * A large body without the members that are logged as they are written: what remains is parsed, and small. Nothing is made
+ * of those members here, however large they are.
+ */
+import { AssayError } from '#core/errors.ts';
+import { JsonFault, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
+import { joinBytesInTurns, scanMembersInTurns } from '#core/turns/mod.ts';
+import type { MemberPath } from './json-text.ts';
+
+/** Nesting above this costs memory for nothing; no real body comes near. */
+const MAX_DEPTH = 100_000;
+/** A hundred properties of the longest allowed fit. */
+const MAX_REST_BYTES = 8 * 1024 * 1024;
+/** `JSON.parse` makes so many in some 15 ms; no query, evaluator or property list holds nearly as many. */
+const MAX_REST_VALUES = 50_000;
+
+/** Stands for a value, by its first byte: the schema looks at its kind. */
+const STAND_INS = new Map([
+  [0x7b, Buffer.from('{}')],
+  [0x5b, Buffer.from('[]')],
+  [0x22, Buffer.from('""')],
+]);
+
+export type Outline = {
+  /** JSON with stand-ins for the members that were asked for. */
+  rest: Buffer;
+  /** Views into the body; null where there is none. */
+  written: (Buffer | null)[];
+};
+
+type Range = { start: number; end: number };
+
+/**
+ * @param paths each of two names
+ * @throws AssayError invalid_json, invalid_body, body_too_large
+ */
+export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): Promise<Outline> {
+  const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_DEPTH });
+  const found: (Range | null)[] = [];
+  for (const [name, inner] of paths) found.push(await innerMember(bytes, outer, name!, inner!));
+  const rest = await joinBytesInTurns(withStandIns(bytes, found));
+  if (rest.length > MAX_REST_BYTES)
+    throw new AssayError(
+      'body_too_large',
+      `The body without ${paths.map((path) => path.join('.')).join(' and ')} is larger than the ${MAX_REST_BYTES} bytes allowed`,
+    );
+  const { values } = paths.length === 0 ? outer : await scan(rest, { names: [], maxDepth: MAX_DEPTH });
+  if (values > MAX_REST_VALUES)
+    throw new AssayError(
+      'invalid_body',
+      `The body holds ${values} values, of which at most ${MAX_REST_VALUES} are allowed`,
+    );
+  return {
+    rest,
+    written: found.map((range) => (range === null ? null : bytes.subarray(range.start, range.end))),
+  };
+}
+
+async function scan(bytes: Buffer, options: ScanOptions): Promise<ScannedMembers> {
+  try {
+    return await scanMembersInTurns(bytes, options);
+  } catch (fault) {
+    if (!(fault instanceof JsonFault)) throw fault;
+    if (fault.reason === 'depth')
+      throw new AssayError('invalid_body', `The body is nested deeper than ${MAX_DEPTH} levels`);
+    if (fault.reason === 'repeats')
+      throw new AssayError('invalid_json', 'The body names a member many times in one object');
+    const where =
+      fault.at === null ? `: it ends too early, at byte ${bytes.length}` : `, from byte ${fault.at} on`;
+    throw new AssayError('invalid_json', `The body is not valid JSON${where}`);
+  }
+}
+
+/** Of a name that is repeated the last; the others stay in the rest, where they are refused. */
+async function innerMember(
+  bytes: Buffer,
+  outer: ScannedMembers,
+  name: string,
+  inner: string,
+): Promise<Range | null> {
+  const object = outer.spans.get(name)!.at(-1);
+  if (object === undefined) return null;
+  const options = { names: [inner], maxDepth: MAX_DEPTH, from: object.start, to: object.end };
+  const scanned = await scan(bytes, options);
+  return (scanned.isObject ? scanned.spans.get(inner)!.at(-1) : undefined) ?? null;
+}
+
+function withStandIns(bytes: Buffer, ranges: readonly (Range | null)[]): Buffer[] {
+  const pieces: Buffer[] = [];
+  let copied = 0;
+  for (const range of ranges.toSorted((a, b) => (a?.start ?? 0) - (b?.start ?? 0))) {
+    const standIn = range === null ? undefined : STAND_INS.get(bytes[range.start]!);
+    if (range === null || standIn === undefined) continue;
+    pieces.push(bytes.subarray(copied, range.start), standIn);
+    copied = range.end;
+  }
+  pieces.push(bytes.subarray(copied));
+  return pieces;
+}
