@@ -11,9 +11,21 @@ export async function joinBytesInTurns(pieces: readonly Buffer[]): Promise<Buffe
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (bytes <= JOINED_AT_ONCE_BYTES) return Buffer.concat(pieces, bytes);
   const joined = Buffer.allocUnsafe(bytes);
+  await copyInTurns(pieces, joined);
+  return joined;
+}
+
+/** A copy that threads can be given without another. */
+export async function sharedInTurns(bytes: Buffer): Promise<Uint8Array> {
+  const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  await copyInTurns([bytes], shared);
+  return shared;
+}
+
+async function copyInTurns(pieces: readonly Buffer[], joined: Uint8Array): Promise<void> {
   let [index, from, at] = [0, 0, 0];
   await inTurns(() => {
-    const limit = Math.min(bytes, at + SLICE_BYTES);
+    const limit = Math.min(joined.length, at + SLICE_BYTES);
     while (at < limit) {
       const piece = pieces[index]!;
       const copied = piece.copy(joined, at, from, Math.min(piece.length, from + limit - at));
@@ -23,7 +35,6 @@ export async function joinBytesInTurns(pieces: readonly Buffer[]): Promise<Buffe
       index += 1;
       from = 0;
     }
-    return at === bytes;
+    return at === joined.length;
   });
-  return joined;
 }

@@ -1,12 +1,13 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { editMembers, type JsonObject, type MemberChange, parseExactJson } from '#core/json/mod.ts';
+import { editMembers, type MemberChange } from '#core/json/mod.ts';
 import { joinBytesInTurns } from '#core/turns/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
 import type { Surface } from '../surfaces/surface.ts';
 import { TRANSLATIONS, type Translation } from '../surfaces/translation.ts';
 import { membersOf, type RequestBody } from './request-body.ts';
+import { translated } from './translation-thread.ts';
 
 export type Proposal = {
   route: Route;
@@ -45,20 +46,29 @@ export async function proposalTo(route: Route, body: RequestBody, surface: Surfa
 /** What is translated is walked through on the stack: deeper than any real body, and well within it. */
 const MAX_TRANSLATED_DEPTH = 512;
 
-function translatedProposal(route: Route, body: RequestBody, surface: Surface): Proposal {
+/** Ten thousand messages have a tenth of that. Reading more takes seconds, and hundreds of megabytes. */
+const MAX_TRANSLATED_VALUES = 250_000;
+
+async function translatedProposal(route: Route, body: RequestBody, surface: Surface): Promise<Proposal> {
   const translation = TRANSLATIONS[surface.endpoint];
   const path = translation === undefined ? undefined : route.paths[translation.endpoint];
   if (translation === undefined || path === undefined) throw notSupported(route, surface);
-  if (membersOf(body).deepest > MAX_TRANSLATED_DEPTH)
-    throw new AssayError(
-      'invalid_body',
-      `The request body is nested deeper than ${MAX_TRANSLATED_DEPTH} levels, and ${route.row.label} is called in another dialect`,
-    );
-  const asked = parseExactJson(body.bytes.toString('utf8')) as JsonObject;
-  const request = translation.request(asked, route.model, route.row);
+  const { deepest, values } = membersOf(body);
+  if (deepest > MAX_TRANSLATED_DEPTH)
+    throw tooMuch(route, `is nested deeper than ${MAX_TRANSLATED_DEPTH} levels`);
+  if (values > MAX_TRANSLATED_VALUES) throw tooMuch(route, `holds more than ${MAX_TRANSLATED_VALUES} values`);
+  const task = { bytes: body.bytes, endpoint: surface.endpoint, model: route.model, row: route.row };
+  const bytes = await translated(task, values);
   // What is translated has its usage in a place of its own: it is hidden where the client's dialect has an option for it.
   const hidesUsage = body.stream && surface.hasUsageOption && body.streamOptions?.include_usage !== true;
-  return { route, path, translation, body: Buffer.from(JSON.stringify(request)), hidesUsage };
+  return { route, path, translation, body: bytes, hidesUsage };
+}
+
+function tooMuch({ row }: Route, what: string): AssayError {
+  return new AssayError(
+    'invalid_body',
+    `The request body ${what}, and ${row.label} is called in another dialect`,
+  );
 }
 
 function notSupported({ row, model, paths }: Route, { path }: Surface): AssayError {

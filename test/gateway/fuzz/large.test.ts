@@ -103,7 +103,7 @@ t.test('brackets without end: in the same dialect they pass, both ways, and are 
   t.ok(given.heard?.body.equals(sent));
   t.ok(given.bytes.equals(told));
   t.match(await world.gateway.record(given.id), { status: 200, response_id: 'c1' });
-  const options = `{"model":"gpt-4o-mini","stream":true,"stream_options":{"x":${deep(90_000)}}}`;
+  const options = `{"model":"gpt-4o-mini","stream":true,"stream_options":{"x":${deep(30_000)}}}`;
   const event = `data: {"id":"c1","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"x":${deep(90_000)}}\n\n`;
   const stream = await world.send({
     path: '/v1/chat/completions',
