@@ -56,7 +56,7 @@ export async function readRequestBody(received: Buffer, surface: Surface): Promi
 
 /** Where the members of a body stand that a provider may be sent otherwise, and how large and deep it is. */
 export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
-  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH });
+  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH, isValid: true });
 }
 
 /** RFC 8259 allows parsers to ignore one. Providers mostly do not. */

@@ -98,6 +98,8 @@ function check(bytes: Buffer, budget: number): void {
   strictEqual(found === undefined, expected === undefined, 'the same texts are JSON');
   if (found === undefined || expected === undefined) return;
   const { value } = expected;
+  const again = scanMembers(bytes, { names: NAMES, maxDepth: 1_000, isValid: true });
+  deepStrictEqual(again, found, 'what is known to be JSON is read alike');
   strictEqual(found.isObject, isObject(value));
   if (!isObject(value)) return;
   for (const name of NAMES) {
