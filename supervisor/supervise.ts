@@ -203,9 +203,12 @@ export async function supervise(options: SuperviseOptions): Promise<Role> {
   try {
     await prepareDataDir(running, options);
     const url = await startStore(running, options);
+    // A key that its operator has chosen works before any role says that it is ready. One that is made up comes last: it
+    // is shown once, and a start that failed after it would have shown it to nobody.
+    const isChosen = config.bootstrapApiKey !== null;
+    const chosenKey = isChosen ? await makeFirstKey(url, config.bootstrapApiKey) : null;
     await startRoles(running, options, url);
-    // Made last: a key is shown once, and a start that failed after it would have shown it to nobody.
-    const newKey = await makeFirstKey(url, config.bootstrapApiKey);
+    const newKey = isChosen ? chosenKey : await makeFirstKey(url, null);
     const gateway = running.roles.gateway?.address ?? '';
     const api = running.roles.api?.address ?? '';
     options.print(greeting({ gateway, api, newKey, providers: config.providers }));
