@@ -3,9 +3,9 @@ import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleInTurns, assembleStream } from '#core/chat/mod.ts';
+import { runs } from '../../support/fuzz-runs.ts';
 import { loopDelayMs } from '../../support/loop-delay.ts';
 import { cutAt, cuts, relayed, surfaceOf } from './relay-world.ts';
-import { runs } from '../../support/fuzz-runs.ts';
 import { streamCases } from './stream-cases.ts';
 
 t.test('a stream put together in turns is the one put together in one go, cut anywhere', async (t) => {
