@@ -17,7 +17,7 @@ export type MemberChange =
 type Edit = { from: number; to: number; bytes: Buffer };
 
 const NOTHING = Buffer.alloc(0);
-const OPEN_BRACE = 0x7b;
+const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
 
 /**
  * Changes members of an object. Returns the pieces of the result, most of which are views into `bytes`.
@@ -50,6 +50,18 @@ export function editMembers(
     count += 1;
   }
   return apply(bytes, edits);
+}
+
+/**
+ * Adds a member at the end of an object. Returns the pieces of the result, most of which are views into `bytes`.
+ *
+ * @param bytes valid JSON of an object that has a member, and none of this name
+ * @param name an ASCII name
+ */
+export function appendMember(bytes: Buffer, name: string, value: unknown): Buffer[] {
+  const closesAt = bytes.lastIndexOf(CLOSE_BRACE);
+  const member = Buffer.from(`,"${name}":${JSON.stringify(value)}`);
+  return [bytes.subarray(0, closesAt), member, bytes.subarray(closesAt)];
 }
 
 function spansOf({ spans }: ScannedMembers, name: string): readonly MemberSpan[] {

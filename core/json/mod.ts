@@ -2,7 +2,7 @@
 export { parseExactJson, parseExactObject } from './exact.ts';
 export { JsonFault } from './json-fault.ts';
 export { JsonScanner, type MemberSpan, type ScannedMembers, type ScanOptions } from './json-scanner.ts';
-export { editMembers, type MemberChange } from './members.ts';
+export { appendMember, editMembers, type MemberChange } from './members.ts';
 export { scanMembers } from './scan-members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
 export { isStorableJson, type StorableJson, storableJson } from './storable.ts';

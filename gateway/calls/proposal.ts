@@ -1,6 +1,6 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
-import { editMembers, type MemberChange } from '#core/json/mod.ts';
+import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { joinBytesInTurns } from '#core/turns/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
@@ -31,11 +31,17 @@ export async function proposalTo(route: Route, body: RequestBody, surface: Surfa
   if (path === undefined) return translatedProposal(route, body, surface);
   const isMissing = surface.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
+  // Most streams do not name the option: asking for it is one more member, and nothing has to be looked for.
+  if (hidesUsage && !body.hasStreamOptions && model === body.model) {
+    const pieces = appendMember(body.bytes, 'stream_options', { include_usage: true });
+    return { route, path, translation: null, body: await joinBytesInTurns(pieces), hidesUsage };
+  }
   const changes: MemberChange[] = [];
   if (model !== body.model) changes.push({ kind: 'set', name: 'model', value: model });
   if (hidesUsage)
     changes.push({ kind: 'set inner', name: 'stream_options', inner: 'include_usage', value: true });
-  else if (!row.takesUsageOption) changes.push({ kind: 'drop', name: 'stream_options' });
+  else if (!row.takesUsageOption && body.hasStreamOptions)
+    changes.push({ kind: 'drop', name: 'stream_options' });
   const isAsItCame = changes.length === 0;
   const bytes = isAsItCame
     ? body.bytes

@@ -12,6 +12,8 @@ export type RequestBody = {
   /** The body's own `user`, used when no header names one. */
   user: string | null;
   streamOptions: JsonObject | null;
+  /** Whether it has a member of that name at all. */
+  hasStreamOptions: boolean;
   /** The most that the answer may have of tokens; null: the model's own limit. */
   maxTokens: number | null;
   /** Where the members stand that a provider may be sent otherwise. Of a small body they are looked for when needed. */
@@ -117,6 +119,7 @@ function requestBody(
     stream: surface.canStream && stream === true,
     user: surface.userOf(body),
     streamOptions: isObject(streamOptions) ? streamOptions : null,
+    hasStreamOptions: streamOptions !== undefined,
     maxTokens:
       tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens) ?? tokensOf(body.max_output_tokens),
     scanned,

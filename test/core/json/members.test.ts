@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { editMembers, type MemberChange, scanMembers } from '#core/json/mod.ts';
+import { appendMember, editMembers, type MemberChange, scanMembers } from '#core/json/mod.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 });
 const object = fc.dictionary(fc.string({ unit: 'grapheme' }), json, { maxKeys: 6 });
@@ -29,6 +29,23 @@ t.test('setting a member gives the object that JavaScript would give, whatever e
       });
       t.same(JSON.parse(edited.toString()), JSON.parse(JSON.stringify(expected)));
     }),
+    { numRuns: 2_000 },
+  );
+});
+
+t.test('appending a member to an object without it gives the bytes that setting it gives', async () => {
+  fc.assert(
+    fc.property(
+      object,
+      json,
+      fc.constantFrom(0, 2, '\t'),
+      fc.constantFrom('', ' ', '\r\n'),
+      (body, value, indent, end) => {
+        fc.pre(Object.keys(body).length > 0 && !Object.hasOwn(body, 'x'));
+        const bytes = Buffer.from(JSON.stringify(body, null, indent) + end);
+        return Buffer.concat(appendMember(bytes, 'x', value)).equals(setMember(bytes, 'x', value));
+      },
+    ),
     { numRuns: 2_000 },
   );
 });
