@@ -8,6 +8,7 @@ import {
   startEmbeddedPostgres,
 } from '#core/postgres/mod.ts';
 import { findStore, lockDataDir } from './data-dir.ts';
+import { ensureFirstKey } from './first-key.ts';
 
 export type StoreOptions = { config: Config; log: Logger };
 
@@ -68,7 +69,15 @@ export function withStore<T>(options: StoreOptions, work: (sql: Sql) => Promise<
   });
 }
 
-/** Applies the migrations that are missing, and returns their names. */
+/**
+ * Applies the migrations that are missing, and returns their names. Where BOOTSTRAP_API_KEY is set, it makes that key too, so
+ * that it works before the first role that runs by itself is ready.
+ */
 export function migrateStore(options: StoreOptions): Promise<{ applied: string[] }> {
-  return withDatabase(options, ({ url }) => migrate(url));
+  return withDatabase(options, async ({ url }) => {
+    const migrated = await migrate(url);
+    const { bootstrapApiKey } = options.config;
+    if (bootstrapApiKey !== null) await withConnection(url, (sql) => ensureFirstKey(sql, bootstrapApiKey));
+    return migrated;
+  });
 }

@@ -26,20 +26,19 @@ export type Remembered<Subject, Answer> = {
 
 export type RememberedOptions<Subject, Answer> = {
   clock: Clock;
-  /** Asks Postgres. Null is an answer too: there is none, which is believed for a moment only. */
+  /**
+   * Asks Postgres. Null is an answer too, that there is none; it is never kept, as what is new must count at once, and the
+   * news of it may be late or lost. Made-up ids cost a look-up each, of which a bounded number is under way.
+   */
   load(subject: Subject): Promise<Answer>;
-  /** Answers to keep, those of null not counted; one that falls out is asked for again. */
+  /** Answers to keep; one that falls out is asked for again. */
   max: number;
   /** What cannot be done while Postgres is away, as the beginning of a sentence. */
   failure: string;
 };
 
-/** Apart from the others, so that made-up ids push no real one out. */
-const MAX_UNKNOWN = 5_000;
 /** How long an answer is fresh, should a notification get lost on a line that is dead without either end knowing. */
 const FRESH_MS = 30_000;
-/** What is new is announced, so what is unknown stays so; brief because it costs its caller only. */
-const UNKNOWN_FRESH_MS = 2_000;
 /** How long an answer is believed while Postgres cannot be asked: longer than a failover, shorter than a working day. */
 const STALE_MS = 3_600_000;
 /** After a failed look-up, how long known answers are given without trying: an outage must not slow every call. */
@@ -72,7 +71,6 @@ export function remember<Subject, Answer>(
 ): Remembered<Subject, Answer> {
   const { clock, load, max, failure } = options;
   const known = new LRUCache<string, Known<Answer>>({ max });
-  const unknown = new LRUCache<string, Known<Answer>>({ max: MAX_UNKNOWN });
   const lookups = new Map<string, Promise<Answer>>();
   let isListening = false;
   /** Changes before this moment may have been missed; answers from before it are asked for again. */
@@ -90,7 +88,6 @@ export function remember<Subject, Answer>(
   /** Of what is under way, and of what is not there, nothing tells whether it is what changed. */
   const beginAnew = () => {
     generation += 1;
-    unknown.clear();
     lookups.clear();
   };
 
@@ -105,19 +102,22 @@ export function remember<Subject, Answer>(
     const verifiedAt = clock.monotonic();
     const answer = await load(subject);
     if (askedIn !== generation) return answer;
-    if (answer === null) {
-      known.delete(id);
-      unknown.set(id, { answer, verifiedAt });
-    } else {
-      known.set(id, { answer, verifiedAt });
-    }
+    if (answer === null) known.delete(id);
+    else known.set(id, { answer, verifiedAt });
     return answer;
   }
 
   /** One look-up of an id at a time, however many calls wait for it. */
-  function lookUp(id: string, subject: Subject): Promise<Answer> {
+  async function lookUp(id: string, subject: Subject): Promise<Answer> {
     const running = lookups.get(id);
-    if (running !== undefined) return running;
+    if (running === undefined) return await begin(id, subject);
+    const answer = await running;
+    if (answer !== null) return answer;
+    // What that one did not find may have been made while it ran, before this call.
+    return await (lookups.get(id) ?? begin(id, subject));
+  }
+
+  function begin(id: string, subject: Subject): Promise<Answer> {
     if (lookups.size >= MAX_LOOKUPS) return Promise.reject(unavailable(new Error('too many look-ups')));
     const lookup = ask(id, subject).finally(() => {
       if (lookups.get(id) === lookup) lookups.delete(id);
@@ -150,9 +150,6 @@ export function remember<Subject, Answer>(
       if (isListening && before.verifiedAt >= freshSince && age < FRESH_MS) return before.answer;
       if (age > STALE_MS) before = undefined;
       else if (now < awayUntil) return before.answer;
-    } else {
-      const none = unknown.get(id);
-      if (none !== undefined && isListening && now - none.verifiedAt < UNKNOWN_FRESH_MS) return none.answer;
     }
     return findStored(id, subject, before);
   }

@@ -119,7 +119,7 @@ const OF_SOME_ROLES: Record<string, string[]> = {
   EVALUATOR_CONCURRENCY: ['evaluators'],
   PYTHON_CONCURRENCY: ['evaluators'],
 };
-/** Inside, ports and programs are what they are; a file would have to be mounted; the supervisor alone makes a first key. */
+/** Inside, ports and programs are what they are; a file would have to be mounted; who migrates makes the first key. */
 const NOT_NEEDED = [
   'GATEWAY_PORT',
   'API_PORT',

@@ -45,16 +45,27 @@ t.test('a revoked key is refused at once', async (t) => {
   t.ok(tookMs < SOON_MS);
 });
 
-t.test('a new key is good at once, though it was asked for before it was made', async (t) => {
-  const { directory, sql, organizationId, key } = await setting(t);
-  await warm(directory, key);
-  const wanted = generateApiKey();
-  t.equal(await directory.find(wanted), null);
-  await createKey(sql, { organizationId, scopes: SCOPES, key: wanted });
-  const madeAt = performance.now();
-  await waitFor('the key to be accepted', async () => (await directory.find(wanted)) !== null);
-  t.ok(performance.now() - madeAt < SOON_MS);
-});
+t.test(
+  'a new key is good in the moment after it was made, though it was asked for all the time before',
+  async (t) => {
+    const { directory, sql, organizationId, key } = await setting(t);
+    await warm(directory, key);
+    for (let round = 0; round < 30; round += 1) {
+      const wanted = generateApiKey();
+      let isMade = false;
+      const asking = async () => {
+        while (!isMade) await directory.find(wanted);
+      };
+      const askers = [asking(), asking(), asking()];
+      t.equal(await directory.find(wanted), null);
+      await createKey(sql, { organizationId, scopes: SCOPES, key: wanted });
+      // Others ask at this very moment, and were answered a moment ago.
+      t.ok(await directory.find(wanted), `round ${round}`);
+      isMade = true;
+      await Promise.all(askers);
+    }
+  },
+);
 
 t.test('a change of tier counts at once', async (t) => {
   const { directory, sql, key } = await setting(t);
