@@ -111,7 +111,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     port: config.apiPort,
     drainDelayMs: config.drainDelayMs,
     certificate,
-    bound: warningBound(connectionBound(descriptorLimit(), 1), log),
+    bound: warningBound(connectionBound(descriptorLimit(), false), log),
   });
   watchConnections(metrics, server.connections);
   log.info({ address: server.url }, 'api serves');

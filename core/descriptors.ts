@@ -22,11 +22,18 @@ export function descriptorLimit(): number {
 const HELD_BACK = 192;
 /** With fewer there is no service. */
 const FEWEST = 16;
+/**
+ * For connections to providers at most: as many as four of them may have. A process with a high limit whose calls go to more
+ * providers at once has other bounds before this one.
+ */
+const MOST_FOR_PROVIDERS = 4 * 1_024;
 
 /**
  * Connections of clients that a process may have.
- * @param perConnection descriptors that one of them may need: 2 where a call opens a connection to a provider
+ * @param callsProviders whether a call may open a connection to a provider: half of the descriptors are held back for those
  */
-export function connectionBound(limit: number, perConnection: 1 | 2): number {
-  return Math.max(FEWEST, Math.floor((limit - HELD_BACK) / perConnection));
+export function connectionBound(limit: number, callsProviders: boolean): number {
+  const left = limit - HELD_BACK;
+  const forProviders = callsProviders ? Math.min(MOST_FOR_PROVIDERS, Math.ceil(left / 2)) : 0;
+  return Math.max(FEWEST, left - forProviders);
 }

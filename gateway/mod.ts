@@ -141,7 +141,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     socketFd: config.gatewaySocketFd,
     drainDelayMs: config.drainDelayMs,
     certificate,
-    bound: warningBound(connectionBound(descriptorLimit(), 2), log),
+    bound: warningBound(connectionBound(descriptorLimit(), true), log),
   });
   watchConnections(metrics, server.connections);
   const announcement = await announce({ sql, log, role: 'gateway', facts: gatewayFacts(config) });

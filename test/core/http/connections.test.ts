@@ -163,9 +163,10 @@ t.test('handshakes count as connections', async (t) => {
 
 t.test('clients get no more connections than leave descriptors for providers and files', async (t) => {
   for (const limit of [256, 1_024, 20_000, 1_048_576]) {
-    const clients = connectionBound(limit, 2);
-    t.ok(2 * clients + MAX_REFUSING + 128 <= limit, `${clients} of ${limit}`);
-    t.ok(connectionBound(limit, 1) + MAX_REFUSING + 128 <= limit);
+    const clients = connectionBound(limit, true);
+    const forProviders = Math.min(clients, 4_096);
+    t.ok(clients + forProviders + MAX_REFUSING + 128 <= limit, `${clients} of ${limit}`);
+    t.ok(connectionBound(limit, false) + MAX_REFUSING + 128 <= limit);
   }
-  t.ok(connectionBound(64, 2) > 0);
+  t.ok(connectionBound(64, true) > 0);
 });

@@ -214,7 +214,7 @@ t.test("the gateway's own errors are Anthropic's, each class of its client", asy
   const wrong = new Anthropic({ apiKey: 'nobodys', baseURL: world.gateway.url, maxRetries: 0 });
   t.match(await failureOf(wrong.messages.create(ASK)), {
     status: 401,
-    error: { type: 'error', error: { type: 'authentication_error', message: /key is not known/ } },
+    error: { type: 'error', error: { type: 'authentication_error', message: /^Incorrect API key provided/ } },
   });
   t.match(await failureOf(client.messages.create({ ...ASK, model: 'no-such-model' })), {
     constructor: Anthropic.NotFoundError,

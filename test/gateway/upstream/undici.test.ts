@@ -21,6 +21,7 @@ const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
     /chunk does not begin with its size/,
     'at most eight digits: undici allows any number of zeros before them',
   ],
+  [/status \d+ is none that HTTP has/, 'RFC 9110, section 15: statuses are from 100 to 599'],
   [/status line/, 'undici passes over lone carriage returns and line feeds before an answer'],
 ];
 

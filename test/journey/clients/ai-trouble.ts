@@ -54,7 +54,7 @@ export async function gatewayErrors(t: Test, world: World): Promise<void> {
     const call = generateText({ model: model(stranger, {}), prompt: 'Hello', ...LIMITS });
     const error = await failureOf(call);
     t.ok(APICallError.isInstance(error), name);
-    t.match(error, { statusCode: 401, message: /key is not known/, isRetryable: false }, name);
+    t.match(error, { statusCode: 401, message: /^Incorrect API key provided/, isRetryable: false }, name);
   }
 }
 
