@@ -19,9 +19,13 @@ export async function countJudgeCalls(tx: TransactionSql, records: readonly Stor
     return evaluationId === null ? [] : [{ ...request, evaluationId }];
   });
   if (calls.length === 0) return;
+  // One transaction at a time: the statement below first changes the spending of the calls that it replaces and then that of
+  // the calls that it adds, each in order but not together, so two of them could wait for each other.
+  await tx`select pg_advisory_xact_lock(hashtext('assay.judge_calls'))`;
   await tx`
     insert into assay.judge_calls as c (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
-    select e.organization_id, made.request_id, e.evaluator_id, (made.created_at at time zone 'UTC')::date,
+    select distinct on (e.organization_id, made.request_id)
+           e.organization_id, made.request_id, e.evaluator_id, (made.created_at at time zone 'UTC')::date,
            coalesce(made.cost_nano, 0), true
       from unnest(${calls.map((one) => one.organization_id)}::uuid[], ${calls.map((one) => one.request_id)}::text[],
                   ${calls.map((one) => one.evaluationId)}::int8[],

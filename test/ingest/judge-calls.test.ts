@@ -7,6 +7,7 @@ import { createLogger } from '#core/log.ts';
 import { BatchStore } from '../../api/ingest/store-batch.ts';
 import { fateOf, settle } from '../../evaluators/queue/mod.ts';
 import { startWorld } from '../evaluators/queue/world.ts';
+import { waitFor } from '../support/assay.ts';
 import { logEntry } from '../support/log-entries.ts';
 
 t.setTimeout(120_000);
@@ -139,4 +140,105 @@ t.test('a call of no evaluation, or of one of another organization, counts towar
   t.same(await world.spent(), {});
   await store.store({ entries: [entry(own, 'evaluator', evaluationId!)] });
   t.same(await world.spent(), { [evaluator.evaluatorId]: 1_000 * NANO_PER_PROMPT_TOKEN });
+});
+
+const NANO_OF_A_CALL = 1_000 * NANO_PER_PROMPT_TOKEN;
+
+/** The record of a judge's call of 1,000 prompt tokens, made now. */
+const recordOf = (organizationId: string, evaluationId: string, id: string) => ({
+  ...logEntry(
+    {
+      id,
+      organizationId,
+      source: 'evaluator',
+      createdAtMs: Date.now(),
+      requestModel: 'gpt-4o',
+      properties: [['Assay-Evaluation-Id', evaluationId]],
+    },
+    {
+      response: {
+        model: 'gpt-4o',
+        usage: { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 },
+      },
+    },
+  ),
+  origin: 'test',
+});
+
+t.test(
+  'two batches that replace and add calls of the same evaluators do not wait for each other',
+  async (t) => {
+    const world = await startWorld(t);
+    const { sql } = world;
+    const organizationId = await world.organization();
+    const log = createLogger({ role: 'test', level: 'silent' });
+    const evaluators = [];
+    for (let made = 0; made < 2; made += 1) {
+      const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+      const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+      const [job] = await world.claimSoon('remote');
+      const reportedId = newRequestId();
+      await settle(sql, job!, completed, {
+        calls: 1,
+        requestIds: [reportedId],
+        model: 'gpt-4o',
+        promptTokens: 1,
+        completionTokens: 1,
+        costNano: 1,
+        latencyMs: 1,
+      });
+      evaluators.push({ ...evaluator, evaluationId: evaluationId!, reportedId });
+    }
+    const [one, other] = evaluators;
+    const store = (replaced: typeof one, added: typeof one) =>
+      new BatchStore({ sql: world.connect(1), log, clock: systemClock, retentionDays: null }).store({
+        entries: [
+          recordOf(organizationId, replaced!.evaluationId, replaced!.reportedId),
+          recordOf(organizationId, added!.evaluationId, newRequestId()),
+        ],
+      });
+    const bothWait = () =>
+      waitFor('both to wait', async () => {
+        const [row] = await sql`
+        select count(*)::int4 as waiting from pg_locks join pg_stat_activity using (pid)
+         where datname = current_database() and not granted`;
+        return row!.waiting === 2;
+      });
+    let stored: Promise<unknown>[] = [];
+    await world.connect(1).begin(async (ofOther) => {
+      await ofOther`select from assay.evaluation_spend where evaluator_id = ${other!.evaluatorId} for update`;
+      await world.connect(1).begin(async (ofOne) => {
+        await ofOne`select from assay.evaluation_spend where evaluator_id = ${one!.evaluatorId} for update`;
+        stored = [store(one, other), store(other, one)];
+        // What a batch throws is looked at below.
+        for (const batch of stored) batch.catch(() => {});
+        await bothWait();
+      });
+      // The first batch has the row that it waited for, and waits for the other one.
+      await bothWait();
+    });
+    await t.resolves(Promise.all(stored));
+    t.same(
+      await world.spent(),
+      Object.fromEntries(evaluators.map(({ evaluatorId }) => [evaluatorId, 2 * NANO_OF_A_CALL])),
+    );
+  },
+);
+
+t.test('a record that is twice in one batch counts once, and the batch is stored whole', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+  const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+  const log = createLogger({ role: 'test', level: 'silent' });
+  const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
+  const record = recordOf(organizationId, evaluationId!, newRequestId());
+  const parts: string[] = [];
+  const alongside = async (_tx: unknown, first: number, end: number) => {
+    parts.push(`${first} to ${end}`);
+  };
+  await store.store({ entries: [record, record], alongside });
+  // The first attempt takes both for new.
+  t.same(parts, ['0 to 2', '0 to 2']);
+  t.same(await world.spent(), { [evaluator.evaluatorId]: NANO_OF_A_CALL });
 });

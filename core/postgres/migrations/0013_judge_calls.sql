@@ -15,7 +15,8 @@ create table assay.judge_calls (
 create index on assay.judge_calls (counted_at); -- for retention
 alter table assay.judge_calls enable row level security;
 
--- Rows change one after another in the order of their keys, so that two statements cannot wait for each other.
+-- Rows change one after another in the order of their keys, so that two statements that only add calls, or only change some,
+-- cannot wait for each other. Who does both in one transaction takes a lock first: see api/ingest/judge-calls.ts.
 create function assay.add_judge_calls() returns trigger language plpgsql as $$
 begin
   insert into assay.evaluation_spend as s (organization_id, evaluator_id, day, cost_nano)
