@@ -2,6 +2,7 @@
 import { PROVIDER_NAMES } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { isRequestId } from '#core/ids.ts';
+import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
 import { parseWith, quoteValue } from '#core/schema/check.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import { MAX_PROPERTIES, MAX_PROPERTY_NAME_LENGTH, MAX_PROPERTY_VALUE_LENGTH } from '#core/schema/query.ts';
@@ -103,15 +104,23 @@ function readLabels(body: LogRequestBody, user: string | null) {
 
 /** The request's own `user`, as on the gateway. */
 async function readUser(requestBody: Buffer): Promise<string | null> {
-  const { spans } = await scanMembersInTurns(requestBody, {
-    names: ['user'],
-    maxDepth: Number.POSITIVE_INFINITY,
-  });
-  const span = spans.get('user')!.at(-1);
+  const span = await userSpan(requestBody);
   if (span === undefined || requestBody[span.start] !== QUOTE) return null;
   if (span.end - span.start > BYTES_OF_ESCAPE * MAX_TEXT_BYTES)
     throw invalid('request.body.user', `must have at most ${MAX_TEXT_BYTES} bytes as UTF-8`);
   return readLabel(JSON.parse(requestBody.toString('utf8', span.start, span.end)), 'request.body.user');
+}
+
+/** Where the last `user` of a body stands. */
+async function userSpan(requestBody: Buffer): Promise<MemberSpan | undefined> {
+  try {
+    const options = { names: ['user'], maxDepth: Number.POSITIVE_INFINITY };
+    return (await scanMembersInTurns(requestBody, options)).spans.get('user')!.at(-1);
+  } catch (fault) {
+    if (!(fault instanceof JsonFault)) throw fault;
+    // The whole body has been found to be JSON, so nothing else is left.
+    throw invalid('request.body', 'must name "user" once, but names it many times');
+  }
 }
 
 function readProvider(provider: string): string {

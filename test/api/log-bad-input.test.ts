@@ -179,6 +179,12 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
     'user_id must have at most 1024 bytes as UTF-8, but has 1026',
   ],
   [
+    'a user that is named more often than anybody looks',
+    raw(JSON.stringify(GOOD).replace('"body":{}', `"body":{${'"user":"a",'.repeat(10_000)}"user":"a"}`)),
+    400,
+    'request.body must name "user" once, but names it many times',
+  ],
+  [
     'a long user in the body',
     request({ body: { user: 'x'.repeat(1_025) } }),
     400,
