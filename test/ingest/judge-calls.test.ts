@@ -1,4 +1,5 @@
 /** What judges cost, told twice: by the evaluators process that asked, and by the record of the call. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
 import { systemClock } from '#core/clock.ts';
@@ -142,6 +143,7 @@ t.test('a call of no evaluation, or of one of another organization, counts towar
   t.same(await world.spent(), { [evaluator.evaluatorId]: 1_000 * NANO_PER_PROMPT_TOKEN });
 });
 
+const MIGRATION = new URL('../../core/postgres/migrations/0013_judge_calls.sql', import.meta.url);
 const NANO_OF_A_CALL = 1_000 * NANO_PER_PROMPT_TOKEN;
 
 /** The record of a judge's call of 1,000 prompt tokens, made now. */
@@ -241,4 +243,27 @@ t.test('a record that is twice in one batch counts once, and the batch is stored
   // The first attempt takes both for new.
   t.same(parts, ['0 to 2', '0 to 2']);
   t.same(await world.spent(), { [evaluator.evaluatorId]: NANO_OF_A_CALL });
+});
+
+t.test('a call that was reported before calls were known one by one is not counted again', async (t) => {
+  const world = await startWorld(t);
+  const { sql } = world;
+  const organizationId = await world.organization();
+  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+  const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+  const [reportedId, laterId] = [newRequestId(), newRequestId()];
+  await sql`
+    update assay.evaluations set judge_calls = 1, judge_request_ids = ${[reportedId]}, state = 'completed', finished_at = now()
+     where evaluation_id = ${evaluationId!}`;
+  await sql`
+    insert into assay.evaluation_spend (organization_id, evaluator_id, day, cost_nano)
+    values (${organizationId}, ${evaluator.evaluatorId}, (now() at time zone 'UTC')::date, ${NANO_OF_A_CALL})`;
+  await sql`drop table assay.judge_calls`;
+  await sql`drop function assay.add_judge_calls, assay.change_judge_calls`;
+  await sql.unsafe(readFileSync(MIGRATION, 'utf8'));
+  const log = createLogger({ role: 'test', level: 'silent' });
+  const store = new BatchStore({ sql, log, clock: systemClock, retentionDays: null });
+  const entries = [reportedId, laterId].map((id) => recordOf(organizationId, evaluationId!, id));
+  await store.store({ entries });
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 2 * NANO_OF_A_CALL });
 });

@@ -15,6 +15,14 @@ create table assay.judge_calls (
 create index on assay.judge_calls (counted_at); -- for retention
 alter table assay.judge_calls enable row level security;
 
+-- What was reported before counts in assay.evaluation_spend already: records of these calls that are still to come add
+-- nothing. Older ones would count towards days that are over.
+insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
+select organization_id, made.request_id, evaluator_id, (now() at time zone 'UTC')::date, 0, true
+  from assay.evaluations cross join unnest(judge_request_ids) as made (request_id)
+ where finished_at is null or finished_at > now() - interval '1 day'
+on conflict do nothing;
+
 -- Rows change one after another in the order of their keys, so that two statements that only add calls, or only change some,
 -- cannot wait for each other. Who does both in one transaction takes a lock first: see api/ingest/judge-calls.ts.
 create function assay.add_judge_calls() returns trigger language plpgsql as $$
