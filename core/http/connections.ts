@@ -54,7 +54,7 @@ export class Connections implements ConnectionCounts {
     this.#turnedAway = { ...this.#served, fetch, isDraining: () => true };
   }
 
-  get open(): Iterable<OpenConnection> {
+  get open(): ReadonlySet<OpenConnection> {
     return this.#open;
   }
 

@@ -5,7 +5,7 @@
  * on it then is read and never run: its client sees an orderly end without an answer, not a reset, and may call again.
  */
 import type { Server } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 export type DrainOptions = {
   /** How long connections are still accepted, for load balancers that have yet to notice. Silent ones are kept as long. */
@@ -28,7 +28,7 @@ export type OpenConnection = {
 
 export type Draining = {
   server: Server;
-  connections: Iterable<OpenConnection>;
+  connections: ReadonlySet<OpenConnection>;
   /** Connections so far. */
   accepted(): number;
   /** Milliseconds on the clock of the connections. */
@@ -46,8 +46,10 @@ const SWEEP_MS = 20;
 const ACCEPT_QUIET_MS = 2;
 /** Where they never cease, others listen as well and will take them. */
 const ACCEPT_MAX_MS = 500;
+/** A destroyed socket says that it is closed within a turn or two of the event loop. */
+const CLOSED_MAX_MS = 500;
 
-/** Ends it all. Resolves when the server does not listen and every connection is closed. */
+/** Ends it all. Resolves when the server does not listen, every connection is closed, and the calls on it know that. */
 export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOptions): Promise<void> {
   const { server, connections, accepted, now } = draining;
   const startedAtMs = now();
@@ -65,6 +67,7 @@ export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOp
   if (delayMs > 0) await sleep(Math.min(delayMs, deadlineMs));
   await acceptWaiting(accepted);
   await new Promise<void>((resolve) => server.close(() => resolve()));
+  await allClosed(connections);
   clearInterval(sweeping);
 }
 
@@ -76,4 +79,13 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
     before = accepted();
     await sleep(ACCEPT_QUIET_MS);
   } while (accepted() > before && performance.now() < giveUpAtMs);
+}
+
+/**
+ * A server is closed when its last socket is destroyed; the socket itself tells that it is closed some moments later, and
+ * only then are the calls that were cut recorded.
+ */
+async function allClosed(connections: ReadonlySet<OpenConnection>): Promise<void> {
+  const giveUpAtMs = performance.now() + CLOSED_MAX_MS;
+  while (connections.size > 0 && performance.now() < giveUpAtMs) await nextTurn();
 }

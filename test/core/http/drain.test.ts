@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { Reply, readBody, serve } from '#core/http/mod.ts';
+import { clientOf, Reply, readBody, serve } from '#core/http/mod.ts';
 
 const DEADLINE_MS = 8_000;
 /** How long a connection may be silent before a drain closes it. */
@@ -65,6 +65,7 @@ function get(path: string): string {
  */
 async function startServer(t: Test, options: { drainDelayMs?: number } = {}) {
   const asked: string[] = [];
+  const left: string[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const server = await serve({
     ...options,
@@ -73,6 +74,7 @@ async function startServer(t: Test, options: { drainDelayMs?: number } = {}) {
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       asked.push(pathname);
+      clientOf(request).onLeave(() => left.push(pathname));
       if (pathname === '/unread') return new Reply('no need');
       if (pathname === '/stream') {
         const body = new ReadableStream<Uint8Array>({
@@ -96,6 +98,8 @@ async function startServer(t: Test, options: { drainDelayMs?: number } = {}) {
   return {
     server,
     asked,
+    /** Whose clients were gone before they were answered. */
+    left,
     release,
     dial: () => {
       const wire = new Wire(server.port);
@@ -263,6 +267,14 @@ t.test('what does not end is cut at the deadline: an answer, a body, a silent co
   await sleep(50);
   const took = await timed(server.close(300));
   t.ok(took >= 280 && took < DEADLINE_MS / 2, `after ${Math.round(took)} ms`);
+});
+
+t.test('a call that is cut at the deadline knows it when the server is closed', async (t) => {
+  const { server, dial, left } = await startServer(t);
+  for (const path of ['/hold', '/stream']) (await dial()).send(get(path));
+  await sleep(50);
+  await server.close(50);
+  t.same(left.toSorted(), ['/hold', '/stream']);
 });
 
 t.test('with a delay it goes on accepting, but /readyz says from the start that it stops', async (t) => {
