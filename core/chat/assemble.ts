@@ -50,11 +50,14 @@ export async function assembleInTurns(chunks: readonly Uint8Array[]): Promise<As
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let bytes = 0;
   for (const chunk of chunks) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    bytes += chunk.length;
-    if (bytes < BYTES_A_TURN) continue;
-    bytes = 0;
-    await new Promise((resolve) => setImmediate(resolve));
+    for (let from = 0; from < chunk.length; from += BYTES_A_TURN) {
+      const piece = chunk.subarray(from, from + BYTES_A_TURN);
+      parser.feed(decoder.decode(piece, { stream: true }));
+      bytes += piece.length;
+      if (bytes < BYTES_A_TURN) continue;
+      bytes = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   parser.feed(`${decoder.decode()}\n\n`);
   return stream.end();

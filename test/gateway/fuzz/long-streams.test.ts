@@ -8,6 +8,19 @@ import { loopDelayMs } from '../../support/loop-delay.ts';
 import { cutAt, cuts, relayed, surfaceOf } from './relay-world.ts';
 import { streamCases } from './stream-cases.ts';
 
+t.test('a long stream in one piece leaves other work its turns too', async (t) => {
+  const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x' } }] })}\n\n`;
+  const stream = Buffer.from(event.repeat(Math.ceil((4 * 1024 * 1024) / event.length)));
+  let turns = 0;
+  let timer = setImmediate(function count() {
+    turns += 1;
+    timer = setImmediate(count);
+  });
+  await assembleInTurns([stream]);
+  clearImmediate(timer);
+  t.ok(turns >= 15, `${turns} turns`);
+});
+
 t.test('a stream put together in turns is the one put together in one go, cut anywhere', async (t) => {
   await fc.assert(
     fc.asyncProperty(streamCases, cuts, async ({ bytes }, cuts) => {
