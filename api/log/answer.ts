@@ -27,17 +27,24 @@ export async function formOfText(text: Buffer): Promise<AnswerForm> {
   if (!EVENT_STREAM.test(text.toString('utf8', 0, BEGINNING_BYTES)))
     return { stream: false, truncated: false, contentType: null };
   if (text.length <= LARGEST_ASSEMBLED_HERE) return formOfStream(text);
-  pool ??= new Piscina({
-    filename: fileURLToPath(new URL('./stream-form.ts', import.meta.url)),
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-  });
+  pool ??= openPool();
   try {
     return await pool.run(text, { name: 'formOfStream' });
   } catch {
     // It took more memory than any answer does.
     return { stream: false, truncated: false, contentType: 'text/event-stream' };
   }
+}
+
+function openPool(): Piscina {
+  const opened = new Piscina({
+    filename: fileURLToPath(new URL('./stream-form.ts', import.meta.url)),
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+  });
+  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
+  opened.on('error', () => {});
+  return opened;
 }

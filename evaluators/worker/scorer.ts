@@ -63,6 +63,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
+  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
+  pool.on('error', () => {});
   const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });
 
   async function evaluate(job: ScoreJob): Promise<Scored[]> {

@@ -4,7 +4,7 @@
  */
 import { AssayError } from '#core/errors.ts';
 import { GatheredBytes, Reply } from '#core/http/mod.ts';
-import { type AnswerSink, encodingOf, type ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, encodingOf, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';
@@ -76,7 +76,8 @@ export function relayPlain(options: PlainRelayOptions): PlainRelay {
       const raw = received();
       const result = answerFor(call, answer, raw);
       // A promise only of packed bodies: others are judged at once.
-      if (result instanceof Promise) void result.then((judged) => finish(judged, raw, false));
+      if (result instanceof Promise)
+        result.then((judged) => finish(judged, raw, false)).catch((error) => fail(failedHere(error)));
       else void finish(result, raw, false);
     },
     fail,

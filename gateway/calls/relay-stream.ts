@@ -6,7 +6,7 @@
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import { ClientStream } from './client-stream.ts';
@@ -163,7 +163,12 @@ export class StreamRelay implements AnswerSink {
   #assemble(goOn: (assembled: AssembledStream) => void): void {
     if (this.#loggedBytes <= ASSEMBLED_AT_ONCE_BYTES)
       goOn(assembleStream(this.#logged.bytes().toString('utf8')));
-    else void assembleInTurns(this.#logged.pieces()).then(goOn);
+    else
+      assembleInTurns(this.#logged.pieces())
+        .then(goOn)
+        .catch((error) => {
+          if (this.#phase === 'answering') this.#breakOff(failedHere(error));
+        });
   }
 
   #finish(broken: AssayError | null): void {

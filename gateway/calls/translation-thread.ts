@@ -21,17 +21,24 @@ let pool: Piscina<TranslationTask, TranslationResult> | null = null;
 export async function translated(task: TranslationTask & { bytes: Buffer }, values: number): Promise<Buffer> {
   if (task.bytes.length <= TRANSLATED_HERE.bytes && values <= TRANSLATED_HERE.values)
     return translateRequest(task);
-  pool ??= new Piscina({
-    filename: fileURLToPath(new URL('./translate-request.ts', import.meta.url)),
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-  });
+  pool ??= openPool();
   const result = await pool.run(
     { ...task, bytes: await sharedInTurns(task.bytes) },
     { name: 'translateInThread' },
   );
   if (!(result instanceof Uint8Array)) throw new AssayError(result.code, result.message);
   return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
+}
+
+function openPool(): Piscina {
+  const opened = new Piscina({
+    filename: fileURLToPath(new URL('./translate-request.ts', import.meta.url)),
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
+  });
+  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
+  opened.on('error', () => {});
+  return opened;
 }

@@ -151,7 +151,8 @@ export class Sequence {
           else open().end();
         };
         const refusal = refuse(tried.route, answer, held.bytes());
-        if (refusal instanceof Promise) void refusal.then(settle);
+        if (refusal instanceof Promise)
+          refusal.then(settle).catch((error) => this.#failed(tried, failedHere(error)));
         else settle(refusal);
       },
       fail: (error) => {
