@@ -4,11 +4,11 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Argument, Command } from 'commander';
-import { type Clock, systemClock } from '#core/clock.ts';
-import { type Config, processEnvironment, readConfig } from '#core/config/mod.ts';
-import { operatorSentence, type Role, runRole } from '#core/lifecycle.ts';
-import { createLogger, type Logger } from '#core/log.ts';
-import { announceKeyChange } from '#core/nats/mod.ts';
+import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
+import { announceKeyChange } from '#platform/nats/mod.ts';
+import { createLogger, type Logger } from '#platform/observability/log.ts';
+import { type Clock, systemClock } from '#platform/process/clock.ts';
+import { operatorSentence, type Role, runRole } from '#platform/process/lifecycle.ts';
 import {
   type DeadLetterStore,
   deadLettersCommand,
@@ -29,7 +29,7 @@ type StartRole = (options: { config: Config; log: Logger; clock: Clock }) => Pro
 const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
   gateway: async () => (await import('./gateway/mod.ts')).startGateway,
   api: async () => (await import('./api/mod.ts')).startApi,
-  ingest: async () => (await import('./api/ingest/mod.ts')).startIngest,
+  ingest: async () => (await import('./ingest/mod.ts')).startIngest,
   evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
 };
 
@@ -118,7 +118,7 @@ const runCommand: RunCommand = async (work) => {
 /** Ingest's dead letters: what is retried costs what ingest would say. */
 async function loadDeadLetters(): Promise<DeadLetterStore> {
   const [ingest, { createCatalog }] = await Promise.all([
-    import('./api/ingest/mod.ts'),
+    import('./ingest/mod.ts'),
     import('#core/catalog/mod.ts'),
   ]);
   const catalog = createCatalog(configOrExit().models);

@@ -1,9 +1,14 @@
 /** The management API's routes. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { type HealthOptions, healthRoutes, type KnownPorts, notFoundSentence } from '#core/http/mod.ts';
-import { newRequestId } from '#core/ids.ts';
-import type { Logger } from '#core/log.ts';
+import {
+  type HealthOptions,
+  healthRoutes,
+  type KnownPorts,
+  notFoundSentence,
+} from '#platform/http-server/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { LoggingRateError } from './log/mod.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, toAssayError } from './routes/failure.ts';

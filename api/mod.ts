@@ -1,18 +1,19 @@
 /** The api role: the management API. */
-import type { Clock } from '#core/clock.ts';
-import type { Config } from '#core/config/mod.ts';
-import { connectionBound, descriptorLimit } from '#core/descriptors.ts';
-import { openLogPath } from '#core/forward/mod.ts';
-import { serve, warningBound, watchConnections } from '#core/http/mod.ts';
-import { createKeyDirectory } from '#core/keys/mod.ts';
-import { type Role, stopInOrder } from '#core/lifecycle.ts';
-import { createLimiter, createLogLimit } from '#core/limits/mod.ts';
-import type { Logger } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
-import { checkOutboundUrl, parseAllowList } from '#core/outbound/mod.ts';
-import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
-import { createSecretBox } from '#core/secrets/mod.ts';
-import { keepCertificate } from '#core/tls/mod.ts';
+
+import type { Config } from '#platform/config/mod.ts';
+import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
+import { createKeyDirectory } from '#platform/keys/mod.ts';
+import { createLimiter, createLogLimit } from '#platform/limiter/mod.ts';
+import { openLogPath } from '#platform/log-pipeline/forward/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
+import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
+import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { createSecretBox } from '#platform/secrets/mod.ts';
+import { keepCertificate } from '#platform/tls/mod.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createLimitService } from './limits/mod.ts';

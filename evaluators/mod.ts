@@ -1,15 +1,15 @@
 /** The evaluators role: scores what was logged. */
-import { announce } from '#core/announcements/mod.ts';
-import type { Clock } from '#core/clock.ts';
-import type { Config } from '#core/config/mod.ts';
+
 import { describeError } from '#core/errors.ts';
-import { healthApp, serve } from '#core/http/mod.ts';
-import { readInternalSecret } from '#core/internal-call.ts';
-import { type Role, stopInOrder } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
-import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
-import { createSecretBox } from '#core/secrets/mod.ts';
+import { announce } from '#platform/announcements/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import { healthApp, serve } from '#platform/http-server/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
 import { startSandbox } from './python/mod.ts';
 import { createScorer, startWorker } from './worker/mod.ts';
 

@@ -1,8 +1,13 @@
 /** The gateway's routes. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { type HealthOptions, healthRoutes, type KnownPorts, notFoundSentence } from '#core/http/mod.ts';
-import { newRequestId } from '#core/ids.ts';
+import {
+  type HealthOptions,
+  healthRoutes,
+  type KnownPorts,
+  notFoundSentence,
+} from '#platform/http-server/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, idHeaders } from './calls/answer.ts';
 import type { CallHandler } from './calls/handle.ts';
 import type { ModelAnswers } from './models/mod.ts';

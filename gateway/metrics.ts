@@ -1,5 +1,5 @@
-import type { Limiter } from '#core/limits/mod.ts';
-import type { Metrics } from '#core/metrics.ts';
+import type { Limiter } from '#platform/limiter/mod.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
 import type { AnswerCache } from './cache/mod.ts';
 import type { Recorder } from './calls/record.ts';
 import type { BreakerState } from './routing/mod.ts';

@@ -1,22 +1,23 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
-import { announce } from '#core/announcements/mod.ts';
+
 import { createCatalog } from '#core/catalog/mod.ts';
-import type { Clock } from '#core/clock.ts';
-import type { Config } from '#core/config/mod.ts';
-import { connectionBound, descriptorLimit } from '#core/descriptors.ts';
-import { openLogPath } from '#core/forward/mod.ts';
-import { serve, warningBound, watchConnections } from '#core/http/mod.ts';
-import { readInternalCall, readInternalSecret } from '#core/internal-call.ts';
-import { createKeyDirectory } from '#core/keys/mod.ts';
-import type { Role } from '#core/lifecycle.ts';
-import { createLimiter } from '#core/limits/mod.ts';
-import type { Logger } from '#core/log.ts';
-import { createMetrics } from '#core/metrics.ts';
-import { checkSchema, connectPostgres } from '#core/postgres/mod.ts';
-import { findStoredProviders } from '#core/provider-keys/mod.ts';
-import { createProxyChoice } from '#core/proxy/mod.ts';
-import { createSecretBox } from '#core/secrets/mod.ts';
-import { keepCertificate } from '#core/tls/mod.ts';
+import { announce } from '#platform/announcements/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import { createUpstream } from '#platform/http-client/mod.ts';
+import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
+import { createKeyDirectory } from '#platform/keys/mod.ts';
+import { createLimiter } from '#platform/limiter/mod.ts';
+import { openLogPath } from '#platform/log-pipeline/forward/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
+import type { Role } from '#platform/process/lifecycle.ts';
+import { findStoredProviders } from '#platform/provider-keys/mod.ts';
+import { createProxyChoice } from '#platform/proxy/mod.ts';
+import { createSecretBox, readInternalCall, readInternalSecret } from '#platform/secrets/mod.ts';
+import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
 import { toldError } from './calls/answer.ts';
@@ -32,7 +33,6 @@ import { gatewayFacts } from './providers/facts.ts';
 import { createRouter } from './providers/route.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
 import { OPENAI_ERRORS } from './surfaces/error-form.ts';
-import { createUpstream } from './upstream/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;

@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Lock, lockWithin, tryLock } from '#core/process-lock.ts';
+import { type Lock, lockWithin, tryLock } from '#platform/process/process-lock.ts';
 
 function runPath(dataDir: string, file: string): string {
   const directory = join(dataDir, 'run');

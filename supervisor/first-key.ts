@@ -1,5 +1,5 @@
-import { createKey, createOrganization, hashApiKey, SCOPES } from '#core/keys/mod.ts';
-import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
+import { createKey, createOrganization, hashApiKey, SCOPES } from '#platform/keys/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
 export const FIRST_ORGANIZATION = 'default';
 

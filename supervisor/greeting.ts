@@ -1,4 +1,4 @@
-import { type Config, PROVIDER_NAMES, type ProviderName } from '#core/config/mod.ts';
+import { type Config, PROVIDER_NAMES, type ProviderName } from '#platform/config/mod.ts';
 
 /** A model to try each provider with. A provider without one has no models of a name known in advance. */
 const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#core/postgres/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
 import { createBackoff } from './backoff.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/server.ts';
 
 /** A server that is started again, at the same address, when it dies. */
 export type KeptPostgres = {

@@ -2,8 +2,9 @@
  * The signal for a rolling restart. Not SIGHUP: a terminal that closes sends it, and what was started there should end.
  * Not SIGUSR1: Node opens its debugger on it.
  */
-import { operatorSentence } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
+
+import type { Logger } from '#platform/observability/log.ts';
+import { operatorSentence } from '#platform/process/lifecycle.ts';
 
 const RESTART_SIGNAL = 'SIGUSR2';
 

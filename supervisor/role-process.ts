@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '#core/config/mod.ts';
 import { isObject, textOrNull } from '#core/json/mod.ts';
-import { settlesWithin } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
+import type { Environment } from '#platform/config/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
 import { createBackoff } from './backoff.ts';
 import { portOf } from './port-of.ts';
 

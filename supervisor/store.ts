@@ -1,14 +1,9 @@
-import type { Config } from '#core/config/mod.ts';
-import type { Logger } from '#core/log.ts';
-import {
-  checkSchema,
-  connectPostgres,
-  migrate,
-  type Sql,
-  startEmbeddedPostgres,
-} from '#core/postgres/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { checkSchema, connectPostgres, migrate, type Sql } from '#platform/postgres/mod.ts';
 import { findStore, lockDataDir } from './data-dir.ts';
 import { ensureFirstKey } from './first-key.ts';
+import { startEmbeddedPostgres } from './postgres/server.ts';
 
 export type StoreOptions = { config: Config; log: Logger };
 

@@ -4,12 +4,12 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, type Environment, processEnvironment } from '#core/config/mod.ts';
-import { type Role, type StopStep, stopInOrder } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
-import { listOutboxes } from '#core/outbox/mod.ts';
-import { connectPostgres, migrate } from '#core/postgres/mod.ts';
-import type { Lock } from '#core/process-lock.ts';
+import { type Config, type Environment, processEnvironment } from '#platform/config/mod.ts';
+import { listOutboxes } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
+import { type Role, type StopStep, stopInOrder } from '#platform/process/lifecycle.ts';
+import type { Lock } from '#platform/process/process-lock.ts';
 import {
   announceStore,
   compiledDirectory,

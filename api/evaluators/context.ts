@@ -1,5 +1,5 @@
-import type { Clock } from '#core/clock.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { RequestService } from '../requests/mod.ts';
 import type { DefineOptions } from './define.ts';
 

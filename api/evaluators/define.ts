@@ -11,7 +11,7 @@ import {
 } from '#core/schema/evaluator.ts';
 import { type ExternalSecrets, readExternalConfig } from '#core/schema/external.ts';
 import type { CompileResult, ScoringType } from '#core/scoring/mod.ts';
-import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#core/secrets/mod.ts';
+import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
 import type { CheckJudgeModel } from './judge-models.ts';
 import type { Trials } from './trials.ts';

@@ -1,6 +1,6 @@
 /** What a run over history would do, and cost. */
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { Context } from './context.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';

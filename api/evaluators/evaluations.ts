@@ -1,9 +1,9 @@
 /** Single evaluations: found, tried again, cancelled. */
 import { AssayError } from '#core/errors.ts';
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { parseWith } from '#core/schema/check.ts';
 import { storableText } from '#core/schema/text.ts';
 import type { EvaluationState, Lane, Probe } from '#core/scoring/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { DEFAULT_LIMIT, type EvaluationQueryBody, evaluationQueryChecker } from './bodies.ts';
 import { usdOrNull } from './budget.ts';
 import type { Context } from './context.ts';

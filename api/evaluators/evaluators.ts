@@ -1,11 +1,11 @@
 /** Evaluators themselves: made, found, changed, deleted, resumed. */
 import { randomUUID } from 'node:crypto';
 import { AssayError } from '#core/errors.ts';
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { parseWith, quoteValue } from '#core/schema/check.ts';
 import { templateFieldOf } from '#core/schema/evaluator.ts';
 import { foldName } from '#core/schema/text.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { evaluatorChangeChecker, evaluatorQueryChecker, newEvaluatorChecker } from './bodies.ts';
 import { readBudget } from './budget.ts';
 import type { Context } from './context.ts';

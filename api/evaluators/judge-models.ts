@@ -3,13 +3,13 @@
  * organization. The gateways that run say what they can call; while none does, nothing can be told and nothing is refused.
  */
 import { LRUCache } from 'lru-cache';
-import { type GatewayFacts, readAnnounced } from '#core/announcements/mod.ts';
 import { type Catalog, createCatalog, readModelList } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { inOrganization, type Sql } from '#core/postgres/mod.ts';
 import { quoteValue } from '#core/schema/check.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
 import { editDistance } from '#core/text/mod.ts';
+import { type GatewayFacts, readAnnounced } from '#platform/announcements/mod.ts';
+import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 
 /** @throws AssayError invalid_body with a sentence that begins with the path of `model` */
 export type CheckJudgeModel = (judge: {

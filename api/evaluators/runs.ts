@@ -2,8 +2,8 @@
 import { AssayError } from '#core/errors.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { parseWith } from '#core/schema/check.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { runChecker } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';

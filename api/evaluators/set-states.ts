@@ -1,5 +1,5 @@
 /** Changes of many evaluations at once: a batch a transaction, so that none is long and workers get their rows in between. */
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Context } from './context.ts';
 
 /** Whose evaluations change, and so how. */

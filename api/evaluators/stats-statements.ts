@@ -1,7 +1,8 @@
 /** What the statistics are made of, summed in Postgres: one version of one evaluator. */
-import type { TransactionSql } from '#core/postgres/mod.ts';
+
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState, type ScoringType } from '#core/scoring/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
 import { type Bucket, isAnswer } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';

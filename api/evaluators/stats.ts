@@ -1,8 +1,8 @@
 /** What one version of an evaluator did, cost, and can be trusted with. */
 import { AssayError } from '#core/errors.ts';
-import { inOrganization, type TransactionSql } from '#core/postgres/mod.ts';
 import { quoteValue } from '#core/schema/check.ts';
 import type { EvaluationState, Probe } from '#core/scoring/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { type AgreementJson, agreementJson, type ProbeJson, probeJson } from './agreement.ts';
 import type { Context } from './context.ts';

@@ -1,7 +1,7 @@
 /** The statements of evaluators and their versions, each within one organization. */
 import { storableJson } from '#core/json/mod.ts';
-import type { TransactionSql } from '#core/postgres/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Definition } from './define.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 

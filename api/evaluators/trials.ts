@@ -4,12 +4,12 @@
  * sides tell each other by notifications, and look for themselves should one get lost.
  */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#core/clock.ts';
 import { AssayError } from '#core/errors.ts';
-import { FairSlots } from '#core/fair-slots.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, listen, type Sql } from '#core/postgres/mod.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
+import { inOrganization, listen, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { FairSlots } from '#platform/process/fair-slots.ts';
 
 type Trial = { organizationId: string; body: TrialBody };
 

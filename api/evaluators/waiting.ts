@@ -1,6 +1,6 @@
-import { readAnnounced } from '#core/announcements/mod.ts';
-import type { TransactionSql } from '#core/postgres/mod.ts';
 import { type Lane, publicMessage } from '#core/scoring/mod.ts';
+import { readAnnounced } from '#platform/announcements/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /** Returns why evaluations of a lane wait, as a sentence for callers; null: nothing but their turn keeps them. */
 export type WaitReason = (lane: Lane) => string | null;

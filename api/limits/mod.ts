@@ -1,7 +1,8 @@
 /** Limits as operators see them: the counters that something counts in now. */
-import { readUsage } from '#core/limits/mod.ts';
-import { inOrganization, type Sql } from '#core/postgres/mod.ts';
+
 import { NANO_PER_CENT, type Unit } from '#core/rate-limit/mod.ts';
+import { readUsage } from '#platform/limiter/mod.ts';
+import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 
 /** `GET /v1/rate-limit/usage`: one window of one counter. Amounts are in the unit: calls, cents, or logs. */
 export type UsageJson = {

@@ -1,4 +1,4 @@
-import type { Metrics } from '#core/metrics.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
 
 /** Counts what is decided by this process alone: to be called for each. */
 export function countDegraded(metrics: Metrics): () => void {

@@ -1,12 +1,13 @@
 /** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
-import type { Clock } from '#core/clock.ts';
+
 import { AssayError } from '#core/errors.ts';
-import { newRequestId } from '#core/ids.ts';
-import { type ApiKey, claimRequestId } from '#core/keys/mod.ts';
-import type { LogLimit } from '#core/limits/mod.ts';
-import type { Logger } from '#core/log.ts';
-import type { Outbox, RawEntry } from '#core/outbox/mod.ts';
-import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
+import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
+import type { LogLimit } from '#platform/limiter/mod.ts';
+import type { Outbox, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { LoggingRateError } from './logging-rate-error.ts';
 import { loggablePeriod } from './moments.ts';
 import { readCall, type SentCall } from './read-call.ts';

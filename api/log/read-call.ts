@@ -1,13 +1,14 @@
 /** From the body of `POST /v1/log/request` to a log entry: every rule that a schema cannot say, each with its sentence. */
-import { PROVIDER_NAMES } from '#core/config/mod.ts';
+
 import { AssayError } from '#core/errors.ts';
-import { isRequestId } from '#core/ids.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
 import { parseWith, quoteValue } from '#core/schema/check.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import { MAX_PROPERTIES, MAX_PROPERTY_NAME_LENGTH, MAX_PROPERTY_VALUE_LENGTH } from '#core/schema/query.ts';
 import { storableText } from '#core/schema/text.ts';
-import { scanMembersInTurns } from '#core/turns/mod.ts';
+import { PROVIDER_NAMES } from '#platform/config/mod.ts';
+import { isRequestId } from '#platform/process/ids.ts';
+import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import { formOfText, JSON_ANSWER } from './answer.ts';
 import { type LogRequestBody, logRequestBodyChecker } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';

@@ -1,5 +1,5 @@
 /** The text of a JSON string, as UTF-8. */
-import { inTurns, joinBytesInTurns } from '#core/turns/mod.ts';
+import { inTurns, joinBytesInTurns } from '#platform/process/turns/mod.ts';
 
 const [BACKSLASH, LETTER_U] = [0x5c, 0x75];
 /** Unescaping takes 3 ms for each megabyte at most. */

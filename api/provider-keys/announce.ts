@@ -1,6 +1,6 @@
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
-import { announceKeyChange, type NatsAddress } from '#core/nats/mod.ts';
+import { announceKeyChange, type NatsAddress } from '#platform/nats/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
 
 /**
  * Makes what announces a change over NATS, for gateways that Postgres's notifications do not reach. A change that is not

@@ -1,10 +1,11 @@
 /** Keys of providers that organizations store for their own calls: written here, and never read back. */
-import type { Clock } from '#core/clock.ts';
+
 import { AssayError } from '#core/errors.ts';
-import { inOrganization, type Sql } from '#core/postgres/mod.ts';
-import { openProviderKey, type ProviderKeyOwner, sealProviderKey } from '#core/provider-keys/mod.ts';
 import { PROVIDER_NAMES } from '#core/schema/provider.ts';
-import { type SecretBox, SecretsUnavailableError } from '#core/secrets/mod.ts';
+import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { openProviderKey, type ProviderKeyOwner, sealProviderKey } from '#platform/provider-keys/mod.ts';
+import { type SecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import { readKey } from './read-key.ts';
 import { deleteProviderKey, type ProviderKeyRow, selectProviderKeys, upsertProviderKey } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** The table of provider keys, one organization's rows at a time: `tx` is of the role `assay_api`. */
-import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 export type ProviderKeyRow = {
   provider: string;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '#core/clock.ts';
 import { AssayError } from '#core/errors.ts';
-import { ulidTimeMs } from '#core/ids.ts';
 import { quoteValue } from '#core/schema/check.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { ulidTimeMs } from '#platform/process/ids.ts';
 
 /** A request this young may still be on its way from the gateway to the store. */
 const YOUNG_MS = 10_000;

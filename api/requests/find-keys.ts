@@ -1,5 +1,5 @@
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { pageKeysStatement } from './page-keys.ts';
 import type { RequestQuery } from './query.ts';
 import { runStatement } from './run.ts';

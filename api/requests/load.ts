@@ -3,7 +3,7 @@
  * comes with the page, in its transaction; the others are fetched as the client takes them, and no connection is held
  * while it does not.
  */
-import { inOrganization, type Sql, type TransactionSql } from '#core/postgres/mod.ts';
+import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { recordText } from './record-json.ts';
 import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from './records.ts';

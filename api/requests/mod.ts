@@ -1,9 +1,10 @@
 /** Logged requests: what the API finds of them, and what it lets callers add. */
-import type { Clock } from '#core/clock.ts';
-import { inOrganization, type Sql, type TransactionSql } from '#core/postgres/mod.ts';
+
 import { parseWith } from '#core/schema/check.ts';
 import { feedbackBodyChecker, propertyBodyChecker, queryIdsBodyChecker } from '#core/schema/query.ts';
 import { storableText } from '#core/schema/text.ts';
+import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
 import { type DeliveryRow, deliveryStatement, deliveryText } from './delivery.ts';

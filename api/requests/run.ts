@@ -1,5 +1,5 @@
 import type { Statement } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /**
  * Runs a statement. Not kept prepared: after five runs Postgres would plan a prepared one without looking at its values,

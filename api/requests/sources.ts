@@ -9,7 +9,7 @@ import {
   propertyToWalk,
   type Statement,
 } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#core/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestQuery } from './query.ts';
 import { runStatement } from './run.ts';
 

@@ -1,6 +1,6 @@
 import { AssayError } from '#core/errors.ts';
-import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#core/http/mod.ts';
-import type { ApiKey, KeyDirectory, Scope } from '#core/keys/mod.ts';
+import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
+import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
 
 /**
  * The key of a call, which must have `scope`. Looks at headers only, so a call is refused before its body is read.

@@ -1,4 +1,4 @@
-import type { KeyDirectory, Scope } from '#core/keys/mod.ts';
+import type { KeyDirectory, Scope } from '#platform/keys/mod.ts';
 import type { EvaluatorService } from '../evaluators/mod.ts';
 import { readJson } from './json-body.ts';
 import { guarded, type Handler, type Route, routesApp } from './route.ts';

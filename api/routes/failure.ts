@@ -1,6 +1,6 @@
 import { AssayError, describeError } from '#core/errors.ts';
-import { Reply } from '#core/http/mod.ts';
-import { isStoreUnavailable } from '#core/postgres/mod.ts';
+import { Reply } from '#platform/http-server/mod.ts';
+import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 
 const QUERY_CANCELED = '57014';
 

@@ -4,7 +4,7 @@
  */
 import { AssayError } from '#core/errors.ts';
 import { JsonFault, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
-import { joinBytesInTurns, scanMembersInTurns } from '#core/turns/mod.ts';
+import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { MemberPath } from './json-text.ts';
 
 /** Nesting above this costs memory for nothing; no real body comes near. */

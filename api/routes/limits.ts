@@ -1,4 +1,4 @@
-import type { KeyDirectory } from '#core/keys/mod.ts';
+import type { KeyDirectory } from '#platform/keys/mod.ts';
 import type { LimitService } from '../limits/mod.ts';
 import { guarded, routesApp } from './route.ts';
 import { dataReply } from './success.ts';

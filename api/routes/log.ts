@@ -1,4 +1,4 @@
-import type { KeyDirectory } from '#core/keys/mod.ts';
+import type { KeyDirectory } from '#platform/keys/mod.ts';
 import { BODY_PATHS, type LogRequest } from '../log/mod.ts';
 import { readJsonBody } from './json-body.ts';
 import { guarded, routesApp } from './route.ts';

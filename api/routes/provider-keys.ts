@@ -1,4 +1,4 @@
-import type { ApiKey, KeyDirectory, Scope } from '#core/keys/mod.ts';
+import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
 import type { ProviderKeyService } from '../provider-keys/mod.ts';
 import { readJson } from './json-body.ts';
 import { type Call, guarded, type Handler, routesApp } from './route.ts';

@@ -1,4 +1,4 @@
-import type { KeyDirectory } from '#core/keys/mod.ts';
+import type { KeyDirectory } from '#platform/keys/mod.ts';
 import type { RequestService } from '../requests/mod.ts';
 import { readJson } from './json-body.ts';
 import { guarded, routesApp } from './route.ts';

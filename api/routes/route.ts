@@ -1,7 +1,7 @@
 /** What every group of routes is made of. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import type { ApiKey, KeyDirectory, Scope } from '#core/keys/mod.ts';
+import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
 import { authorize } from './authorize.ts';
 
 export type Call = { request: Request; params: Record<string, string> };

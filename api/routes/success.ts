@@ -1,4 +1,4 @@
-import { Reply } from '#core/http/mod.ts';
+import { Reply } from '#platform/http-server/mod.ts';
 import type { RecordStream } from '../requests/mod.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };

@@ -1,7 +1,7 @@
-import type { Clock } from '#core/clock.ts';
-import type { Outbound } from '#core/outbound/mod.ts';
 import type { ExternalConfig, ExternalSecrets } from '#core/schema/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
+import type { Outbound } from '#platform/outbound/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { ExternalFailure } from './failure.ts';
 import type { RunScorer } from './scorer.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Outbound, OutboundError } from '#core/outbound/mod.ts';
+import { type Outbound, OutboundError } from '#platform/outbound/mod.ts';
 import { ExternalFailure } from './failure.ts';
 
 /** What a judge model behind a service may take. */

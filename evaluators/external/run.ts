@@ -2,7 +2,7 @@ import { describeError } from '#core/errors.ts';
 import type { ExternalConfig } from '#core/schema/external.ts';
 import { storableText } from '#core/schema/text.ts';
 import type { Evaluated, Outcome } from '#core/scoring/mod.ts';
-import { maskSecrets } from '#core/secrets/mod.ts';
+import { maskSecrets } from '#platform/secrets/mod.ts';
 import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';
 import { autoevalAdapter } from './autoeval.ts';
 import { autoevalsAdapter } from './autoevals.ts';

@@ -3,11 +3,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { requestOrResend, watchReuse } from '#core/outbound/mod.ts';
-import { type ProxyChoice, proxyConnector } from '#core/proxy/mod.ts';
+import { requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { type ProxyChoice, proxyConnector } from '#platform/proxy/mod.ts';
 import { pinnedConnector } from './pinned-connector.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 

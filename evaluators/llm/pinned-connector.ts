@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
-import { leafFingerprint } from '#core/tls/mod.ts';
+import { leafFingerprint } from '#platform/tls/mod.ts';
 
 /** The present one, and the one before it: for a second or two after a renewal a gateway still shows that. */
 const TRUSTED = 2;

@@ -5,8 +5,8 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/errors.ts';
-import { settlesWithin } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
 import type { Child, ChildLimits } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { listenPrivately, type PrivateSocket } from './socket.ts';

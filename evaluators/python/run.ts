@@ -1,7 +1,8 @@
 /** Jobs in children: one job in one child, or a batch in as few as it takes. */
-import type { Clock } from '#core/clock.ts';
+
 import { describeError } from '#core/errors.ts';
-import { settlesWithin } from '#core/lifecycle.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
 import type { Child, Reply } from './child.ts';
 import type { Job, TextPair } from './frame.ts';
 import type { PythonLimits } from './limits.ts';

@@ -1,9 +1,9 @@
 /** The sandbox: the best tier that this machine can run, and what is done in it. */
 import { existsSync } from 'node:fs';
-import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
 import type { EvaluationErrorCode, Outcome } from '#core/scoring/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { TextPair } from './frame.ts';
 import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 import {

@@ -1,5 +1,5 @@
 /** How many jobs of the sandbox run at once, and whose is next. */
-import { FairSlots } from '#core/fair-slots.ts';
+import { FairSlots } from '#platform/process/fair-slots.ts';
 
 /**
  * Whose turn a job uses. Trials (compiling and trying out, for which somebody waits) have slots of their own: evaluations

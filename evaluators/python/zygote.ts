@@ -1,8 +1,8 @@
 /** The zygote's process: started, told to fork and to kill, listened to. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { settlesWithin } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
 import { Child, type ChildLimits, type Exit } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { IMPORTABLE_MODULES } from './modules.ts';

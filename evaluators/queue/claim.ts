@@ -3,8 +3,9 @@
  * process that died comes back by itself. Each organization with work gets its share of what is free, so that none of
  * them, however much it has, keeps the others waiting.
  */
-import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
+
 import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './jobs.ts';
 
 /** Longer than a process may be frozen or cut off and still be believed; the process renews it long before. */

@@ -4,8 +4,9 @@
  * nothing: a judge's calls are known by their ids. What they cost counts towards budgets at once, as reported here, until
  * ingest replaces it by what their records say.
  */
-import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
+
 import type { JudgeUse } from '#core/scoring/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Fate } from './fate.ts';
 import type { Job } from './jobs.ts';
 

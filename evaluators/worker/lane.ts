@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
-import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
 import type { JudgeUse, Lane as LaneName } from '#core/scoring/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import { type Claim, claim, type Fate, giveBack, type Job, LEASE_MS, renew, settle } from '../queue/mod.ts';
 import { groupJobs } from './group.ts';
 

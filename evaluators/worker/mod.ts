@@ -1,10 +1,11 @@
 /** The worker: what is due is claimed, scored and settled, for as long as the process lives. */
-import type { Clock } from '#core/clock.ts';
-import { settlesWithin } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
-import { listen, type Sql } from '#core/postgres/mod.ts';
+
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
-import type { SecretBox } from '#core/secrets/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { listen, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
+import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import type { Fate, Job } from '../queue/mod.ts';
 import { evaluate } from './evaluate.ts';

@@ -4,9 +4,9 @@
  */
 import { describeError } from '#core/errors.ts';
 import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
-import type { Logger } from '#core/log.ts';
-import { isStoreUnavailable, type Sql, type TransactionSql } from '#core/postgres/mod.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 
 const LOOK_EVERY_MS = 1_000;
 const PAGE = 500;

@@ -5,10 +5,6 @@
  */
 import { workerData } from 'node:worker_threads';
 import { createCatalog } from '#core/catalog/mod.ts';
-import { systemClock } from '#core/clock.ts';
-import { INTERNAL_HEADER, signInternalCall } from '#core/internal-call.ts';
-import { createOutbound, parseAllowList } from '#core/outbound/mod.ts';
-import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#core/proxy/mod.ts';
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import type { ExternalConfig } from '#core/schema/external.ts';
 import type { OperatorModels } from '#core/schema/models-file.ts';
@@ -20,6 +16,10 @@ import {
   type StoredCall,
   type Subject,
 } from '#core/scoring/mod.ts';
+import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
+import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
 import { createJudgeCall, type Judged, judge } from '../llm/mod.ts';
 import { mapSome } from './map-some.ts';

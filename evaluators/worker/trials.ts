@@ -1,9 +1,7 @@
 /** Does at once what the API asks for: compiles code, tries evaluators out. See api/evaluators/trials.ts. */
-import type { Clock } from '#core/clock.ts';
+
 import { describeError } from '#core/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { Logger } from '#core/log.ts';
-import { isStoreUnavailable, listen, type Sql } from '#core/postgres/mod.ts';
 import {
   type TestResult,
   type TestTrial,
@@ -11,7 +9,10 @@ import {
   type TrialBody,
   type TrialResult,
 } from '#core/scoring/mod.ts';
-import type { SecretBox } from '#core/secrets/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import { readDefinition } from './evaluate.ts';
 import type { Scorer } from './scorer.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '#core/clock.ts';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Clock } from '#platform/process/clock.ts';
 
 /**
  * Asks Postgres for something that a call can do without. Resolves with undefined, and never rejects, when it does not

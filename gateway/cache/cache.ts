@@ -2,9 +2,10 @@
  * The answers that callers asked to have cached: memory, bounded by bytes, in front of Postgres, which all gateways share.
  * The cache fails no call and rejects nothing: what it cannot do is a miss, or an answer not kept.
  */
-import type { Clock } from '#core/clock.ts';
-import type { Logger } from '#core/log.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+
+import type { Logger } from '#platform/observability/log.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import { createBreaker } from './breaker.ts';
 import {
   type Bucket,

@@ -3,8 +3,8 @@
  * as it lives and its call is under way.
  */
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '#core/clock.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { Breaker } from './breaker.ts';
 import type { CacheAsk } from './bucket.ts';
 

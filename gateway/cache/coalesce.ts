@@ -2,7 +2,7 @@
  * One call for all that ask the same at the same time: in this process by a flight, among processes by a claim.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '#core/clock.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { CacheAsk, StoredAnswer } from './bucket.ts';
 import type { Claim, Claims } from './claims.ts';
 import { createFlights, type Lead } from './flights.ts';

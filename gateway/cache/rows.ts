@@ -1,7 +1,7 @@
 /** Answers as Postgres keeps them. Each function is one round trip. */
 import { createHash } from 'node:crypto';
-import type { Sql } from '#core/postgres/mod.ts';
 import { storableText } from '#core/schema/text.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import type { Bucket, CacheAsk, StoredAnswer } from './bucket.ts';
 
 /** How many expired rows one statement removes: a row may be of megabytes. */

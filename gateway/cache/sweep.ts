@@ -1,6 +1,6 @@
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { sweepExpired } from './rows.ts';
 
 const SWEEP_EVERY_MS = 60_000;

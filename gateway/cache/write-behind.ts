@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
-import { isStoreUnavailable } from '#core/postgres/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 
 export type WriteBehindOptions<T> = {
   write(item: T): Promise<void>;

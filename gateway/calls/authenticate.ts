@@ -1,8 +1,8 @@
 /** Who makes a call: found by its key, or by the signature of an evaluator of ours. */
 import { AssayError } from '#core/errors.ts';
-import { bearerToken } from '#core/http/mod.ts';
-import { EVALUATION_PROPERTY, type InternalCall } from '#core/internal-call.ts';
-import type { KeyDirectory } from '#core/keys/mod.ts';
+import { bearerToken } from '#platform/http-server/mod.ts';
+import type { KeyDirectory } from '#platform/keys/mod.ts';
+import { EVALUATION_PROPERTY, type InternalCall } from '#platform/secrets/mod.ts';
 import type { Caller } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';
 

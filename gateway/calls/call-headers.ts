@@ -2,7 +2,7 @@
  * One pass over a call's headers: what of them is ours, and what goes on to the provider. An allow-list, so that no
  * credential, cookie or forwarding header of the caller's ever leaves by accident.
  */
-import { onlyCredential } from '#core/http/mod.ts';
+import { onlyCredential } from '#platform/http-server/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
 import type { RetryHeaders } from '../routing/mod.ts';
 import { joinedValue, readServiceHeader } from './service-headers.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '#core/clock.ts';
-import type { Client } from '#core/http/mod.ts';
-import type { ProviderKeys } from '#core/provider-keys/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { Client } from '#platform/http-server/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
 import type { Route } from '../providers/route.ts';
 import type { TriedRoute } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';

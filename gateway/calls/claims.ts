@@ -1,9 +1,10 @@
 /** Ids that callers choose, claimed in Postgres so that none is used twice. */
-import type { Clock } from '#core/clock.ts';
-import { claimRequestId } from '#core/keys/mod.ts';
-import { settlesWithin } from '#core/lifecycle.ts';
-import type { Logger } from '#core/log.ts';
-import { isStoreUnavailable, type Sql } from '#core/postgres/mod.ts';
+
+import { claimRequestId } from '#platform/keys/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/lifecycle.ts';
 
 /** How long a call waits for its claim: many times what Postgres takes, less than a client notices. */
 const PATIENCE_MS = 1_000;

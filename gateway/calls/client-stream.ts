@@ -1,5 +1,5 @@
-import { type BodySource, type BodyWriter, joinBytes } from '#core/http/mod.ts';
-import type { ProviderAnswer } from '../upstream/mod.ts';
+import type { ProviderAnswer } from '#platform/http-client/mod.ts';
+import { type BodySource, type BodyWriter, joinBytes } from '#platform/http-server/mod.ts';
 
 /**
  * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also

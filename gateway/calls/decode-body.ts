@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/errors.ts';
-import { joinBytesInTurns } from '#core/turns/mod.ts';
+import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
 
 const DECODERS: Record<string, () => Transform> = {
   gzip: createGunzip,

@@ -1,6 +1,6 @@
 /** A compressed event stream, unpacked on its way: events can be told apart only in plain bytes. */
 import { AssayError } from '#core/errors.ts';
-import type { AnswerSink, ProviderAnswer } from '../upstream/mod.ts';
+import type { AnswerSink, ProviderAnswer } from '#platform/http-client/mod.ts';
 import { createDecoder } from './decoders.ts';
 
 export type DecodedOptions = {

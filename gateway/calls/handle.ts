@@ -2,13 +2,15 @@
  * One call, from door to door: headers → key → body → routes → cache → limit → providers → relay → record. Each
  * step is a function of its own file; this one says in which order, and what happens when one fails.
  */
-import type { Clock } from '#core/clock.ts';
-import type { Config } from '#core/config/mod.ts';
+
 import { AssayError, describeError } from '#core/errors.ts';
-import { clientOf, rawHeadersOf, readBody } from '#core/http/mod.ts';
-import { newRequestId } from '#core/ids.ts';
-import type { Logger } from '#core/log.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import type { Upstream } from '#platform/http-client/mod.ts';
+import { clientOf, rawHeadersOf, readBody } from '#platform/http-server/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { type AnswerCache, type CacheWish, readCacheWish } from '../cache/mod.ts';
 import type { Admissions, CallLimit } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
@@ -16,7 +18,6 @@ import { counterOf } from '../limits/policy-of.ts';
 import type { Route } from '../providers/route.ts';
 import { type Plan, readRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
-import type { Upstream } from '../upstream/mod.ts';
 import { errorReply, idHeaders, knownIdHeaders, warningHeaders } from './answer.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import type { Call, Caller } from './call.ts';

@@ -1,7 +1,7 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
 import { AssayError } from '#core/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
-import { joinBytesInTurns } from '#core/turns/mod.ts';
+import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';
 import type { Route } from '../providers/route.ts';
 import type { Surface } from '../surfaces/surface.ts';

@@ -1,7 +1,7 @@
 /** The answer of the providers that a call is tried at. */
-import type { Config } from '#core/config/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import type { AnswerSink, ProviderAnswer, Upstream } from '#platform/http-client/mod.ts';
 import type { SendRouted } from '../routing/mod.ts';
-import type { AnswerSink, ProviderAnswer, Upstream } from '../upstream/mod.ts';
 import { knownIdHeaders } from './answer.ts';
 import type { Call } from './call.ts';
 import type { Proposal } from './proposal.ts';

@@ -1,6 +1,6 @@
 /** The headers of a provider call. */
 import { AssayError } from '#core/errors.ts';
-import { bearerToken } from '#core/http/mod.ts';
+import { bearerToken } from '#platform/http-server/mod.ts';
 import type { ProviderRow } from '../providers/registry.ts';
 import type { Call } from './call.ts';
 import type { CallHeaders } from './call-headers.ts';

@@ -1,9 +1,9 @@
 /** Writes a call's log entry to the outbox: the moment from which nothing can lose it. */
 import { answerSkeleton } from '#core/chat/mod.ts';
-import type { Clock } from '#core/clock.ts';
-import type { Logger } from '#core/log.ts';
-import type { Outbox } from '#core/outbox/mod.ts';
 import { readableHead } from '#core/schema/readable-head.ts';
+import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import { type Call, entryHead, interruptedHead, type Outcome } from './call.ts';
 import { completionOf } from './completion-of.ts';
 

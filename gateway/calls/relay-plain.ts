@@ -3,8 +3,8 @@
  * only so can its last byte wait for its record.
  */
 import { AssayError } from '#core/errors.ts';
-import { GatheredBytes, Reply } from '#core/http/mod.ts';
-import { type AnswerSink, encodingOf, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, encodingOf, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { GatheredBytes, Reply } from '#platform/http-server/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import type { RecordOutcome } from './record.ts';

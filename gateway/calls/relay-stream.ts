@@ -5,8 +5,8 @@
  */
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
-import { GatheredBytes, joinBytes, Reply } from '#core/http/mod.ts';
-import { type AnswerSink, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
+import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { GatheredBytes, joinBytes, Reply } from '#platform/http-server/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';
 import type { Call } from './call.ts';
 import { ClientStream } from './client-stream.ts';

@@ -1,13 +1,13 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
 import type { AssayError } from '#core/errors.ts';
-import { Reply } from '#core/http/mod.ts';
 import {
   type AnswerSink,
   encodingOf,
   failedHere,
   isEventStream,
   type ProviderAnswer,
-} from '../upstream/mod.ts';
+} from '#platform/http-client/mod.ts';
+import { Reply } from '#platform/http-server/mod.ts';
 import { errorReply, ownErrorBody } from './answer.ts';
 import type { Call, Outcome } from './call.ts';
 import { decodedAnswer } from './decoded-answer.ts';

@@ -1,7 +1,7 @@
 /** The request body: what the gateway must know of it. */
 import { AssayError } from '#core/errors.ts';
 import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
-import { scanMembersInTurns } from '#core/turns/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';
 
 export type RequestBody = {

@@ -1,8 +1,8 @@
 /** The `Service-*` headers of a call: how each is read. */
 import { AssayError } from '#core/errors.ts';
-import { onlyCredential } from '#core/http/mod.ts';
-import { isRequestId } from '#core/ids.ts';
-import { INTERNAL_HEADER } from '#core/internal-call.ts';
+import { onlyCredential } from '#platform/http-server/mod.ts';
+import { isRequestId } from '#platform/process/ids.ts';
+import { INTERNAL_HEADER } from '#platform/secrets/mod.ts';
 import type { CallHeaders } from './call-headers.ts';
 
 export const PROPERTY_PREFIX = 'Service-Property-';

@@ -1,7 +1,8 @@
 /** Answers given twice: a call that asks for the cache gets what is stored for it, or has its own answer stored. */
-import type { Clock } from '#core/clock.ts';
+
 import { AssayError } from '#core/errors.ts';
 import { isObject } from '#core/json/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import {
   type AnswerCache,
   type CacheAsk,

@@ -2,7 +2,12 @@
  * Answers that are errors under the status of a success. Some providers send those when a model failed that had begun to
  * work: the call may have another outcome, and who decides about that must hear of it before the client does.
  */
-import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
+import {
+  type AnswerSink,
+  encodingOf,
+  isEventStream,
+  type ProviderAnswer,
+} from '#platform/http-client/mod.ts';
 import { longestError, mayTellError, toldStatusOfAnswer } from './told-error.ts';
 
 /**

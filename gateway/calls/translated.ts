@@ -3,10 +3,15 @@
  * other, and logs, stores and relays what the client reads.
  */
 import { AssayError } from '#core/errors.ts';
-import { GatheredBytes, joinBytes } from '#core/http/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
+import {
+  type AnswerSink,
+  encodingOf,
+  isEventStream,
+  type ProviderAnswer,
+} from '#platform/http-client/mod.ts';
+import { GatheredBytes, joinBytes } from '#platform/http-server/mod.ts';
 import type { Translation } from '../surfaces/translation.ts';
-import { type AnswerSink, encodingOf, isEventStream, type ProviderAnswer } from '../upstream/mod.ts';
 import { decodedAnswer } from './decoded-answer.ts';
 import { canDecode } from './decoders.ts';
 import { longestError } from './told-error.ts';

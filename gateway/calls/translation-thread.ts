@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { AssayError } from '#core/errors.ts';
-import { sharedInTurns } from '#core/turns/mod.ts';
+import { sharedInTurns } from '#platform/process/turns/mod.ts';
 import { type TranslationResult, type TranslationTask, translateRequest } from './translate-request.ts';
 
 /** Up to both of these it takes less than 15 ms; a thread costs a copy of the body, and 100 ms when it has to start. */

@@ -1,5 +1,5 @@
 /** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all processes. */
-import { createLogLimit, type Limiter } from '#core/limits/mod.ts';
+import { createLogLimit, type Limiter } from '#platform/limiter/mod.ts';
 import type { Call } from '../calls/call.ts';
 
 export type LoggingRate = {

@@ -1,8 +1,8 @@
 /** Which policy a call is under, and whose counter it uses. */
 import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/errors.ts';
-import type { Counter } from '#core/limits/mod.ts';
 import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
+import type { Counter } from '#platform/limiter/mod.ts';
 import type { CallHeaders } from '../calls/call-headers.ts';
 
 /** Policies are few and calls are many: each text is read once. */

@@ -1,8 +1,8 @@
 /** The list of models as it is now: an organization that stores the first key for a provider adds that provider's models. */
 import type { CatalogModel } from '#core/catalog/mod.ts';
-import type { ProviderName } from '#core/config/mod.ts';
 import { describeError } from '#core/errors.ts';
-import type { Logger } from '#core/log.ts';
+import type { ProviderName } from '#platform/config/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
 import { createModelAnswers, type ModelAnswers } from './answers.ts';
 import { usableModels } from './usable.ts';
 

@@ -1,6 +1,6 @@
 /** Whose models can be used at once: those of providers that some key here opens. */
 import type { CatalogModel } from '#core/catalog/mod.ts';
-import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
+import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 
 /** Returns the providers that the operator has configured: with a key, or with an address where no key is needed. */

@@ -1,6 +1,6 @@
-import type { GatewayFacts } from '#core/announcements/mod.ts';
-import type { Config } from '#core/config/mod.ts';
-import { PROVIDER_NAMES } from '#core/config/mod.ts';
+import type { GatewayFacts } from '#platform/announcements/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import { PROVIDER_NAMES } from '#platform/config/mod.ts';
 import { PROVIDERS } from './registry.ts';
 
 /** Returns what a gateway of this configuration can call, for whoever makes judges. */

@@ -2,7 +2,7 @@
  * The providers: where each is, which endpoints it has, and how it is told who calls. What differs between providers is a
  * row of this table and nothing else.
  */
-import type { ProviderName } from '#core/config/mod.ts';
+import type { ProviderName } from '#platform/config/mod.ts';
 
 /** What a provider may be called for: OpenAI's chat completions and their kin, Anthropic's Messages. */
 export type Endpoint =

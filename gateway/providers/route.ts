@@ -1,8 +1,8 @@
 /** Which provider a model name means, and where that provider is. */
 import { LRUCache } from 'lru-cache';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
-import type { ProviderConfig, ProviderName } from '#core/config/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
 import { type Endpoint, PROVIDERS, type ProviderRow } from './registry.ts';
 
 export type Route = {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { newRequestId } from '#core/ids.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, idHeaders } from '../calls/answer.ts';
 import type { CallHandler } from '../calls/handle.ts';
 import { SURFACES } from '../surfaces/surface.ts';

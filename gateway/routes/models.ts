@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/errors.ts';
-import { Reply } from '#core/http/mod.ts';
-import { newRequestId } from '#core/ids.ts';
+import { Reply } from '#platform/http-server/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, type HeaderPairs, idHeaders } from '../calls/answer.ts';
 import type { ModelAnswer, ModelAnswers } from '../models/mod.ts';
 import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../surfaces/error-form.ts';

@@ -6,10 +6,11 @@
  * first byte and another answer when it is whole, not before: a provider that dies between its headers and its body, or
  * sends a page instead of an answer, is one that did not answer.
  */
-import type { Clock } from '#core/clock.ts';
+
 import type { AssayError, ErrorCode } from '#core/errors.ts';
+import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { Route } from '../providers/route.ts';
-import { type AnswerSink, failedHere, type ProviderAnswer } from '../upstream/mod.ts';
 import { addressOf, type Breaker, healthOf } from './breaker.ts';
 import { nothing, Sequence } from './sequence.ts';
 

@@ -7,8 +7,9 @@
  *        │                                          └──────────────── it fails ──────────────┘           │
  *        └───────────────────────────────────────── it succeeds ─────────────────────────────────────────┘
  */
-import type { Clock } from '#core/clock.ts';
+
 import type { ErrorCode } from '#core/errors.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import type { Route } from '../providers/route.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';

@@ -3,7 +3,7 @@
  * list. Pure.
  */
 import { AssayError, type ErrorCode } from '#core/errors.ts';
-import type { ResponseHeaders } from '../upstream/mod.ts';
+import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 
 /** How a try ended. */
 export type TryOutcome = {

@@ -1,14 +1,14 @@
 /** One call that may be tried several times: what follows what. */
 import type { AssayError, ErrorCode } from '#core/errors.ts';
-import { GatheredBytes } from '#core/http/mod.ts';
-import type { Route } from '../providers/route.ts';
 import {
   type AnswerSink,
   failedHere,
   isEventStream,
   type ProviderAnswer,
   type ResponseHeaders,
-} from '../upstream/mod.ts';
+} from '#platform/http-client/mod.ts';
+import { GatheredBytes } from '#platform/http-server/mod.ts';
+import type { Route } from '../providers/route.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
 import { addressOf, healthOf, type Leave } from './breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';

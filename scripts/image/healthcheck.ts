@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
-import { type Config, processEnvironment, readConfig } from '#core/config/mod.ts';
+import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
 import type { RoleName } from '../../supervisor/mod.ts';
 
 /** Shorter than HEALTHCHECK's own, so that the sentence is ours. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Command } from 'commander';
-import { findOrganization } from '#core/keys/mod.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+import { findOrganization } from '#platform/keys/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import type { RunCommand } from './keys.ts';
 import { limitOption } from './options.ts';
 import { table } from './table.ts';

@@ -9,8 +9,8 @@ import {
   type Scope,
   setTier,
   type Tier,
-} from '#core/keys/mod.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+} from '#platform/keys/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { policyOption, rateOption, scopesOption, tierOption } from './options.ts';
 import { table } from './table.ts';
 

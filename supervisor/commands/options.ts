@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { describeError } from '#core/errors.ts';
-import { SCOPES, type Scope, TIERS } from '#core/keys/mod.ts';
 import { parsePolicy } from '#core/rate-limit/mod.ts';
+import { SCOPES, type Scope, TIERS } from '#platform/keys/mod.ts';
 
 function parseScopes(text: string): Scope[] {
   return text.split(',').map((part) => {

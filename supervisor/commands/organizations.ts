@@ -8,7 +8,7 @@ import {
   setTier,
   TIERS,
   type Tier,
-} from '#core/keys/mod.ts';
+} from '#platform/keys/mod.ts';
 import type { RunCommand } from './keys.ts';
 import { rateOption, tierOption } from './options.ts';
 import { table } from './table.ts';

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { systemClock } from '#core/clock.ts';
-import { createLogger } from '#core/log.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import {
   IMPORTABLE_MODULES,
   MAX_BATCH,

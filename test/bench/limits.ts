@@ -3,11 +3,11 @@
  * provider and the load generator as in `bench gateway`; the variants take turns. Then decisions alone, in this process.
  */
 import { Command, InvalidArgumentError } from 'commander';
-import { systemClock } from '#core/clock.ts';
-import { createLimiter, type Limiter, type Reservation } from '#core/limits/mod.ts';
-import { createLogger } from '#core/log.ts';
-import { connectPostgres, type Sql } from '#core/postgres/mod.ts';
 import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
+import { createLimiter, type Limiter, type Reservation } from '#platform/limiter/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/postgres.ts';
 import { type Figures, type LoadGenerator, measure, startLoadGenerator } from './gateway/measure.ts';
 import { PINNING, pin } from './gateway/process.ts';

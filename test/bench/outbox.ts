@@ -6,9 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { newRequestId } from '#core/ids.ts';
-import { createLogger } from '#core/log.ts';
-import { type Outbox, openOutbox, type RawEntry } from '#core/outbox/mod.ts';
+import { type Outbox, openOutbox, type RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { describeMachine } from './machine.ts';
 import { formatTable } from './table.ts';
 

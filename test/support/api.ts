@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemClock } from '#core/clock.ts';
-import { readConfig } from '#core/config/mod.ts';
-import { createKey, createOrganization, type Scope } from '#core/keys/mod.ts';
-import { createLogger } from '#core/log.ts';
+import { readConfig } from '#platform/config/mod.ts';
+import { createKey, createOrganization, type Scope } from '#platform/keys/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import { startApi } from '../../api/mod.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
 

@@ -1,6 +1,6 @@
 /** Random filters and the records to run them on: from small pools, so that they meet. */
 import fc from 'fast-check';
-import { newRequestId } from '#core/ids.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 import { asStored, type Decimal, type JsonFilter, type OracleRecord } from './filter-oracle.ts';
 import type { SeedRequest } from './seed-requests.ts';
 

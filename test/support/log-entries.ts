@@ -1,7 +1,8 @@
 /** Log entries as a gateway writes them, for tests of what comes after it. */
-import { newRequestId } from '#core/ids.ts';
-import type { RawEntry } from '#core/outbox/mod.ts';
+
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 
 export const TEST_ORGANIZATION = '00000000-0000-4000-8000-000000000001';
 

@@ -2,8 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newRequestId } from '#core/ids.ts';
-import { createLogger } from '#core/log.ts';
 import {
   type Outbox,
   type OutboxOptions,
@@ -12,7 +10,9 @@ import {
   type RawEntry,
   readInterrupted,
   readOutbox,
-} from '#core/outbox/mod.ts';
+} from '#platform/log-pipeline/outbox/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 
 export const ALL = { maxEntries: 1_000, maxBytes: 64 * 1024 * 1024 };
 export const BEGINNING: OutboxPosition = { segment: 0, offset: 0 };

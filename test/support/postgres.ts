@@ -6,15 +6,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '#core/log.ts';
-import {
-  connectPostgres,
-  type EmbeddedPostgres,
-  migrate,
-  type Sql,
-  startEmbeddedPostgres,
-  type TransactionSql,
-} from '#core/postgres/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres, migrate, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
 import { tether } from './tether.ts';
 
 export type TestDatabase = {
@@ -77,7 +71,7 @@ async function acquireServer(): Promise<TestServer> {
   };
 }
 
-const MIGRATIONS = new URL('../../core/postgres/migrations/', import.meta.url);
+const MIGRATIONS = new URL('../../platform/postgres/migrations/', import.meta.url);
 
 function withDatabase(url: string, database: string): string {
   const changed = new URL(url);

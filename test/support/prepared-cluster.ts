@@ -7,8 +7,9 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLogger } from '#core/log.ts';
-import { migrate, startEmbeddedPostgres } from '#core/postgres/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { migrate } from '#platform/postgres/mod.ts';
+import { startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
 
 /** Where it is, told by `npm test` to all tests. */
 const VARIABLE = 'ASSAY_TEST_CLUSTER';

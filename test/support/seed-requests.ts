@@ -1,7 +1,8 @@
 /** Records put straight into the store, for tests and benchmarks of what reads them. */
-import { newRequestId } from '#core/ids.ts';
-import type { Sql } from '#core/postgres/mod.ts';
+
 import { foldProperties, hashProperty, type Properties } from '#core/schema/properties.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
 
 /** One request as a test thinks of it; what is left out gets a plain value, or none. */
 export type SeedRequest = {

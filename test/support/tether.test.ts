@@ -31,7 +31,7 @@ t.test('who starts a PostgreSQL server and is killed leaves neither it nor its f
   const { told, kill } = await starter<{ pid: number; directory: string }>(
     t,
     `import { dirname } from 'node:path';
-     import { connectPostgres } from '#core/postgres/mod.ts';
+     import { connectPostgres } from '#platform/postgres/mod.ts';
      import { postgresPid, startTestServer } from ${moduleOf('./postgres.ts')};
      const { url } = await startTestServer();
      const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });

@@ -1,4 +1,4 @@
-import { joinBytes } from '#core/http/mod.ts';
+import { joinBytes } from '#platform/http-server/mod.ts';
 import { FrameSplitter } from '../../calls/sse-frames.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';

@@ -1,7 +1,7 @@
 /** What is measured: a provider in its own process, Assay as an operator runs it, and a way to look into its store. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { connectPostgres, type Sql } from '#core/postgres/mod.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { findStore } from '../../../supervisor/data-dir.ts';
 import { type Assay, startAssay } from '../../support/assay.ts';
 import { type NatsServer, startNats } from '../../support/nats.ts';

@@ -1,5 +1,5 @@
 /** The same rows again by nothing but inserts: what Postgres and its driver take when nobody else does anything. */
-import type { Sql, TransactionSql } from '#core/postgres/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Assembly } from './assembly.ts';
 
 export type Bare = {

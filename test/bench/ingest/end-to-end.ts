@@ -1,5 +1,5 @@
 /** From the gateway's answer to the row in Postgres, at a steady rate or as fast as rows can follow. */
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { jobFor, type LoadGenerator } from '../gateway/measure.ts';
 import { cpuMicroseconds } from '../gateway/process.ts';
 import { percentile } from '../table.ts';

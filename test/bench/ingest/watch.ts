@@ -1,6 +1,6 @@
 /** Watches for rows: how long after the answer to a call its row is there to be read. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '#core/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { type Answered, sharedClockMs } from '../gateway/answered.ts';
 
 export type Watch = {

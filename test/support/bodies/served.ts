@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '#core/clock.ts';
-import { readConfig } from '#core/config/mod.ts';
-import { createKey, createOrganization } from '#core/keys/mod.ts';
-import { createLogger } from '#core/log.ts';
+import { readConfig } from '#platform/config/mod.ts';
+import { createKey, createOrganization } from '#platform/keys/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import { startApi } from '../../../api/mod.ts';
 import { startGateway } from '../../../gateway/mod.ts';
 import { testDatabase } from '../postgres.ts';

@@ -1,0 +1,183 @@
+/**
+ * Stores what comes through the log stream, and acknowledges it after the commit. Any number of processes share the
+ * consumer; what one of them took and did not acknowledge in time goes to another.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/errors.ts';
+import type { OutboxPosition, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import {
+  ACK_WAIT_MS,
+  declareLogStream,
+  decodeMessage,
+  type EntryPart,
+  Line,
+  LineCutError,
+  LOG_STREAM,
+  type LogMessage,
+  LogReader,
+  MalformedMessageError,
+  type NatsConnection,
+  type TakenMessage,
+} from '#platform/nats/mod.ts';
+import { insertDeadLetter } from './dead-letters.ts';
+import { dropParts, storePart } from './entry-parts.ts';
+import { type BatchEntry, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
+
+export type ConsumeOptions = BatchStoreOptions & {
+  connection: NatsConnection;
+  onStored(result: BatchResult): void;
+};
+
+/** How soon a stop is noticed when nothing comes. */
+const TAKE_MS = 500;
+/** Short at its longest too: what waits for Postgres to be back should not wait for this. */
+const RETRY_MS = { first: 50, longest: 500 };
+/** How often the server is told that a batch is still being worked on. */
+const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
+
+/** Consumes until told to stop. */
+export class StreamConsumer {
+  readonly #options: ConsumeOptions;
+  readonly #line: Line;
+  readonly #store: BatchStore;
+  #isStopping = false;
+
+  constructor(options: ConsumeOptions) {
+    this.#options = options;
+    this.#line = new Line(options.connection, options.log);
+    this.#store = new BatchStore(options);
+  }
+
+  /** Runs until `stop`, or until the connection is closed by who made it. Failures of Postgres and of NATS are waited out. */
+  async run(): Promise<void> {
+    let retryMs = RETRY_MS.first;
+    while (!this.#isStopping && !this.#options.connection.isClosed()) {
+      try {
+        if (!(await this.#line.stands(TAKE_MS))) continue;
+        await this.#consume(() => {
+          retryMs = RETRY_MS.first;
+        });
+      } catch (error) {
+        if (this.#isStopping) return;
+        if (error instanceof LineCutError) continue;
+        this.#options.log.warn({ error: describeError(error), retryMs }, 'cannot consume log entries now');
+        await sleep(retryMs);
+        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+      }
+    }
+  }
+
+  /** Lets `run` end after the batch in hand; what was taken beyond it is delivered again, to others or later. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  async #consume(onProgress: () => void): Promise<void> {
+    const { connection } = this.#options;
+    const { consumer } = await this.#line.during(this.#line.cuts, declareLogStream(connection));
+    const reader = new LogReader(connection, this.#line, consumer);
+    try {
+      while (!this.#isStopping) {
+        const batch = await reader.take(TAKE_MS);
+        if (batch.length === 0) continue;
+        await this.#storeAll(batch);
+        onProgress();
+      }
+    } finally {
+      reader.close();
+    }
+  }
+
+  /** Stores the messages of a batch, however long Postgres takes to come back, then acknowledges them. */
+  async #storeAll(batch: TakenMessage[]): Promise<void> {
+    const working = setInterval(() => {
+      for (const message of batch) message.hold();
+    }, WORKING_EVERY_MS);
+    try {
+      let retryMs = RETRY_MS.first;
+      for (;;) {
+        try {
+          await this.#storeOnce(batch);
+          break;
+        } catch (error) {
+          const { log } = this.#options;
+          log.warn({ error: describeError(error), retryMs }, 'cannot store log entries; will try again');
+          if (this.#isStopping) throw error;
+          await sleep(retryMs);
+          retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
+        }
+      }
+    } finally {
+      clearInterval(working);
+    }
+    for (const message of batch) message.acknowledge();
+  }
+
+  /** May be called again with the same batch: each of its steps adds nothing the second time. */
+  async #storeOnce(batch: TakenMessage[]): Promise<void> {
+    const entries: (BatchEntry & { isFromParts: boolean })[] = [];
+    for (const message of batch) {
+      const content = readMessage(message.data);
+      if (content.kind === 'entries') {
+        for (const entry of content.entries) {
+          entries.push({ ...entry, origin: originOf(content.outboxId, entry.position), isFromParts: false });
+        }
+      } else if (content.kind === 'part') {
+        const origin = originOf(content.outboxId, content.position);
+        const entry = await this.#joined(origin, content);
+        if (entry !== null) entries.push({ ...entry, origin, isFromParts: true });
+      } else await this.#storeLetter(content);
+    }
+    if (entries.length === 0) return;
+    const result = await this.#store.store({
+      entries,
+      alongside: async (tx, first, end) => {
+        const whole = entries.slice(first, end).filter(({ isFromParts }) => isFromParts);
+        for (const { origin } of whole) await dropParts(tx, origin);
+      },
+    });
+    this.#options.onStored(result);
+  }
+
+  async #joined(origin: string, part: EntryPart): Promise<RawEntry | null> {
+    try {
+      return await storePart(this.#options.sql, origin, part);
+    } catch (error) {
+      if (!(error instanceof MalformedMessageError)) throw error;
+      const reason = `The parts of the entry do not fit together: ${error.message}`;
+      await this.#storeLetter({ kind: 'dead', origin, reason, entry: part.bytes });
+      return null;
+    }
+  }
+
+  async #storeLetter({ origin, reason, entry }: DeadMessage): Promise<void> {
+    const letter = { origin, reason, entry, organizationId: null, requestId: null };
+    await this.#options.sql.begin((tx) => insertDeadLetter(tx, letter));
+    this.#options.log.error({ origin, reason }, 'a message becomes a dead letter');
+  }
+}
+
+type DeadMessage = { kind: 'dead'; origin: string; reason: string; entry: Buffer };
+
+/** What a message holds that can be stored, or the dead letter that it is. */
+function readMessage(bytes: Uint8Array): Exclude<LogMessage, { kind: 'damage' }> | DeadMessage {
+  try {
+    const message = decodeMessage(bytes);
+    if (message.kind !== 'damage') return message;
+    const origin = originOf(message.outboxId, message.position);
+    return {
+      kind: 'dead',
+      origin,
+      reason: `The outbox was damaged: ${message.reason}`,
+      entry: message.bytes,
+    };
+  } catch (error) {
+    if (!(error instanceof MalformedMessageError)) throw error;
+    const reason = `The message in ${LOG_STREAM} is not one of Assay's: ${error.message}`;
+    return { kind: 'dead', origin: LOG_STREAM, reason, entry: Buffer.from(bytes) };
+  }
+}
+
+function originOf(outboxId: string, position: OutboxPosition): string {
+  return `${outboxId}/${position.segment}/${position.offset}`;
+}

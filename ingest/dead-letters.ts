@@ -1,0 +1,131 @@
+/**
+ * Dead letters: entries that cannot be stored, kept as they came, with the reason, out of everybody's way. A letter is
+ * told from others by its bytes, not by where it was read: an entry that is delivered again, from wherever, adds none.
+ */
+
+import { storableText } from '#core/schema/text.ts';
+import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+
+export type DeadLetter = {
+  /** Where the entry was read: outbox, segment and position, or the message that brought it. For people. */
+  origin: string;
+  organizationId: string | null;
+  requestId: string | null;
+  reason: string;
+  /** `encodeEntry`'s bytes; for a damaged stretch of an outbox, what was found there. */
+  entry: Buffer;
+};
+
+const LENGTHS_BYTES = 8;
+
+/** An entry as one value: u32 length of the head, u32 length of the request, head, request, response; little-endian. */
+export function encodeEntry({ head, requestBody, responseBody }: RawEntry): Buffer {
+  const lengths = Buffer.alloc(LENGTHS_BYTES);
+  lengths.writeUInt32LE(head.length, 0);
+  lengths.writeUInt32LE(requestBody.length, 4);
+  return Buffer.concat([lengths, head, requestBody, responseBody]);
+}
+
+/** The parts of `encodeEntry`'s bytes, as views into them; null when the bytes are something else. */
+export function decodeEntry(bytes: Buffer): RawEntry | null {
+  if (bytes.length < LENGTHS_BYTES) return null;
+  const requestStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
+  const responseStart = requestStart + bytes.readUInt32LE(4);
+  if (responseStart > bytes.length) return null;
+  return {
+    head: bytes.subarray(LENGTHS_BYTES, requestStart),
+    requestBody: bytes.subarray(requestStart, responseStart),
+    responseBody: bytes.subarray(responseStart),
+  };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** An id is for finding the letter again; what is no id of ours may be of any length. */
+const LONGEST_REQUEST_ID = 200;
+/** A sentence; one that quotes what it complains of may be of any length. */
+const LONGEST_REASON = 2_000;
+
+/** What a head that may be anything says of its owner. */
+function ownerOf(head: Uint8Array): Pick<DeadLetter, 'organizationId' | 'requestId'> {
+  try {
+    const { id, organizationId } = JSON.parse(Buffer.from(head).toString('utf8')) as Record<string, unknown>;
+    return {
+      organizationId: typeof organizationId === 'string' && UUID.test(organizationId) ? organizationId : null,
+      requestId: typeof id === 'string' ? storableText(id.slice(0, LONGEST_REQUEST_ID)) : null,
+    };
+  } catch {
+    return { organizationId: null, requestId: null };
+  }
+}
+
+/** The letter of an entry that cannot be stored for this reason. */
+export function deadLetterOf(entry: RawEntry & { origin: string }, reason: string): DeadLetter {
+  return { ...ownerOf(entry.head), origin: entry.origin, reason, entry: encodeEntry(entry) };
+}
+
+/** A reason as it can be stored: an error's message may quote the very bytes that Postgres refused. */
+export function storableReason(reason: string): string {
+  return storableText(reason.slice(0, LONGEST_REASON));
+}
+
+/** Keeps a letter, unless it is kept already. */
+export async function insertDeadLetter(tx: TransactionSql, letter: DeadLetter): Promise<void> {
+  await tx`
+    insert into assay.dead_letters (origin, organization_id, request_id, reason, entry)
+    values (${letter.origin}, ${letter.organizationId}, ${letter.requestId}, ${storableReason(letter.reason)},
+            ${letter.entry})
+    on conflict do nothing`;
+}
+
+/** The newest letters, of one organization if one is named, and how many there are in all. */
+export async function listDeadLetters(
+  sql: Sql,
+  { organizationId, limit }: { organizationId: string | null; limit: number },
+) {
+  const wanted = sql`${organizationId}::uuid is null or organization_id = ${organizationId}`;
+  const letters = await sql<
+    {
+      id: string;
+      createdAt: Date;
+      /** Its name; its id when it is nobody's; null when the entry does not tell. */
+      organization: string | null;
+      requestId: string | null;
+      reason: string;
+      bytes: number;
+    }[]
+  >`
+    select dead_letter_id as id, d.created_at as "createdAt", coalesce(name, organization_id::text) as organization,
+           request_id as "requestId", reason, octet_length(entry) as bytes
+      from assay.dead_letters d left join assay.organizations using (organization_id)
+     where ${wanted} order by dead_letter_id desc limit ${limit}`;
+  const [all] = await sql<{ count: number }[]>`
+    select count(*)::int as count from assay.dead_letters where ${wanted}`;
+  return { letters: [...letters], total: all!.count };
+}
+
+/** A letter with all that it holds; null when there is none with this id. */
+export async function findDeadLetter(sql: Sql, id: string) {
+  const [letter] = await sql<
+    {
+      createdAt: Date;
+      organization: string | null;
+      requestId: string | null;
+      origin: string;
+      reason: string;
+      bytes: Buffer;
+    }[]
+  >`
+    select d.created_at as "createdAt", coalesce(name, organization_id::text) as organization,
+           request_id as "requestId", origin, reason, entry as bytes
+      from assay.dead_letters d left join assay.organizations using (organization_id)
+     where dead_letter_id = ${id}`;
+  return letter === undefined ? null : { ...letter, entry: decodeEntry(letter.bytes) };
+}
+
+/** Drops one letter, or all of them (`id` null). Returns how many. */
+export async function dropDeadLetters(sql: Sql, id: string | null): Promise<number> {
+  const { count } = await sql`
+    delete from assay.dead_letters where ${id}::bigint is null or dead_letter_id = ${id}`;
+  return count;
+}

@@ -1,0 +1,45 @@
+/** Counts what judges cost by their records, towards the budgets of their evaluators. */
+
+import { foldName } from '#core/schema/text.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
+import type { StorableRecord } from './build-record.ts';
+
+const FOLDED_PROPERTY = foldName(EVALUATION_PROPERTY);
+/** The id of an evaluation. A call of a trial has another id, and no budget. */
+const EVALUATION_ID = /^\d{1,18}$/;
+
+/**
+ * Counts the calls among these records that a judge was asked by, once for each request id. What an evaluators process has
+ * reported of such a call is replaced: a record also knows that its answer came from the cache, or what its provider did
+ * not count. Adds nothing for records that were counted before.
+ */
+export async function countJudgeCalls(tx: TransactionSql, records: readonly StorableRecord[]): Promise<void> {
+  const calls = records.flatMap(({ request }) => {
+    const evaluationId = request.source === 'evaluator' ? evaluationOf(request.properties_folded) : null;
+    return evaluationId === null ? [] : [{ ...request, evaluationId }];
+  });
+  if (calls.length === 0) return;
+  // One transaction at a time: the statement below first changes the spending of the calls that it replaces and then that of
+  // the calls that it adds, each in order but not together, so two of them could wait for each other.
+  await tx`select pg_advisory_xact_lock(hashtext('assay.judge_calls'))`;
+  await tx`
+    insert into assay.judge_calls as c (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
+    select distinct on (e.organization_id, made.request_id)
+           e.organization_id, made.request_id, e.evaluator_id, (made.created_at at time zone 'UTC')::date,
+           coalesce(made.cost_nano, 0), true
+      from unnest(${calls.map((one) => one.organization_id)}::uuid[], ${calls.map((one) => one.request_id)}::text[],
+                  ${calls.map((one) => one.evaluationId)}::int8[],
+                  ${calls.map((one) => one.created_at.toISOString())}::timestamptz[],
+                  ${calls.map((one) => one.cost_nano)}::int8[])
+        as made (organization_id, request_id, evaluation_id, created_at, cost_nano)
+      join assay.evaluations e on e.evaluation_id = made.evaluation_id and e.organization_id = made.organization_id
+     order by e.organization_id, made.request_id
+    on conflict (organization_id, request_id) do update set cost_nano = excluded.cost_nano, is_recorded = true
+      where not c.is_recorded`;
+}
+
+function evaluationOf(properties: string): string | null {
+  const id = (JSON.parse(properties) as Record<string, string>)[FOLDED_PROPERTY];
+  return id !== undefined && EVALUATION_ID.test(id) ? id : null;
+}

@@ -1,0 +1,132 @@
+/**
+ * The ingest role: log entries into Postgres, each exactly once. They come through NATS when there is one, else from the
+ * outboxes of this machine.
+ */
+import { join } from 'node:path';
+import { createCatalog } from '#core/catalog/mod.ts';
+import type { Config } from '#platform/config/mod.ts';
+import { healthApp, serve } from '#platform/http-server/mod.ts';
+import { checkNats, connectNats, type NatsConnection, publicAddresses } from '#platform/nats/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { StreamConsumer } from './consume.ts';
+import { Drain } from './drain.ts';
+import { createReport } from './report.ts';
+import { startPartitionKeeper } from './retention.ts';
+import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
+import { createTokenCounter } from './tokens/mod.ts';
+
+export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
+export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
+
+const POSTGRES_CONNECTIONS = 2;
+/** A batch takes milliseconds; a minute means that something holds the tables. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** Nobody but the operator calls this role. */
+const LOOPBACK = '127.0.0.1';
+
+export type StartIngestOptions = { config: Config; log: Logger; clock: Clock };
+
+/** Where entries come from, until it is stopped. */
+type Source = {
+  /** Rejects while it does not answer. */
+  check(): Promise<unknown>;
+  /** Finishes what it has begun. */
+  stop(): Promise<void>;
+};
+
+type SourceOptions = BatchStoreOptions & { onStored(result: BatchResult): void };
+
+function drainOutboxes(dataDir: string, options: SourceOptions): Source {
+  const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
+  const running = drain.run();
+  options.log.info({ dataDir }, 'ingest reads the outboxes');
+  return {
+    check: async () => {},
+    stop: async () => {
+      drain.stop();
+      await running;
+    },
+  };
+}
+
+async function consumeStream(address: NonNullable<Config['nats']>, source: SourceOptions): Promise<Source> {
+  const { log } = source;
+  const options = { address, name: 'assay-ingest', log };
+  await checkNats(options);
+  // Health is served, and a stop obeyed, also before there is a connection.
+  let connected: { connection: NatsConnection; consumer: StreamConsumer } | null = null;
+  const running = connectNats(options).then((connection) => {
+    connected = { connection, consumer: new StreamConsumer({ ...source, connection }) };
+    return connected.consumer.run();
+  });
+  log.info({ servers: publicAddresses(address) }, 'ingest reads from NATS');
+  return {
+    check: async () => {
+      if (connected === null) throw new Error('not connected');
+      await connected.connection.flush();
+    },
+    stop: async () => {
+      if (connected === null) return;
+      connected.consumer.stop();
+      await running;
+      await connected.connection.close();
+    },
+  };
+}
+
+/**
+ * Starts ingest; `config.databaseUrl` must be set.
+ * @throws Error with one sentence when the schema does not fit, the port is taken, or NATS refuses for good
+ */
+export async function startIngest(options: StartIngestOptions): Promise<Role> {
+  const { config, log, clock } = options;
+  const sql = connectPostgres({
+    url: config.databaseUrl!,
+    max: POSTGRES_CONNECTIONS,
+    applicationName: 'assay-ingest',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  await checkSchema(sql);
+  const metrics = createMetrics('ingest');
+  const { onUncounted, ...report } = createReport(metrics, log);
+  const counter = createTokenCounter({ clock, onFailure: onUncounted });
+  const sourceOptions = {
+    sql,
+    log,
+    clock,
+    catalog: createCatalog(config.models),
+    retentionDays: config.retentionDays,
+    counter,
+    ...report,
+  };
+  const source = await (config.nats === null
+    ? drainOutboxes(config.dataDir, sourceOptions)
+    : consumeStream(config.nats, sourceOptions));
+  const app = healthApp({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
+  const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.ingestPort });
+  log.info({ address: server.url }, 'ingest serves its health');
+  const keeper = startPartitionKeeper({
+    url: config.databaseUrl!,
+    clock,
+    log,
+    retentionDays: config.retentionDays,
+  });
+  return {
+    name: 'ingest',
+    address: server.url,
+    stop: () =>
+      stopInOrder([
+        // 1. What has been begun is stored; the deadline is the caller's.
+        { what: 'Storing what is left', run: source.stop },
+        // 2. Then what it needed.
+        { what: 'Letting go of the token counter', run: counter.close },
+        { what: 'Leaving the partitions', run: keeper.stop },
+        { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
+        { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
+      ]),
+  };
+}

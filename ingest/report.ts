@@ -1,0 +1,40 @@
+import { describeError } from '#core/errors.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
+import type { BatchResult, UnpricedCall } from './store-batch.ts';
+import { createUnpricedReport } from './unpriced.ts';
+
+/** What ingest tells of its work: counters, and lines for the operator. */
+export function createReport(metrics: Metrics, log: Logger) {
+  const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');
+  const deadLetters = metrics.counter('ingest_dead_letters_total', 'Log entries kept as dead letters');
+  const expired = metrics.counter(
+    'ingest_expired_total',
+    'Log entries older than records are kept: not stored',
+  );
+  const estimated = metrics.counter(
+    'ingest_estimated_total',
+    'Records with tokens that were counted here, as their provider gave none',
+  );
+  const unpriced = metrics.counter(
+    'ingest_unpriced_total',
+    'Records with tokens and without a cost, as no price is known for their model',
+  );
+  const reportUnpriced = createUnpricedReport(log);
+  return {
+    onStored: (result: BatchResult): void => {
+      stored.inc(result.stored);
+      expired.inc(result.expired);
+      if (result.deadLetters === 0) return;
+      deadLetters.inc(result.deadLetters);
+      log.error(result, 'entries became dead letters');
+    },
+    onEstimated: (count: number): void => estimated.inc(count),
+    onUnpriced: (calls: UnpricedCall[]): void => {
+      unpriced.inc(calls.length);
+      reportUnpriced(calls);
+    },
+    onUncounted: (error: unknown): void =>
+      log.warn({ error: describeError(error) }, 'cannot count tokens now: records are stored without them'),
+  };
+}

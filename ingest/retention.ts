@@ -1,0 +1,224 @@
+/**
+ * Partitions made ahead and dropped when their time has come. Every ingest process does both at its start and once an
+ * hour, retention under a lock, so that one of them does it at a time.
+ *
+ * A week is dropped in steps, none of which keeps a query or an insert waiting: its partitions are marked, detached one
+ * by one (`concurrently`: who reads them finishes, who comes later does not see them), and dropped together. A process
+ * that dies in between leaves a mark and perhaps a detach that is pending; the next one goes on from there.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/errors.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { ensurePartitions } from './statements.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+
+/** Long enough for the next week to be there whatever happens over a weekend; an empty partition costs nothing. */
+const WEEKS_AHEAD = 2;
+
+/**
+ * How far the clocks of ingest processes may differ: a week is dropped this much later than `isExpired` refuses its
+ * last entry, so that nobody still stores into a week that somebody else drops.
+ */
+const CLOCK_MARGIN_MS = HOUR_MS;
+
+/** Whether an entry is too old to be stored: its partition is dropped or about to be, and must not be made anew. */
+export function isExpired(createdAtMs: number, nowMs: number, retentionDays: number | null): boolean {
+  return retentionDays !== null && createdAtMs < nowMs - retentionDays * DAY_MS;
+}
+
+export type KeepOptions = {
+  /** As the owner of the tables. */
+  url: string;
+  clock: Clock;
+  log: Logger;
+  /** null: nothing is ever dropped. */
+  retentionDays: number | null;
+};
+
+const EVERY_MS = HOUR_MS;
+/** So that processes which started together do not come together for ever. */
+const JITTER = 0.1;
+/** After a failure, mostly a query so long that a detach gave up waiting for it. */
+const RETRY_MS = 60_000;
+
+/** Keeps partitions for as long as the process lives. `stop` cuts off what is under way: the next keeper goes on. */
+export function startPartitionKeeper(options: KeepOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = keep(options, signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function keep(options: KeepOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    let waitMs = EVERY_MS * (1 + JITTER * Math.random());
+    try {
+      const dropped = await keepPartitionsOnce(options, signal);
+      if (dropped !== null && dropped.weeks.length + dropped.deadLetters + dropped.evaluations > 0) {
+        options.log.info(dropped, 'dropped what is older than the retention');
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      waitMs = RETRY_MS;
+      options.log.warn(
+        { error: describeError(error), retryMs: RETRY_MS },
+        'cannot keep the partitions; will try again',
+      );
+    }
+    await sleep(waitMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** What one round of retention removed. */
+export type Dropped = {
+  /** The Mondays of the weeks, as YYYYMMDD. */
+  weeks: string[];
+  claimedRequestIds: number;
+  deadLetters: number;
+  evaluations: number;
+};
+
+/** A statement waits this long for one lock: longer than any query of the API may take, which it may have to outlast. */
+const LOCK_TIMEOUT_MS = 15_000;
+const STATEMENT_TIMEOUT_MS = 60_000;
+
+/**
+ * One round: partitions for this week and the next ones; then, with a retention, what is older is dropped. Null when
+ * another process is at it.
+ * @throws what Postgres threw: a round that failed can be run again, and goes on where it stopped
+ */
+export async function keepPartitionsOnce(
+  options: KeepOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Dropped | null> {
+  const { url, clock, retentionDays } = options;
+  // A connection of its own, for as long as a round takes: waiting for others must not cost ingest one of its few.
+  const sql = connectPostgres({
+    url,
+    max: 1,
+    applicationName: 'assay-partitions',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  const cut = () => void sql.end({ timeout: 0 });
+  signal.addEventListener('abort', cut);
+  try {
+    const nowMs = clock.now();
+    const weeks = Array.from({ length: 1 + WEEKS_AHEAD }, (_, ahead) => new Date(nowMs + ahead * WEEK_MS));
+    await ensurePartitions(sql, weeks);
+    await sql.unsafe(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    const [lock] = await sql`select pg_try_advisory_lock(hashtext('assay.retention')) as taken`;
+    if (lock?.taken !== true) return null;
+    const cutoff =
+      retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
+    await deleteBefore(sql, 'judge_calls', 'counted_at', cutoff);
+    return {
+      weeks: await dropWeeks(sql, cutoff),
+      claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
+      deadLetters: await deleteBefore(sql, 'dead_letters', 'created_at', cutoff),
+      // Of requests that are gone; their scores went with the partitions.
+      evaluations: await deleteBefore(sql, 'evaluations', 'created_at', cutoff),
+    };
+  } finally {
+    signal.removeEventListener('abort', cut);
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** The Monday, 0:00 UTC, that a moment's week begins with. */
+async function weekOf(sql: Sql, momentMs: number): Promise<Date> {
+  const [row] = await sql<{ monday: Date }[]>`
+    select date_trunc('week', ${new Date(momentMs)}::timestamptz, 'UTC') as monday`;
+  return row!.monday;
+}
+
+const PARENTS = ['requests', 'request_bodies', 'request_properties', 'request_scores'];
+
+/** On a partition that is on its way out. One that an operator detached has none, and is left alone. */
+const MARK = 'Dropped by Assay: older than the retention';
+
+type Partition = {
+  parent: string;
+  name: string;
+  week: string;
+  isOld: boolean;
+  isAttached: boolean;
+  /** A detach began, and was cut off. */
+  isPending: boolean;
+  isMarked: boolean;
+};
+
+async function listPartitions(sql: Sql, cutoff: Date | null): Promise<Partition[]> {
+  return await sql<Partition[]>`
+    select parent, relname as name, week, coalesce(to_date(week, 'YYYYMMDD')::timestamp at time zone 'UTC' < ${cutoff}, false) as "isOld",
+           inhrelid is not null as "isAttached", coalesce(inhdetachpending, false) as "isPending",
+           obj_description(c.oid, 'pg_class') is not distinct from ${MARK} as "isMarked"
+      from unnest(${PARENTS}::text[]) with ordinality as parents (parent, place)
+      join pg_class c on relname ~ ('^' || parent || '_w[0-9]{8}$') and relnamespace = 'assay'::regnamespace
+      cross join lateral right(relname, 8) as week
+      left join pg_inherits on inhrelid = c.oid
+     where relkind = 'r'
+     order by week, place`;
+}
+
+/** Drops the weeks that lie wholly before `cutoff`, and finishes those that were begun. Returns the weeks. */
+async function dropWeeks(sql: Sql, cutoff: Date | null): Promise<string[]> {
+  const partitions = await listPartitions(sql, cutoff);
+  // First, because a table detaches one partition at a time.
+  for (const { parent, name } of partitions.filter(({ isPending }) => isPending)) {
+    await sql`alter table ${sql(`assay.${parent}`)} detach partition ${sql(`assay.${name}`)} finalize`;
+  }
+  const dropped: string[] = [];
+  const ours = partitions.filter(({ isAttached, isMarked }) => isAttached || isMarked);
+  for (const [week, ofWeek] of Map.groupBy(ours, (partition) => partition.week)) {
+    const isBegun = ofWeek.some(
+      ({ isAttached, isPending, isMarked }) => isMarked && (!isAttached || isPending),
+    );
+    if (!isBegun && !ofWeek[0]!.isOld) continue;
+    await dropWeek(sql, ofWeek);
+    dropped.push(week);
+  }
+  return dropped;
+}
+
+async function dropWeek(sql: Sql, partitions: readonly Partition[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    for (const { name } of partitions) await tx.unsafe(`comment on table assay.${name} is '${MARK}'`);
+  });
+  for (const { parent, name, isAttached, isPending } of partitions) {
+    if (!isAttached || isPending) continue;
+    await sql`alter table ${sql(`assay.${parent}`)} detach partition ${sql(`assay.${name}`)} concurrently`;
+  }
+  // Together, so that a week is there or gone. Nobody uses the tables any more.
+  await sql`drop table ${sql(partitions.map(({ name }) => `assay.${name}`))}`;
+}
+
+/** So few that a statement takes milliseconds, and vacuum and replicas keep up. */
+const DELETED_AT_ONCE = 5_000;
+
+/** Deletes the rows older than `cutoff`, a batch at a time. Returns how many there were. */
+async function deleteBefore(
+  sql: Sql,
+  table: 'claimed_request_ids' | 'dead_letters' | 'evaluations' | 'judge_calls',
+  column: string,
+  cutoff: Date | null,
+): Promise<number> {
+  if (cutoff === null) return 0;
+  for (let total = 0; ; ) {
+    const { count } = await sql`
+      delete from ${sql(`assay.${table}`)} where ctid = any(array(
+        select ctid from ${sql(`assay.${table}`)} where ${sql(column)} < ${cutoff}
+         order by ${sql(column)} limit ${DELETED_AT_ONCE}))`;
+    total += count;
+    if (count < DELETED_AT_ONCE) return total;
+  }
+}

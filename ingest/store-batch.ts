@@ -1,0 +1,215 @@
+/**
+ * Stores a batch of log entries in one transaction, wherever they come from. A batch that Postgres refuses is halved
+ * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
+ */
+import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+import { describeError } from '#core/errors.ts';
+import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
+import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
+import { estimateUsage } from './estimate-usage.ts';
+import { countJudgeCalls } from './judge-calls.ts';
+import { isExpired } from './retention.ts';
+import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
+import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
+import type { TokenCounter } from './tokens/mod.ts';
+
+/** An entry, and where it was read: what a dead letter names. */
+export type BatchEntry = RawEntry & { origin: string };
+
+/** An entry, and what becomes of it. */
+type ItemWith<Record> = { entry: BatchEntry } & (
+  | { fate: 'record'; record: Record }
+  | { fate: 'dead letter'; reason: string }
+  | { fate: 'expired' }
+);
+type Item = ItemWith<StorableRecord>;
+
+export type Batch = {
+  entries: BatchEntry[];
+  /**
+   * Runs in the transaction that stores `entries[first, end)`: for what must change together with them. What it throws
+   * undoes the transaction and reaches the caller of `store`.
+   */
+  alongside?(tx: TransactionSql, first: number, end: number): Promise<void>;
+};
+
+export type BatchResult = {
+  stored: number;
+  deadLetters: number;
+  /** Older than records are kept: not stored, as their week is dropped or about to be. */
+  expired: number;
+};
+
+export type UnpricedCall = { provider: string; model: string };
+
+export type BatchStoreOptions = {
+  sql: Sql;
+  log: Logger;
+  clock: Clock;
+  /** What calls cost; absent: by the registry alone. */
+  catalog?: Pick<Catalog, 'costOf'>;
+  /** Counts what providers did not; absent: those tokens stay unknown. */
+  counter?: Pick<TokenCounter, 'count'>;
+  /** Told how many records were stored with tokens that were counted here. */
+  onEstimated?(count: number): void;
+  /** Told of stored calls that have tokens and no known price. */
+  onUnpriced?(calls: UnpricedCall[]): void;
+  /** How long records are kept; null: for ever. */
+  retentionDays: number | null;
+};
+
+/** Thrown by `alongside` when the entries have been stored by another process: the batch is void, not refused. */
+export class BatchOvertakenError extends Error {}
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Stores batches; keeps in mind which partitions exist. */
+export class BatchStore {
+  readonly #options: BatchStoreOptions;
+  readonly #weeks = new Set<number>();
+  /** The last batch held records that were there already, as after a redelivery: more of them may follow. */
+  #meetsKnown = false;
+
+  constructor(options: BatchStoreOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Stores a batch whole.
+   * @throws what `alongside` threw, or what Postgres threw when it is away: then what was not stored yet can be stored
+   *   by calling this again
+   */
+  async store(batch: Batch): Promise<BatchResult> {
+    const items = batch.entries.map((entry) => this.#prepare(entry));
+    return await this.#storeItems(batch, await this.#estimate(items), 0);
+  }
+
+  readonly #onBadFilter: OnBadFilter = (evaluatorId, error) => {
+    const { log } = this.#options;
+    log.error(
+      { evaluatorId, error: describeError(error) },
+      "an online evaluator's filter cannot be carried out",
+    );
+  };
+
+  /** Stores `items`, which are those of the batch from `first` on. */
+  async #storeItems(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
+    try {
+      return await this.#storeTogether(batch, items, first);
+    } catch (error) {
+      if (error instanceof BatchOvertakenError || isPassing(error) || items.length === 0) throw error;
+      if (items.length === 1) {
+        const reason = `Postgres refused the record: ${describeError(error)}`;
+        this.#options.log.error(
+          { origin: items[0]!.entry.origin, reason, code: (error as { code?: string }).code },
+          'an entry becomes a dead letter',
+        );
+        return await this.#storeTogether(
+          batch,
+          [{ entry: items[0]!.entry, fate: 'dead letter', reason }],
+          first,
+        );
+      }
+      const middle = items.length >> 1;
+      const before = await this.#storeItems(batch, items.slice(0, middle), first);
+      const after = await this.#storeItems(batch, items.slice(middle), first + middle);
+      return {
+        stored: before.stored + after.stored,
+        deadLetters: before.deadLetters + after.deadLetters,
+        expired: before.expired + after.expired,
+      };
+    }
+  }
+
+  async #storeTogether(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
+    const records = items.flatMap((item) => (item.fate === 'record' ? [item.record] : []));
+    const letters = items.flatMap((item) =>
+      item.fate === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
+    );
+    await this.#ensurePartitions(records);
+    await this.#insert(records, (insert) =>
+      this.#options.sql.begin(async (tx) => {
+        await batch.alongside?.(tx, first, first + items.length);
+        for (const letter of letters) await insertDeadLetter(tx, letter);
+        const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
+        await countJudgeCalls(tx, records);
+        const isAnyKnown = added < records.length;
+        if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
+        return added;
+      }),
+    );
+    const deadLetters = letters.length;
+    const estimated = records.filter(({ request }) => request.usage_estimated).length;
+    if (estimated > 0) this.#options.onEstimated?.(estimated);
+    const unpriced = records.flatMap(unpricedCall);
+    if (unpriced.length > 0) this.#options.onUnpriced?.(unpriced);
+    return { stored: records.length, deadLetters, expired: items.length - records.length - deadLetters };
+  }
+
+  /** `write` runs a transaction, twice when records that were taken for new are there already. */
+  async #insert(records: StorableRecord[], write: (insert: InsertRecords) => Promise<number>): Promise<void> {
+    if (!this.#meetsKnown) {
+      try {
+        await write(insertNewRecords);
+        return;
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      }
+    }
+    this.#meetsKnown = (await write(insertRecords)) < records.length;
+  }
+
+  #prepare(entry: BatchEntry): ItemWith<BuiltRecord> {
+    const { clock, retentionDays, catalog } = this.#options;
+    try {
+      const record = buildRecord(entry, catalog);
+      const isTooOld = isExpired(record.request.created_at.getTime(), clock.now(), retentionDays);
+      return isTooOld ? { entry, fate: 'expired' } : { entry, fate: 'record', record };
+    } catch (error) {
+      return { entry, fate: 'dead letter', reason: describeError(error) };
+    }
+  }
+
+  /** The same items, their records with what was counted here. */
+  async #estimate(items: readonly ItemWith<BuiltRecord>[]): Promise<Item[]> {
+    const { counter, catalog = BUILT_IN_CATALOG } = this.#options;
+    if (counter === undefined) return [...items];
+    const built = items.flatMap((item) => (item.fate === 'record' ? [item.record] : []));
+    const records = (await estimateUsage(built, counter, catalog)).values();
+    return items.map((item) => (item.fate === 'record' ? { ...item, record: records.next().value! } : item));
+  }
+
+  async #ensurePartitions(records: StorableRecord[]): Promise<void> {
+    const missing = new Map<number, Date>();
+    for (const { request } of records) {
+      const week = weekOf(request.created_at);
+      if (!this.#weeks.has(week)) missing.set(week, request.created_at);
+    }
+    if (missing.size === 0) return;
+    await ensurePartitions(this.#options.sql, [...missing.values()]);
+    for (const week of missing.keys()) this.#weeks.add(week);
+  }
+}
+
+function unpricedCall({ request }: StorableRecord): UnpricedCall[] {
+  const isUnpriced = request.cost_nano === null && request.total_tokens !== null;
+  return isUnpriced ? [{ provider: request.provider, model: request.model }] : [];
+}
+
+const WEEK_MS = 7 * 24 * 3_600_000;
+/** 1 January 1970 was a Thursday; partitions begin on Mondays. */
+const MONDAY_OFFSET_MS = 3 * 24 * 3_600_000;
+
+function weekOf(moment: Date): number {
+  return Math.floor((moment.getTime() + MONDAY_OFFSET_MS) / WEEK_MS);
+}
+
+/** Failures that pass: Postgres away or out of a resource, deadlocks, cancelled statements. The batch is tried again. */
+export function isPassing(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return isStoreUnavailable(error) || (typeof code === 'string' && /^(40|53|55P03|57014)/.test(code));
+}

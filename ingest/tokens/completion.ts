@@ -1,0 +1,26 @@
+/** What of an answer a model wrote. */
+import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { type Countable, TextCollector } from './text-collector.ts';
+
+/**
+ * The text, reasoning and tool calls of an answer in any dialect: chat completions, completions, Messages, Responses.
+ * Null when it has none of them. Reasoning that a provider keeps to itself cannot be counted.
+ */
+export function countableAnswer({ choices, content, output }: JsonObject): Countable | null {
+  const collector = new TextCollector();
+  if (Array.isArray(choices)) for (const choice of choices) addChoice(collector, choice);
+  else collector.add(content ?? output);
+  return collector.countable();
+}
+
+function addChoice(collector: TextCollector, choice: unknown): void {
+  if (!isObject(choice)) return;
+  collector.add(choice.message);
+  collector.add(choice.text);
+}
+
+/** Whether an answer is one of embeddings, or what is left of one whose caller wanted it in no record. */
+export function isEmbeddings({ object, data }: JsonObject): boolean {
+  if (object !== 'list') return false;
+  return data === undefined || (Array.isArray(data) && isObject(data[0]) && data[0].embedding !== undefined);
+}

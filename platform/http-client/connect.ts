@@ -1,0 +1,55 @@
+/** Opens connections to one address. */
+import { connect as connectTcp, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import {
+  type HttpProxy,
+  type Opening,
+  type OpeningHearing,
+  openThroughProxy,
+  PROBE_MS,
+  whenOpen,
+} from '../proxy/mod.ts';
+
+/** What opens connections to one address. */
+export type Connector = {
+  /** Whether they lead through a proxy. */
+  isProxied: boolean;
+  /** Begins to open one. */
+  open(hear: OpeningHearing): Opening;
+};
+
+/**
+ * Makes what opens connections to an origin: `https://host:port` or `http://host:port`.
+ * @param proxy null: connections are made directly
+ */
+export function connectorTo(origin: string, proxy: HttpProxy | null): Connector {
+  const { protocol, hostname, port } = new URL(origin);
+  const isTls = protocol === 'https:';
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (isTls ? 443 : 80) };
+  // The last one spares the next connection half of its handshake.
+  let session: Buffer | undefined;
+  const onSession = (latest: Buffer): void => {
+    session = latest;
+  };
+  const tls = () => ({
+    servername: isIP(target.host) === 0 ? target.host : '',
+    ALPNProtocols: ['http/1.1'],
+    session,
+  });
+  if (proxy !== null) {
+    return {
+      isProxied: true,
+      open: (hear) => openThroughProxy(proxy, { ...target, tls: isTls ? tls() : null, onSession }, hear),
+    };
+  }
+  const options = { ...target, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
+  return {
+    isProxied: false,
+    open: (hear) => {
+      const socket = isTls ? connectTls({ ...options, ...tls() }) : connectTcp(options);
+      if (isTls) socket.on('session', onSession);
+      whenOpen(socket, isTls ? 'secureConnect' : 'connect', hear);
+      return socket;
+    },
+  };
+}

@@ -1,0 +1,206 @@
+/** One connection to a provider: one request at a time, one after the other. */
+import type { Socket } from 'node:net';
+import type { AssayError } from '#core/errors.ts';
+import { NotHttp } from '../http-server/mod.ts';
+import type { Opening } from '../proxy/mod.ts';
+import type { Connector } from './connect.ts';
+import type { Exchange, ProviderTimeouts } from './exchange.ts';
+import {
+  closedEarly,
+  failedHere,
+  fellSilent,
+  notAccepted,
+  notAnswered,
+  notHttp,
+  notReached,
+} from './failures.ts';
+import type { Share } from './fair-queue.ts';
+import type { ResponseHead } from './response-head.ts';
+import { ResponseReader } from './response-reader.ts';
+
+/** Providers' load balancers keep idle connections for a minute and more; a new TLS connection costs 50 ms. */
+const KEEP_ALIVE_MS = 20_000;
+/** A connection that the provider is about to close is not used: a request on its way to it would be lost. */
+const KEEP_ALIVE_MARGIN_MS = 2_000;
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+export type ConnectionOptions = {
+  connector: Connector;
+  timeouts: ProviderTimeouts;
+  /** Milliseconds on a clock that never goes back. */
+  now(): number;
+  /** It can be used again. */
+  onFree(connection: Connection): void;
+  /** Called once, whatever ended it. */
+  onClosed(connection: Connection): void;
+};
+
+/** What a connection waits for, until its deadline. */
+type Phase = 'connecting' | 'asked' | 'answering' | 'free';
+
+export class Connection {
+  /** Whose call it carries, for the pool; null: nobody's. */
+  heldBy: Share<Exchange> | null = null;
+  readonly #options: ConnectionOptions;
+  readonly #opening: Opening;
+  /** Null until it is open. */
+  #socket: Socket | null = null;
+  #phase: Phase = 'connecting';
+  #deadline: number;
+  #exchange: Exchange | null = null;
+  #reader: ResponseReader | null = null;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#deadline = options.now() + options.timeouts.connectMs;
+    this.#opening = options.connector.open({
+      onOpen: (socket) => this.#opened(socket),
+      onClosed: (error) => this.#closed(error),
+    });
+  }
+
+  /** Whether a request may be sent on it now. */
+  get isFree(): boolean {
+    return (
+      this.#phase === 'free' &&
+      this.#deadline > this.#options.now() &&
+      this.#socket!.readable &&
+      this.#socket!.writable
+    );
+  }
+
+  /** Sends a request: on a new connection as soon as it is open, later whenever it is free. */
+  send(exchange: Exchange): void {
+    this.#exchange = exchange;
+    exchange.carriedBy(() => {
+      if (this.#exchange === exchange) this.destroy();
+    });
+    this.#reader = new ResponseReader({
+      onHead: (head) => this.#begins(exchange, head),
+      onBytes: (piece) => exchange.data(piece),
+    });
+    if (this.#socket !== null) this.#write(this.#socket, exchange);
+  }
+
+  /** Gives up what has waited for too long. */
+  checkDeadline(): void {
+    if (this.#deadline > this.#options.now()) return;
+    const exchange = this.#exchange;
+    this.destroy();
+    if (exchange === null) return;
+    const { label } = exchange.request;
+    const { connectMs, firstByteMs, idleMs } = this.#options.timeouts;
+    if (this.#phase === 'connecting')
+      exchange.fail(notAccepted(label, connectMs, this.#options.connector.isProxied));
+    else if (this.#phase === 'asked') exchange.fail(notAnswered(label, firstByteMs));
+    else exchange.fail(fellSilent(label, idleMs));
+  }
+
+  /** Closes it at once. What is under way on it hears nothing. */
+  destroy(): void {
+    this.#exchange = null;
+    this.#reader = null;
+    this.#deadline = NEVER;
+    (this.#socket ?? this.#opening).destroy();
+  }
+
+  #opened(socket: Socket): void {
+    this.#socket = socket;
+    let error: Error | null = null;
+    socket.on('data', (piece: Buffer) => this.#received(piece));
+    socket.once('end', () => this.#ended());
+    socket.once('error', (cause) => {
+      error = cause;
+    });
+    socket.once('close', () => this.#closed(error));
+    const exchange = this.#exchange;
+    // The call was given up in the moment in which it could have been sent.
+    if (exchange === null) socket.destroy();
+    else this.#write(socket, exchange);
+  }
+
+  #write(socket: Socket, { bytes: [head, body] }: Exchange): void {
+    this.#phase = 'asked';
+    this.#deadline = this.#options.now() + this.#options.timeouts.firstByteMs;
+    if (body === null) {
+      socket.write(head);
+      return;
+    }
+    socket.cork();
+    socket.write(head);
+    socket.write(body);
+    socket.uncork();
+  }
+
+  #begins(exchange: Exchange, { status, headers }: ResponseHead): void {
+    this.#phase = 'answering';
+    exchange.start({
+      status,
+      headers,
+      stop: () => exchange.abort(),
+      pause: () => {
+        if (this.#exchange !== exchange) return;
+        this.#deadline = NEVER;
+        this.#socket!.pause();
+      },
+      resume: () => {
+        if (this.#exchange !== exchange) return;
+        this.#deadline = this.#options.now() + this.#options.timeouts.idleMs;
+        this.#socket!.resume();
+      },
+    });
+  }
+
+  #received(piece: Buffer): void {
+    const reader = this.#reader;
+    // Bytes that nobody asked for: whose answer they are cannot be known.
+    if (reader === null) {
+      this.destroy();
+      return;
+    }
+    try {
+      const read = reader.push(piece);
+      // Whoever hears of it may have given it up meanwhile.
+      if (this.#reader !== reader) return;
+      if (reader.isWhole) this.#isAnswered(reader.head!, read < piece.length);
+      else if (reader.head !== null && !this.#socket!.isPaused())
+        this.#deadline = this.#options.now() + this.#options.timeouts.idleMs;
+    } catch (error) {
+      this.#fail((label) => (error instanceof NotHttp ? notHttp(label, error) : failedHere(error)));
+    }
+  }
+
+  #isAnswered({ isKept, keptForMs }: ResponseHead, hasMore: boolean): void {
+    const exchange = this.#exchange!;
+    this.#exchange = null;
+    this.#reader = null;
+    const keptMs = Math.min(KEEP_ALIVE_MS, (keptForMs ?? NEVER) - KEEP_ALIVE_MARGIN_MS);
+    // A provider that answers before it has the whole request may not read the rest of it.
+    if (isKept && !hasMore && keptMs > 0 && this.#socket!.writableLength === 0) {
+      this.#phase = 'free';
+      this.#deadline = this.#options.now() + keptMs;
+      if (this.#socket!.isPaused()) this.#socket!.resume();
+      this.#options.onFree(this);
+    } else this.destroy();
+    exchange.end();
+  }
+
+  /** The provider has closed its side. */
+  #ended(): void {
+    const reader = this.#reader;
+    if (this.#exchange !== null && reader?.close() === true) this.#isAnswered(reader.head!, false);
+    else this.#fail((label) => closedEarly(label, null));
+  }
+
+  #closed(error: Error | null): void {
+    this.#fail((label) => (this.#socket !== null ? closedEarly(label, error) : notReached(label, error)));
+    this.#options.onClosed(this);
+  }
+
+  #fail(failure: (label: string) => AssayError): void {
+    const exchange = this.#exchange;
+    this.destroy();
+    exchange?.fail(failure(exchange.request.label));
+  }
+}

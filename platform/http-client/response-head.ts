@@ -1,0 +1,92 @@
+/** The head of an HTTP/1.1 response: status, headers, and how its body ends (RFC 9112, sections 4 to 6 and 9.3). */
+import { lengthOf, NotHttp, optionsOf, parseHeaderLines } from '../http-server/mod.ts';
+import { collectHeaders, type ResponseHeaders } from './response-headers.ts';
+
+/** How the end of a body is known: by its length in bytes, by an empty chunk, by the end of the connection. */
+export type Framing = number | 'chunked' | 'until close';
+
+export type ResponseHead = {
+  status: number;
+  /** Without those that `Connection` names: they were for this connection alone. */
+  headers: ResponseHeaders;
+  framing: Framing;
+  /** Whether the connection may be used again; if so, for how long if the provider said it: milliseconds. */
+  isKept: boolean;
+  keptForMs: number | null;
+};
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
+/** What a response begins with, before its status: anything else is another protocol. */
+const BEGINNING = 'HTTP/1.';
+/** The statuses that HTTP has (RFC 9110, section 15). */
+const LARGEST_STATUS = 599;
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+const NO_STATUS_LINE = 'the status line is not one of HTTP/1.1';
+const TIMEOUT_OPTION = /(?:^|[,;\s])timeout=(\d{1,6})/i;
+
+/**
+ * Checks the beginning of a head whose end has not come, so that what will never be one is refused at once: another
+ * protocol, such as HTTP/2, or lines that end without a carriage return.
+ * @param from where the head begins
+ * @param checkedTo so far it was checked before
+ * @throws NotHttp
+ */
+export function checkBeginning(bytes: Buffer, from: number, checkedTo: number): void {
+  const firstFeed = bytes.indexOf(LINE_FEED, from);
+  if (firstFeed < 0) {
+    const begun = bytes.toString('latin1', from, from + BEGINNING.length);
+    if (!BEGINNING.startsWith(begun)) throw new NotHttp(NO_STATUS_LINE);
+    return;
+  }
+  const lineEnd = bytes[firstFeed - 1] === CARRIAGE_RETURN ? firstFeed - 1 : firstFeed;
+  if (firstFeed >= checkedTo && !STATUS_LINE.test(bytes.toString('latin1', from, lineEnd)))
+    throw new NotHttp(NO_STATUS_LINE);
+  for (let feed = bytes.indexOf(LINE_FEED, checkedTo); feed >= 0; feed = bytes.indexOf(LINE_FEED, feed + 1))
+    if (bytes[feed - 1] !== CARRIAGE_RETURN) throw new NotHttp('a line does not end in CR LF');
+}
+
+/**
+ * Reads a head.
+ * @param text without the empty line at its end, a character for each byte
+ * @throws NotHttp
+ */
+export function parseResponseHead(text: string): ResponseHead {
+  const lines = text.split('\r\n');
+  const statusLine = STATUS_LINE.exec(lines[0]!);
+  if (statusLine === null) throw new NotHttp(NO_STATUS_LINE);
+  const status = Number(statusLine[2]);
+  if (status > LARGEST_STATUS) throw new NotHttp(`its status ${status} is none that HTTP has`);
+  const headers = collectHeaders(parseHeaderLines(lines));
+  const connection = optionsOf(headers.connection);
+  const framing = framingOf(status, headers);
+  // A length beside chunks, or chunks in HTTP/1.0, are a sign of readers that disagree: the connection is not used again
+  // (RFC 9112, sections 6.1 and 6.3).
+  const isAmbiguous =
+    headers['transfer-encoding'] !== undefined &&
+    (headers['content-length'] !== undefined || statusLine[1] === '0');
+  const isKept =
+    framing !== 'until close' &&
+    !isAmbiguous &&
+    !connection.includes('close') &&
+    (statusLine[1] === '1' || connection.includes('keep-alive'));
+  const keptForMs = keptFor(headers['keep-alive']);
+  for (const name of connection) delete headers[name];
+  return { status, headers, framing, isKept, keptForMs };
+}
+
+function framingOf(status: number, headers: ResponseHeaders): Framing {
+  if (status < 200 || status === 204 || status === 304) return 0;
+  const codings = optionsOf(headers['transfer-encoding']);
+  if (codings.length > 0) {
+    if (codings.length === 1 && codings[0] === 'chunked') return 'chunked';
+    throw new NotHttp('its transfer-encoding is not chunked alone');
+  }
+  const length = headers['content-length'];
+  return length === undefined ? 'until close' : lengthOf(length);
+}
+
+function keptFor(value: string | undefined): number | null {
+  const seconds = value === undefined ? undefined : TIMEOUT_OPTION.exec(value)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1_000;
+}

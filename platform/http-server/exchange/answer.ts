@@ -1,0 +1,264 @@
+/** Writes the answer to one request. */
+import type { Socket } from 'node:net';
+import { lengthOf } from '../../http-message/mod.ts';
+import { formatAnswerHead } from './answer-head.ts';
+import { type BodyWriter, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
+import type { RequestHead } from './request-head.ts';
+
+/** Head and body are copied into one buffer up to this size, which is cheaper than a second write. */
+const ONE_WRITE_BYTES = 16 * 1024;
+/** A large answer is handed to the socket piece by piece, so that it shows whether its client reads. */
+const PIECE_BYTES = 256 * 1024;
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const LINE_BREAK = Buffer.from('\r\n');
+/** Behind the bytes of a last chunk. */
+const END_OF_CHUNKS = Buffer.concat([LINE_BREAK, LAST_CHUNK]);
+const NOTHING = new Uint8Array(0);
+
+export type AnswerOptions = {
+  socket: Socket;
+  request: Pick<RequestHead, 'method' | 'isCurrent' | 'isKept'>;
+  /** Seconds that the connection is kept for behind it; null: it is to end. Asked when the head is written. */
+  keptForS(): number | null;
+  /** The moment, as `Date` has it. */
+  date(): string;
+  /** What comes next waits for the client to take what was sent. */
+  onWait(): void;
+  /** It has. */
+  onGoOn(): void;
+  /** All of it was handed to the socket. */
+  onEnd(): void;
+};
+
+export class Answer implements BodyWriter {
+  readonly #options: AnswerOptions;
+  #head: string | null = null;
+  #hasBegun = false;
+  #isOver = false;
+  #endsConnection = false;
+  #isChunked = false;
+  #isWaiting = false;
+  #hearDrain: (() => void) | null = null;
+  #hearClose: (() => void)[] = [];
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+  }
+
+  /** Something of it was sent. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  /** All of it was, or nothing more will be. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Its end is the end of the connection. */
+  get endsConnection(): boolean {
+    return this.#endsConnection;
+  }
+
+  /**
+   * Sends a response, or begins to.
+   * @throws Error for headers that are none; then nothing was sent
+   */
+  send(response: Response): void {
+    const sendable = sendableOf(response);
+    if (this.#isOver) {
+      if (sendable.body instanceof ReadableStream) void sendable.body.cancel();
+      return;
+    }
+    const bytes = bytesOf(sendable.body);
+    if (bytes === null) this.#begin(sendable);
+    else this.#sendWhole(sendable, bytes);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#isOver || bytes.length === 0) return true;
+    return this.#handed(this.#writeOut(bytes, this.#isChunked ? LINE_BREAK : NOTHING));
+  }
+
+  end(last: Uint8Array = NOTHING): void {
+    if (this.#isOver) return;
+    const closing = last.length === 0 ? LAST_CHUNK : END_OF_CHUNKS;
+    this.#writeOut(last, this.#isChunked ? closing : NOTHING);
+    this.#finish();
+  }
+
+  /** Returns whether the socket has room for more. */
+  #writeOut(bytes: Uint8Array, closing: Uint8Array): boolean {
+    const { socket } = this.#options;
+    const head = this.#takeHead();
+    const opening = this.#isChunked && bytes.length > 0 ? `${head}${bytes.length.toString(16)}\r\n` : head;
+    const size = opening.length + bytes.length + closing.length;
+    if (size === 0) return true;
+    if (size <= ONE_WRITE_BYTES) {
+      const whole = Buffer.allocUnsafe(size);
+      whole.write(opening, 'latin1');
+      whole.set(bytes, opening.length);
+      whole.set(closing, size - closing.length);
+      return socket.write(whole);
+    }
+    socket.cork();
+    if (opening !== '') socket.write(opening, 'latin1');
+    const hasRoom = socket.write(bytes);
+    if (closing.length > 0) socket.write(closing);
+    socket.uncork();
+    return hasRoom;
+  }
+
+  flushHeaders(): void {
+    if (this.#isOver) return;
+    const head = this.#takeHead();
+    if (head !== '') this.#options.socket.write(head, 'latin1');
+  }
+
+  onDrain(hear: () => void): void {
+    this.#hearDrain = hear;
+  }
+
+  onClose(hear: () => void): void {
+    this.#hearClose.push(hear);
+  }
+
+  /** The socket has room again. */
+  drained(): void {
+    if (this.#isOver) return;
+    if (this.#isWaiting) this.#options.onGoOn();
+    this.#isWaiting = false;
+    this.#hearDrain?.();
+  }
+
+  /** The connection has ended. */
+  breakOff(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#close();
+  }
+
+  #sendWhole({ status, pairs }: Sendable, bytes: Uint8Array): void {
+    const { socket, request } = this.#options;
+    const isHead = request.method === 'HEAD';
+    const length = isHead && bytes.length === 0 ? toldLength(pairs) : bytes.length;
+    const head = this.#formatHead(status, pairs, hasNoBody(status) ? null : length);
+    this.#hasBegun = true;
+    if (isHead || hasNoBody(status) || bytes.length === 0) socket.write(head, 'latin1');
+    else if (head.length + bytes.length <= ONE_WRITE_BYTES) {
+      const whole = Buffer.allocUnsafe(head.length + bytes.length);
+      whole.write(head, 'latin1');
+      whole.set(bytes, head.length);
+      socket.write(whole);
+    } else {
+      socket.cork();
+      socket.write(head, 'latin1');
+      this.#sendPieces(bytes, 0);
+      socket.uncork();
+      return;
+    }
+    this.#finish();
+  }
+
+  #sendPieces(bytes: Uint8Array, from: number): void {
+    const { socket } = this.#options;
+    for (let at = from; at < bytes.length && !this.#isOver; ) {
+      const hasRoom = this.#handed(socket.write(bytes.subarray(at, at + PIECE_BYTES)));
+      at += PIECE_BYTES;
+      if (hasRoom || at >= bytes.length) continue;
+      this.onDrain(() => this.#sendPieces(bytes, at));
+      return;
+    }
+    if (!this.#isOver) this.#finish();
+  }
+
+  /** Passes on what the socket said of a write: whether it has room for more. */
+  #handed(hasRoom: boolean): boolean {
+    if (!hasRoom && !this.#isWaiting) {
+      this.#isWaiting = true;
+      this.#options.onWait();
+    }
+    return hasRoom;
+  }
+
+  #begin({ status, pairs, body }: Sendable): void {
+    const { request } = this.#options;
+    const isHeadAlone = request.method === 'HEAD' || hasNoBody(status);
+    this.#isChunked = request.isCurrent && !isHeadAlone;
+    this.#head = this.#formatHead(status, pairs, this.#isChunked ? 'chunked' : null);
+    if (isHeadAlone) {
+      this.end();
+      if (body instanceof ReadableStream) void body.cancel();
+    } else if (body instanceof ReadableStream) void this.#copy(body);
+    else (body as Exclude<ReplyBody, null | string | Uint8Array | ReadableStream>).pipe(this);
+  }
+
+  #formatHead(status: number, pairs: Sendable['pairs'], framing: number | 'chunked' | null): string {
+    const { keptForS, date, request } = this.#options;
+    // To one that knows no chunks, the end of the connection is the end of the body.
+    const endsItself = framing === null && request.method !== 'HEAD' && !hasNoBody(status);
+    const seconds = request.isKept && !endsItself ? keptForS() : null;
+    this.#endsConnection = seconds === null;
+    return formatAnswerHead({ status, pairs, framing, keptForS: seconds, date: date() });
+  }
+
+  #takeHead(): string {
+    const head = this.#head;
+    if (head === null) return '';
+    this.#head = null;
+    this.#hasBegun = true;
+    return head;
+  }
+
+  /** As fast as the client reads. What breaks in the middle ends the connection: no end that looks like one. */
+  async #copy(stream: ReadableStream<Uint8Array>): Promise<void> {
+    const reader = stream.getReader();
+    let wake = (): void => {};
+    this.onDrain(() => wake());
+    this.onClose(() => {
+      wake();
+      void reader.cancel().catch(() => {});
+    });
+    try {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (this.#isOver) return;
+        if (done) break;
+        if (this.write(value)) continue;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      this.end();
+    } catch {
+      this.#options.socket.destroy();
+    }
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#close();
+    this.#options.onEnd();
+  }
+
+  #close(): void {
+    for (const hear of this.#hearClose.splice(0)) hear();
+  }
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** Who answers a HEAD may leave the body out, and say how long it would be. */
+function toldLength(pairs: Sendable['pairs']): number {
+  for (const [name, value] of pairs) if (name.toLowerCase() === 'content-length') return lengthOf(value);
+  return 0;
+}
+
+/** Null: it comes into being bit by bit. */
+function bytesOf(body: ReplyBody): Uint8Array | null {
+  if (body === null) return NOTHING;
+  if (typeof body === 'string') return Buffer.from(body);
+  return body instanceof Uint8Array ? body : null;
+}

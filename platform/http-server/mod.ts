@@ -1,0 +1,27 @@
+/** HTTP for every role: serving an app, reading bodies, health routes; and the grammar that those who call share. */
+
+export {
+  ChunkedReader,
+  GatheredBytes,
+  isHeaderText,
+  joinBytes,
+  lengthOf,
+  NotHttp,
+  optionsOf,
+  parseHeaderLines,
+} from '../http-message/mod.ts';
+export { type HealthOptions, healthApp, healthRoutes } from '../observability/health.ts';
+export { bearerToken } from './bearer.ts';
+export { warningBound, watchConnections } from './bound.ts';
+export { onlyCredential, requireSingleCredentials } from './credentials.ts';
+export {
+  type BodySource,
+  type BodyWriter,
+  type Client,
+  clientOf,
+  Reply,
+  rawHeadersOf,
+  readBody,
+} from './exchange/mod.ts';
+export { type KnownPorts, notFoundSentence, SERVED_PATHS } from './other-port.ts';
+export { type HttpServer, type ServeOptions, serve } from './serve.ts';

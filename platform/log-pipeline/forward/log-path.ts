@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import type { Config } from '../../config/mod.ts';
+import { checkNats } from '../../nats/mod.ts';
+import type { Logger } from '../../observability/log.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Clock } from '../../process/clock.ts';
+import { newRequestId } from '../../process/ids.ts';
+import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
+import { startForwarder } from './thread.ts';
+
+export type LogPath = {
+  outbox: Outbox;
+  /**
+   * Closes the outbox, and, with a broker, waits until all of it is stored; until `stopBy` on the monotonic clock, or a
+   * second when that has come. What is left then is stored later.
+   */
+  close(stopBy: number): Promise<void>;
+};
+
+export type LogPathOptions = {
+  config: Pick<Config, 'dataDir' | 'outbox' | 'nats' | 'logLevel'>;
+  /** The role that writes: for the log, and for who looks at the broker's connections. */
+  role: string;
+  log: Logger;
+  metrics: Metrics;
+  clock: Clock;
+};
+
+/** For what was just committed to arrive, when calls took all the time that there was to stop. */
+const LEAST_FORWARDING_MS = 1_000;
+
+/**
+ * Opens what a role that makes log entries writes them to: an outbox of its own, and, when there is a broker, the
+ * forwarder that empties it. Without one, ingest reads the outbox on this machine.
+ * @throws Error with a sentence when the directory cannot be written, or NATS refuses for good
+ */
+export async function openLogPath({ config, role, log, metrics, clock }: LogPathOptions): Promise<LogPath> {
+  const { nats } = config;
+  if (nats !== null) await checkNats({ address: nats, name: `assay-${role}`, log });
+  const root = join(config.dataDir, 'outbox');
+  const ownId = newRequestId();
+  const outbox = await openOutbox({ root, id: ownId, ...config.outbox, log });
+  metrics.countedElsewhere(
+    'not_logged_total',
+    'Entries that could not be kept since the start: the outbox was full or failing',
+    () => outbox.refused,
+  );
+  if (nats === null) return { outbox, close: () => outbox.close() };
+  const forwarder = startForwarder({ address: nats, root, ownId, role, logLevel: config.logLevel }, log);
+  metrics.readOnDemand(
+    'forwarder_unconfirmed',
+    'Messages in NATS that are not known to be in Postgres',
+    () => forwarder.state.unconfirmed,
+  );
+  return {
+    outbox,
+    close: async (stopBy) => {
+      await outbox.close();
+      const waitingBytes = await bytesBelow(root);
+      const leftMs = waitingBytes === 0 ? 0 : stopBy - clock.monotonic();
+      const deadlineMs = Math.max(LEAST_FORWARDING_MS, leftMs);
+      if ((await forwarder.stop(deadlineMs)) || waitingBytes === 0) return;
+      log.warn(
+        { deadlineMs },
+        'not all log entries have arrived in Postgres; the rest is forwarded after the next start',
+      );
+    },
+  };
+}

@@ -1,0 +1,65 @@
+/** From what was read of an outbox to the messages that carry it. Pure. */
+import {
+  ENTRIES_OVERHEAD_BYTES,
+  encodeDamage,
+  encodeEntries,
+  encodeParts,
+  type PlacedEntry,
+  placedSize,
+} from '../../nats/mod.ts';
+import type { ReadResult } from '../outbox/mod.ts';
+
+/** A message, and the id by which a repetition of it is recognised. */
+export type OutgoingMessage = { id: string; payload: Buffer };
+
+/** Several small entries share a message up to here: large enough that its own cost is spread, small enough to store at once. */
+const SHARED_MESSAGE_BYTES = 256 * 1024;
+
+/** Packs what was read, in order, into messages of at most `maxBytes`. Only an entry that is larger alone is cut. */
+export function* packMessages(
+  outboxId: string,
+  read: Pick<ReadResult, 'entries' | 'damage'>,
+  maxBytes: number,
+): Generator<OutgoingMessage> {
+  const shared = Math.min(SHARED_MESSAGE_BYTES, maxBytes);
+  let group: PlacedEntry[] = [];
+  let size = ENTRIES_OVERHEAD_BYTES;
+  for (const entry of read.entries) {
+    const added = placedSize(entry);
+    if (group.length > 0 && size + added > shared) {
+      yield entriesMessage(outboxId, group);
+      group = [];
+      size = ENTRIES_OVERHEAD_BYTES;
+    }
+    if (ENTRIES_OVERHEAD_BYTES + added > maxBytes) yield* partMessages(outboxId, entry, maxBytes);
+    else {
+      group.push(entry);
+      size += added;
+    }
+  }
+  if (group.length > 0) yield entriesMessage(outboxId, group);
+  if (read.damage !== null) {
+    const { segment, offset } = read.damage.position;
+    yield {
+      id: `${outboxId}/${segment}/${offset}/damage`,
+      payload: encodeDamage(outboxId, read.damage, maxBytes),
+    };
+  }
+}
+
+function entriesMessage(outboxId: string, entries: PlacedEntry[]): OutgoingMessage {
+  const { segment, offset } = entries[0]!.position;
+  return {
+    id: `${outboxId}/${segment}/${offset}+${entries.length}`,
+    payload: encodeEntries(outboxId, entries),
+  };
+}
+
+function* partMessages(outboxId: string, entry: PlacedEntry, maxBytes: number): Generator<OutgoingMessage> {
+  const { segment, offset } = entry.position;
+  let index = 0;
+  for (const payload of encodeParts(outboxId, entry, maxBytes)) {
+    yield { id: `${outboxId}/${segment}/${offset}#${index}`, payload };
+    index += 1;
+  }
+}

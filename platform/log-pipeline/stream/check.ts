@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConnectNatsOptions, connectOnce } from '../../nats/connect.ts';
+import { declareLogStream, NoJetStreamError } from './log-stream.ts';
+
+/** A server that has just been started takes connections a moment before JetStream answers. */
+const JETSTREAM_GRACE_MS = 2_000;
+const RETRY_MS = 200;
+
+/**
+ * Looks at the servers once, at the start of a role, so that what waiting cannot mend is told then and there. Servers that
+ * cannot be reached are no reason not to start: entries wait in the outbox.
+ * @throws NatsRefusalError with a sentence: credentials refused, no JetStream, or a stream that would lose entries
+ */
+export async function checkNats(options: ConnectNatsOptions): Promise<void> {
+  const connection = await connectOnce(options);
+  if (connection === null) return;
+  const deadline = performance.now() + JETSTREAM_GRACE_MS;
+  try {
+    for (;;) {
+      try {
+        await declareLogStream(connection);
+        return;
+      } catch (error) {
+        if (!(error instanceof NoJetStreamError) || performance.now() > deadline) throw error;
+        await sleep(RETRY_MS);
+      }
+    }
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * The JetStream stream that log entries travel in, and the consumer that ingest reads it through. Both are declared by
+ * whoever comes first, always the same.
+ *
+ * A work queue: what ingest has stored is gone from it. `discard: new`, because the default drops the oldest entries
+ * without a word when it is full. No limit of age, for the same reason. The queue is only the way: a gateway keeps its
+ * entries until the consumer's acknowledgements have passed them (platform/log-pipeline/forward), so a stream that is lost loses nothing.
+ */
+import {
+  AckPolicy,
+  type ConsumerInfo,
+  DeliverPolicy,
+  DiscardPolicy,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type StreamConfig,
+} from '@nats-io/jetstream';
+import { type NatsConnection, NatsRefusalError } from '../../nats/connect.ts';
+import { newRequestId } from '../../process/ids.ts';
+
+export const LOG_STREAM = 'LOGS';
+export const LOG_SUBJECT = 'assay.logs';
+/**
+ * Each consumer that is made has another name, which begins with this. An acknowledgement says the consumer's name and
+ * the message's number, and whoever holds a message of a stream that was emptied since must not acknowledge the one that
+ * has its number now.
+ */
+const CONSUMER_PREFIX = 'ingest-';
+
+const NANOSECONDS_PER_MS = 1_000_000;
+/** Bounds the stream's disk; an operator may edit it. What does not fit waits in the gateways' outboxes. */
+const MAX_BYTES = 1024 ** 3;
+/** A repetition within this time is recognised by its message id; a later one by Postgres. */
+const DUPLICATE_WINDOW_MS = 120_000;
+/** How long the entries of an ingest process that died wait for another. One that lives asks for more time while it works. */
+export const ACK_WAIT_MS = 6_000;
+/** For all ingest processes together: some of each, and room for those that died with theirs. */
+const MAX_ACK_PENDING = 1_000;
+
+/** JetStream's own numbers: nats-server/server/errors.json. */
+const STREAM_NAME_IN_USE = 10_058;
+/** A work queue has one consumer. */
+const HAS_CONSUMER = [10_099, 10_100];
+const NO_CONSUMER = 10_014;
+const NOT_ENABLED = [10_039, 10_076];
+
+/** What makes the stream safe. Limits of bytes, replicas and placement are the operator's to edit. */
+const ESSENTIAL = {
+  retention: RetentionPolicy.Workqueue,
+  discard: DiscardPolicy.New,
+  max_age: 0,
+  max_msgs: -1,
+  max_msgs_per_subject: -1,
+  max_msg_size: -1,
+} as const satisfies Partial<StreamConfig>;
+
+/** There is no JetStream for us; or not yet, when the server has just been started. */
+export class NoJetStreamError extends NatsRefusalError {}
+
+/** What a forwarder and an ingest process know of the stream when they begin. */
+export type DeclaredStream = {
+  manager: JetStreamManager;
+  /** The consumer's name. It is gone when the stream is, or when it is replaced. */
+  consumer: string;
+};
+
+/**
+ * Declares stream and consumer; harmless when they exist.
+ * @throws NatsRefusalError with a sentence when waiting cannot help: no JetStream, or a stream of this name with settings
+ *   that would lose entries; anything else that is thrown may pass
+ */
+export async function declareLogStream(connection: NatsConnection): Promise<DeclaredStream> {
+  try {
+    const manager = await jetstreamManager(connection);
+    await declareStream(manager);
+    let consumer = await declareConsumer(manager);
+    const { state } = await manager.streams.info(LOG_STREAM);
+    // After a crash of its machine a server may remember acknowledgements of messages that it has lost: their numbers
+    // will be given out again, and new messages must not count as acknowledged.
+    if (consumer.ack_floor.stream_seq > state.last_seq) {
+      await deleteConsumer({ manager, consumer: consumer.name });
+      consumer = await declareConsumer(manager);
+    }
+    return { manager, consumer: consumer.name };
+  } catch (error) {
+    if ((error as Error).name === 'JetStreamNotEnabled' || NOT_ENABLED.includes(codeOf(error) ?? 0)) {
+      throw new NoJetStreamError(
+        'NATS runs without JetStream for this account: start nats-server with -js, or enable it for the account',
+        { cause: error },
+      );
+    }
+    throw error;
+  }
+}
+
+async function declareStream(manager: JetStreamManager): Promise<void> {
+  try {
+    await manager.streams.add({
+      name: LOG_STREAM,
+      subjects: [LOG_SUBJECT],
+      storage: StorageType.File,
+      max_bytes: MAX_BYTES,
+      duplicate_window: DUPLICATE_WINDOW_MS * NANOSECONDS_PER_MS,
+      ...ESSENTIAL,
+    });
+  } catch (error) {
+    if (codeOf(error) !== STREAM_NAME_IN_USE) throw error;
+    const { config } = await manager.streams.info(LOG_STREAM);
+    requireEssentials(config);
+  }
+}
+
+function requireEssentials(config: StreamConfig): void {
+  const wrong = Object.entries(ESSENTIAL)
+    .filter(([name, wanted]) => config[name as keyof typeof ESSENTIAL] !== wanted)
+    .map(([name, wanted]) => `${name} is ${config[name as keyof typeof ESSENTIAL]}, not ${wanted}`);
+  if (!config.subjects?.includes(LOG_SUBJECT)) {
+    wrong.push(`its subjects are ${config.subjects?.join(', ')}, without ${LOG_SUBJECT}`);
+  }
+  if (wrong.length === 0) return;
+  throw new NatsRefusalError(
+    `The NATS stream ${LOG_STREAM} has settings that would lose log entries (${wrong.join('; ')}): remove it or give Assay an account of its own`,
+  );
+}
+
+async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo> {
+  for (;;) {
+    const there = await findLogConsumer(manager);
+    if (there !== null) {
+      requireOurs(there);
+      return there;
+    }
+    try {
+      return await manager.consumers.add(LOG_STREAM, {
+        durable_name: CONSUMER_PREFIX + newRequestId(),
+        ack_policy: AckPolicy.Explicit,
+        deliver_policy: DeliverPolicy.All,
+        ack_wait: ACK_WAIT_MS * NANOSECONDS_PER_MS,
+        max_deliver: -1,
+        max_ack_pending: MAX_ACK_PENDING,
+      });
+    } catch (error) {
+      // Somebody was quicker.
+      if (!HAS_CONSUMER.includes(codeOf(error) ?? 0)) throw error;
+    }
+  }
+}
+
+/** The consumer of the log stream, or null. */
+export async function findLogConsumer(manager: JetStreamManager): Promise<ConsumerInfo | null> {
+  const [consumer] = await manager.consumers.list(LOG_STREAM).next();
+  return consumer ?? null;
+}
+
+function requireOurs({ name, config }: ConsumerInfo): void {
+  const { ack_policy, max_deliver } = config;
+  if (!name.startsWith(CONSUMER_PREFIX)) {
+    throw new NatsRefusalError(
+      `The NATS stream ${LOG_STREAM} has a consumer ${name} that is not Assay's, and can have no other: remove it`,
+    );
+  }
+  if (ack_policy === AckPolicy.Explicit && (max_deliver ?? -1) === -1) return;
+  throw new NatsRefusalError(
+    `The NATS consumer ${name} of the stream ${LOG_STREAM} has settings that would lose log entries (ack_policy is ${ack_policy}, max_deliver is ${max_deliver}): remove it`,
+  );
+}
+
+/**
+ * Whether the consumer waits for a message that is no more. Killed in the middle, a server may remember that an
+ * acknowledged message was removed, and forget that it was acknowledged (seen on 2.9.10): its consumer then asks for it
+ * for ever, and its acknowledgements never pass it. To be asked when they have stood still for longer than a redelivery
+ * takes.
+ */
+export async function waitsForNothing({ manager, consumer }: DeclaredStream): Promise<boolean> {
+  const { ack_floor, num_ack_pending } = await manager.consumers.info(LOG_STREAM, consumer);
+  const { state } = await manager.streams.info(LOG_STREAM);
+  // Before its first acknowledgement a consumer stands at 0, wherever the stream begins.
+  if (ack_floor.consumer_seq === 0) return num_ack_pending > state.messages;
+  if (ack_floor.stream_seq >= state.last_seq) return false;
+  return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
+}
+
+/** Whoever reads or publishes finds no consumer of that name, and begins anew, with what the stream holds. */
+export async function deleteConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
+  try {
+    await manager.consumers.delete(LOG_STREAM, consumer);
+  } catch (error) {
+    // Somebody was quicker.
+    if (codeOf(error) !== NO_CONSUMER) throw error;
+  }
+}
+
+/** JetStream's number of an error; undefined when it is not one of JetStream's. */
+export function codeOf(error: unknown): number | undefined {
+  return error instanceof JetStreamApiError ? error.code : undefined;
+}

@@ -1,0 +1,40 @@
+/**
+ * Tells every process that keys or organizations changed. Postgres tells the same (platform/keys/directory.ts listens to it);
+ * this way reaches processes whose line to Postgres runs through a pooler that drops notifications.
+ */
+import { describeError } from '#core/errors.ts';
+import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
+
+const SUBJECT = 'assay.changes.keys';
+
+/** Announces a change that is committed. Servers that cannot be reached have nobody to tell. */
+export async function announceKeyChange(options: ConnectNatsOptions): Promise<void> {
+  const connection = await connectOnce(options);
+  if (connection === null) return;
+  connection.publish(SUBJECT);
+  await connection.drain();
+}
+
+/** Calls `onChange` at each announcement, and whenever some may have been missed. */
+export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void }): {
+  stop(): Promise<void>;
+} {
+  let connected: NatsConnection | null = null;
+  let isStopped = false;
+  const watch = async (): Promise<void> => {
+    const connection = await connectNats(options);
+    if (isStopped) return connection.close();
+    connected = connection;
+    connection.subscribe(SUBJECT, { callback: () => options.onChange() });
+    for await (const { type } of connection.status()) if (type === 'reconnect') options.onChange();
+  };
+  watch().catch((error: unknown) => {
+    options.log.error({ error: describeError(error) }, 'changes of keys are not heard over NATS');
+  });
+  return {
+    stop: async () => {
+      isStopped = true;
+      await connected?.close();
+    },
+  };
+}

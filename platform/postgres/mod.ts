@@ -1,0 +1,11 @@
+/** PostgreSQL: connecting, migrating, listening. */
+export {
+  type ConnectOptions,
+  connectPostgres,
+  inOrganization,
+  isStoreUnavailable,
+  type Sql,
+  type TransactionSql,
+} from './connect.ts';
+export { type ListenOptions, listen } from './listen.ts';
+export { checkSchema, migrate, SchemaMismatchError } from './migrate.ts';

@@ -1,0 +1,144 @@
+/** How a process of Assay begins and ends: one sentence when it cannot start, an orderly stop, a deadline for it. */
+import { describeError } from '#core/errors.ts';
+
+/** A running part of the service. */
+export type Role = {
+  name: string;
+  /** Where it serves, as a URL; null when it does not. */
+  address: string | null;
+  /** Finishes what it has begun, then lets go of everything. */
+  stop(): Promise<void>;
+};
+
+/** What a lifecycle touches of its process: passed in, so that tests can watch. */
+export type ProcessEdge = {
+  on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
+  exit(code: number): void;
+  /** Writes one line for the operator on stderr. */
+  tell(line: string): void;
+};
+
+export type RunRoleOptions = {
+  /** How long `stop` may take before the process ends anyway. */
+  deadlineMs: number;
+  /** Stops the role, like a signal, when it settles: the supervisor is gone. */
+  abandoned?: Promise<void>;
+  /** Called once the role serves. */
+  onReady?(role: Role): void;
+  edge?: ProcessEdge;
+};
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
+
+/**
+ * npm passes on the Ctrl-C that the terminal has already sent to everybody: signals this close together are one. A
+ * person's second Ctrl-C comes later.
+ */
+const SAME_SIGNAL_MS = 100;
+
+/** This process. */
+export const processEdge: ProcessEdge = {
+  on: (signal, listener) => process.on(signal, listener),
+  exit: (code) => process.exit(code),
+  tell: (line) => process.stderr.write(`${line}\n`),
+};
+
+/**
+ * Calls `stop` at the first signal, and ends the process at once at the second, with the status a shell gives to a
+ * process that died of it.
+ */
+export function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge = processEdge): void {
+  let firstAt: number | null = null;
+  const listener = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    if (firstAt === null) {
+      firstAt = now;
+      stop(signal);
+    } else if (now - firstAt > SAME_SIGNAL_MS) {
+      edge.exit(128 + (SIGNAL_NUMBERS[signal] ?? 0));
+    }
+  };
+  for (const signal of SIGNALS) edge.on(signal, listener);
+}
+
+/** One step of a stop. */
+export type StopStep = { what: string; run(): Promise<void> };
+
+/**
+ * Runs the steps in order, each one whatever became of those before it.
+ * @throws AggregateError with a message that names the steps that failed
+ */
+export async function stopInOrder(steps: readonly StopStep[]): Promise<void> {
+  const errors: Error[] = [];
+  for (const { what, run } of steps) {
+    try {
+      await run();
+    } catch (cause) {
+      errors.push(new Error(`${what}: ${describeError(cause)}`, { cause }));
+    }
+  }
+  if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => error.message).join('; '));
+}
+
+/** Resolves with whether `work` settled within `waitMs`; rejects as it does. */
+export async function settlesWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), waitMs);
+  });
+  // How it ends after that concerns nobody.
+  work.catch(() => {});
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The sentence for an operator whose command cannot be done: never a stack trace. */
+export function operatorSentence(error: unknown): string {
+  const message = describeError(error).trim();
+  if (message !== '') return message.split('\n')[0]!;
+  // Node's AggregateError of several refused connections has no message of its own.
+  const [first] = error instanceof AggregateError ? error.errors : [];
+  return first === undefined ? 'it failed without saying why' : operatorSentence(first);
+}
+
+async function stopWithin(role: Role, deadlineMs: number, edge: ProcessEdge): Promise<number> {
+  try {
+    if (await settlesWithin(role.stop(), deadlineMs)) return 0;
+    edge.tell(`The ${role.name} did not stop within ${deadlineMs} ms: it ends now`);
+  } catch (error) {
+    edge.tell(`The ${role.name} did not stop cleanly: ${operatorSentence(error)}`);
+  }
+  return 1;
+}
+
+/**
+ * Runs a role for the life of the process: starts it, stops it at the first signal, and ends the process with 0 when
+ * all went well, else 1. A signal while it starts stops it as soon as it has started, or at the deadline.
+ */
+export async function runRole(start: () => Promise<Role>, options: RunRoleOptions): Promise<void> {
+  const edge = options.edge ?? processEdge;
+  const stopAsked = new Promise<void>((resolve) => {
+    onStopSignal(() => resolve(), edge);
+    void options.abandoned?.then(resolve);
+  });
+  let role: Role;
+  try {
+    const starting = start();
+    const late = stopAsked.then(async () => {
+      if (await settlesWithin(starting, options.deadlineMs)) return starting;
+      throw new Error(`It was told to stop and did not start within ${options.deadlineMs} ms: it ends now`);
+    });
+    role = await Promise.race([starting, late]);
+  } catch (error) {
+    edge.tell(operatorSentence(error));
+    edge.exit(1);
+    return;
+  }
+  options.onReady?.(role);
+  await stopAsked;
+  edge.exit(await stopWithin(role, options.deadlineMs, edge));
+}

@@ -1,0 +1,49 @@
+/**
+ * How a judge's call gets through the gateway without a key: by a header that the evaluators sign, with a secret that all
+ * roles read from Postgres. A client that sends the header without the secret is treated as if it had not.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Sql } from '../postgres/mod.ts';
+
+export const INTERNAL_HEADER = 'service-internal';
+
+/** The property that leads from a judge's record to the evaluation it was made for. */
+export const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
+
+/** On whose behalf, and for which evaluation. */
+export type InternalCall = { organizationId: string; evaluationId: string };
+
+/** Long enough for clocks of machines to differ, short enough for a header that got into a log. */
+const VALID_MS = 300_000;
+
+/**
+ * Reads the secret of this installation; the first migration of evaluators made it.
+ * @throws what Postgres throws
+ */
+export async function readInternalSecret(sql: Sql): Promise<string> {
+  const [row] = await sql`select secret from assay.internal_secrets where name = 'internal-calls'`;
+  return row!.secret as string;
+}
+
+function signatureOf(secret: string, payload: string): string {
+  return createHmac('sha256', secret).update(payload).digest('base64url');
+}
+
+/** The header's value for one call. */
+export function signInternalCall(secret: string, call: InternalCall, nowMs: number): string {
+  const payload = Buffer.from(JSON.stringify([call.organizationId, call.evaluationId, nowMs])).toString(
+    'base64url',
+  );
+  return `${payload}.${signatureOf(secret, payload)}`;
+}
+
+/** What a header's value says; null when it was not signed with this secret, or too long ago. */
+export function readInternalCall(secret: string, value: string, nowMs: number): InternalCall | null {
+  const [payload = '', signature = '', ...rest] = value.split('.');
+  // Compared as texts: many texts decode to the same bytes, as what is no base64 is passed over.
+  const given = Buffer.from(signature);
+  const wanted = Buffer.from(signatureOf(secret, payload));
+  if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+  const [organizationId, evaluationId, signedAtMs] = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : { organizationId, evaluationId };
+}

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#platform/observability/log.ts';
+import { type Account, chooseAccount } from './account.ts';
+import { findBinaries } from './binaries.ts';
+import { initialize, SUPERUSER } from './initialize.ts';
+import { isReady, stopOrphan } from './postmaster-file.ts';
+
+export type EmbeddedPostgres = {
+  /** How the superuser connects; holds the password. */
+  url: string;
+  port: number;
+  /** Settles when the server's process has ended, asked to or not. */
+  exited: Promise<void>;
+  /** Stops it: sessions are cut, what was committed is kept. */
+  stop(): Promise<void>;
+  /** Ends it at once, without waiting; the next start recovers what was committed. */
+  kill(): void;
+};
+
+export type EmbeddedPostgresOptions = {
+  /** Assay's data directory, locked by the caller; the cluster is in `postgres` below it. */
+  dataDir: string;
+  log: Logger;
+  /** A server that is started again takes the port it had, so that its url stays true. */
+  port?: number;
+  /** More `-c name=value` settings. */
+  settings?: Record<string, string>;
+};
+
+const START_TIMEOUT_MS = 60_000;
+const FAST_SHUTDOWN_MS = 15_000;
+const IMMEDIATE_SHUTDOWN_MS = 5_000;
+const PORT_ATTEMPTS = 5;
+const KEPT_LOG_LINES = 20;
+
+const SETTINGS: Record<string, string> = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '100',
+  shared_buffers: '256MB',
+  // Assay's statements are short; compiling one takes longer than running it.
+  jit: 'off',
+  // A failing statement may hold what users sent.
+  log_min_error_statement: 'panic',
+  log_error_verbosity: 'terse',
+  log_checkpoints: 'off',
+};
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+/** Passes the server's log on, and keeps its last lines for the sentence that says why it did not start. */
+function followLog(child: ChildProcess, log: Logger): string[] {
+  const lastLines: string[] = [];
+  child.stderr?.on('data', (chunk: Buffer) => {
+    for (const line of chunk.toString().split('\n')) {
+      if (line === '') continue;
+      lastLines.push(line);
+      if (lastLines.length > KEPT_LOG_LINES) lastLines.shift();
+      if (/ (WARNING|FATAL|PANIC): /.test(line)) log.warn({ postgres: line }, 'PostgreSQL says');
+      else log.debug({ postgres: line }, 'PostgreSQL says');
+    }
+  });
+  return lastLines;
+}
+
+type Server = { child: ChildProcess; exited: Promise<void>; lastLines: string[] };
+
+function spawnServer(
+  account: Account,
+  postgres: string,
+  cluster: string,
+  port: number,
+  options: EmbeddedPostgresOptions,
+): Server {
+  const settings = Object.entries({ ...SETTINGS, ...options.settings }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  const { command, parameters, ...ids } = account.run(postgres, [
+    '-D',
+    cluster,
+    '-p',
+    String(port),
+    ...settings,
+  ]);
+  // Detached: a Ctrl-C in the terminal goes to every process of the group, and this one must be the last to stop.
+  const child = spawn(command, parameters, {
+    ...ids,
+    cwd: '/',
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  return { child, exited, lastLines: followLog(child, options.log) };
+}
+
+async function isUp(server: Server, cluster: string): Promise<boolean> {
+  let ended = false;
+  void server.exited.then(() => {
+    ended = true;
+  });
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  while (!ended && performance.now() < deadline) {
+    if (isReady(cluster, server.child.pid ?? -1)) return true;
+    await sleep(20);
+  }
+  return false;
+}
+
+async function stopServer({ child, exited }: Server): Promise<void> {
+  const steps = [
+    { signal: 'SIGINT', waitMs: FAST_SHUTDOWN_MS },
+    { signal: 'SIGQUIT', waitMs: IMMEDIATE_SHUTDOWN_MS },
+    { signal: 'SIGKILL', waitMs: IMMEDIATE_SHUTDOWN_MS },
+  ] as const;
+  for (const { signal, waitMs } of steps) {
+    child.kill(signal);
+    const late = new AbortController();
+    const ended = await Promise.race([
+      exited.then(() => true),
+      sleep(waitMs, false, { signal: late.signal }).catch(() => false),
+    ]);
+    late.abort();
+    if (ended) return;
+  }
+}
+
+/**
+ * Starts a real PostgreSQL of Assay's own in `dataDir`, made there the first time; it listens on loopback only.
+ * One that an earlier supervisor left behind is stopped first.
+ * @throws Error with one sentence when it cannot start
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o711 });
+  const { initdb, postgres } = await findBinaries();
+  const account = chooseAccount([postgres, `${options.dataDir}/postgres`]);
+  const { cluster, password } = await initialize(options.dataDir, account, initdb);
+  const { stopped } = await stopOrphan(cluster);
+  if (stopped) options.log.warn('Stopped the PostgreSQL that an earlier start had left running');
+  let lastLines: string[] = [];
+  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
+    const port = options.port ?? (await freePort());
+    const server = spawnServer(account, postgres, cluster, port, options);
+    if (await isUp(server, cluster)) {
+      return {
+        url: `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`,
+        port,
+        exited: server.exited,
+        stop: () => stopServer(server),
+        kill: () => server.child.kill('SIGQUIT'),
+      };
+    }
+    await stopServer(server);
+    ({ lastLines } = server);
+    // Between the look for a free port and its use, another process may have taken it.
+    if (!lastLines.some((line) => line.includes('could not create any TCP/IP sockets'))) break;
+  }
+  throw new Error(`The embedded PostgreSQL does not start: ${lastLines.join(' | ') || 'it says nothing'}`);
+}

@@ -1,0 +1,14 @@
+/** A service with a sandbox that is busy, for a test to kill: says when it is ready, and runs on. */
+
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { DEFAULT_LIMITS, startSandbox, type Tier } from '../../../../../evaluators/python/mod.ts';
+
+const [tier, directory] = process.argv.slice(2) as [Tier, string];
+const log = createLogger({ role: 'test', level: 'fatal' });
+const sandbox = await startSandbox({ directory, concurrency: 3, log, clock: systemClock, wantedTier: tier });
+const limits = { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 10_000 };
+for (const body of ['while True: pass', 'import time; time.sleep(60)', 'import signal\n    signal.pause()']) {
+  void sandbox.evaluate({ code: `def evaluate(input, output):\n    ${body}`, input: '', output: '', limits });
+}
+setTimeout(() => process.stdout.write(`${sandbox.tier}\n`), 300);

@@ -1,0 +1,354 @@
+/** Who gets which work, and when: of one queue that many processes share. */
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  type Claim,
+  claim,
+  giveBack,
+  type Job,
+  LEASE_MS,
+  MAX_BODY_BYTES,
+  renew,
+  shareOut,
+} from '../../../../evaluators/queue/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
+
+t.setTimeout(120_000);
+
+const ALL = { lane: 'python', limit: 1_000, room: new Map(), limitOfOne: 1_000 } as const;
+
+const byOrganization = (jobs: readonly { organizationId: string }[]) =>
+  Object.fromEntries(
+    [...Map.groupBy(jobs, (job) => job.organizationId)].map(([id, own]) => [id, own.length]),
+  );
+
+const ids = (jobs: readonly Claim[]) => jobs.map((job) => job.evaluationId).sort();
+
+/** As if so much time had gone by for these evaluations. */
+async function elapse({ sql }: World, evaluationIds: readonly string[], elapsedMs: number): Promise<void> {
+  await sql`
+    update assay.evaluations set due_at = due_at - ${elapsedMs}::float8 * interval '1 ms'
+     where evaluation_id = any(${evaluationIds as string[]}::int8[])`;
+}
+
+t.test('who has ten thousand evaluations waiting keeps nobody else waiting', async (t) => {
+  const world = await startWorld(t);
+  const [hog, modest] = [await world.organization(), await world.organization()];
+  await world.scheduleMany(await world.evaluator(hog), 10_000, { dueInMs: -60_000 });
+  await world.scheduleMany(await world.evaluator(modest), 1);
+
+  const first = await claim(world.sql, { ...ALL, limit: 8, limitOfOne: 4 });
+  t.same(byOrganization(first), { [hog]: 4, [modest]: 1 }, 'the very next claim has it');
+  const room = new Map([
+    [hog, 0],
+    [modest, 3],
+  ]);
+  const second = await claim(world.sql, { ...ALL, limit: 3, limitOfOne: 4, room });
+  t.same(second, [], 'and what the other holds already counts');
+});
+
+t.test('work that is not due takes no share of what is', async (t) => {
+  const world = await startWorld(t);
+  for (let index = 0; index < 60; index += 1) {
+    const evaluator = await world.evaluator(await world.organization());
+    // A budget that is spent, a retry, and what another process holds.
+    await world.scheduleMany(evaluator, 3, { dueInMs: 3_600_000 });
+    await world.scheduleMany(evaluator, 3, { dueInMs: 30_000, priority: 2 });
+    await world.scheduleMany(evaluator, 3, { dueInMs: LEASE_MS, state: 'running', attempts: 1 });
+  }
+  const due = await world.organization();
+  await world.scheduleMany(await world.evaluator(due), 40, { priority: 2 });
+  for (let round = 0; round < 5; round += 1) {
+    const claimed = await claim(world.sql, { ...ALL, limit: 16, limitOfOne: 8 });
+    t.same(byOrganization(claimed), { [due]: 8 });
+  }
+});
+
+t.test('nobody gets more than is free, or may be theirs; nothing is left while somebody may have it', (t) => {
+  const organizations = fc.uniqueArray(fc.uuid(), { maxLength: 12 });
+  fc.assert(
+    fc.property(
+      organizations,
+      fc.array(fc.nat(6), { maxLength: 12 }),
+      fc.nat(40),
+      fc.integer({ min: 1, max: 6 }),
+      fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+      (names, rooms, limit, limitOfOne, point) => {
+        const room = new Map(rooms.slice(0, names.length).map((left, index) => [names[index]!, left]));
+        const allowed = (name: string) => room.get(name) ?? limitOfOne;
+        const shares = shareOut(names, { limit, room, limitOfOne }, () => point);
+        const given = names.map((name) => shares.get(name) ?? 0);
+        const sum = given.reduce((total, share) => total + share, 0);
+        const possible = names.reduce((total, name) => total + allowed(name), 0);
+        if (sum !== Math.min(limit, possible)) return false;
+        // Max-min fair: who has less than another by more than one has all that it may have.
+        const most = Math.max(0, ...given);
+        return names.every(
+          (name, index) =>
+            given[index]! <= allowed(name) && (given[index]! >= most - 1 || given[index] === allowed(name)),
+        );
+      },
+    ),
+  );
+  t.end();
+});
+
+t.test('what becomes free goes first to the organizations that hold the least', (t) => {
+  const names = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(
+      names,
+      fc.array(fc.nat(6), { maxLength: 12 }),
+      fc.nat(12),
+      fc.nat(99),
+      (all, rooms, limit, point) => {
+        const room = new Map(rooms.slice(0, all.length).map((left, index) => [all[index]!, left]));
+        const allowed = (name: string) => room.get(name) ?? 6;
+        const shares = shareOut(all, { limit, room, limitOfOne: 6 }, () => point / 100);
+        const passedOver = all.filter((name) => allowed(name) > 0 && !shares.has(name));
+        return passedOver.every((name) =>
+          [...shares.keys()].every((other) => allowed(other) >= allowed(name)),
+        );
+      },
+    ),
+  );
+  t.end();
+});
+
+t.test('no claim takes more than it asks for, however Postgres goes about it', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const requestIds = await world.requests(evaluator.organizationId, 20);
+  // A join may look at one of its sides for each row of the other: what it finds there must be the same each time.
+  for (const settings of [
+    [],
+    ['hashjoin'],
+    ['hashjoin', 'mergejoin'],
+    ['nestloop'],
+    ['indexscan', 'bitmapscan'],
+  ]) {
+    await world.sql`truncate assay.evaluations`;
+    await world.schedule(evaluator, requestIds);
+    const sql = world.connect(1);
+    for (const setting of settings) await sql.unsafe(`set enable_${setting} = off`);
+    for (const left of [20, 15, 10, 5]) {
+      const claimed = await claim(sql, { ...ALL, limit: 5 });
+      t.equal(claimed.length, 5, `of ${left}, without ${settings.join(' and ') || 'nothing'}`);
+    }
+  }
+});
+
+t.test('what comes in is claimed before probes, and both before history', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const requests = await world.requests(evaluator.organizationId, 9);
+  const history = await world.schedule(evaluator, requests.slice(0, 3), { priority: 2, dueInMs: -9_000 });
+  const probes = await world.schedule(evaluator, requests.slice(3, 6), { priority: 1, dueInMs: -6_000 });
+  const [newest, older, oldest] = await world.schedule(evaluator, requests.slice(6), { dueInMs: -3_000 });
+  await elapse(world, [older!], 500);
+  await elapse(world, [oldest!], 1_000);
+  const claimed = async (limit: number) => ids(await claim(world.sql, { ...ALL, limit }));
+  t.same(await claimed(1), [oldest], 'and of equals the one that has waited longest');
+  t.same(await claimed(2), [newest, older].sort());
+  t.same(await claimed(3), [...probes].sort());
+  t.same(await claimed(9), [...history].sort());
+});
+
+t.test('a retry is not claimed before its time', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const [id] = await world.schedule(evaluator, await world.requests(evaluator.organizationId, 1), {
+    dueInMs: 400,
+    attempts: 1,
+  });
+  const claimedAt = async () => {
+    const [job] = await world.claimAll();
+    if (job === undefined) return null;
+    const [row] = await world.sql<{ early: boolean }[]>`
+      select now() < scheduled_at + interval '400 ms' as early
+        from assay.evaluations where evaluation_id = ${job.evaluationId}`;
+    return { id: job.evaluationId, attempt: job.attempt, early: row!.early };
+  };
+  let found: Awaited<ReturnType<typeof claimedAt>> = null;
+  await waitFor('the retry', async () => {
+    found = await claimedAt();
+    return found !== null;
+  });
+  t.same(found, { id, attempt: 2, early: false });
+});
+
+t.test('what nobody settles comes back when its lease is over, and not a moment earlier', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const scheduled = await world.schedule(evaluator, await world.requests(evaluator.organizationId, 2));
+  const [lost, kept] = (await world.claimAll()).sort(
+    (a, b) => Number(a.evaluationId) - Number(b.evaluationId),
+  );
+  t.same([lost!.attempt, kept!.attempt], [1, 1]);
+  await elapse(world, scheduled, LEASE_MS - 1_000);
+  t.same(await world.claimAll(), []);
+  await renew(world.sql, [kept!]);
+  await elapse(world, scheduled, 1_001);
+  const [again, ...others] = await world.claimAll();
+  t.match(again, { evaluationId: lost!.evaluationId, attempt: 2 });
+  t.same(others, [], 'but not what its process has renewed');
+
+  const due = async () => (await world.row(lost!.evaluationId)).due_at.getTime();
+  const before = await due();
+  await elapse(world, [lost!.evaluationId], 10_000);
+  await renew(world.sql, [lost!]);
+  t.equal(await due(), before - 10_000, 'who has lost a claim cannot renew it');
+  await giveBack(world.sql, [lost!]);
+  t.same(await world.claimAll(), [], 'nor give it back');
+  await giveBack(world.sql, [again!]);
+  t.match(
+    await world.claimSoon(),
+    [{ evaluationId: lost!.evaluationId, claim: 3, attempt: 2 }],
+    'who has it can, at once',
+  );
+});
+
+t.test('what waits for its evaluator, or has ended, is not claimed', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const states = ['paused', 'completed', 'skipped', 'error', 'dead', 'cancelled'];
+  for (const state of states) await world.scheduleMany(evaluator, 1, { state, dueInMs: -1_000 });
+  t.same(await world.claimAll(), []);
+});
+
+t.test("Python's work and judges' are two queues", async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const [request] = await world.requests(organizationId, 1);
+  const python = await world.evaluator(organizationId);
+  const judge = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+  const [local] = await world.schedule(python, [request!]);
+  const [remote] = await world.schedule(judge, [request!]);
+  t.same(ids(await world.claimAll('remote')), [remote]);
+  t.same(ids(await world.claimAll('python')), [local]);
+});
+
+t.test('processes that claim at the same time never claim the same', async (t) => {
+  const world = await startWorld(t);
+  const evaluators: Evaluator[] = [];
+  for (let index = 0; index < 5; index += 1)
+    evaluators.push(await world.evaluator(await world.organization()));
+  const processes = Array.from({ length: 6 }, () => world.connect(1));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(60), { minLength: 5, maxLength: 5 }),
+      fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 6, maxLength: 6 }),
+      async (counts, limits) => {
+        await world.sql`delete from assay.evaluations`;
+        await Promise.all(evaluators.map((one, index) => world.scheduleMany(one, counts[index]!)));
+        const total = counts.reduce((sum, count) => sum + count, 0);
+        const claimed: Job[] = [];
+        await Promise.all(
+          processes.map(async (sql, index) => {
+            // One that came upon rows that others were taking has had its turn for nothing.
+            while (claimed.length < total) {
+              claimed.push(...(await claim(sql, { ...ALL, limit: limits[index]! })));
+            }
+          }),
+        );
+        return (
+          claimed.length === total &&
+          new Set(ids(claimed)).size === total &&
+          claimed.every((one) => one.attempt === 1)
+        );
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+t.test(
+  'a job has what it needs of its own organization, and nothing of another with the same request',
+  async (t) => {
+    const world = await startWorld(t);
+    const [own, other] = [await world.organization(), await world.organization()];
+    const [request] = await world.requests(other, 1);
+    const copy = (text: string) => text.replaceAll('output', 'own output');
+    await world.sql.unsafe(`
+    insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, status,
+      properties_folded, is_stream, truncated, error_code, inputs)
+    select '${own}', created_at, request_id, source, path, provider, 'own-model', 503, '{"plan":"pro"}', is_stream, true,
+      'provider_stalled', '{"city":"Oslo"}' from assay.requests`);
+    await world.sql.unsafe(`
+    insert into assay.request_bodies (organization_id, created_at, request_id, request_text, response_text)
+    select '${own}', created_at, request_id, request_text, replace(response_text, 'output', 'own output')
+      from assay.request_bodies`);
+    const evaluator = await world.evaluator(own, { name: 'Mine', version: 3 });
+    await world.schedule({ ...evaluator, version: 2 }, [request!]);
+    const [job, ...others] = await world.claimAll();
+    t.same(others, []);
+    const [stored] = await world.sql<{ response_text: string }[]>`
+    select response_text from assay.request_bodies where organization_id = ${other}`;
+    t.match(job, {
+      organizationId: own,
+      requestId: request,
+      probe: null,
+      evaluator: {
+        id: evaluator.evaluatorId,
+        name: 'Mine',
+        version: 2,
+        isDeleted: false,
+        isPaused: false,
+        isOverBudget: false,
+      },
+      request: {
+        source: 'gateway',
+        status: 503,
+        truncated: true,
+        errorCode: 'provider_stalled',
+        model: 'own-model',
+        inputs: { city: 'Oslo' },
+        properties: { plan: 'pro' },
+        responseText: copy(stored!.response_text),
+      },
+    });
+  },
+);
+
+t.test(
+  'bodies too large to be evaluated stay where they are, and a request that is gone is null',
+  async (t) => {
+    const world = await startWorld(t);
+    const evaluator = await world.evaluator(await world.organization());
+    const [large, limit, gone] = await world.requests(evaluator.organizationId, 3);
+    await world.schedule(evaluator, [large!, limit!, gone!]);
+    const grow = (id: string, bytes: number) => world.sql`
+    update assay.request_bodies set response_text = '"' || repeat('x', ${bytes - 2}) || '"' where request_id = ${id}`;
+    await grow(large!, MAX_BODY_BYTES + 1);
+    await grow(limit!, MAX_BODY_BYTES);
+    await world.sql`delete from assay.requests where request_id = ${gone!}`;
+    const jobs = new Map((await world.claimAll()).map((job) => [job.requestId, job.request]));
+    t.equal(jobs.get(large!)!.responseText, null);
+    t.equal(jobs.get(limit!)!.responseText?.length, MAX_BODY_BYTES);
+    t.equal(jobs.get(gone!), null);
+  },
+);
+
+t.test('a claim among many organizations and a long history stays cheap', async (t) => {
+  const world = await startWorld(t);
+  for (let index = 0; index < 100; index += 1) {
+    const evaluator = await world.evaluator(await world.organization());
+    await world.scheduleMany(evaluator, 400, { state: 'completed' });
+    await world.scheduleMany(evaluator, 400, { dueInMs: 3_600_000 });
+  }
+  const due = await world.evaluator(await world.organization());
+  await world.scheduleMany(due, 20_000, { priority: 2 });
+  await world.sql`vacuum (analyze) assay.evaluations`;
+  const rowsRead = async (): Promise<number> => {
+    const sql = world.connect(1);
+    await claim(sql, { ...ALL, limit: 16, limitOfOne: 8 });
+    await sql`select pg_stat_force_next_flush()`;
+    const [row] = await sql`
+      select (seq_tup_read + idx_tup_fetch)::int8 as read from pg_stat_user_tables where relname = 'evaluations'`;
+    return Number(row!.read);
+  };
+  const before = await rowsRead();
+  const read = (await rowsRead()) - before;
+  t.ok(read < 2_000, `of 100,000 rows it reads ${read}`);
+});

@@ -1,0 +1,305 @@
+/** What need not be tried, what must wait, and what a day may cost: by real claims, with a scorer that the test answers for. */
+import t from 'tap';
+import type { Outcome } from '#core/scoring/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { createSecretBox } from '#platform/secrets/mod.ts';
+import { claim, type Job, MAX_ATTEMPTS, MAX_BODY_BYTES, settle } from '../../../../evaluators/queue/mod.ts';
+import { evaluate } from '../../../../evaluators/worker/evaluate.ts';
+import { Lane } from '../../../../evaluators/worker/lane.ts';
+import type { ScoreJob, Scorer } from '../../../../evaluators/worker/scorer.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
+
+t.setTimeout(120_000);
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const KEY = Buffer.alloc(32, 1);
+const DAY_MS = 86_400_000;
+
+const COMPLETED: Outcome = {
+  state: 'completed',
+  score: 1,
+  label: null,
+  reasoning: null,
+  traces: null,
+  flags: [],
+};
+
+/** Completes everything, at this price, and keeps what it was asked. */
+function startScorer(costNano: number | null = null) {
+  const jobs: ScoreJob[] = [];
+  const scorer: Scorer = {
+    score: async (job) => {
+      jobs.push(job);
+      return job.items.map(({ evaluationId }) => ({
+        outcome: COMPLETED,
+        use: {
+          calls: 1,
+          requestIds: [`call ${jobs.length} of ${evaluationId}`],
+          model: 'gpt-4o',
+          promptTokens: 1,
+          completionTokens: 1,
+          costNano,
+          latencyMs: 1,
+        },
+      }));
+    },
+    close: async () => {},
+  };
+  const options = { scorer, secrets: createSecretBox([KEY]), clock: systemClock };
+  return { jobs, evaluate: (group: readonly Job[]) => evaluate(group, options) };
+}
+
+const judgeOf = (world: World, organizationId: string, given = {}) =>
+  world.evaluator(organizationId, {
+    scoringType: 'LLM-BOOLEAN',
+    llmTemplate: { model: 'gpt-4o', prompt: 'Polite?' },
+    ...given,
+  });
+
+t.test('what there is nothing to try of comes to its end without a try', async (t) => {
+  const world = await startWorld(t);
+  const cases: [
+    string,
+    (one: { evaluator: Evaluator; requestId: string; id: string }) => Promise<unknown>,
+    object,
+  ][] = [
+    [
+      'its evaluator was deleted',
+      ({ evaluator }) =>
+        world.sql`update assay.evaluators set deleted_at = now() where evaluator_id = ${evaluator.evaluatorId}`,
+      { state: 'skipped', errorCode: 'evaluator_deleted' },
+    ],
+    [
+      'its evaluator was deleted while it was paused',
+      ({ evaluator }) =>
+        world.sql`
+          update assay.evaluators set deleted_at = now(), paused_reason = 'auth'
+           where evaluator_id = ${evaluator.evaluatorId}`,
+      { state: 'skipped', errorCode: 'evaluator_deleted' },
+    ],
+    [
+      'its request was deleted',
+      ({ requestId }) => world.sql`delete from assay.requests where request_id = ${requestId}`,
+      { state: 'skipped', errorCode: 'request_deleted' },
+    ],
+    [
+      'its request is a call of an evaluator',
+      ({ requestId }) =>
+        world.sql`update assay.requests set source = 'evaluator' where request_id = ${requestId}`,
+      { state: 'skipped', errorCode: 'evaluator_call' },
+    ],
+    [
+      'its answer is too large',
+      ({ requestId }) =>
+        world.sql`
+          update assay.request_bodies set response_text = repeat('x', ${MAX_BODY_BYTES + 1})
+           where request_id = ${requestId}`,
+      { state: 'error', errorCode: 'input_too_large' },
+    ],
+    [
+      'its request is too large',
+      ({ requestId }) =>
+        world.sql`
+          update assay.request_bodies set request_text = repeat('x', ${MAX_BODY_BYTES + 1})
+           where request_id = ${requestId}`,
+      { state: 'error', errorCode: 'input_too_large' },
+    ],
+    [
+      'so many processes had it and none came to an end',
+      ({ id }) =>
+        world.sql`update assay.evaluations set attempts = ${MAX_ATTEMPTS} where evaluation_id = ${id}`,
+      { state: 'dead', errorCode: 'worker_lost' },
+    ],
+    [
+      'its evaluator is paused',
+      ({ evaluator }) =>
+        world.sql`update assay.evaluators set paused_reason = 'auth' where evaluator_id = ${evaluator.evaluatorId}`,
+      { state: 'paused', isUncounted: true, pause: null },
+    ],
+    [
+      'its secrets were sealed with a key that is not here',
+      ({ evaluator }) => world.sql`
+        update assay.evaluator_versions set secrets = ${createSecretBox([Buffer.alloc(32, 2)]).seal(
+          { token: 'x' },
+          evaluator,
+        )} where evaluator_id = ${evaluator.evaluatorId}`,
+      { state: 'error', errorCode: 'secrets_unavailable' },
+    ],
+  ];
+  for (const [what, happens, fate] of cases) {
+    const organizationId = await world.organization();
+    const evaluator = await world.evaluator(organizationId, { scoringType: 'EXTERNAL' });
+    const [requestId] = await world.requests(organizationId, 1);
+    const [id] = await world.schedule(evaluator, [requestId!]);
+    await happens({ evaluator, requestId: requestId!, id: id! });
+    const scorer = startScorer();
+    const [job] = await world.claimAll('remote');
+    t.match(await scorer.evaluate([job!]), [{ fate: { score: null, ...fate }, use: null }], what);
+    t.same(scorer.jobs, []);
+    await settle(world.sql, job!, (await scorer.evaluate([job!]))[0]!.fate, null);
+  }
+  t.same(await world.scores(), []);
+});
+
+t.test('the last attempt is made', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await judgeOf(world, await world.organization());
+  await world.schedule(evaluator, await world.requests(evaluator.organizationId, 1), {
+    attempts: MAX_ATTEMPTS - 1,
+  });
+  const scorer = startScorer();
+  t.match(await scorer.evaluate(await world.claimAll('remote')), [{ fate: { state: 'completed' } }]);
+  t.equal(scorer.jobs.length, 1);
+});
+
+t.test('of several that are done together, each has the fate that is its own', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const requests = await world.requests(evaluator.organizationId, 5);
+  await world.schedule(evaluator, requests);
+  await world.sql`delete from assay.requests where request_id = any(${[requests[0]!, requests[3]!]})`;
+  const jobs = (await world.claimAll()).sort((a, b) => (a.requestId < b.requestId ? -1 : 1));
+  const scorer = startScorer();
+  const evaluated = await scorer.evaluate(jobs);
+  t.same(
+    evaluated.map(({ fate }) => fate.state),
+    ['skipped', 'completed', 'completed', 'skipped', 'completed'],
+  );
+  t.match(
+    scorer.jobs.map(({ items }) => items.map(({ call }) => call.requestId)),
+    [[requests[1], requests[2], requests[4]]],
+  );
+  t.same(
+    evaluated.map(({ use }) => use?.requestIds ?? null),
+    [
+      null,
+      ...[1, 2].map((at) => [`call 1 of ${jobs[at]!.evaluationId}`]),
+      null,
+      [`call 1 of ${jobs[4]!.evaluationId}`],
+    ],
+  );
+});
+
+/** One at a time, so that each sees what those before it have spent. */
+function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['evaluate']) {
+  const lane = new Lane({
+    sql: world.sql,
+    log,
+    name: 'remote',
+    capacity: 1,
+    evaluate: evaluateGroup,
+    onSettled: () => {},
+  });
+  const running = lane.run();
+  return {
+    stop: async () => {
+      lane.stop();
+      await running;
+    },
+  };
+}
+
+type Wait = { state: string; count: number; attempts: number; code: string | null; at: Date };
+
+/** What waits, and for when. */
+const waiting = (world: World, { evaluatorId }: Evaluator) => world.sql<Wait[]>`
+  select state, count(*)::int4 as count, max(attempts)::int4 as attempts, min(error_code) as code, max(due_at) as at
+    from assay.evaluations where evaluator_id = ${evaluatorId} and state <> 'completed' group by state`;
+
+const isSettled = async (world: World): Promise<boolean> => {
+  const [row] = await world.sql`
+    select count(*)::int4 as open from assay.evaluations where state = 'running' or (state = 'pending' and due_at <= now())`;
+  return row!.open === 0;
+};
+
+/** It is the next day: what was spent was spent yesterday, and what waited for today is due. */
+async function dawn({ sql }: World): Promise<void> {
+  await sql`update assay.evaluation_spend set day = day - 1`;
+  await sql`
+    update assay.evaluations set due_at = due_at - interval '1 day' - interval '1 s' where state = 'pending'`;
+}
+
+t.test("what is beyond an evaluator's budget of a day is done the next days, all of it", async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const evaluator = await judgeOf(world, organizationId, { dailyBudgetNano: 1_000 });
+  const free = await judgeOf(world, organizationId);
+  const requests = await world.requests(organizationId, 10);
+  await world.schedule(evaluator, requests);
+  await world.schedule(free, requests);
+  const scorer = startScorer(400);
+  const lane = startLane(world, scorer.evaluate);
+  t.teardown(() => lane.stop());
+  for (const [day, left] of [7, 4, 1].entries()) {
+    await waitFor('the day to be over', () => isSettled(world));
+    const midnight = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS;
+    const [wait, ...others] = await waiting(world, evaluator);
+    t.match(
+      wait,
+      { state: 'pending', count: left, attempts: 0, code: 'budget_exhausted' },
+      `after ${day + 1} days`,
+    );
+    t.ok(Math.abs(wait!.at.getTime() - midnight) < 2_000, `${wait!.at.toISOString()} is midnight, UTC`);
+    t.same(others, []);
+    t.same(await waiting(world, free), [], 'of one without a budget nothing waits');
+    await dawn(world);
+  }
+  await waitFor('the last', () => isSettled(world));
+  t.same(await waiting(world, evaluator), []);
+  t.equal((await world.scores()).length, 20);
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 4_000, [free.evaluatorId]: 4_000 });
+});
+
+t.test("an organization's budget is for all of its evaluators, and for no other organization", async (t) => {
+  const world = await startWorld(t);
+  const [poor, rich] = [await world.organization(), await world.organization()];
+  await world.sql`update assay.organizations set evaluation_budget_nano = 1_000 where organization_id = ${poor}`;
+  const evaluators = [
+    await judgeOf(world, poor),
+    await judgeOf(world, poor, { dailyBudgetNano: 1_000_000 }),
+    await judgeOf(world, rich),
+  ];
+  for (const evaluator of evaluators) {
+    await world.schedule(evaluator, await world.requests(evaluator.organizationId, 5));
+  }
+  const lane = startLane(world, startScorer(400).evaluate);
+  t.teardown(() => lane.stop());
+  await waitFor('the day to be over', () => isSettled(world));
+  const left = async (evaluator: Evaluator) => (await waiting(world, evaluator))[0]?.count ?? 0;
+  t.equal((await left(evaluators[0]!)) + (await left(evaluators[1]!)), 7);
+  t.equal(await left(evaluators[2]!), 0);
+  const spent = await world.sql`
+    select organization_id, sum(cost_nano)::int4 as cost from assay.evaluation_spend
+     group by organization_id order by cost`;
+  t.same(
+    [...spent],
+    [
+      { organization_id: poor, cost: 1_200 },
+      { organization_id: rich, cost: 2_000 },
+    ],
+  );
+});
+
+t.test('a budget of nothing runs nothing, one that is raised runs at the next look', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await judgeOf(world, await world.organization(), { dailyBudgetNano: 0 });
+  await world.schedule(evaluator, await world.requests(evaluator.organizationId, 3));
+  const scorer = startScorer(400);
+  const round = async () => {
+    const jobs = await claim(world.sql, { lane: 'remote', limit: 10, room: new Map(), limitOfOne: 10 });
+    const evaluated = await Promise.all(
+      jobs.map(async (job) => ({ job, done: (await scorer.evaluate([job]))[0]! })),
+    );
+    for (const { job, done } of evaluated) await settle(world.sql, job, done.fate, done.use);
+    return evaluated.map(({ done }) => done.fate.state);
+  };
+  t.same(await round(), ['pending', 'pending', 'pending']);
+  t.equal(scorer.jobs.length, 0);
+  await world.sql`update assay.evaluators set daily_budget_nano = 400`;
+  t.same(await round(), [], 'what is postponed waits for its day');
+  await dawn(world);
+  t.same(await round(), ['completed', 'completed', 'completed'], 'what is claimed at once sees the same day');
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 1_200 });
+});

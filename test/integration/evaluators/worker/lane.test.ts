@@ -1,0 +1,340 @@
+/** A lane of the worker over a real queue: how much it takes, and what becomes of it when something goes away. */
+import t, { type Test } from 'tap';
+import type { JudgeUse } from '#core/scoring/mod.ts';
+import { createLogger, type Logger } from '#platform/observability/log.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { type Fate, fateOf, type Job, LEASE_MS } from '../../../../evaluators/queue/mod.ts';
+import { Lane } from '../../../../evaluators/worker/lane.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { startWorld, type World } from '../../../support/evaluation-queue.ts';
+import { openTransaction } from '../../../support/postgres.ts';
+import { tcpProxy } from '../../../support/tcp-proxy.ts';
+
+t.setTimeout(120_000);
+
+const log = createLogger({ role: 'test', level: 'silent' });
+
+const completed = (score: number): Fate =>
+  fateOf(
+    {
+      outcome: { state: 'completed', score, label: null, reasoning: null, traces: null, flags: [] },
+      use: null,
+    },
+    1,
+  );
+
+const useOf = (job: Job): JudgeUse => ({
+  calls: 1,
+  requestIds: [`call of ${job.evaluationId}, claim ${job.claim}`],
+  model: 'gpt-4o',
+  promptTokens: 1,
+  completionTokens: 1,
+  costNano: 100,
+  latencyMs: 1,
+});
+
+type Begun = { job: Job; end(): void };
+
+/** A lane whose evaluations end when the test says so, all with the score 1, or at once. */
+function startLane(
+  t: Test,
+  sql: Sql,
+  given: { capacity?: number; score?: number; endsAtOnce?: boolean; log?: Logger } = {},
+) {
+  const { capacity = 8, score = 1, endsAtOnce = false } = given;
+  const open: Begun[] = [];
+  const begun: string[] = [];
+  const settled: string[] = [];
+  let most = 0;
+  const evaluateOne = async (job: Job) => {
+    begun.push(job.evaluationId);
+    if (!endsAtOnce) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const one = { job, end: resolve };
+      open.push(one);
+      most = Math.max(most, open.length);
+      await promise;
+      open.splice(open.indexOf(one), 1);
+    }
+    return { fate: completed(score), use: useOf(job) };
+  };
+  const lane = new Lane({
+    sql,
+    log: given.log ?? log,
+    name: 'remote',
+    capacity,
+    evaluate: (group) => Promise.all(group.map(evaluateOne)),
+    onSettled: (job) => settled.push(job.evaluationId),
+  });
+  let hasEnded = false;
+  const running = lane.run().then(() => {
+    hasEnded = true;
+  });
+  const endAll = () => {
+    for (const one of [...open]) one.end();
+  };
+  t.teardown(async () => {
+    lane.stop();
+    const ending = setInterval(endAll, 20);
+    await running;
+    clearInterval(ending);
+  });
+  return { lane, open, begun, settled, endAll, running, most: () => most, hasEnded: () => hasEnded };
+}
+
+async function judge(world: World, organizationId?: string) {
+  const evaluator = await world.evaluator(organizationId ?? (await world.organization()), {
+    scoringType: 'LLM-BOOLEAN',
+  });
+  return {
+    evaluator,
+    /** Evaluations of new requests; returns their ids. */
+    schedule: async (count: number) =>
+      await world.schedule(evaluator, await world.requests(evaluator.organizationId, count)),
+  };
+}
+
+const states = async (world: World): Promise<Record<string, number>> => {
+  const rows = await world.sql<{ state: string; count: number }[]>`
+    select state, count(*)::int4 as count from assay.evaluations group by state`;
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+};
+
+t.test('a lane holds no more than its capacity, and half of it for one organization', async (t) => {
+  const world = await startWorld(t);
+  const [first, second, third] = [await judge(world), await judge(world), await judge(world)];
+  await first.schedule(30);
+  const { lane, open, begun, endAll, most } = startLane(t, world.sql, { capacity: 8 });
+  await waitFor('half of it', () => open.length === 4);
+  await second.schedule(30);
+  lane.wake();
+  await waitFor('the other half', () => open.length === 8);
+  const holders = () => Map.groupBy(open, ({ job }) => job.organizationId);
+  t.same(
+    [...holders().values()].map((own) => own.length),
+    [4, 4],
+  );
+  t.equal(lane.held, 8);
+  await third.schedule(30);
+  lane.wake();
+  open[0]!.end();
+  await waitFor('the place of the one that has ended', () => begun.length > 8);
+  t.equal(open.length, 8);
+  let hasCome = false;
+  await waitFor('all to be done', async () => {
+    hasCome ||= holders().has(third.evaluator.organizationId);
+    endAll();
+    return (await states(world)).completed === 90;
+  });
+  t.ok(hasCome);
+  t.equal(most(), 8);
+  t.equal(new Set(begun).size, begun.length, 'none was done twice');
+  await waitFor('nothing to be held', () => lane.held === 0);
+});
+
+t.test("work that never ends keeps nobody else's waiting", async (t) => {
+  const world = await startWorld(t);
+  const [hog, modest] = [await judge(world), await judge(world)];
+  await hog.schedule(200);
+  const { open } = startLane(t, world.sql, { capacity: 4 });
+  await waitFor('the hog', () => open.length === 2);
+  const [id] = await modest.schedule(1);
+  await waitFor('the other', () => open.some(({ job }) => job.evaluationId === id), 3_000);
+  t.equal(open.filter(({ job }) => job.organizationId === hog.evaluator.organizationId).length, 2);
+});
+
+t.test('who is told of work begins it at once; who is not finds it within a second or so', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const { lane, begun } = startLane(t, world.sql, { endsAtOnce: true });
+  const waitOf = async (isTold: boolean) => {
+    const [id] = await schedule(1);
+    const start = performance.now();
+    if (isTold) lane.wake();
+    await waitFor('it to begin', () => begun.includes(id!));
+    return performance.now() - start;
+  };
+  let toldMs = 0;
+  for (let round = 0; round < 12; round += 1) toldMs += await waitOf(true);
+  t.ok(toldMs / 12 < 250, `told: after ${Math.round(toldMs / 12)} ms`);
+  t.ok((await waitOf(false)) < 3_000);
+});
+
+t.test('a lane that stops finishes what it has begun, and begins nothing more', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const { lane, open, begun, endAll, running, hasEnded } = startLane(t, world.sql, { capacity: 4 });
+  await schedule(10);
+  lane.wake();
+  await waitFor('some', () => open.length === 2);
+  lane.stop();
+  t.notOk(hasEnded());
+  endAll();
+  await running;
+  t.equal(begun.length, 2);
+  t.same(await states(world), { completed: 2, pending: 8 });
+});
+
+t.test('what a lane gives back another has at once, and the first changes it no more', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const ids = await schedule(3);
+  const first = startLane(t, world.sql, { score: 1 });
+  await waitFor('all', () => first.open.length === 3);
+  first.lane.stop();
+  await first.lane.abandon();
+  const second = startLane(t, world.connect(), { score: 2 });
+  const start = performance.now();
+  await waitFor('all to begin elsewhere', () => second.open.length === 3);
+  t.ok(performance.now() - start < LEASE_MS / 10);
+  first.endAll();
+  await first.running;
+  t.same(await world.scores(), []);
+  second.endAll();
+  await waitFor('all', async () => (await states(world)).completed === 3);
+  for (const id of ids) t.match(await world.row(id), { score: 2, attempts: 1, judge_calls: 2 });
+  t.same(first.settled, []);
+  t.same([...second.settled].sort(), [...ids].sort());
+});
+
+t.test('what was given back is not settled by who gave it, even if nobody has taken it yet', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const [id] = await schedule(1);
+  const { lane, open, endAll, running } = startLane(t, world.sql);
+  await waitFor('it', () => open.length === 1);
+  lane.stop();
+  await lane.abandon();
+  // What ends now ends because everything it needs is being closed.
+  endAll();
+  await running;
+  t.match(await world.row(id!), { score: null, finished_at: null, judge_calls: 1 });
+  t.match(await world.claimSoon('remote'), [{ evaluationId: id }]);
+});
+
+t.test('what takes long is kept', async (t) => {
+  const world = await startWorld(t);
+  const real = globalThis.setInterval;
+  t.intercept(globalThis, 'setInterval', {
+    value: (callback: () => void, waitMs: number) => real(callback, waitMs / 400),
+  });
+  const { schedule } = await judge(world);
+  const [id] = await schedule(1);
+  const { open } = startLane(t, world.sql);
+  await waitFor('it', () => open.length === 1);
+  await world.sql`update assay.evaluations set due_at = now() + interval '1 s'`;
+  await waitFor('another lease', async () => {
+    const [row] = await world.sql`select due_at > now() + interval '50 s' as kept from assay.evaluations`;
+    return row!.kept as boolean;
+  });
+  t.match(await world.row(id!), { state: 'running', attempts: 1 });
+});
+
+/** A lane that reaches Postgres through a door. */
+async function startLaneBehindDoor(t: Test, world: World) {
+  const proxy = await tcpProxy(world.url);
+  const sql = connectPostgres({
+    url: proxy.url,
+    max: 4,
+    applicationName: 'test-lane',
+    statementTimeoutMs: 30_000,
+  });
+  // Teardowns run from the last to the first: the lane stops before its connections are closed.
+  t.teardown(async () => {
+    await sql.end({ timeout: 1 });
+    await proxy.close();
+  });
+  const warned: string[] = [];
+  const watched = Object.create(log, {
+    warn: { value: (_fields: object, message: string) => warned.push(message) },
+  }) as Logger;
+  return { proxy, warned, ...startLane(t, sql, { log: watched }) };
+}
+
+const IN_VAIN = 'cannot settle an evaluation';
+
+t.test('while Postgres is away outcomes wait, and are settled once when it is back', async (t) => {
+  const world = await startWorld(t);
+  const { evaluator, schedule } = await judge(world);
+  const ids = await schedule(4);
+  const { proxy, warned, open, settled, endAll, lane } = await startLaneBehindDoor(t, world);
+  await waitFor('all', () => open.length === 4);
+  await proxy.cut();
+  endAll();
+  await waitFor('each to be tried twice', () => warned.filter((what) => what === IN_VAIN).length >= 8);
+  t.equal(lane.held, 4, 'none is let go');
+  t.same(await states(world), { running: 4 });
+  await proxy.restore();
+  await waitFor('all', () => lane.held === 0);
+  for (const id of ids) t.match(await world.row(id), { state: 'completed', attempts: 1, judge_calls: 1 });
+  t.same([...settled].sort(), [...ids].sort());
+  t.equal((await world.scores()).length, 4);
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 400 });
+  const [more] = await schedule(1);
+  await waitFor('the lane to go on', () => open.some(({ job }) => job.evaluationId === more));
+});
+
+t.test('what somebody else has done while Postgres was away is theirs', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const [id] = await schedule(1);
+  const { proxy, warned, open, settled, endAll, lane } = await startLaneBehindDoor(t, world);
+  await waitFor('it', () => open.length === 1);
+  await proxy.cut();
+  endAll();
+  await waitFor('it to be tried', () => warned.includes(IN_VAIN));
+  await world.sql`update assay.evaluations set due_at = now() - interval '1 s'`;
+  const other = startLane(t, world.sql, { score: 2, endsAtOnce: true });
+  await waitFor('the other', async () => (await world.row(id!)).state === 'completed');
+  await proxy.restore();
+  await waitFor('the first to see it', () => lane.held === 0);
+  t.match(await world.row(id!), {
+    state: 'completed',
+    score: 2,
+    attempts: 2,
+    judge_calls: 2,
+    cost_nano: '200',
+  });
+  t.match(await world.scores(), [{ value: 2 }]);
+  t.same([settled, other.settled], [[], [id]]);
+});
+
+t.test('an outcome whose acknowledgement gets lost is written once', async (t) => {
+  const world = await startWorld(t);
+  const { evaluator, schedule } = await judge(world);
+  const [id] = await schedule(1);
+  const { proxy, warned, open, endAll, lane } = await startLaneBehindDoor(t, world);
+  await waitFor('it', () => open.length === 1);
+  // The server is in the middle of it when the connection breaks: it does not notice, and goes on.
+  const held = await openTransaction(world.sql, (tx) => tx`select from assay.evaluations for update`);
+  endAll();
+  await waitFor('the statement to wait for the row', async () => {
+    const rows = await world.sql`
+      select from pg_stat_activity where application_name = 'test-lane' and wait_event_type = 'Lock'`;
+    return rows.length === 1;
+  });
+  await proxy.cut();
+  await waitFor('it to be tried', () => warned.includes(IN_VAIN));
+  await held.end();
+  await waitFor('the server to be done', async () => (await world.row(id!)).state === 'completed');
+  await proxy.restore();
+  await waitFor('the lane to know', () => lane.held === 0);
+  t.match(await world.row(id!), { state: 'completed', attempts: 1, judge_calls: 1, cost_nano: '100' });
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 100 });
+});
+
+t.test('a server that hangs for a while delays, and loses nothing', async (t) => {
+  const world = await startWorld(t);
+  const { evaluator, schedule } = await judge(world);
+  const ids = await schedule(4);
+  const { proxy, open, endAll, lane } = await startLaneBehindDoor(t, world);
+  await waitFor('all', () => open.length === 4);
+  proxy.freeze();
+  endAll();
+  await waitFor('all to be over', () => open.length === 0);
+  t.same(await states(world), { running: 4 });
+  proxy.thaw();
+  await waitFor('all to be settled', () => lane.held === 0);
+  for (const id of ids) t.match(await world.row(id), { state: 'completed', attempts: 1, judge_calls: 1 });
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 400 });
+});

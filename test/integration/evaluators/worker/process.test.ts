@@ -1,0 +1,125 @@
+/** The evaluators role as a process of its own: told of work, told to end, killed. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { LEASE_MS } from '../../../../evaluators/queue/mod.ts';
+import { runMain, waitFor } from '../../../support/assay.ts';
+import { startWorld, type World } from '../../../support/evaluation-queue.ts';
+import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+
+t.setTimeout(120_000);
+
+/** One that judges through a gateway that never answers. */
+async function startProcess(t: Test, world: World) {
+  const gateway = await startScriptedProvider();
+  gateway.script(() => ({ kind: 'hang' }));
+  const dataDir = mkdtempSync(join(tmpdir(), 'assay-evaluators-'));
+  const run = runMain(['evaluators'], {
+    DATABASE_URL: world.url,
+    DATA_DIR: dataDir,
+    GATEWAY_URL: gateway.url.replace('/v1', ''),
+    SHUTDOWN_TIMEOUT_MS: '1500',
+  });
+  t.teardown(async () => {
+    run.process.kill('SIGKILL');
+    await run.ended;
+    await gateway.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  await waitFor('the process', () => run.stderr().includes('evaluators serve'));
+  return { run, gateway };
+}
+
+/** What never ends by itself: three judges, and Python that takes longer than anybody waits. */
+async function scheduleEndless(world: World): Promise<string[]> {
+  const organizationId = await world.organization();
+  const judge = await world.evaluator(organizationId, {
+    scoringType: 'LLM-BOOLEAN',
+    llmTemplate: { model: 'gpt-4o', prompt: 'Polite?' },
+  });
+  const python = await world.evaluator(organizationId, {
+    code: 'import time\ndef evaluate(input, output):\n  time.sleep(9)\n  return 1',
+    limits: { wallMs: 10_000 },
+  });
+  const requestIds = await world.requests(organizationId, 3);
+  return [
+    ...(await world.schedule(judge, requestIds)),
+    ...(await world.schedule(python, requestIds.slice(0, 1))),
+  ];
+}
+
+const areHeld = async (world: World, ids: readonly string[]): Promise<boolean> => {
+  const rows = await Promise.all(ids.map((id) => world.row(id)));
+  return rows.every((row) => row.state === 'running');
+};
+
+t.test('what is scheduled is scored at once', async (t) => {
+  const world = await startWorld(t);
+  await startProcess(t, world);
+  const evaluator = await world.evaluator(await world.organization());
+  const requestIds = await world.requests(evaluator.organizationId, 13);
+  let totalMs = 0;
+  for (const [round, requestId] of requestIds.entries()) {
+    const start = performance.now();
+    const [id] = await world.schedule(evaluator, [requestId]);
+    await world.sql`select pg_notify('assay_evaluations', '')`;
+    await waitFor('its score', async () => (await world.row(id!)).state === 'completed');
+    // The first has to load what the others find.
+    if (round > 0) totalMs += performance.now() - start;
+  }
+  t.ok(totalMs / 12 < 250, `after ${Math.round(totalMs / 12)} ms; by looking once a second it were 500`);
+  t.equal((await world.scores()).length, 13);
+});
+
+t.test(
+  'a process that is told to end gives back what it cannot finish, as if it had not begun',
+  async (t) => {
+    const world = await startWorld(t);
+    const { run, gateway } = await startProcess(t, world);
+    const ids = await scheduleEndless(world);
+    await world.sql`select pg_notify('assay_evaluations', '')`;
+    await waitFor(
+      'all to be under way',
+      async () => gateway.requests.length === 3 && (await areHeld(world, ids)),
+    );
+    const start = performance.now();
+    run.process.kill('SIGTERM');
+    t.match(await run.ended, { code: 0 });
+    t.ok(performance.now() - start < 6_000);
+    for (const id of ids) {
+      t.match(await world.row(id), {
+        state: 'pending',
+        attempts: 0,
+        error_code: null,
+        finished_at: null,
+        score: null,
+      });
+    }
+    t.equal((await world.claimSoon('remote')).length, 3, 'another has it at once');
+    t.equal((await world.claimSoon('python')).length, 1);
+  },
+);
+
+t.test(
+  'what a killed process held is its own until its lease is over, and then anybody has it',
+  async (t) => {
+    const world = await startWorld(t);
+    const { run, gateway } = await startProcess(t, world);
+    const ids = await scheduleEndless(world);
+    await world.sql`select pg_notify('assay_evaluations', '')`;
+    await waitFor(
+      'all to be under way',
+      async () => gateway.requests.length === 3 && (await areHeld(world, ids)),
+    );
+    run.process.kill('SIGKILL');
+    await run.ended;
+    t.same(await world.claimAll('remote'), []);
+    await world.sql`update assay.evaluations set due_at = due_at - ${LEASE_MS} * interval '1 ms'`;
+    t.match(
+      (await world.claimSoon('remote')).map((job) => job.attempt),
+      [2, 2, 2],
+    );
+    t.equal((await world.claimSoon('python')).length, 1);
+  },
+);

@@ -1,0 +1,350 @@
+/** What the API asks and an evaluators process answers: both ends over a real database, with the real sandbox between. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type TestTrial, TRIAL_EVALUATOR_ID } from '#core/scoring/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { createSecretBox } from '#platform/secrets/mod.ts';
+import { createTrials, type TrialsOptions } from '../../../../api/evaluators/mod.ts';
+import { type Sandbox, startSandbox } from '../../../../evaluators/python/mod.ts';
+import { createScorer, type Scorer } from '../../../../evaluators/worker/mod.ts';
+import { serveTrials } from '../../../../evaluators/worker/trials.ts';
+import { runMain, waitFor } from '../../../support/assay.ts';
+import { startWorld, type World } from '../../../support/evaluation-queue.ts';
+import { connectAsApi } from '../../../support/postgres.ts';
+
+t.setTimeout(120_000);
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const secrets = createSecretBox([Buffer.alloc(32, 1)]);
+/** Of one organization, and of one process, at a time. */
+const AT_A_TIME = 8;
+
+const CODE = 'def evaluate(input, output):\n  print(input)\n  return len(output)';
+const UNAVAILABLE = { code: 'evaluators_unavailable', status: 503 };
+
+const python = (code: string): TestTrial => ({
+  kind: 'test',
+  evaluatorName: 'Tried',
+  scoringType: 'PYTHON',
+  codeTemplate: { code },
+  testInput: {
+    requestText: '{"messages":[{"role":"user","content":"the question"}]}',
+    responseText: '{"choices":[{"message":{"role":"assistant","content":"answer"}}]}',
+    inputs: {},
+  },
+});
+
+const directory = mkdtempSync(join(tmpdir(), 'assay-trials-'));
+let sandbox: Sandbox;
+let scorer: Scorer;
+t.before(async () => {
+  sandbox = await startSandbox({ directory, concurrency: 4, log, clock: systemClock });
+  scorer = createScorer({
+    thread: {
+      gatewayUrl: 'http://127.0.0.1:9',
+      internalSecret: 'nobody hears it',
+      outboundAllow: [],
+      judgeTimeouts: { connectMs: 500, firstByteMs: 500, totalMs: 500 },
+    },
+    sandbox,
+    concurrency: 4,
+    onDefect: (error) => t.fail(String(error)),
+  });
+});
+t.teardown(async () => {
+  await scorer.close();
+  await sandbox.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** A process that serves, for as long as the test. */
+function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTrials>[0]> = {}) {
+  const sql = world.connect(4);
+  const served = serveTrials({ sql, log, clock: systemClock, scorer, sandbox, secrets, ...given });
+  t.teardown(() => served.stop());
+  return served;
+}
+
+/** The API's end, under the role that it has. */
+function ask(t: Test, world: World, patience: TrialsOptions['patience'] = {}) {
+  const sql = connectAsApi(world.url, { max: 10 });
+  const trials = createTrials({ sql, clock: systemClock, patience });
+  t.teardown(async () => {
+    await trials.stop();
+    await sql.end();
+  });
+  return trials.run;
+}
+
+const rowsLeft = async ({ sql }: World) => (await sql`select from assay.evaluator_trials`).length;
+
+t.test('code is compiled and tried out, and what comes of it is told', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  t.same(await run({ organizationId, body: { kind: 'compile', code: CODE } }), { kind: 'compile', ok: true });
+  t.match(
+    await run({ organizationId, body: { kind: 'compile', code: 'def evaluate(input, output)\n  return 1' } }),
+    {
+      kind: 'compile',
+      ok: false,
+      code: 'py_syntax_error',
+      message: /expected ':'/,
+      line: 1,
+    },
+  );
+  t.match(await run({ organizationId, body: python(CODE) }), {
+    kind: 'test',
+    outcome: { state: 'completed', score: 'answer'.length },
+    traces: 'the question\n',
+    use: null,
+  });
+  t.match(await run({ organizationId, body: python('def evaluate(i, o):\n  print("seen")\n  return 1/0') }), {
+    outcome: { state: 'failed', code: 'py_exception' },
+    traces: 'seen\n',
+  });
+  t.equal(await rowsLeft(world), 0);
+});
+
+t.test('an answer takes no longer than the evaluation', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  await run({ organizationId, body: python(CODE) });
+  const start = performance.now();
+  for (let round = 0; round < 12; round += 1) await run({ organizationId, body: python(CODE) });
+  const meanMs = (performance.now() - start) / 12;
+  t.ok(meanMs < 250, `each side is told, and need not look, once a second: ${Math.round(meanMs)} ms`);
+});
+
+t.test('what is sent and what comes back is bounded', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  const large = `${CODE}\n# ${'x'.repeat(1_000_000)}`;
+  t.match(await run({ organizationId, body: { kind: 'compile', code: large } }), {
+    ok: false,
+    code: 'source_too_large',
+  });
+  t.match(await run({ organizationId, body: python(large) }), {
+    outcome: { state: 'failed', code: 'source_too_large' },
+  });
+  const printed = await run({
+    organizationId,
+    body: python('def evaluate(input, output):\n  print("x" * 1000000)\n  return 1'),
+  });
+  t.match(printed, { outcome: { state: 'completed', score: 1 } });
+  t.ok(printed.traces!.length <= 16 * 1024 && printed.traces!.length > 1_000);
+});
+
+t.test('a process does so many at a time, and the others after them', async (t) => {
+  const world = await startWorld(t);
+  const organizations = [await world.organization(), await world.organization(), await world.organization()];
+  serve(t, world);
+  const run = ask(t, world, { takenMs: 20_000 });
+  const body = python('import time\ndef evaluate(input, output):\n  time.sleep(0.2)\n  return 1');
+  let most = 0;
+  let isWatching = true;
+  const watching = (async () => {
+    while (isWatching) {
+      const rows = await world.sql`
+        select from assay.evaluator_trials where taken_at is not null and result is null`;
+      most = Math.max(most, rows.length);
+    }
+  })();
+  const results = await Promise.all(
+    organizations.flatMap((organizationId) =>
+      Array.from({ length: AT_A_TIME }, () => run({ organizationId, body })),
+    ),
+  );
+  isWatching = false;
+  await watching;
+  t.ok(results.every((result) => result.outcome.state === 'completed'));
+  // Beyond eight, only the first of an organization.
+  t.ok(most <= AT_A_TIME + organizations.length - 1 && most > 1, `${most} at a time`);
+});
+
+const SLEEPING = 'import time\ndef evaluate(input, output):\n  time.sleep(5)\n  return 1';
+
+t.test('trials of an organization that fills the process delay no trial of another', async (t) => {
+  const world = await startWorld(t);
+  const [greedy, modest] = [await world.organization(), await world.organization()];
+  serve(t, world);
+  const run = ask(t, world, { takenMs: 20_000, localMs: 60_000 });
+  const limits = { wallMs: 10_000, cpuSeconds: 1, memoryMb: 256 };
+  const slow = { ...python(CODE), codeTemplate: { code: SLEEPING, limits } } as TestTrial;
+  let hasGreedyEnded = false;
+  const filling = Array.from({ length: AT_A_TIME }, () =>
+    run({ organizationId: greedy, body: slow }).finally(() => {
+      hasGreedyEnded = true;
+    }),
+  );
+  await waitFor('all to be taken', async () => {
+    const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
+    return rows.length === AT_A_TIME;
+  });
+  for (let round = 0; round < 3; round += 1) {
+    t.match(await run({ organizationId: modest, body: { kind: 'compile', code: CODE } }), { ok: true });
+    t.match(await run({ organizationId: modest, body: python(CODE) }), { outcome: { score: 6 } });
+  }
+  t.notOk(hasGreedyEnded, 'all of them ended before the first of the other organization');
+  await Promise.all(filling);
+});
+
+t.test('of several processes one does it', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const done: string[] = [];
+  const counting: Scorer = {
+    score: (job) => {
+      done.push(...job.items.map((item) => item.evaluationId));
+      return scorer.score(job);
+    },
+    close: async () => {},
+  };
+  for (let index = 0; index < 3; index += 1) serve(t, world, { scorer: counting });
+  const run = ask(t, world);
+  for (let round = 0; round < 4; round += 1) {
+    await Promise.all(Array.from({ length: AT_A_TIME }, () => run({ organizationId, body: python(CODE) })));
+  }
+  t.equal(done.length, 4 * AT_A_TIME);
+  t.equal(new Set(done).size, done.length);
+});
+
+t.test('without a process, calls fail soon', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const run = ask(t, world, { takenMs: 300 });
+  const start = performance.now();
+  await t.rejects(run({ organizationId, body: python(CODE) }), UNAVAILABLE);
+  t.ok(performance.now() - start < 3_000);
+  t.equal(await rowsLeft(world), 0);
+  serve(t, world);
+  t.match(
+    await run({ organizationId, body: python(CODE) }),
+    { outcome: { score: 6 } },
+    'and pass once there is one',
+  );
+});
+
+t.test(
+  'of a process that dies in the middle the caller hears in time, and the next call passes',
+  async (t) => {
+    const world = await startWorld(t);
+    const organizationId = await world.organization();
+    const dataDir = mkdtempSync(join(tmpdir(), 'assay-trials-data-'));
+    const dying = runMain(['evaluators'], { DATABASE_URL: world.url, DATA_DIR: dataDir });
+    t.teardown(async () => {
+      dying.process.kill('SIGKILL');
+      await dying.ended;
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    const run = ask(t, world, { takenMs: 30_000, localMs: 30_000 });
+    await run({ organizationId, body: { kind: 'compile', code: CODE } });
+    const impatient = ask(t, world, { localMs: 2_000 });
+    const failing = impatient({
+      organizationId,
+      body: python('import time\ndef evaluate(input, output):\n  time.sleep(4)\n  return 1'),
+    }).catch((error: unknown) => error);
+    await waitFor('it to be taken', async () => {
+      const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
+      return rows.length === 1;
+    });
+    dying.process.kill('SIGKILL');
+    await dying.ended;
+    serve(t, world);
+    t.match(await failing, UNAVAILABLE);
+    t.equal(await rowsLeft(world), 0);
+    t.match(await run({ organizationId, body: python(CODE) }), { outcome: { score: 6 } });
+  },
+);
+
+t.test('a process that stops answers what it has begun', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const served = serve(t, world);
+  const run = ask(t, world);
+  const answer = run({
+    organizationId,
+    body: python('import time\ndef evaluate(input, output):\n  time.sleep(0.5)\n  return 1'),
+  });
+  await waitFor('it to be taken', async () => {
+    const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
+    return rows.length === 1;
+  });
+  await served.stop();
+  t.match(await answer, { outcome: { state: 'completed', score: 1 } });
+});
+
+t.test(
+  'a trial that nobody was told of is found, and one that nobody waits for is cleared away',
+  async (t) => {
+    const world = await startWorld(t);
+    const organizationId = await world.organization();
+    serve(t, world);
+    const [row] = await world.sql<{ trial_id: string }[]>`
+    insert into assay.evaluator_trials (organization_id, body)
+    values (${organizationId}, ${world.sql.json({ kind: 'compile', code: CODE })}) returning trial_id`;
+    await waitFor('its result', async () => {
+      const [trial] =
+        await world.sql`select result from assay.evaluator_trials where trial_id = ${row!.trial_id}`;
+      return trial!.result !== null;
+    });
+    await world.sql`update assay.evaluator_trials set created_at = now() - interval '11 minutes'`;
+    await waitFor('it to go', async () => (await rowsLeft(world)) === 0);
+  },
+);
+
+t.test('where Python cannot be run safely it is not run, and other evaluators are', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const none = await startSandbox({ directory, concurrency: 1, log, clock: systemClock, wantedTier: 'none' });
+  t.teardown(() => none.stop());
+  serve(t, world, { sandbox: none });
+  const run = ask(t, world);
+  const refusal = { ...UNAVAILABLE, message: /^Python cannot be run safely here: / };
+  await t.rejects(run({ organizationId, body: { kind: 'compile', code: CODE } }), refusal);
+  await t.rejects(run({ organizationId, body: python(CODE) }), refusal);
+  const { testInput, evaluatorName } = python(CODE);
+  const judged = await run({
+    organizationId,
+    body: {
+      kind: 'test',
+      evaluatorName,
+      testInput,
+      scoringType: 'LLM-BOOLEAN',
+      llmTemplate: { model: 'gpt-4o', prompt: 'Polite?' },
+    },
+  });
+  t.match(judged, { outcome: { state: 'failed', code: 'judge_unavailable' }, prompt: /Polite\?/ });
+});
+
+t.test('secrets that this process cannot open are said to be so, never guessed', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const owner = { organizationId, evaluatorId: TRIAL_EVALUATOR_ID };
+  const sealed = createSecretBox([Buffer.alloc(32, 2)]).seal({ token: 'very-secret' }, owner);
+  const { testInput, evaluatorName } = python(CODE);
+  const trial = ask(
+    t,
+    world,
+  )({
+    organizationId,
+    body: {
+      kind: 'test',
+      evaluatorName,
+      testInput,
+      scoringType: 'EXTERNAL',
+      externalConfig: { adapter: 'http', url: 'https://example.com' },
+      sealedSecrets: Buffer.from(sealed).toString('base64'),
+    },
+  });
+  await t.rejects(trial, { ...UNAVAILABLE, message: /SECRET_KEY/ });
+});

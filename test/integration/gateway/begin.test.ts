@@ -1,0 +1,149 @@
+/** When the provider hears of a call: after its START is committed, and only if the client is still there. */
+import t, { type Test } from 'tap';
+import { readConfig } from '#platform/config/mod.ts';
+import { createUpstream, type Upstream } from '#platform/http-client/mod.ts';
+import { serve } from '#platform/http-server/mod.ts';
+import type { ApiKey } from '#platform/keys/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
+import { createGatewayApp } from '../../../gateway/app.ts';
+import type { Outcome } from '../../../gateway/calls/call.ts';
+import { createCallHandler } from '../../../gateway/calls/handle.ts';
+import { createModelAnswers } from '../../../gateway/models/mod.ts';
+import { createRouter } from '../../../gateway/providers/route.ts';
+import { createAttempts, createBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
+import { waitFor } from '../../support/assay.ts';
+import { startScriptedProvider } from '../../support/scripted-provider.ts';
+
+const API_KEY: ApiKey = {
+  keyId: '00000000-0000-4000-8000-000000000002',
+  organizationId: '00000000-0000-4000-8000-000000000001',
+  scopes: new Set(['gateway']),
+  tier: 'free',
+  logsPer5s: null,
+  rateLimitPolicy: null,
+  providerKeys: NO_PROVIDER_KEYS,
+};
+
+/** A gateway whose START is committed when the test says so. */
+async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
+  const provider = await startScriptedProvider();
+  const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  const { config } = read;
+  const upstream = createUpstream({
+    timeouts: config.providerTimeouts,
+    now: systemClock.monotonic,
+    concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
+  });
+  const outcomes: Outcome[] = [];
+  const begun = Promise.withResolvers<void>();
+  const committed = Promise.withResolvers<boolean>();
+  const app = createGatewayApp({
+    ports: { gateway: null, api: null },
+    handleCall: createCallHandler({
+      config,
+      clock: systemClock,
+      log: createLogger({ role: 'test', level: 'silent' }),
+      keys: {
+        find: () => API_KEY,
+        providerKeysOf: () => NO_PROVIDER_KEYS,
+      },
+      plan: createPlanner({ route: createRouter(config.providers), groups: [], random: Math.random }),
+      upstream: { ...upstream, ...replaceUpstream },
+      sendRouted: createAttempts({
+        breaker: createBreaker({ clock: systemClock }),
+        clock: systemClock,
+        random: Math.random,
+        after: () => t.fail('nothing is tried again') as never,
+      }),
+      recorder: {
+        begin: () => {
+          begun.resolve();
+          return committed.promise;
+        },
+        record: async (_call, outcome) => {
+          outcomes.push(outcome);
+          return true;
+        },
+      },
+      claimRequestId: async () => true,
+      readInternalCall: () => null,
+      cache: null as never,
+      admissions: null as never,
+      readPolicy: () => t.fail('no policy is asked for') as never,
+      logging: { watch: () => {} },
+    }),
+    models: createModelAnswers([]),
+    health: { metrics: createMetrics('gateway'), checks: {} },
+  });
+  const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });
+  t.teardown(async () => {
+    await server.close(0);
+    await upstream.close();
+    await provider.stop();
+  });
+  const chat = (signal?: AbortSignal) =>
+    fetch(`${server.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer any', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+      ...(signal && { signal }),
+    });
+  return { provider, outcomes, begun: begun.promise, commit: committed.resolve, chat };
+}
+
+for (const kept of [true, false]) {
+  t.test(`the provider is called once the START was ${kept ? 'committed' : 'refused'}`, async (t) => {
+    const { provider, outcomes, begun, commit, chat } = await setUp(t);
+    const answer = chat();
+    await begun;
+    // A call of its own goes through in the meantime: time enough for an early one to arrive.
+    await fetch(`${provider.url}/chat/completions`, {
+      method: 'POST',
+      body: '{"model":"probe","messages":[]}',
+    });
+    t.equal(provider.requests.length, 1, 'nothing but the probe');
+    commit(kept);
+    t.equal((await answer).status, 200);
+    t.equal(provider.requests.length, 2);
+    t.same(
+      outcomes.map(({ status }) => status),
+      [200],
+    );
+  });
+}
+
+t.test(
+  'a client that leaves while the START is committed is recorded, and the provider never called',
+  async (t) => {
+    const { provider, outcomes, begun, commit, chat } = await setUp(t);
+    const leaving = new AbortController();
+    const answer = chat(leaving.signal);
+    await begun;
+    leaving.abort();
+    await t.rejects(answer);
+    await waitFor('its record', () => outcomes.length === 1);
+    commit(true);
+    await fetch(`${provider.url}/chat/completions`, {
+      method: 'POST',
+      body: '{"model":"probe","messages":[]}',
+    });
+    t.equal(provider.requests.length, 1, 'nothing but the probe');
+    t.match(outcomes, [{ status: 499, errorCode: 'client_closed_request' }]);
+  },
+);
+
+t.test('a call that cannot be sent is recorded and answered: no START is left open', async (t) => {
+  const send = () => {
+    throw new Error('no such header');
+  };
+  const { outcomes, commit, chat } = await setUp(t, { send });
+  commit(true);
+  const answer = await chat();
+  t.equal(answer.status, 500);
+  t.match(await answer.json(), { error: { code: 'internal_error' } });
+  t.match(outcomes, [{ status: 500, errorCode: 'internal_error', truncated: true }]);
+});

@@ -1,0 +1,225 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { AnswerCache, CacheAsk, StoredAnswer } from '../../../../gateway/cache/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { claimHolders, follow, noClaims, settle } from './callers.ts';
+import { askFor, cacheWorld } from './world.ts';
+
+/** A call as a gateway makes it; `call` is the provider. */
+async function make(cache: AnswerCache, ask: CacheAsk, call: () => Promise<StoredAnswer | null>) {
+  const found = await cache.find(ask);
+  if (found !== null) return found;
+  const lead = await cache.lead(ask);
+  if (!lead.isLeader) return lead.answer;
+  const answer = await call();
+  lead.done(answer);
+  return answer;
+}
+
+t.test('10,000 concurrent calls for one key are one call of the provider', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  let calls = 0;
+  const call = async () => {
+    calls += 1;
+    await sleep(100);
+    return world.answer('once');
+  };
+  const startedAt = performance.now();
+  const answers = await Promise.all(Array.from({ length: 10_000 }, () => make(cache, askFor('hello'), call)));
+  t.comment(`${(performance.now() - startedAt).toFixed(0)} ms, 100 of them the provider's`);
+  t.equal(calls, 1);
+  t.ok(answers.every((answer) => answer?.body.toString() === 'once'));
+  t.equal(cache.counts.coalesced, 9_999);
+  await noClaims(world);
+});
+
+t.test('calls of several gateways are one call of the provider, as they come', async (t) => {
+  const world = await cacheWorld(t);
+  const caches = [world.cache(), world.cache(), world.cache(), world.cache()];
+  for (let round = 0; round < 10; round += 1) {
+    let calls = 0;
+    const call = async () => {
+      calls += 1;
+      await sleep(50);
+      return world.answer(`${round}`);
+    };
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, caller) => {
+        await sleep(caller / 2);
+        return make(caches[caller % caches.length]!, askFor(`${round}`), call);
+      }),
+    );
+    t.equal(calls, 1, 'also of those that come when it has just ended');
+    t.ok(answers.every((answer) => answer?.body.toString() === `${round}`));
+  }
+  await noClaims(world);
+});
+
+t.test('different keys, and different organizations, do not wait for each other', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const organizationId = '22222222-2222-4222-8222-222222222222';
+  for (const ask of [askFor('a'), askFor('b'), askFor('a', { organizationId })])
+    t.equal((await cache.lead(ask)).isLeader, true);
+});
+
+t.test('a leader that fails hands on to one; when it fails too to two, then to four', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello');
+  await world.sql`create table given_back (answer_key bytea)`;
+  await world.sql`
+    create rule noted as on delete to assay.answer_claims do also insert into given_back values (old.answer_key)`;
+  const { leads, answers } = follow(cache, ask, 20);
+  await waitFor('the first', () => leads.length === 1);
+  for (const size of [1, 2, 4]) {
+    const failing = leads.splice(0);
+    for (const lead of failing.slice(1)) lead.done(null);
+    await settle(world);
+    t.equal(leads.length, 0, 'as long as one is under way, nobody leads in its place');
+    failing[0]!.done(null);
+    await waitFor(`${size} to lead`, () => leads.length === size);
+    await settle(world);
+    t.equal(leads.length, size);
+    t.equal((await claimHolders(world)).length, 1);
+  }
+  t.same(
+    [...(await world.sql`select from given_back`)],
+    [],
+    'at no time could another gateway get in between',
+  );
+  leads[2]!.done(world.answer('at last'));
+  await waitFor('all others', () => answers.length === 20 - 8);
+  t.ok(answers.every(({ body }) => body.toString() === 'at last'));
+  for (const lead of leads) lead.done(null);
+  await noClaims(world);
+});
+
+t.test('who has left is handed nothing, and does not count as one that failed', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello');
+  const first = await cache.lead(ask);
+  if (!first.isLeader) throw new Error('not the leader');
+  const leaving = new AbortController();
+  const left = Array.from({ length: 20 }, () => cache.lead(ask, leaving.signal));
+  const { leads, answers } = follow(cache, ask, 10);
+  leaving.abort(new Error('gone'));
+  t.ok((await Promise.allSettled(left)).every(({ status }) => status === 'rejected'));
+  await t.rejects(cache.lead(ask, leaving.signal), { message: 'gone' }, 'nor who had left before');
+  for (const size of [1, 2]) {
+    for (const lead of [first, ...leads.splice(0)]) lead.done(null);
+    await waitFor(`${size} to lead`, () => leads.length === size);
+    await settle(world);
+    t.equal(leads.length, size);
+  }
+  leads[0]!.done(world.answer('at last'));
+  await waitFor('all others', () => answers.length === 10 - 3);
+  for (const lead of leads) lead.done(null);
+  await noClaims(world);
+});
+
+t.test('one that leaves while another gateway is asked gives the lead back', async (t) => {
+  const world = await cacheWorld(t);
+  const [here, there] = [world.cache(), world.cache()];
+  const ask = askFor('hello');
+  const holder = await there.lead(ask);
+  if (!holder.isLeader) throw new Error('not the leader');
+  const leaving = new AbortController();
+  const left = here.lead(ask, leaving.signal);
+  await settle(world);
+  const { leads } = follow(here, ask, 1);
+  leaving.abort(new Error('gone'));
+  await t.rejects(left, { message: 'gone' });
+  holder.done(null);
+  await waitFor('the other to lead', () => leads.length === 1);
+  leads[0]!.done(null);
+  await noClaims(world);
+});
+
+t.test('a leader with nobody behind it leaves nothing behind', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello');
+  for (let time = 0; time < 2; time += 1) {
+    const lead = await cache.lead(ask);
+    if (!lead.isLeader) throw new Error('not the leader');
+    lead.done(null);
+    lead.done(world.answer('too late'));
+    await noClaims(world);
+    t.equal(await cache.find(ask), null, 'only the first word counts');
+  }
+});
+
+t.test('a follower waits for so long, then leads; who comes after it does not wait', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache({ waitMs: 3_000 });
+  const ask = askFor('hello');
+  const stuck = await cache.lead(ask);
+  t.equal(stuck.isLeader, true);
+  const startedAt = performance.now();
+  const patient = await cache.lead(ask);
+  const tookMs = performance.now() - startedAt;
+  t.equal(patient.isLeader, true);
+  t.ok(tookMs > 2_950 && tookMs < 10_000, `${tookMs.toFixed(0)} ms`);
+  const freshAt = performance.now();
+  const fresh = await cache.lead(ask);
+  t.ok(performance.now() - freshAt < 2_500);
+  t.equal(fresh.isLeader, true);
+  if (!patient.isLeader || !fresh.isLeader || !stuck.isLeader) return;
+  const behind = cache.lead(ask);
+  fresh.done(world.answer('hello'));
+  const served = await behind;
+  t.equal(served.isLeader, false);
+  patient.done(null);
+  stuck.done(null);
+});
+
+t.test('followers that still wait are served by one that lost its patience', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache({ waitMs: 1_000 });
+  const ask = askFor('hello');
+  await cache.lead(ask);
+  const first = cache.lead(ask);
+  await sleep(700);
+  const second = cache.lead(ask);
+  const impatient = await first;
+  if (!impatient.isLeader) throw new Error('not the leader');
+  impatient.done(world.answer('hello'));
+  t.equal((await second).isLeader, false);
+});
+
+t.test('an answer too large to be kept is still given to those who wait', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  const ask = askFor('hello');
+  const { leads, answers } = follow(cache, ask, 3);
+  await waitFor('a leader', () => leads.length === 1);
+  leads[0]!.done(world.answer('', { body: Buffer.alloc(9 * 1024 * 1024) }));
+  await waitFor('the others', () => answers.length === 2);
+  t.equal(answers[0]?.body.length, 9 * 1024 * 1024);
+  await noClaims(world);
+});
+
+t.test('gateways that fill a bucket do not wait for each other', async (t) => {
+  const world = await cacheWorld(t);
+  const ask = askFor('hello', { buckets: 2 });
+  const [here, there] = [world.cache(), world.cache()];
+  t.equal((await here.lead(ask)).isLeader, true);
+  t.equal((await there.lead(ask)).isLeader, true);
+});
+
+t.test('without Postgres the calls of one gateway still are one', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache();
+  await world.proxy.cut();
+  let calls = 0;
+  const call = async () => {
+    calls += 1;
+    await sleep(100);
+    return world.answer('once');
+  };
+  await Promise.all(Array.from({ length: 100 }, () => make(cache, askFor('hello'), call)));
+  t.equal(calls, 1);
+});

@@ -1,0 +1,132 @@
+/** What a caller asks of the cache by headers: apart from others, how old, how many, not at all. */
+import t from 'tap';
+import { waitFor } from '../../support/assay.ts';
+import { fresh, startCachedWorld } from './cached-world.ts';
+import { type Headers, readAll } from './limits-world.ts';
+
+const world = await startCachedWorld(t);
+const { gateway, provider, key, countAnswers, call, cacheOf, written } = world;
+
+t.test('a seed keeps answers apart', async (t) => {
+  const body = fresh();
+  countAnswers();
+  const seeds = [undefined, 'a', 'b', 'A'];
+  const headersOf = (seed: string | undefined): Headers =>
+    seed === undefined ? {} : { 'Service-Cache-Seed': seed };
+  const texts: string[] = [];
+  for (const seed of seeds) {
+    const { cache, text } = await call(body, headersOf(seed));
+    t.equal(cache, 'MISS', `seed ${seed}`);
+    texts.push(text);
+  }
+  for (const [index, seed] of seeds.entries()) {
+    const { cache, text } = await call(body, headersOf(seed));
+    t.same([cache, text], ['HIT', texts[index]]);
+  }
+  t.equal(provider.requests.at(-1)?.headers['service-cache-seed'], undefined);
+});
+
+/** Calls until the answer is not the stored one: how long after `since` that was, in milliseconds. */
+async function agesOut(body: object, headers: Headers, since: number): Promise<number> {
+  await waitFor('the answer to be too old', async () => (await cacheOf(body, headers)) === 'MISS');
+  return performance.now() - since;
+}
+
+t.test('an answer is given until it is as old as the call that stored it said', async (t) => {
+  const body = fresh();
+  const since = performance.now();
+  t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=1' }), 'MISS');
+  t.equal(await cacheOf(body), 'HIT');
+  t.ok((await agesOut(body, {}, since)) >= 1_000);
+});
+
+t.test('who asks for a younger answer gets one, and it takes the older’s place', async (t) => {
+  const body = fresh();
+  countAnswers();
+  const since = performance.now();
+  const first = await call(body);
+  t.equal(first.cache, 'MISS');
+  t.ok((await agesOut(body, { 'Cache-Control': 'private, max-age=1' }, since)) >= 1_000);
+  const next = await call(body);
+  t.equal(next.cache, 'HIT');
+  t.not(next.text, first.text, 'the one that was answered last');
+});
+
+t.test('an answer that may have no age is neither given nor stored', async (t) => {
+  const body = fresh();
+  t.equal(await cacheOf(body), 'MISS');
+  t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=0' }), 'MISS');
+  const another = fresh();
+  t.equal(await cacheOf(another, { 'Cache-Control': 'max-age=0' }), 'MISS');
+  t.equal(await cacheOf(another), 'MISS');
+});
+
+t.test('a bucket fills with as many answers as it holds, and then gives any of them', async (t) => {
+  const body = fresh();
+  const three = { 'Service-Cache-Bucket-Max-Size': '3' };
+  countAnswers();
+  const stored = new Set<string>();
+  for (let time = 0; time < 3; time += 1) {
+    const given = await call(body, three);
+    t.equal(given.cache, 'MISS');
+    stored.add(given.text);
+    await written(given);
+  }
+  t.equal(stored.size, 3);
+  const given = new Set<string>();
+  const calls = provider.requests.length;
+  // That one of three does not come in 60 draws has a chance of 1 in 10 billion.
+  for (let time = 0; time < 60; time += 1) {
+    const { cache, text } = await call(body, three);
+    if (cache !== 'HIT') t.fail(`${cache} at ${time}`);
+    given.add(text);
+  }
+  t.same([...given].sort(), [...stored].sort());
+  t.equal(provider.requests.length, calls);
+});
+
+t.test('no-store stores nothing and gives nothing, and says nothing of a cache', async (t) => {
+  const body = fresh();
+  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store' }), undefined);
+  t.equal(await cacheOf(body), 'MISS');
+  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store, max-age=60' }), undefined);
+});
+
+t.test('no-cache asks anew, and what comes is given to those who ask next', async (t) => {
+  const body = fresh();
+  countAnswers();
+  await call(body);
+  const anew = await call(body, { 'Cache-Control': 'no-cache' });
+  t.equal(anew.cache, 'MISS');
+  const next = await call(body);
+  t.same([next.cache, next.text], ['HIT', anew.text]);
+});
+
+t.test('a header that says nothing of the cache that can be understood is refused', async (t) => {
+  const before = provider.requests.length;
+  for (const [name, value, rule] of [
+    ['Service-Cache-Bucket-Max-Size', '0', 'it must be a whole number from 1 to 20'],
+    ['Service-Cache-Bucket-Max-Size', '21', 'it must be a whole number from 1 to 20'],
+    ['Service-Cache-Bucket-Max-Size', '-1', 'it must be a whole number from 1 to 20'],
+    ['Service-Cache-Bucket-Max-Size', '1.5', 'it must be a whole number from 1 to 20'],
+    ['Service-Cache-Bucket-Max-Size', 'many', 'it must be a whole number from 1 to 20'],
+    ['Cache-Control', 'max-age=soon', 'max-age must be whole seconds'],
+    ['Cache-Control', 'max-age=-5', 'max-age must be whole seconds'],
+    ['Cache-Control', 'max-age=1.5', 'max-age must be whole seconds'],
+  ] as const) {
+    const { status, text } = await call(fresh(), { [name]: value });
+    t.equal(status, 400, `${name}: ${value}`);
+    const given = value.replace('max-age=', '');
+    t.same(JSON.parse(text), {
+      error: {
+        message: `Cannot read the header ${name}: ${rule}, but is "${given}"`,
+        type: 'invalid_request_error',
+        param: null,
+        code: 'invalid_header',
+      },
+    });
+  }
+  t.equal(provider.requests.length, before);
+  const unread = await readAll(await gateway.chat(key, { 'Service-Cache-Bucket-Max-Size': '0' }));
+  t.equal(unread.status, 200, 'without the cache, nobody reads them');
+});

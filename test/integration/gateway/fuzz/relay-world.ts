@@ -1,0 +1,213 @@
+/**
+ * One call through the relay in this process: what its client reads and what its record says. Everything between the
+ * provider's socket and the client's is the gateway's own; those two and the outbox are stand-ins.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import fc from 'fast-check';
+import { AssayError } from '#core/errors.ts';
+import { readConfig } from '#platform/config/mod.ts';
+import type { ResponseHeaders } from '#platform/http-client/mod.ts';
+import { sendableOf } from '#platform/http-server/exchange/reply.ts';
+import type { BodySource, BodyWriter, Client } from '#platform/http-server/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import type { Call, Outcome } from '../../../../gateway/calls/call.ts';
+import type { CallDependencies } from '../../../../gateway/calls/handle.ts';
+import { type Answering, relayCall } from '../../../../gateway/calls/relay.ts';
+import { translatedAnswer } from '../../../../gateway/calls/translated.ts';
+import { createRouter } from '../../../../gateway/providers/route.ts';
+import { SURFACES, type Surface } from '../../../../gateway/surfaces/surface.ts';
+import type { Translation } from '../../../../gateway/surfaces/translation.ts';
+
+export type Exchange = {
+  surface: Surface;
+  /** Null: the provider speaks the surface's dialect. */
+  translation: Translation | null;
+  hidesUsage: boolean;
+  status: number;
+  headers: ResponseHeaders;
+  /** The provider's answer, as its bytes arrive. */
+  chunks: readonly Buffer[];
+  /** `cut`: the connection breaks behind the last chunk. */
+  ending: 'end' | 'cut';
+  /** Each chunk has a turn of the event loop; else they come as fast as they are taken. */
+  hasTurns: boolean;
+};
+
+export type Relayed = {
+  status: number;
+  headers: string[];
+  /** What the client has read. */
+  bytes: Buffer;
+  /** How much of it before the record was committed. */
+  bytesBeforeRecord: number;
+  outcome: Outcome;
+};
+
+export const CREATED_AT_MS = 1_700_000_000_000;
+
+const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
+if (!read.ok) throw new Error(read.problems.join('\n'));
+const route = createRouter(read.config.providers)('gpt-4o-mini');
+const log = createLogger({ role: 'test', level: 'silent' });
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** So little that the provider is paused now and then. */
+const CLIENT_BUFFER_BYTES = 256;
+
+/** The client's end of the connection, as far as the gateway uses it. */
+class SlowReader implements Client, BodyWriter {
+  readonly hasLeft = false;
+  isBeingAnswered = false;
+  status = 0;
+  headers: string[] = [];
+  readonly chunks: Buffer[] = [];
+  size = 0;
+  readonly #whole = Promise.withResolvers<void>();
+  #unread = 0;
+  #hearDrain = (): void => {};
+
+  /** Resolves when all of it is read. */
+  async read(response: Response): Promise<void> {
+    const { status, pairs, body } = sendableOf(response);
+    this.isBeingAnswered = true;
+    this.status = status;
+    this.headers = [...pairs].flat();
+    if (body instanceof Uint8Array) {
+      this.write(body);
+      this.end();
+    } else (body as BodySource).pipe(this);
+    await this.#whole.promise;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    this.chunks.push(Buffer.from(bytes));
+    this.size += bytes.length;
+    this.#unread += bytes.length;
+    if (this.#unread <= CLIENT_BUFFER_BYTES) return true;
+    queueMicrotask(() => {
+      this.#unread = 0;
+      this.#hearDrain();
+    });
+    return false;
+  }
+
+  end(last: Uint8Array = Buffer.alloc(0)): void {
+    if (last.length > 0) this.write(last);
+    this.#whole.resolve();
+  }
+
+  onDrain(hear: () => void): void {
+    this.#hearDrain = hear;
+  }
+
+  onLeave(): () => void {
+    return () => {};
+  }
+
+  onClose(): void {}
+  flushHeaders(): void {}
+}
+
+/** Feeds an answer in, as fast as it may. */
+function provider(exchange: Exchange): Answering {
+  const { status, headers, chunks, ending, hasTurns, translation } = exchange;
+  return ({ onStart }) => {
+    let resume: (() => void) | null = null;
+    const answer = {
+      status,
+      headers,
+      pause: () => {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        paused ??= promise;
+        resume ??= resolve;
+      },
+      resume: () => {
+        paused = null;
+        resume?.();
+        resume = null;
+      },
+      stop: () => {},
+    };
+    let paused: Promise<void> | null = null;
+    const sink =
+      translation === null
+        ? onStart(answer)
+        : translatedAnswer(answer, {
+            translation,
+            label: 'TEST',
+            created: CREATED_AT_MS / 1_000,
+            onStart,
+          });
+    const feed = async () => {
+      for (const chunk of chunks) {
+        sink.data(chunk);
+        if (paused !== null) await paused;
+        if (hasTurns) await nextTurn();
+      }
+      if (ending === 'end') sink.end();
+      else sink.fail(new AssayError('provider_unreachable', 'The provider TEST closed the connection'));
+    };
+    void feed();
+    return () => {};
+  };
+}
+
+/** Carries an exchange out. Resolves when the client has read all of it. */
+export async function relayed(exchange: Exchange): Promise<Relayed> {
+  const { surface, hidesUsage } = exchange;
+  const client = new SlowReader();
+  let outcome: Outcome | null = null;
+  let bytesBeforeRecord = -1;
+  const call = {
+    id: 'call',
+    surface,
+    hidesUsage,
+    route,
+    createdAtMs: CREATED_AT_MS,
+    startedAt: 0,
+    client,
+    ownHeaders: [['service-request-id', 'call']],
+    attempts: [],
+    isLogged: true,
+    whenEnded: [],
+  } as unknown as Call;
+  const dependencies = {
+    config: { maxBodyBytes: MAX_BODY_BYTES },
+    clock: { now: () => CREATED_AT_MS, monotonic: () => 0 },
+    log,
+    recorder: {
+      begin: async () => true,
+      record: async (_call: Call, told: Outcome) => {
+        outcome = told;
+        await nextTurn();
+        bytesBeforeRecord = client.size;
+        return true;
+      },
+    },
+  } as unknown as CallDependencies;
+  const response = await relayCall(call, provider(exchange), dependencies);
+  await client.read(response);
+  const { status, headers, chunks } = client;
+  return { status, headers, bytes: Buffer.concat(chunks), bytesBeforeRecord, outcome: outcome! };
+}
+
+/** The row of an endpoint. */
+export function surfaceOf(endpoint: Surface['endpoint']): Surface {
+  return SURFACES.find((surface) => surface.endpoint === endpoint)!;
+}
+
+/** More than any stream here has bytes. */
+const EVERYWHERE = Array.from({ length: 20_000 }, (_, place) => place);
+
+/** Where a stream is cut: here and there, or at every byte. */
+export const cuts: fc.Arbitrary<readonly number[]> = fc.oneof(
+  { arbitrary: fc.array(fc.nat(), { maxLength: 30 }), weight: 9 },
+  { arbitrary: fc.constant(EVERYWHERE), weight: 1 },
+);
+
+/** Cuts bytes at places, each of which may be anywhere and come twice; no piece is empty. */
+export function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+  return [...ends, bytes.length]
+    .map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
+    .filter(({ length }) => length > 0);
+}

@@ -1,0 +1,91 @@
+/** Organizations that share a gateway, where one of them sends calls that its provider is silent about. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { createKey, createOrganization } from '#platform/keys/mod.ts';
+import { waitFor } from '../../support/assay.ts';
+import { startTestGateway } from '../../support/gateway.ts';
+import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
+
+const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
+const SILENT = { ...HELLO, messages: [{ role: 'user', content: 'silence' }] };
+/** Long before a silent call is given up, which takes ten minutes. */
+const SOON_MS = 20_000;
+
+function beSilentWhenAsked(provider: ScriptedProvider): void {
+  provider.script(({ body }) =>
+    body.includes('"silence"') ? { kind: 'hang' } : { kind: 'answer', text: 'here' },
+  );
+}
+
+/** A gateway of two organizations: `call` makes a call of the first, `neighbour` one of the second. */
+async function setUp(t: Test, environment: Record<string, string> = {}) {
+  const gateway = await startTestGateway(environment);
+  t.teardown(() => gateway[Symbol.asyncDispose]());
+  beSilentWhenAsked(gateway.provider);
+  const { organizationId } = await createOrganization(gateway.sql, { name: 'neighbour', tier: 'enterprise' });
+  const { key } = await createKey(gateway.sql, { organizationId, scopes: ['gateway'] });
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  const neighbour = (body: unknown, headers: Record<string, string> = {}, signal = leaving.signal) =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      signal,
+    });
+  const isSoon = async (what: string, answer: Promise<Response>) => {
+    const first = await Promise.race([answer, sleep(SOON_MS, null, { ref: false })]);
+    if (first === null) throw new Error(`${what} had no answer within ${SOON_MS} ms`);
+    return first;
+  };
+  return { ...gateway, neighbour, isSoon };
+}
+
+t.test('1,024 silent calls of one organization keep no other from their provider', async (t) => {
+  const { neighbour, isSoon, chat, provider } = await setUp(t);
+  for (let n = 0; n < 1_024; n += 1) neighbour(SILENT).catch(() => {});
+  await waitFor('its calls to reach the provider', () => provider.requests.length >= 512);
+  const answer = await isSoon('the other organization', chat(HELLO));
+  t.equal(answer.status, 200);
+  t.match(await answer.json(), { choices: [{ message: { content: 'here' } }] });
+  t.equal(provider.requests.length, 513, 'half of the connections are left to others');
+});
+
+t.test('an organization at its bound gets a 503 of its own, and its fallback', async (t) => {
+  const other = await startScriptedProvider();
+  t.teardown(() => other.stop());
+  const { neighbour, isSoon, chat, provider, url, record } = await setUp(t, {
+    PROVIDER_CONCURRENCY_PER_ORGANIZATION: '2',
+    CUSTOM_BASE_URL: other.url,
+    CUSTOM_API_KEY: 'sk-custom',
+  });
+  const staying = new AbortController();
+  t.teardown(() => staying.abort());
+  for (let n = 0; n < 2; n += 1) neighbour(SILENT, {}, staying.signal).catch(() => {});
+  await waitFor('two calls under way', () => provider.requests.length === 2);
+  const waiting = [neighbour(SILENT), neighbour(SILENT)];
+  const refused = await isSoon('a call that waits', Promise.race(waiting));
+  t.equal(refused.status, 503);
+  t.equal(refused.headers.get('retry-after'), '5');
+  t.match(await refused.json(), {
+    error: { code: 'provider_busy', type: 'service_unavailable', message: /^Your organization has 2 calls/ },
+  });
+  t.match(await record(refused), { status: 503, error_code: 'provider_busy' });
+  await Promise.all(waiting);
+
+  const elsewhere = await isSoon(
+    'a call with a fallback',
+    neighbour({ ...HELLO, model: 'gpt-4o-mini,custom/m' }),
+  );
+  t.equal(elsewhere.status, 200);
+  t.equal(elsewhere.headers.get('service-fallback-index'), '1');
+  t.equal((await chat(HELLO)).status, 200, 'others go on, and the provider does not count as ill');
+  t.match(
+    await (await fetch(`${url}/metrics`)).text(),
+    /^assay_gateway_provider_busy_total\{[^}]*provider="OPENAI"[^}]*\} 3$/m,
+  );
+
+  const next = neighbour(HELLO);
+  staying.abort();
+  t.equal((await isSoon('a call that waited', next)).status, 200, 'a client that leaves makes room');
+});

@@ -1,0 +1,290 @@
+/** Calls that may be answered in more than one place: lists, groups and retries, from the client to the record. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
+import t, { type Test } from 'tap';
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
+import {
+  type Behaviour,
+  type ScriptedProvider,
+  startScriptedProvider,
+} from '../../support/scripted-provider.ts';
+
+type World = { gateway: TestGateway; openai: ScriptedProvider; groq: ScriptedProvider };
+
+async function setUp(t: Test, environment: Record<string, string> = {}): Promise<World> {
+  const groq = await startScriptedProvider();
+  const gateway = await startTestGateway({
+    GROQ_API_KEY: 'sk-groq',
+    GROQ_BASE_URL: groq.url,
+    ANTHROPIC_API_KEY: 'sk-ant',
+    ANTHROPIC_BASE_URL: groq.url.replace(/\/v1$/, ''),
+    ...environment,
+  });
+  t.teardown(async () => {
+    await gateway[Symbol.asyncDispose]();
+    await groq.stop();
+  });
+  return { gateway, openai: gateway.provider, groq };
+}
+
+const ask = (model: string, more: Record<string, unknown> = {}) => ({
+  model,
+  messages: [{ role: 'user', content: 'Hello' }],
+  ...more,
+});
+const LIST = 'gpt-4o-mini, groq/llama-3.3-70b-versatile';
+const RETRY = { 'service-retry-enabled': 'true' };
+
+/** A script that does each in turn, and the last for ever. */
+function inTurn(...behaviours: Behaviour[]): () => Behaviour {
+  let at = 0;
+  return () => behaviours[Math.min(at++, behaviours.length - 1)]!;
+}
+
+async function attemptsOf({ sql }: TestGateway, answer: Response): Promise<Record<string, unknown>[] | null> {
+  const [row] = await sql<{ attempts: Record<string, unknown>[] | null }[]>`
+    select attempts from assay.requests where request_id = ${answer.headers.get('service-request-id')}`;
+  return row!.attempts;
+}
+
+t.test('the next model of a list answers when what the first sent is no answer', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  const json = { 'content-type': 'application/json' };
+  for (const behaviour of [
+    { kind: 'html', status: 200 },
+    { kind: 'bytes', body: '', headers: json },
+    { kind: 'bytes', body: '{"id":"chatcmpl-1","cho', headers: json },
+    { kind: 'bytes', body: '{}', headers: { ...json, 'content-encoding': 'snappy' } },
+    { kind: 'bytes', status: 302, body: '', headers: { location: 'http://elsewhere.test/' } },
+    { kind: 'bytes', body: '{"id":"chatcmpl-1","cho', headers: json, ending: 'cut' },
+  ] as Behaviour[]) {
+    openai.script(() => behaviour);
+    const answer = await gateway.chat(ask(LIST));
+    t.equal(answer.status, 200, JSON.stringify(behaviour));
+    t.equal(answer.headers.get('service-fallback-index'), '1');
+  }
+  t.equal(groq.requests.length, 6);
+});
+
+t.test('the next model of a list answers when the first cannot', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  openai.script(() => ({ kind: 'error', status: 503 }));
+  const answer = await gateway.chat(ask(LIST));
+  t.equal(answer.status, 200);
+  t.equal(answer.headers.get('service-fallback-index'), '1');
+  t.match(JSON.parse(groq.requests[0]!.body.toString()), { model: 'llama-3.3-70b-versatile' });
+  t.equal(groq.requests[0]!.headers.authorization, 'Bearer sk-groq', 'with the key of its own provider');
+  const record = await gateway.record(answer);
+  t.match(record, {
+    status: 200,
+    provider: 'GROQ',
+    request_model: LIST,
+    model: 'llama-3.3-70b-versatile',
+    error_code: null,
+  });
+  t.ok(record.cost_nano, 'its cost is that of the model that answered');
+  t.match(await attemptsOf(gateway, answer), [
+    { provider: 'OPENAI', model: 'gpt-4o-mini', status: 503, error_code: null },
+    { provider: 'GROQ', model: 'llama-3.3-70b-versatile', status: 200, error_code: null },
+  ]);
+});
+
+t.test('the first of a list answers when it can, and says so', async (t) => {
+  const { gateway, groq } = await setUp(t);
+  const answer = await gateway.chat(ask(LIST));
+  t.equal(answer.headers.get('service-fallback-index'), '0');
+  t.match(await gateway.record(answer), { provider: 'OPENAI', request_model: LIST });
+  t.match(await attemptsOf(gateway, answer), [{ provider: 'OPENAI', model: 'gpt-4o-mini', status: 200 }]);
+  t.equal(groq.requests.length, 0);
+  const single = await gateway.chat(ask('gpt-4o-mini'));
+  t.equal(single.headers.get('service-fallback-index'), null);
+});
+
+t.test('a list crosses dialects: what Anthropic answers is a completion', async (t) => {
+  const { gateway, openai, groq: anthropic } = await setUp(t);
+  openai.script(() => ({ kind: 'cut', at: 'headers' }));
+  anthropic.script(() => ({
+    kind: 'json',
+    body: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5-20250929',
+      content: [{ type: 'text', text: 'Hi.' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 3, output_tokens: 2 },
+    },
+  }));
+  const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const completion = await client.chat.completions.create(ask('gpt-4o-mini,claude-sonnet-4-5') as never);
+  t.match(completion, { choices: [{ message: { content: 'Hi.' } }] });
+});
+
+t.test('when all fail, the client gets the last answer, and the record shows each try', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  openai.script(() => ({ kind: 'reset' }));
+  groq.script(() => ({
+    kind: 'error',
+    status: 429,
+    message: 'Slow down',
+    headers: { 'retry-after': '9' },
+  }));
+  const answer = await gateway.chat(ask(LIST));
+  t.equal(answer.status, 429);
+  t.equal(answer.headers.get('retry-after'), '9');
+  t.match(await answer.json(), { error: { message: 'Slow down' } });
+  await gateway.record(answer);
+  t.match(await attemptsOf(gateway, answer), [
+    { provider: 'OPENAI', status: 0, error_code: 'provider_unreachable' },
+    { provider: 'GROQ', status: 429, error_code: null },
+  ]);
+});
+
+t.test("the caller's own mistake is not tried elsewhere", async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  openai.script(() => ({ kind: 'error', status: 400, message: 'temperature is too high' }));
+  const answer = await gateway.chat(ask(LIST));
+  t.equal(answer.status, 400);
+  t.equal(groq.requests.length, 0);
+});
+
+t.test('a call that asks for retries gets them, one that does not does not', async (t) => {
+  const { gateway, openai } = await setUp(t);
+  openai.script(inTurn({ kind: 'error', status: 500 }, { kind: 'cut', at: 'headers' }, { kind: 'answer' }));
+  const answer = await gateway.chat(ask('gpt-4o-mini'), RETRY);
+  t.equal(answer.status, 200);
+  t.equal(openai.requests.length, 3);
+  const record = await gateway.record(answer);
+  t.match(record, { status: 200, error_code: null });
+  t.match(await attemptsOf(gateway, answer), [{ status: 500 }, { status: 0 }, { status: 200 }]);
+  openai.script(() => ({ kind: 'error', status: 500 }));
+  t.equal((await gateway.chat(ask('gpt-4o-mini'))).status, 500);
+  t.equal(openai.requests.length, 4);
+  const few = await gateway.chat(ask('gpt-4o-mini'), { ...RETRY, 'service-retry-num': '1' });
+  t.equal(few.status, 500);
+  t.equal(openai.requests.length, 6);
+});
+
+t.test('Retry-After is kept to', async (t) => {
+  const { gateway, openai } = await setUp(t);
+  openai.script(inTurn({ kind: 'error', status: 429, headers: { 'retry-after': '1' } }, { kind: 'answer' }));
+  t.equal((await gateway.chat(ask('gpt-4o-mini'), RETRY)).status, 200);
+  const [first, second] = openai.requests;
+  t.ok(second!.receivedAtMs - first!.receivedAtMs >= 990);
+});
+
+t.test('nothing is tried again once something has gone out', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  openai.script(() => ({ kind: 'stream', deltas: ['Hel', 'lo'], ending: 'cut' }));
+  const answer = await gateway.chat(ask(LIST, { stream: true }), RETRY);
+  const text = await answer.text();
+  t.match(text, /"Hel"/);
+  t.match(text, /"error":/);
+  t.notMatch(text, /\[DONE\]/);
+  t.equal(openai.requests.length + groq.requests.length, 1);
+  t.match(await gateway.record(answer), { truncated: true, provider: 'OPENAI' });
+});
+
+t.test(
+  'a client that leaves while a retry is waited for is recorded, and no call is made any more',
+  async (t) => {
+    const { gateway, openai } = await setUp(t);
+    openai.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '5' } }));
+    const requestId = '01JD0000000000000000000000';
+    const controller = new AbortController();
+    const call = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...RETRY, authorization: `Bearer ${gateway.key}`, 'service-request-id': requestId },
+      body: JSON.stringify(ask('gpt-4o-mini')),
+      signal: controller.signal,
+    });
+    while (openai.requests.length === 0) await sleep(5);
+    await openai.requests[0]!.ended;
+    controller.abort();
+    await t.rejects(call, { name: 'AbortError' });
+    t.match(await gateway.record(requestId), { status: 499, error_code: 'client_closed_request' });
+    t.equal(openai.requests.length, 1);
+  },
+);
+
+t.test('a group shares its calls out by weight, and the others of it are its fallbacks', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'assay-groups-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'models.json');
+  const routes = [
+    { model: 'openai/gpt-4o-mini', weight: 1 },
+    { model: 'groq/llama-3.3-70b-versatile', weight: 1 },
+  ];
+  writeFileSync(path, JSON.stringify({ groups: [{ id: 'fast', routes }] }));
+  const { gateway, openai, groq } = await setUp(t, { MODELS_FILE: path });
+  const answers = await Promise.all(Array.from({ length: 100 }, () => gateway.chat(ask('fast'))));
+  t.ok(answers.every(({ status }) => status === 200));
+  t.equal(openai.requests.length + groq.requests.length, 100);
+  // With a fair draw less than 20 of 100 happens once in a thousand million times.
+  t.ok(openai.requests.length >= 20 && groq.requests.length >= 20);
+  t.match(await gateway.record(answers[0]!), { request_model: 'fast' });
+  groq.script(() => ({ kind: 'error', status: 500 }));
+  for (let call = 0; call < 10; call += 1) {
+    t.equal((await gateway.chat(ask('fast'))).headers.get('service-fallback-index') === null, false);
+  }
+});
+
+t.test('an address that fails again and again is passed by, where there is another', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  openai.script(() => ({ kind: 'error', status: 500 }));
+  for (let call = 0; call < 8; call += 1) t.equal((await gateway.chat(ask(LIST))).status, 200);
+  t.equal(openai.requests.length, 5, 'the breaker opened');
+  t.equal(groq.requests.length, 8);
+  t.equal(
+    (await gateway.chat(ask('gpt-4o-mini'))).status,
+    500,
+    'who has nowhere else to go is not turned away',
+  );
+  t.equal(openai.requests.length, 6);
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  t.match(metrics, /assay_gateway_provider_open\{[^}]*\} 1/);
+});
+
+t.test('what another model answered is not stored for the first', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  const cached = { 'service-cache-enabled': 'true' };
+  openai.script(inTurn({ kind: 'error', status: 500 }, { kind: 'answer' }));
+  const first = await gateway.chat(ask(LIST), cached);
+  t.equal(first.headers.get('service-fallback-index'), '1');
+  const second = await gateway.chat(ask(LIST), cached);
+  t.equal(second.headers.get('service-cache'), 'MISS');
+  t.equal(second.headers.get('service-fallback-index'), '0');
+  await gateway.record(second);
+  t.equal((await gateway.chat(ask(LIST), cached)).headers.get('service-cache'), 'HIT');
+  t.equal(groq.requests.length, 1);
+});
+
+t.test('a list that breaks a rule is refused before any call', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  const cases: [string, number, RegExp][] = [
+    ['gpt-4o-mini,', 400, /entry 2 of .* is empty/],
+    ['gpt-4o-mini,openai/gpt-4o-mini', 400, /are the same/],
+    ['gpt-4o-mini,no-such-model', 404, /no-such-model/],
+    [Array.from({ length: 11 }, (_, at) => `openai/m${at}`).join(), 400, /at most 10 models/],
+  ];
+  for (const [model, status, message] of cases) {
+    const answer = await gateway.chat(ask(model));
+    t.equal(answer.status, status, model);
+    t.match(await answer.json(), { error: { message } });
+  }
+  const odd = await gateway.chat(ask('gpt-4o-mini'), { ...RETRY, 'service-retry-num': 'many' });
+  t.equal(odd.status, 400);
+  const own = await gateway.chat(ask(LIST), {
+    'service-auth': `Bearer ${gateway.key}`,
+    authorization: 'Bearer sk-mine',
+  });
+  t.equal(own.status, 400, 'a key of the caller is for one provider');
+  t.match(await own.json(), { error: { message: /one provider/ } });
+  const refused = await gateway.chat(ask('gpt-4o-mini,claude-sonnet-4-5', { logit_bias: { 5: 1 } }));
+  t.equal(refused.status, 400, 'what one of the list cannot be asked');
+  t.match(await refused.json(), { error: { message: /logit_bias/ } });
+  t.equal(openai.requests.length + groq.requests.length, 0);
+});

@@ -1,0 +1,83 @@
+/** Errors that come under the status 200, as OpenRouter tells of a model that failed when it had begun to work. */
+import { gzipSync } from 'node:zlib';
+import t from 'tap';
+import { startTestGateway } from '../../../support/gateway.ts';
+import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+
+const provider = await startScriptedProvider();
+const gateway = await startTestGateway({
+  OPENROUTER_API_KEY: 'sk-or',
+  OPENROUTER_BASE_URL: provider.url,
+  CUSTOM_BASE_URL: provider.url,
+});
+t.teardown(async () => {
+  await gateway[Symbol.asyncDispose]();
+  await provider.stop();
+});
+
+const TOLD = '{"error":{"message":"Provider returned error","code":429},"user_id":"u"}';
+const CHAT = { model: 'openrouter/openai/gpt-4o', messages: [{ role: 'user', content: 'Hello' }] };
+
+function answers(body: Uint8Array | string, headers: Record<string, string> = {}) {
+  const all = { 'content-type': 'application/json', ...headers };
+  return { kind: 'bytes' as const, body, headers: all };
+}
+
+t.test('the call is tried at the next model, also when the error is packed', async (t) => {
+  for (const told of [answers(TOLD), answers(gzipSync(TOLD), { 'content-encoding': 'gzip' })]) {
+    provider.script(() => told);
+    const answer = await gateway.chat({ ...CHAT, model: `${CHAT.model},gpt-4o-mini` });
+    t.equal(answer.headers.get('service-fallback-index'), '1');
+    t.match(await answer.json(), { choices: [{}] });
+    t.match(await gateway.record(answer), { status: 200, provider: 'OPENAI' });
+  }
+});
+
+t.test('the call is tried again, when it asked for that', async (t) => {
+  let calls = 0;
+  provider.script(() => {
+    calls += 1;
+    return calls === 1 ? answers(TOLD, { 'retry-after': '0' }) : { kind: 'answer', text: 'Hi' };
+  });
+  const answer = await gateway.chat(CHAT, { 'service-retry-enabled': 'true' });
+  t.match(await answer.json(), { choices: [{ message: { content: 'Hi' } }] });
+  t.equal(calls, 2);
+});
+
+t.test('where nothing else can be tried, the client gets what the provider sent, to the byte', async (t) => {
+  provider.script(() => answers(TOLD));
+  const answer = await gateway.chat(CHAT);
+  t.equal(answer.status, 200);
+  t.equal(await answer.text(), TOLD);
+  t.match(await gateway.record(answer), { status: 429, error_code: null }, 'its record has the status told');
+});
+
+t.test('a client of the other dialect is told it as an error, with the status that it has', async (t) => {
+  provider.script(() => answers(TOLD));
+  const answer = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}` },
+    body: JSON.stringify({ ...CHAT, max_tokens: 9 }),
+  });
+  t.equal(answer.status, 429);
+  t.match(await answer.json(), {
+    type: 'error',
+    error: { type: 'rate_limit_error', message: 'Provider returned error' },
+  });
+  t.match(await gateway.record(answer), { status: 429 });
+});
+
+t.test('an answer that speaks of errors is one, however it comes', async (t) => {
+  const said = '{"choices":[{"message":{"content":null,"tool_calls":[]}}],"error":{"code":500},"x":"é"}';
+  const long = `{"error":{"code":500},"choices":[],"pad":"${'x'.repeat(100_000)}"}`;
+  for (const [body, bytesEach] of [
+    [said, 1],
+    [said, 1_000],
+    [long, 10_000],
+  ] as const) {
+    provider.script(() => ({ ...answers(body), chunking: { bytesEach } }));
+    const answer = await gateway.chat({ ...CHAT, model: `${CHAT.model},gpt-4o-mini` });
+    t.equal(answer.headers.get('service-fallback-index'), '0');
+    t.equal(await answer.text(), body);
+  }
+});

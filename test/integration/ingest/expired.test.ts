@@ -1,0 +1,37 @@
+import t from 'tap';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { type BatchEntry, BatchStore } from '../../../ingest/store-batch.ts';
+import { logEntry } from '../../support/log-entries.ts';
+import { testDatabase } from '../../support/postgres.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const DAY_MS = 86_400_000;
+
+t.test(
+  'an entry older than records are kept is counted, and its dropped week is not made anew',
+  async (t) => {
+    const database = await testDatabase();
+    t.teardown(() => database.close());
+    const { sql } = database;
+    const store = new BatchStore({ sql, log, clock: systemClock, retentionDays: 30 });
+    const partitions = async () =>
+      (await sql`select inhrelid from pg_inherits where inhparent = 'assay.requests'::regclass`).length;
+    const entryOf = (daysAgo: number): BatchEntry => ({
+      ...logEntry({ createdAtMs: Date.now() - daysAgo * DAY_MS }),
+      origin: `test/${daysAgo}`,
+    });
+    t.same(await store.store({ entries: [entryOf(31), entryOf(90)] }), {
+      stored: 0,
+      deadLetters: 0,
+      expired: 2,
+    });
+    t.equal(await partitions(), 0);
+    t.same(await store.store({ entries: [entryOf(31), entryOf(29)] }), {
+      stored: 1,
+      deadLetters: 0,
+      expired: 1,
+    });
+    t.equal(await partitions(), 1);
+  },
+);

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { announce, readAnnounced } from '#platform/announcements/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres } from '#platform/postgres/mod.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+import { tcpProxy } from '../../../support/tcp-proxy.ts';
+
+t.setTimeout(60_000);
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const database = await testDatabase();
+const { sql } = database;
+t.teardown(() => database.close());
+t.afterEach(() => sql`delete from assay.announcements`);
+
+const facts = { sandbox: 'chroot', why: null };
+const nextRead = async (isDone: (count: number) => boolean) => {
+  while (!isDone((await readAnnounced(sql, 'evaluators')).length));
+};
+
+t.test(
+  'what processes announce is read by role, what several say alike once, until they withdraw it',
+  async (t) => {
+    const other = { sandbox: 'none', why: 'it needs Linux' };
+    const announced = [
+      await announce({ sql, log, role: 'evaluators', facts }),
+      await announce({ sql, log, role: 'evaluators', facts }),
+      await announce({ sql, log, role: 'evaluators', facts: other }),
+      await announce({ sql, log, role: 'gateway', facts: { providers: {}, models: [], groups: [] } }),
+    ];
+    const read = await readAnnounced(sql, 'evaluators');
+    t.strictSame(new Set(read.map(({ sandbox }) => sandbox)), new Set(['chroot', 'none']));
+    t.equal(read.length, 2);
+    t.strictSame(await readAnnounced(sql, 'gateway'), [{ providers: {}, models: [], groups: [] }]);
+    for (const one of announced) await one.stop();
+    t.strictSame(await readAnnounced(sql, 'evaluators'), []);
+  },
+);
+
+t.test(
+  'an announcement comes back by itself when its row is lost, and rows of killed processes go',
+  async (t) => {
+    const killed = await announce({ sql, log, role: 'evaluators', facts });
+    await sql`update assay.announcements set seen_at = now() - interval '25 hours'`;
+    const alive = await announce({ sql, log, role: 'evaluators', facts, renewEveryMs: 20 });
+    t.equal((await sql`select from assay.announcements`).length, 1);
+    await sql`delete from assay.announcements`;
+    await nextRead((count) => count === 1);
+    await alive.stop();
+    await killed.stop();
+  },
+);
+
+t.test(
+  'a process without Postgres stops as soon as any other, and goes on announcing when it is back',
+  async (t) => {
+    const proxy = await tcpProxy(database.url);
+    const pool = connectPostgres({
+      url: proxy.url,
+      max: 2,
+      applicationName: 'announcing',
+      statementTimeoutMs: 5_000,
+    });
+    t.teardown(async () => {
+      proxy.thaw();
+      await pool.end({ timeout: 1 });
+      await proxy.close();
+    });
+    const announcement = await announce({ sql: pool, log, role: 'evaluators', facts, renewEveryMs: 20 });
+    await proxy.cut();
+    await sql`delete from assay.announcements`;
+    await proxy.restore();
+    await nextRead((count) => count === 1);
+    proxy.freeze();
+    const start = performance.now();
+    await announcement.stop();
+    t.ok(performance.now() - start < 10_000, 'a frozen Postgres keeps it a second, not for ever');
+  },
+);

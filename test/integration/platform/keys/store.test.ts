@@ -1,0 +1,88 @@
+import t from 'tap';
+import {
+  claimRequestId,
+  createKey,
+  createOrganization,
+  findOrganization,
+  generateApiKey,
+  hashApiKey,
+  listKeys,
+  revokeKey,
+} from '#platform/keys/mod.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+
+t.test('keys', async (t) => {
+  const database = await testDatabase();
+  t.teardown(() => database.close());
+  const { sql } = database;
+  const { organizationId } = await createOrganization(sql, { name: 'acme' });
+
+  t.test('a generated key has 256 bits of randomness and no pattern but its prefix', async (t) => {
+    const keys = new Set(Array.from({ length: 1_000 }, generateApiKey));
+    t.equal(keys.size, 1_000);
+    for (const key of keys) if (!/^sk-assay-[0-9A-Za-z]{43}$/.test(key)) t.fail(key);
+  });
+
+  t.test('only the hash of a key is stored', async (t) => {
+    const { key, record } = await createKey(sql, { organizationId, scopes: ['read'], name: 'reports' });
+    const rows = await sql<{ row: string; hash: Buffer }[]>`
+      select to_json(k)::text as row, hash from assay.api_keys k where key_id = ${record.keyId}`;
+    const [stored] = rows;
+    t.same(stored?.hash, hashApiKey(key));
+    t.notMatch(stored?.row ?? '', key.slice(13), 'nothing of it but the prefix');
+    t.equal(record.prefix, key.slice(0, 12));
+    t.notMatch(JSON.stringify(record), key.slice(13));
+  });
+
+  t.test('keys are listed newest first, with those that are revoked', async (t) => {
+    const first = await createKey(sql, { organizationId, scopes: ['gateway'] });
+    const second = await createKey(sql, { organizationId, scopes: ['gateway', 'write', 'gateway'] });
+    await revokeKey(sql, first.record.keyId);
+    const [newest, older] = await listKeys(sql, { organizationName: 'acme' });
+    t.match(newest, { keyId: second.record.keyId, scopes: ['gateway', 'write'], revokedAt: null });
+    t.match(older, { keyId: first.record.keyId, revokedAt: Date });
+    t.same(await listKeys(sql, { organizationName: 'nobody' }), []);
+  });
+
+  t.test('a key is revoked by its prefix, unless several have it', async (t) => {
+    const key = `operators-own-${generateApiKey()}`;
+    const { record } = await createKey(sql, { organizationId, scopes: ['read'], key });
+    const revoked = await revokeKey(sql, record.prefix);
+    t.equal(revoked.keyId, record.keyId);
+    t.same((await revokeKey(sql, record.keyId)).revokedAt, revoked.revokedAt, 'once is enough');
+    await createKey(sql, { organizationId, scopes: ['read'], key: `${key}-too` });
+    await t.rejects(revokeKey(sql, record.prefix), { code: 'conflict' });
+    await t.rejects(revokeKey(sql, 'sk-assay-none'), { code: 'not_found' });
+  });
+
+  t.test('a name or a key that exists is a conflict', async (t) => {
+    await t.rejects(createOrganization(sql, { name: 'acme' }), {
+      code: 'conflict',
+      message: 'There is an organization called "acme" already',
+    });
+    const { key } = await createKey(sql, { organizationId, scopes: ['read'] });
+    await t.rejects(createKey(sql, { organizationId, scopes: ['read'], key }), { code: 'conflict' });
+    await t.rejects(createOrganization(sql, { name: '' }), { code: 'invalid_body' });
+    t.equal(await findOrganization(sql, 'nobody'), null);
+  });
+
+  t.test('an id that a caller chose is claimed once in its organization', async (t) => {
+    const other = await createOrganization(sql, { name: 'globex' });
+    const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    const claims = await Promise.all(
+      Array.from({ length: 5 }, () => claimRequestId(sql, organizationId, id)),
+    );
+    t.equal(claims.filter(Boolean).length, 1, 'by one of many at once');
+    t.ok(await claimRequestId(sql, other.organizationId, id), 'another organization has ids of its own');
+  });
+
+  t.test('an id that Assay gave cannot be claimed', async (t) => {
+    const id = '01ARZ3NDEKTSV4RRFFQ69G5FAW';
+    await sql`select assay.ensure_partitions(now())`;
+    await sql`
+      insert into assay.requests
+        (organization_id, created_at, request_id, source, path, provider, model, status, is_stream, truncated)
+      values (${organizationId}, now(), ${id}, 'gateway', '/', 'OPENAI', 'm', 200, false, false)`;
+    t.notOk(await claimRequestId(sql, organizationId, id));
+  });
+});

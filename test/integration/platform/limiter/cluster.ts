@@ -1,0 +1,185 @@
+/** Processes on one database, each with its own leases and holds, that are killed and frozen; and what they admitted. */
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import type { Counter, Policy } from '#platform/limiter/mod.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+import { seededRandom } from '../../../support/random.ts';
+import { type MemberTask, RECORD_BYTES, WITHOUT_STORE } from './member.ts';
+import { startProgram } from './with-parent.ts';
+
+const MEMBERS = 4;
+/** `--full`: 200,000 attempts and more, quotas up to 50,000; `SEED=…`: other moments. */
+export const IS_FULL = process.argv.includes('--full');
+/** Of the processes that live, and of those that are killed, which are asked harder. */
+const CALM = IS_FULL ? { attempts: 200_000, perSecond: 5_000 } : { attempts: 24_000, perSecond: 2_400 };
+const KILLED = IS_FULL ? { forMs: 60_000, perSecond: 20_000 } : { forMs: 10_000, perSecond: 3_000 };
+/** In which nobody took the store for away, as may happen on a busy machine. */
+const ROUNDS = 3;
+const SEED = Number(process.env.SEED ?? 11);
+
+export type Limit = MemberTask['limits'][number];
+/** When a call was admitted (milliseconds, for certain between the two), and what it uses at least. */
+export type Admission = { notBefore: number; notAfter: number; amount: number };
+
+export type Cluster = {
+  /** Processes that live until they have made their attempts: what was admitted, by limit. */
+  calm(t: Test, limits: readonly Limit[]): Promise<Admission[][]>;
+  /** Processes that are killed and frozen at random moments. */
+  killed(t: Test, limits: readonly Limit[]): Promise<Admission[][]>;
+};
+
+/** A counter for each quota, of an organization of their own. */
+export function limitsOf(
+  quotas: readonly number[],
+  windowS: number,
+  unit: Policy['unit'] = 'request',
+): Limit[] {
+  const organizationId = randomUUID();
+  const apiKeyId = randomUUID();
+  return quotas.map((quota) => {
+    const policy: Policy = {
+      text: `${quota};w=${windowS};u=${unit}`,
+      unit,
+      quota,
+      windowS,
+      segment: 'user',
+    };
+    const counter: Counter = {
+      organizationId,
+      apiKeyId,
+      unit,
+      segment: 'user',
+      value: `${quota} ${windowS}`,
+    };
+    return { counter, policy };
+  });
+}
+
+type Member = { exited: Promise<number | null>; child: ChildProcess };
+
+/** A database and a directory; both go with the test. */
+export async function startCluster(t: Test): Promise<Cluster> {
+  const database = await testDatabase();
+  const directory = mkdtempSync(join(tmpdir(), 'assay-limits-'));
+  t.teardown(async () => {
+    await database.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  function startMember(name: string, seed: number, task: Omit<MemberTask, 'url' | 'file' | 'seed'>): Member {
+    const given: MemberTask = { ...task, url: database.url, file: join(directory, name), seed };
+    const child = startProgram('./member.ts', [JSON.stringify(given)]);
+    const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    return { child, exited };
+  }
+
+  /** When calls were admitted, by limit; null: not all of them by the store. */
+  function admissions(names: readonly string[], limits: readonly Limit[]): Admission[][] | null {
+    const admitted: Admission[][] = limits.map(() => []);
+    for (const file of names.map((name) => join(directory, name)).filter(existsSync)) {
+      const records = readFileSync(file);
+      for (let at = 0; at + RECORD_BYTES <= records.length; at += RECORD_BYTES) {
+        const [notBefore, notAfter, place, amount] = [0, 8, 16, 24].map((offset) =>
+          records.readDoubleLE(at + offset),
+        );
+        if (place === WITHOUT_STORE) return null;
+        admitted[place!]!.push({ notBefore: notBefore!, notAfter: notAfter!, amount: amount! });
+      }
+    }
+    return admitted;
+  }
+
+  /** Kills and freezes processes at random moments. Returns the names of all that there were. */
+  async function kill(t: Test, limits: readonly Limit[], random: () => number, prefix: string) {
+    const { forMs, perSecond } = KILLED;
+    const task = {
+      limits: [...limits],
+      attempts: forMs * perSecond,
+      perSecond: perSecond / MEMBERS,
+      tailMs: 0,
+    };
+    const names: string[] = [];
+    const start = () => {
+      const name = `${prefix}-${names.length}`;
+      names.push(name);
+      return startMember(name, SEED + names.length, task);
+    };
+    const members = Array.from({ length: MEMBERS }, start);
+    const until = performance.now() + forMs;
+    let kills = 0;
+    let stops = 0;
+    while (performance.now() < until) {
+      await sleep(100 + random() * 500);
+      const place = Math.floor(random() * MEMBERS);
+      const { child, exited } = members[place]!;
+      if (random() < 0.4) {
+        child.kill('SIGKILL');
+        await exited;
+        members[place] = start();
+        kills += 1;
+      } else {
+        child.kill('SIGSTOP');
+        await sleep(20 + random() * 1_500);
+        child.kill('SIGCONT');
+        stops += 1;
+      }
+    }
+    for (const { child } of members) child.kill('SIGKILL');
+    await Promise.all(members.map(({ exited }) => exited));
+    t.comment(`seed ${SEED}: ${kills} kills, ${stops} stops`);
+    return names;
+  }
+
+  return {
+    async calm(t, limits) {
+      const names = Array.from({ length: MEMBERS }, (_, number) => `calm-${number}`);
+      const { attempts, perSecond } = CALM;
+      const task = {
+        limits: [...limits],
+        attempts: attempts / MEMBERS,
+        perSecond: perSecond / MEMBERS,
+        tailMs: 2_000,
+      };
+      const members = names.map((name, number) => startMember(name, SEED + number, task));
+      const codes = await Promise.all(members.map(({ exited }) => exited));
+      t.ok(
+        codes.every((code) => code === 0),
+        'all of them ended well',
+      );
+      const admitted = admissions(names, limits);
+      if (admitted === null) throw new Error('A process took the store for away');
+      return admitted;
+    },
+    async killed(t, limits) {
+      const random = seededRandom(SEED);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const admitted = admissions(await kill(t, limits, random, `killed-${round}`), limits);
+        if (admitted !== null) return admitted;
+        t.comment('the machine was too busy: a process took the store for away');
+      }
+      throw new Error(`In each of ${ROUNDS} rounds a process took the store for away`);
+    },
+  };
+}
+
+/** The most that is for certain in any interval of the window, both its ends in it. */
+export function mostInWindow(admitted: readonly Admission[], windowMs: number): number {
+  // A process was frozen between the two readings: no such interval holds both.
+  const certain = admitted.filter(({ notBefore, notAfter }) => notAfter - notBefore <= windowMs);
+  const begins = [...certain].sort((a, b) => a.notBefore - b.notBefore);
+  const ends = [...certain].sort((a, b) => a.notAfter - b.notAfter);
+  let most = 0;
+  let sum = 0;
+  let left = 0;
+  for (const { notAfter, amount } of ends) {
+    sum += amount;
+    for (; begins[left]!.notBefore < notAfter - windowMs; left += 1) sum -= begins[left]!.amount;
+    most = Math.max(most, sum);
+  }
+  return most;
+}

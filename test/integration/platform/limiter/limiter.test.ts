@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { logPolicy } from '#core/rate-limit/mod.ts';
+import type { Decision } from '#platform/limiter/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+
+const world = await limitsWorld(t);
+const admitted = (decisions: readonly Decision[]) => decisions.filter(({ isAdmitted }) => isAdmitted).length;
+
+t.test('of calls at once exactly the quota is admitted, and each is told what is left', async (t) => {
+  const limiter = world.limiter(t);
+  for (const quota of [1, 3, 20]) {
+    const counter = makeCounter();
+    const decisions = await Promise.all(
+      Array.from({ length: 50 }, () => limiter.admit(counter, makePolicy(quota))),
+    );
+    t.equal(admitted(decisions), quota);
+    const left = decisions.slice(0, quota).map(({ remaining }) => remaining);
+    t.same(
+      left,
+      Array.from({ length: quota }, (_, place) => quota - 1 - place),
+    );
+    const refused = decisions.at(-1)!;
+    t.match(refused, { isAdmitted: false, remaining: 0, isDegraded: false });
+    t.ok(refused.retryAfterMs > 58_000 && refused.retryAfterMs <= refused.resetMs);
+    // For the twentieth of a second, which a busy machine may sleep through.
+    await waitFor('an exhausted counter not to be asked at once again', async () => {
+      const again = limiter.admit(counter, makePolicy(quota));
+      t.match(await again, { isAdmitted: false });
+      return !(again instanceof Promise);
+    });
+  }
+});
+
+t.test('two limiters together admit exactly the quota', async (t) => {
+  const limiters = [world.limiter(t, { processId: 'a' }), world.limiter(t, { processId: 'b' })];
+  const counter = makeCounter();
+  const policy = makePolicy(300, 3_600);
+  let total = 0;
+  for (let round = 0; round < 60; round += 1) {
+    const decisions = await Promise.all(
+      limiters.flatMap((limiter) => Array.from({ length: 5 }, () => limiter.admit(counter, policy))),
+    );
+    total += admitted(decisions);
+  }
+  // What one of them holds and does not need, the other gets.
+  await waitFor('all is admitted', async () => {
+    for (const limiter of limiters) total += admitted([await limiter.admit(counter, policy)]);
+    return total >= 300;
+  });
+  t.equal(total, 300);
+});
+
+t.test('inside a lease a decision is made at once', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter();
+  const policy = makePolicy(1_000_000, 3_600);
+  let atOnce = 0;
+  let previous = Number.POSITIVE_INFINITY;
+  for (let call = 0; call < 5_000; call += 1) {
+    const decision = limiter.admit(counter, policy);
+    if (decision instanceof Promise) {
+      t.ok((await decision).isAdmitted);
+    } else {
+      atOnce += 1;
+      if (decision.remaining > previous) t.fail('more is left than before');
+      previous = decision.remaining;
+    }
+    // The loop turns, as that of a gateway does.
+    if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.ok(atOnce > 4_500, `${atOnce} of 5,000`);
+  await limiter.stop(1_000);
+  t.equal(
+    (await world.store().peek(askOf(counter, policy))).used,
+    5_000,
+    'credit that was not spent is given back',
+  );
+});
+
+t.test('credit that its process does not use goes to others', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter();
+  const policy = makePolicy(1_000, 86_400);
+  const decisions = await Promise.all(Array.from({ length: 100 }, () => limiter.admit(counter, policy)));
+  t.equal(admitted(decisions), 100);
+  await limiter.admit(counter, policy);
+  const store = world.store();
+  const used = async () => (await store.peek(askOf(counter, policy))).used;
+  t.ok((await used()) > 101, 'it took ahead of need');
+  await waitFor('it is given back', async () => (await used()) === 101);
+});
+
+t.test('who looks uses nothing', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter();
+  t.match(await limiter.peek(counter, makePolicy(3)), {
+    isAdmitted: true,
+    remaining: 3,
+    resetMs: 0,
+    retryAfterMs: 0,
+  });
+  for (let call = 0; call < 3; call += 1) await limiter.admit(counter, makePolicy(3));
+  for (let look = 0; look < 5; look += 1) {
+    t.match(await limiter.peek(counter, makePolicy(3)), {
+      isAdmitted: false,
+      remaining: 0,
+      isDegraded: false,
+    });
+  }
+  t.match(await limiter.peek(counter, makePolicy(5)), { isAdmitted: true, remaining: 2 });
+});
+
+t.test('counters outlive their gateways', async (t) => {
+  const counter = makeCounter({ segment: 'user', value: 'ada' });
+  for (const left of [2, 1, 0]) {
+    const limiter = world.limiter(t);
+    t.equal((await limiter.admit(counter, makePolicy(3))).remaining, left);
+    await limiter.stop(1_000);
+  }
+  t.notOk((await world.limiter(t).admit(counter, makePolicy(3))).isAdmitted);
+});
+
+t.test('logs have windows of five seconds, of an organization', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter({ apiKeyId: null, unit: 'log' });
+  const decisions = await Promise.all(
+    Array.from({ length: 900 }, () => limiter.admit(counter, logPolicy(834))),
+  );
+  t.equal(admitted(decisions), 834);
+  t.ok(decisions.at(-1)!.retryAfterMs <= 5_050);
+  await sleep(decisions.at(-1)!.resetMs);
+  t.ok((await limiter.admit(counter, logPolicy(834))).isAdmitted, 'and begin anew');
+});
+
+t.test('users without end take a bounded place', async (t) => {
+  const limiter = world.limiter(t, { maxCounters: 50 });
+  const { organizationId, apiKeyId } = makeCounter();
+  const of = (value: string) => makeCounter({ organizationId, apiKeyId, segment: 'user', value });
+  const long = 'x'.repeat(10_000);
+  for (let user = 0; user < 300; user += 1) await limiter.admit(of(`${long}${user}`), makePolicy(1));
+  const [row] = await world.sql`
+    select count(*)::int as counters, max(length(value)) as longest from assay.limit_counters
+     where organization_id = ${organizationId}`;
+  t.same(row, { counters: 51, longest: 256 });
+});

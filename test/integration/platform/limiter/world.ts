@@ -1,0 +1,98 @@
+/** Counters, policies and limiters on a real database. */
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import { windowShape } from '#core/rate-limit/mod.ts';
+import { counterKey } from '#platform/limiter/counter-key.ts';
+import {
+  type Counter,
+  createLimiter,
+  type Limiter,
+  type LimiterOptions,
+  type Policy,
+  type Unit,
+} from '#platform/limiter/mod.ts';
+import {
+  createLimitStore,
+  type HoldWish,
+  type LimitStore,
+  type LimitStoreOptions,
+  type StoreAsk,
+} from '#platform/limiter/store.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
+
+export type World = TestDatabase & {
+  /** The database's functions, without a limiter. */
+  store(options?: Partial<LimitStoreOptions>): LimitStore;
+  /**
+   * A limiter with a pool of its own, as a gateway has it; stopped with the test. It waits for the store as long as a
+   * machine may stand still, or it would admit by its own share; tests of a store that is away say how long.
+   */
+  limiter(t: Test, options?: Partial<LimiterOptions> & { url?: string }): Limiter;
+  connect(t: Test, url?: string): Sql;
+};
+
+/** As long as a statement may take. */
+const PATIENCE_MS = 10_000;
+
+const silent = createLogger({ role: 'test', level: 'silent' });
+
+/** A fresh database. */
+export async function limitsWorld(t: Test): Promise<World> {
+  const database = await testDatabase();
+  t.teardown(() => database.close());
+  const connect = (t: Test, url = database.url) => {
+    const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: PATIENCE_MS });
+    // A beat may be under way.
+    t.teardown(() => sql.end({ timeout: 2 }));
+    return sql;
+  };
+  return {
+    ...database,
+    connect,
+    store: (options = {}) => createLimitStore(database.sql, { maxCounters: 100, openMs: 60_000, ...options }),
+    limiter(t, { url, ...options } = {}) {
+      const sql = connect(t, url);
+      const limiter = createLimiter({
+        sql,
+        clock: systemClock,
+        log: silent,
+        patienceMs: PATIENCE_MS,
+        ...options,
+      });
+      t.teardown(() => limiter.stop(2_000));
+      return limiter;
+    },
+  };
+}
+
+/** A counter of an organization of its own, unless one is given. */
+export function makeCounter(given: Partial<Counter> = {}): Counter {
+  return {
+    organizationId: randomUUID(),
+    apiKeyId: randomUUID(),
+    unit: 'request',
+    segment: '',
+    value: '',
+    ...given,
+  };
+}
+
+export function makePolicy(quota: number, windowS = 60, unit: Unit = 'request'): Policy {
+  return { text: `${quota};w=${windowS};u=${unit}`, unit, quota, windowS, segment: null };
+}
+
+export function askOf(counter: Counter, policy: Policy): StoreAsk {
+  return { counter, key: counterKey(counter), policy, shape: windowShape(policy.windowS) };
+}
+
+/** For calls of these estimates, and none to come. */
+export function holdWish(
+  reservationId: string,
+  estimatesNano: readonly number[],
+  ahead: Partial<HoldWish> = {},
+): HoldWish {
+  return { reservationId, estimatesNano, aheadNano: 0, smallestNano: 0, shares: 2, ...ahead };
+}

@@ -1,0 +1,187 @@
+/** The consumer of the log stream, and who reads through it, when it is lost, replaced, or remembers too much. */
+import { once } from 'node:events';
+import { cpSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jetstream } from '@nats-io/jetstream';
+import t from 'tap';
+import {
+  declareLogStream,
+  findLogConsumer,
+  Line,
+  LogReader,
+  type TakenMessage,
+  waitsForNothing,
+} from '#platform/nats/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { logEntry } from '../../../support/log-entries.ts';
+import { natsIsMissing } from '../../../support/nats.ts';
+import { setUpLogPath } from './log-path.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const skip = natsIsMissing();
+
+t.test(
+  'a server that forgot in a crash what was acknowledged, and not what was removed, holds up nothing',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, stored, root, nats, manager, connectTo } = await setUpLogPath(t);
+    const jetStream = await manager();
+    const { streams } = jetStream;
+    const reading = await connectTo('test');
+    const consumerFile = (name: string) =>
+      join(nats.storeDirectory, 'jetstream/$G/streams/LOGS/obs', name, 'o.dat');
+    const remembered = join(t.testdir(), 'o.dat');
+    /** Takes three messages that are in the stream, and acknowledges some: what is left of them is written down then. */
+    const acknowledge = async (chosen: number[]) => {
+      const { consumer } = await declareLogStream(reading);
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
+      const taken: TakenMessage[] = [];
+      await waitFor('messages', async () => taken.push(...(await reader.take(100))) === 3);
+      const at = Date.now();
+      for (const index of chosen) taken[index]!.acknowledge();
+      const left = 3 - chosen.length;
+      await waitFor('the rest', async () => (await streams.info('LOGS')).state.messages === left);
+      // Written since, and not being written any more.
+      await waitFor('its note', () => {
+        const { mtimeMs } = statSync(consumerFile(consumer));
+        return mtimeMs > at && mtimeMs < Date.now() - 1_000;
+      });
+      return consumerFile(consumer);
+    };
+
+    // A consumer that knows of the first of three messages that it was acknowledged.
+    await declareLogStream(reading);
+    for (let index = 0; index < 3; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+    cpSync(await acknowledge([0]), remembered);
+    await streams.delete('LOGS');
+
+    // And a stream that has the first of three messages, and not the others.
+    const own = await outbox();
+    const { forwarder, running } = await forward(own.id);
+    const ids: string[] = [];
+    for (let count = 1; count <= 3; count += 1) {
+      const entry = logEntry();
+      ids.push(entry.id);
+      await own.outbox.append(entry.id, entry);
+      await waitFor('its message', async () => {
+        const info = await streams.info('LOGS').catch(() => null);
+        return info?.state.messages === count;
+      });
+    }
+    const noted = await acknowledge([1, 2]);
+    const ended = once(nats.process, 'exit');
+    nats.process.kill('SIGTERM');
+    await ended;
+    cpSync(remembered, noted);
+    const restartedAt = Date.now();
+    await nats.restart();
+    await waitFor('the consumer to wait for what the stream does not have', async () => {
+      const info = await findLogConsumer(jetStream).catch(() => null);
+      // Or it has been replaced before anybody could look.
+      const isReplaced = info !== null && Date.parse(info.created) > restartedAt;
+      return isReplaced || (info?.ack_floor.stream_seq === 1 && info.num_ack_pending === 2);
+    });
+
+    await consume();
+    await own.outbox.close();
+    forwarder.stop();
+    await running;
+    t.same(await readdir(root), [], 'the outbox was let go');
+    t.same(await stored(), [...ids].sort());
+  },
+);
+
+t.test(
+  'what an ingest process holds of a stream that was emptied since is not acknowledged in the new one',
+  { skip },
+  async (t) => {
+    const { nats, manager, connectTo } = await setUpLogPath(t);
+    const jetStream = await manager();
+    const reading = await connectTo('test');
+    /** Takes so many messages that were just published. */
+    const take = async (count: number): Promise<TakenMessage[]> => {
+      let consumer = '';
+      await waitFor('NATS', async () => {
+        consumer = await declareLogStream(reading)
+          .then((declared) => declared.consumer)
+          .catch(() => '');
+        return consumer !== '';
+      });
+      for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
+      const taken: TakenMessage[] = [];
+      await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
+      return taken;
+    };
+    const before = await take(5);
+    await nats.kill();
+    await nats.restart({ emptied: true });
+    const after = await take(10);
+    for (const message of before) message.acknowledge();
+    await reading.flush();
+    t.match(await findLogConsumer(jetStream), { ack_floor: { stream_seq: 0 }, num_ack_pending: 10 });
+    for (const message of after.slice(0, 7)) message.acknowledge();
+    await reading.flush();
+    t.match(await findLogConsumer(jetStream), { ack_floor: { stream_seq: 7 }, num_ack_pending: 3 });
+  },
+);
+
+t.test(
+  'a consumer that is removed is made anew, and found by who read the former one',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, stored, manager } = await setUpLogPath(t);
+    const { consumers } = await manager();
+    const own = await outbox();
+    const { forwarder, running } = await forward(own.id);
+    await consume();
+    const first = logEntry();
+    await own.outbox.append(first.id, first);
+    await waitFor('the record', async () => (await stored()).length === 1);
+    const before = (await findLogConsumer(await manager()))!.name;
+    await consumers.delete('LOGS', before);
+    const second = logEntry();
+    await own.outbox.append(second.id, second);
+    await waitFor('the other record', async () => (await stored()).length === 2);
+    t.not((await findLogConsumer(await manager()))!.name, before);
+    await own.outbox.close();
+    forwarder.stop();
+    await running;
+  },
+);
+
+t.test(
+  'a consumer that has acknowledged nothing yet, of a stream that does not begin at 1, is not taken for stuck',
+  { skip },
+  async (t) => {
+    const { manager, connectTo } = await setUpLogPath(t);
+    const reading = await connectTo('test');
+    const declared = await declareLogStream(reading);
+    const publish = async (count: number) => {
+      for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+    };
+    const take = async (consumer: string, count: number) => {
+      const taken: TakenMessage[] = [];
+      const reader = new LogReader(reading, new Line(reading, log), consumer);
+      await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
+      return taken;
+    };
+    await publish(3);
+    for (const message of await take(declared.consumer, 3)) message.acknowledge();
+    const { streams, consumers } = await manager();
+    await waitFor('an empty stream', async () => (await streams.info('LOGS')).state.messages === 0);
+    await consumers.delete('LOGS', declared.consumer);
+    const anew = await declareLogStream(reading);
+    await publish(2);
+    t.notOk(await waitsForNothing(anew), 'nobody has asked for the messages');
+    const taken = await take(anew.consumer, 2);
+    t.notOk(await waitsForNothing(anew), 'they are being worked on');
+    taken[0]!.acknowledge();
+    await reading.flush();
+    t.notOk(await waitsForNothing(anew), 'one of them is');
+    await streams.purge('LOGS');
+    t.notOk(await waitsForNothing(anew), 'a purge is told to the consumer');
+  },
+);

@@ -1,0 +1,234 @@
+import { spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  listOutboxes,
+  readOutbox,
+  removeOutbox,
+  takeAbandonedOutbox,
+  trimOutbox,
+} from '#platform/log-pipeline/outbox/mod.ts';
+import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../../../support/outbox.ts';
+import { smallDisk } from '../../../../system/chaos/disk.ts';
+
+for (const sync of ['process', 'disk'] as const) {
+  t.test(`entries come out as they went in, in order (sync ${sync})`, async (t) => {
+    const { outbox, directory } = await openIn(temporaryRoot(t), { sync });
+    const kept = await Promise.all(
+      Array.from({ length: 500 }, (_, index) => outbox.append({}, rawEntry(`e${index}`))),
+    );
+    t.ok(kept.every(Boolean));
+    const { heads } = await readAll(directory);
+    t.same(
+      heads,
+      Array.from({ length: 500 }, (_, index) => `e${index}`),
+    );
+    await outbox.close();
+  });
+}
+
+t.test('whatever the sizes, segments and reading limits, every entry is read once', async (t) => {
+  const root = temporaryRoot(t);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(3_000), fc.nat(3_000)), { maxLength: 40 }),
+      fc.integer({ min: 1, max: 8_000 }),
+      fc.record({
+        maxEntries: fc.integer({ min: 1, max: 10 }),
+        maxBytes: fc.integer({ min: 1, max: 10_000 }),
+      }),
+      async (sizes, segmentBytes, limits) => {
+        const { outbox, directory } = await openIn(root, { segmentBytes });
+        for (const [index, [request, response]] of sizes.entries()) {
+          await outbox.append({}, rawEntry(`e${index}`, 'a'.repeat(request), 'b'.repeat(response)));
+        }
+        const { heads } = await readAll(directory, limits);
+        await outbox.close();
+        t.same(
+          heads,
+          sizes.map((_, index) => `e${index}`),
+        );
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+t.test('two bodies of 40 MiB pass', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t));
+  const body = Buffer.alloc(40 * 1024 * 1024, 'x');
+  t.equal(await outbox.append({}, { head: Buffer.from('big'), requestBody: body, responseBody: body }), true);
+  const { entries } = await readOutbox(directory, BEGINNING, { maxEntries: 10, maxBytes: 1_000 });
+  t.equal(entries.length, 1);
+  t.ok(Buffer.from(entries[0]!.responseBody).equals(body));
+  await outbox.close();
+});
+
+t.test(
+  'an entry larger than a reader would take is refused and counted, and those after it are read',
+  async (t) => {
+    const { outbox, directory } = await openIn(temporaryRoot(t));
+    const body = Buffer.alloc(128 * 1024 * 1024);
+    t.equal(
+      await outbox.append({}, { head: Buffer.from('huge'), requestBody: body, responseBody: body }),
+      false,
+    );
+    t.equal(outbox.refused, 1);
+    t.equal(await outbox.append({}, rawEntry('after')), true);
+    t.same((await readAll(directory)).heads, ['after']);
+    await outbox.close();
+  },
+);
+
+t.test('beyond the bound entries are refused and counted, and taken again when there is room', async (t) => {
+  const root = temporaryRoot(t);
+  const { outbox, directory } = await openIn(root, { maxBytes: 10_000, segmentBytes: 1_000 });
+  const kept: boolean[] = [];
+  for (let index = 0; index < 20; index += 1)
+    kept.push(await outbox.append({}, rawEntry(`e${index}`, 'x'.repeat(1_000))));
+  const count = kept.filter(Boolean).length;
+  t.ok(count >= 8 && count < 10, `${count} kept`);
+  t.equal(outbox.refused, 20 - count);
+  const { heads, position } = await readAll(directory);
+  t.equal(heads.length, count);
+  await trimOutbox(directory, position);
+  while (!(await outbox.append({}, rawEntry('after'))))
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  await outbox.close();
+});
+
+t.test(
+  'while the disk is full entries are refused and leave nothing behind, and are taken again when there is room',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const disk = smallDisk(root);
+    if (disk === null) {
+      t.pass('to mount a small file system takes root', { skip: true });
+      return;
+    }
+    t.teardown(() => disk.remove());
+    const { outbox, directory } = await openIn(root, {});
+    const kept: string[] = [];
+    const append = async (name: string) => {
+      if (await outbox.append({}, rawEntry(name, 'x'.repeat(64 * 1024)))) kept.push(name);
+    };
+    // Each segment begins with what is open, and that would find room when an entry does not.
+    await outbox.begin({}, rawEntry('open', 'y'.repeat(1_000)));
+    await append('before');
+    const filler = join(root, 'filler');
+    writeFileSync(filler, Buffer.alloc(100 * 1024));
+    disk.fill();
+    rmSync(filler);
+    for (let index = 0; index < 100; index += 1) await append(`full${index}`);
+    t.same(kept, ['before', 'full0'], 'what found room was kept');
+    t.equal(outbox.refused, 99);
+    t.equal(readdirSync(directory).filter((name) => name.endsWith('.log')).length, 1, 'in one segment');
+    disk.empty();
+    await append('after');
+    t.equal(kept.at(-1), 'after');
+    const { heads } = await readAll(directory);
+    t.same(heads, kept);
+    await outbox.close();
+  },
+);
+
+t.test('a torn end is passed over when its gateway is gone, and what stands before it is read', async (t) => {
+  const root = temporaryRoot(t);
+  const { outbox, directory } = await openIn(root);
+  await outbox.append({}, rawEntry('whole'));
+  await outbox.append({}, rawEntry('torn'));
+  await outbox.close();
+  const segment = join(directory, readdirSync(directory).find((name) => name.endsWith('.log'))!);
+  truncateSync(segment, readFileSync(segment).length - 3);
+  t.same((await readAll(directory)).heads, ['whole']);
+});
+
+t.test('damaged bytes are told, with what stood before and after them', async (t) => {
+  const root = temporaryRoot(t);
+  const { outbox, directory } = await openIn(root, { segmentBytes: 100 });
+  await outbox.append({}, rawEntry('a', 'x'.repeat(50)));
+  await outbox.append({}, rawEntry('b', 'x'.repeat(200)));
+  await outbox.append({}, rawEntry('c'));
+  await outbox.close();
+  const [first] = readdirSync(directory)
+    .filter((name) => name.endsWith('.log'))
+    .sort();
+  const bytes = readFileSync(join(directory, first!));
+  bytes[bytes.length - 1]! ^= 0xff;
+  writeFileSync(join(directory, first!), bytes);
+  const before = await readOutbox(directory, BEGINNING, ALL);
+  t.same([before.entries.length, before.damage], [1, null]);
+  const damaged = await readOutbox(directory, before.next, ALL);
+  t.same([damaged.entries.length, damaged.damage?.reason], [0, 'checksum mismatch']);
+  t.same((await readAll(directory, ALL, damaged.next)).heads, ['c']);
+});
+
+t.test('random damage never makes reading throw or stand still', async (t) => {
+  const root = temporaryRoot(t);
+  const { outbox, directory } = await openIn(root);
+  for (let index = 0; index < 10; index += 1) await outbox.append({}, rawEntry(`e${index}`));
+  await outbox.close();
+  const segment = join(directory, '0000000001.log');
+  const whole = readFileSync(segment);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 5 }),
+      async (changes) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, value] of changes) bytes[at] = value;
+        writeFileSync(segment, bytes);
+        const { heads } = await readAll(directory);
+        t.ok(heads.length <= 10);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+t.test('an outbox cannot be taken while its gateway lives, and can after kill -9', async (t) => {
+  const root = temporaryRoot(t);
+  const program = `
+    import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
+    import { createLogger } from '#platform/observability/log.ts';
+    const outbox = await openOutbox({ root: ${JSON.stringify(root)}, id: 'A', maxBytes: 1e9, sync: 'process', log: createLogger({ role: 't', level: 'silent' }) });
+    await outbox.append({}, { head: Buffer.from('last words'), requestBody: Buffer.alloc(0), responseBody: Buffer.alloc(0) });
+    process.stdout.write('ready');
+    setInterval(() => {}, 1000);`;
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
+    { cwd: join(import.meta.dirname, '../../../../..'), stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  await new Promise((resolve) => child.stdout!.once('data', resolve));
+  t.same(await listOutboxes(root), ['A']);
+  t.equal(takeAbandonedOutbox(join(root, 'A')), null);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGKILL');
+  await ended;
+  t.same((await readAll(join(root, 'A'))).heads, ['last words']);
+  const lock = takeAbandonedOutbox(join(root, 'A'));
+  t.not(lock, null);
+  await removeOutbox(join(root, 'A'), lock!);
+  t.notOk(existsSync(join(root, 'A')));
+});
+
+t.test('bytes that another hand appends are not mistaken for entries', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t));
+  await outbox.append({}, rawEntry('a'));
+  appendFileSync(join(directory, '0000000001.log'), Buffer.alloc(64, 0xff));
+  const first = await readOutbox(directory, BEGINNING, ALL);
+  t.same(first.entries.length, 1);
+  const second = await readOutbox(directory, first.next, ALL);
+  t.match(second.damage?.reason, /^a frame of/);
+  await outbox.close();
+});

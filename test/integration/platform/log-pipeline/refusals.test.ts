@@ -1,0 +1,112 @@
+/** What is wrong with NATS, and what is said and done about it. */
+import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import t from 'tap';
+import { checkNats, type NatsAddress } from '#platform/nats/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { runMain, sentences, temporaryDataDir } from '../../../support/assay.ts';
+import { freePort } from '../../../support/free-port.ts';
+import { natsIsMissing, startNats } from '../../../support/nats.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const skip = natsIsMissing();
+const check = (...servers: string[]) => checkWith({ servers, credentialsFile: null });
+const checkWith = (address: NatsAddress) => checkNats({ address, name: 'test', log });
+
+t.test('a server that is in order, with and without an account, is taken', { skip }, async (t) => {
+  await using open = await startNats();
+  await check(open.url);
+  await check(open.url);
+  await using closed = await startNats({ config: 'authorization { user: assay, password: "s%cret" }' });
+  await check(`nats://assay:s%25cret@127.0.0.1:${closed.port}`);
+  t.pass('declared twice, and with a password that a URL must escape');
+});
+
+t.test('servers that cannot be reached are waited for, not refused', async (t) => {
+  await check(`nats://127.0.0.1:${await freePort()}`);
+  t.pass('no error');
+});
+
+t.test('wrong credentials are told, without the password', { skip }, async (t) => {
+  await using nats = await startNats({ config: 'authorization { user: assay, password: right }' });
+  for (const url of [nats.url, `nats://assay:wrong-secret@127.0.0.1:${nats.port}`]) {
+    const error = await check(url).catch((thrown: Error) => thrown);
+    t.match(error, {
+      name: 'NatsRefusalError',
+      message: /^NATS at nats:\/\/127\.0\.0\.1:\d+ refuses the credentials: /,
+    });
+    t.notMatch(String(error), /wrong-secret/);
+  }
+});
+
+t.test('a credentials file that is not there is named', async (t) => {
+  await t.rejects(
+    checkWith({ servers: ['nats://127.0.0.1:4222'], credentialsFile: '/nowhere/assay.creds' }),
+    {
+      message: /^Cannot read NATS_CREDS \/nowhere\/assay\.creds: ENOENT/,
+    },
+  );
+  const file = join(t.testdir({ 'assay.creds': 'no credentials at all' }), 'assay.creds');
+  await t.rejects(checkWith({ servers: ['nats://127.0.0.1:4222'], credentialsFile: file }), {
+    message: /^Cannot read NATS_CREDS /,
+  });
+});
+
+t.test('a server without JetStream is refused', { skip }, async (t) => {
+  await using nats = await startNats({ jetStream: false });
+  await t.rejects(check(nats.url), {
+    name: 'Error',
+    message: /^NATS runs without JetStream for this account: /,
+  });
+});
+
+t.test(
+  'a stream of the same name that would lose entries is refused; limits are the operator’s',
+  { skip },
+  async (t) => {
+    await using nats = await startNats();
+    const connection = await connect({ servers: nats.url });
+    const { streams } = await jetstreamManager(connection);
+    await streams.add({ name: 'LOGS', subjects: ['other'], max_age: 60e9 });
+    await t.rejects(check(nats.url), {
+      message:
+        'The NATS stream LOGS has settings that would lose log entries (retention is limits, not workqueue; discard is old, not new; max_age is 60000000000, not 0; its subjects are other, without assay.logs): remove it or give Assay an account of its own',
+    });
+    await streams.delete('LOGS');
+    await check(nats.url);
+    await streams.update('LOGS', { max_msg_size: 1_000 });
+    await t.rejects(check(nats.url), { message: /\(max_msg_size is 1000, not -1\)/ });
+    await streams.update('LOGS', { max_msg_size: -1 });
+    await check(nats.url);
+    await streams.update('LOGS', { max_bytes: 5_000_000 });
+    await check(nats.url);
+    t.equal((await streams.info('LOGS')).config.max_bytes, 5_000_000, 'and stay as the operator set them');
+    await connection.close();
+  },
+);
+
+t.test('a role says it in one sentence and does not start', { skip }, async (t) => {
+  const database = await testDatabase();
+  const data = temporaryDataDir();
+  t.teardown(async () => {
+    await database.close();
+    data.remove();
+  });
+  await using nats = await startNats({ jetStream: false });
+  const environment = {
+    DATABASE_URL: database.url,
+    DATA_DIR: data.path,
+    NATS_URL: nats.url,
+    GATEWAY_PORT: '0',
+    API_PORT: '0',
+  };
+  for (const role of ['gateway', 'ingest', 'api']) {
+    const run = runMain([role], environment);
+    t.match(await run.ended, { code: 1 }, role);
+    t.same(sentences(run.stderr()), [
+      'NATS runs without JetStream for this account: start nats-server with -js, or enable it for the account',
+    ]);
+  }
+});

@@ -1,0 +1,176 @@
+import t from 'tap';
+import {
+  checkSchema,
+  connectPostgres,
+  inOrganization,
+  isStoreUnavailable,
+  migrate,
+} from '#platform/postgres/mod.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+
+t.test('an empty database gets every migration, once, whoever comes at the same time', async (t) => {
+  const { url, sql, close } = await testDatabase({ migrated: false });
+  t.teardown(close);
+  await t.rejects(checkSchema(sql), { name: 'SchemaMismatchError', message: /older.*npm start migrate/ });
+  const results = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+  const applied = results.flatMap((result) => result.applied);
+  t.match(applied[0], '0001_requests');
+  t.equal(new Set(applied).size, applied.length, 'none twice');
+  await checkSchema(sql);
+  t.same(await migrate(url), { applied: [] });
+});
+
+t.test('everything is in the schema "assay"', async (t) => {
+  const { sql, close } = await testDatabase();
+  t.teardown(close);
+  const outside = await sql`
+    select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname not in ('assay', 'pg_catalog', 'information_schema', 'pg_toast')`;
+  t.same([...outside], []);
+});
+
+t.test('a newer schema is refused, and left as it is', async (t) => {
+  const { url, sql, close } = await testDatabase();
+  t.teardown(close);
+  await sql`insert into assay.migrations (name, run_on) values ('9999_later', now())`;
+  const newer = {
+    name: 'SchemaMismatchError',
+    message: /newer than this build of Assay \(it has 9999_later\)/,
+  };
+  await t.rejects(checkSchema(sql), newer);
+  await t.rejects(migrate(url), newer);
+});
+
+t.test(
+  'partitions are made for the week of a moment, in UTC, whatever the session’s time zone',
+  async (t) => {
+    const { sql, close } = await testDatabase();
+    t.teardown(close);
+    await sql.begin(async (tx) => {
+      await tx`set local timezone = 'Pacific/Auckland'`;
+      await tx`select assay.ensure_partitions('2026-03-01T23:59:59.999Z')`;
+      await tx`select assay.ensure_partitions('2026-03-02T00:00:00Z')`;
+      await tx`select assay.ensure_partitions('2026-03-04T12:00:00Z')`;
+    });
+    const rows = await sql<{ name: string; bounds: string }[]>`
+    select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
+    from pg_class c where c.relname like 'requests_w%' and c.relispartition and c.relkind = 'r' order by 1`;
+    t.same(
+      rows.map((row) => row.name),
+      ['requests_w20260223', 'requests_w20260302'],
+    );
+    t.match(rows[0]?.bounds, /FROM \('2026-02-23 00:00:00\+00'\) TO \('2026-03-02 00:00:00\+00'\)/);
+  },
+);
+
+t.test('partitions are made once, however many ask at the same time', async (t) => {
+  const { sql, close } = await testDatabase();
+  t.teardown(close);
+  await Promise.all(
+    Array.from({ length: 5 }, () => sql`select assay.ensure_partitions('2026-06-01T00:00:00Z')`),
+  );
+  const [count] =
+    await sql`select count(*)::int as partitions from pg_class where relname = 'requests_w20260601'`;
+  t.equal(count?.partitions, 1);
+});
+
+t.test('the role assay_api sees the organization of its transaction, and no other', async (t) => {
+  const { url, sql, close } = await testDatabase();
+  const api = connectPostgres({
+    url,
+    max: 2,
+    role: 'assay_api',
+    applicationName: 'test',
+    statementTimeoutMs: 5_000,
+  });
+  t.teardown(async () => {
+    await api.end({ timeout: 1 });
+    await close();
+  });
+  const [acme, globex] = [
+    '11111111-1111-4111-8111-111111111111',
+    '22222222-2222-4222-8222-222222222222',
+  ] as const;
+  await sql`select assay.ensure_partitions('2026-06-01T00:00:00Z')`;
+  for (const organizationId of [acme, globex]) {
+    await sql`
+      insert into assay.requests
+        (organization_id, created_at, request_id, source, path, provider, model, status, is_stream, truncated)
+      values (${organizationId}, '2026-06-01T00:00:00Z', 'r', 'gateway', '/', 'OPENAI', 'm', 200, false, false)`;
+    await sql`
+      insert into assay.request_bodies (organization_id, created_at, request_id, request_text, response_text)
+      values (${organizationId}, '2026-06-01T00:00:00Z', 'r', '{}', '{}')`;
+  }
+  const seen = await inOrganization(api, acme, (tx) => tx`select organization_id from assay.requests`);
+  t.same([...seen], [{ organization_id: acme }], 'whatever the statement asks for');
+  const bodies = await inOrganization(
+    api,
+    acme,
+    (tx) => tx`select organization_id from assay.request_bodies`,
+  );
+  t.same([...bodies], [{ organization_id: acme }]);
+  t.same(
+    [...(await api`select 1 from assay.requests`)],
+    [],
+    'nothing at all outside of a transaction of one',
+  );
+  const changed = await inOrganization(
+    api,
+    acme,
+    (tx) => tx`update assay.requests set feedback_rating = true returning organization_id`,
+  );
+  t.same([...changed], [{ organization_id: acme }], 'it changes its own only');
+  await t.rejects(
+    api`select 1 from assay.requests_w20260601`,
+    { code: '42501' },
+    'partitions are no way around',
+  );
+  await t.rejects(api`select 1 from assay.api_keys`, { code: '42501' }, 'keys are not its business');
+  await t.rejects(
+    inOrganization(
+      api,
+      acme,
+      (tx) => tx`
+      insert into assay.request_properties (organization_id, pair_hash, created_at, request_id)
+      values (${globex}, 1, '2026-06-01T00:00:00Z', 'r')`,
+    ),
+    { code: '42501' },
+    'nor can it write into another organization',
+  );
+});
+
+t.test('a statement that takes too long is cancelled by the server', async (t) => {
+  const { url, close } = await testDatabase({ migrated: false });
+  const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 50 });
+  t.teardown(async () => {
+    await sql.end({ timeout: 1 });
+    await close();
+  });
+  await t.rejects(sql`select pg_sleep(5)`, { code: '57014' });
+});
+
+t.test('an unreachable server is told apart from a wrong statement', async (t) => {
+  const { url, sql, close } = await testDatabase({ migrated: false });
+  t.teardown(close);
+  const codeOf = (work: Promise<unknown>) => work.then(() => null, isStoreUnavailable);
+  const nowhere = connectPostgres({
+    url: 'postgres://a:b@127.0.0.1:1/c',
+    max: 1,
+    applicationName: 't',
+    statementTimeoutMs: 1_000,
+  });
+  t.equal(await codeOf(nowhere`select 1`), true, 'refused');
+  await nowhere.end({ timeout: 0 });
+  t.equal(await codeOf(sql`select 1 from nothing`), false, 'no such table');
+  t.equal(await codeOf(sql`select pg_terminate_backend(pg_backend_pid())`), true, 'cut off by the operator');
+  const wrong = new URL(url);
+  wrong.password = 'wrong';
+  const refused = connectPostgres({
+    url: wrong.href,
+    max: 1,
+    applicationName: 't',
+    statementTimeoutMs: 1_000,
+  });
+  t.equal(await codeOf(refused`select 1`), false, 'a wrong password is a mistake, not an outage');
+  await refused.end({ timeout: 0 });
+});

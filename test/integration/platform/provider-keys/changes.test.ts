@@ -1,0 +1,201 @@
+/** The provider keys that come with an API key, and those of calls that are made without one. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
+import t from 'tap';
+import type { ProviderName } from '#core/schema/provider.ts';
+import { createKey, createOrganization, type KeyDirectory } from '#platform/keys/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import { NO_PROVIDER_KEYS, type ProviderKeys, sealProviderKey } from '#platform/provider-keys/mod.ts';
+import { createSecretBox } from '#platform/secrets/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { keepServer, SCOPES, setting, warm } from '../keys/directory-world.ts';
+
+keepServer(t);
+
+const secretKey = randomBytes(32);
+const secrets = createSecretBox([secretKey]);
+
+/** As the API does it. */
+async function store(
+  sql: Sql,
+  organizationId: string,
+  keys: { [provider in ProviderName]?: string },
+  box = secrets,
+): Promise<void> {
+  for (const [provider, key] of Object.entries(keys)) {
+    const sealed = sealProviderKey(box, { organizationId, provider }, key);
+    await sql`
+      insert into assay.provider_keys (organization_id, provider, sealed, created_at, updated_at)
+      values (${organizationId}, ${provider}, ${sealed}, now(), now())
+      on conflict (organization_id, provider) do update set sealed = excluded.sealed`;
+  }
+}
+
+async function keysOf(directory: KeyDirectory, key: string): Promise<ProviderKeys> {
+  return (await directory.find(key))!.providerKeys;
+}
+
+/** Asks until the answer comes at once. */
+async function warmOrganization(directory: KeyDirectory, organizationId: string): Promise<ProviderKeys> {
+  await waitFor('the provider keys to be known', async () => {
+    const answer = directory.providerKeysOf(organizationId);
+    await answer;
+    return !(answer instanceof Promise);
+  });
+  return directory.providerKeysOf(organizationId);
+}
+
+/** How long it takes until `probe` is true. */
+async function measure(what: string, probe: () => Promise<boolean>): Promise<number> {
+  const startedAt = performance.now();
+  await waitFor(what, probe);
+  return performance.now() - startedAt;
+}
+
+t.test('an API key comes with what its organization has stored', async (t) => {
+  const { directory, sql, organizationId, key } = await setting(t, { secrets });
+  const other = await createOrganization(sql, { name: 'globex' });
+  const { key: otherKey } = await createKey(sql, { organizationId: other.organizationId, scopes: SCOPES });
+  await store(sql, organizationId, { openai: 'sk-acme-openai', mistral: 'sk-acme-mistral' });
+  const keys = await keysOf(directory, key);
+  t.same(Object.fromEntries(keys), { openai: 'sk-acme-openai', mistral: 'sk-acme-mistral' });
+  t.equal(await directory.providerKeysOf(organizationId), keys, 'the very same without the API key');
+  const second = await createKey(sql, { organizationId, scopes: SCOPES });
+  t.equal(await keysOf(directory, second.key), keys, 'and with another one');
+  t.equal(await keysOf(directory, otherKey), NO_PROVIDER_KEYS, 'another organization has none of them');
+  t.equal(await directory.providerKeysOf(other.organizationId), NO_PROVIDER_KEYS);
+});
+
+t.test('a key that is stored, replaced or removed counts within a second', async (t) => {
+  const { directory, sql, organizationId, key } = await setting(t, { secrets });
+  const changes: [what: string, change: () => Promise<unknown>, openai: string | undefined][] = [
+    ['stored', () => store(sql, organizationId, { openai: 'sk-first' }), 'sk-first'],
+    ['replaced', () => store(sql, organizationId, { openai: 'sk-second' }), 'sk-second'],
+    ['removed', () => sql`delete from assay.provider_keys`, undefined],
+  ];
+  for (const [what, change, openai] of changes) {
+    await warm(directory, key);
+    await warmOrganization(directory, organizationId);
+    await change();
+    const tookMs = await measure(what, async () => {
+      const keys = await keysOf(directory, key);
+      return keys.get('openai') === openai && (await directory.providerKeysOf(organizationId)) === keys;
+    });
+    t.comment(`${what}: known after ${tookMs.toFixed(1)} ms`);
+    t.ok(tookMs < 1_000, what);
+  }
+});
+
+t.test('a change of one organization leaves those of the others known', async (t) => {
+  const { directory, sql, proxy, organizationId } = await setting(t, { secrets });
+  const other = await createOrganization(sql, { name: 'globex' });
+  await store(sql, organizationId, { openai: 'sk-acme' });
+  await sleep(100);
+  const known = await warmOrganization(directory, organizationId);
+  await warmOrganization(directory, other.organizationId);
+  await store(sql, other.organizationId, { openai: 'sk-globex' });
+  await waitFor(
+    'the change to arrive',
+    async () => (await directory.providerKeysOf(other.organizationId)).size === 1,
+  );
+  await proxy.cut();
+  t.equal(await directory.providerKeysOf(organizationId), known);
+});
+
+t.test('while Postgres is away what is known goes on, and nothing is guessed', async (t) => {
+  const { directory, sql, proxy, organizationId, key, advance } = await setting(t, { secrets });
+  const other = await createOrganization(sql, { name: 'globex' });
+  await store(sql, organizationId, { openai: 'sk-acme' });
+  await sleep(100);
+  await warm(directory, key);
+  const known = await warmOrganization(directory, organizationId);
+  await proxy.cut();
+  await sleep(50);
+  t.equal(await keysOf(directory, key), known);
+  t.equal(await directory.providerKeysOf(organizationId), known);
+  await t.rejects(
+    Promise.resolve(directory.providerKeysOf(other.organizationId)),
+    { code: 'store_unavailable', message: /provider keys of the organization cannot be read now/ },
+    'one that is not known may have a key of its own',
+  );
+  advance(3_500_000);
+  t.equal(await directory.providerKeysOf(organizationId), known, 'for the best part of an hour');
+  advance(200_000);
+  await t.rejects(Promise.resolve(directory.providerKeysOf(organizationId)), { code: 'store_unavailable' });
+});
+
+t.test('a change that was missed while cut off is made up for when the line is back', async (t) => {
+  const { directory, sql, proxy, organizationId, key } = await setting(t, { secrets });
+  await store(sql, organizationId, { openai: 'sk-old' });
+  await warm(directory, key);
+  await warmOrganization(directory, organizationId);
+  await proxy.cut();
+  await sleep(100);
+  await store(sql, organizationId, { openai: 'sk-new' });
+  t.equal((await keysOf(directory, key)).get('openai'), 'sk-old', 'it cannot know yet');
+  await proxy.restore();
+  const tookMs = await measure('the new key', async () => {
+    const keys = await keysOf(directory, key);
+    return keys.get('openai') === 'sk-new' && (await directory.providerKeysOf(organizationId)) === keys;
+  });
+  t.ok(tookMs < 3_000);
+});
+
+t.test('a notification that gets lost is made up for within 30 seconds', async (t) => {
+  const { directory, sql, organizationId, key, advance } = await setting(t, { secrets });
+  await store(sql, organizationId, { openai: 'sk-old' });
+  await warm(directory, key);
+  await warmOrganization(directory, organizationId);
+  await sql`alter table assay.provider_keys disable trigger provider_keys_changed`;
+  await store(sql, organizationId, { openai: 'sk-new' });
+  await sleep(100);
+  t.equal((await keysOf(directory, key)).get('openai'), 'sk-old', 'nobody has told it');
+  advance(30_000);
+  t.equal((await keysOf(directory, key)).get('openai'), 'sk-new');
+  t.equal((await directory.providerKeysOf(organizationId)).get('openai'), 'sk-new');
+});
+
+t.test(
+  'a key that cannot be opened is told apart from none, and does not keep its API key out',
+  async (t) => {
+    const lines: string[] = [];
+    const log = pino({ base: null }, { write: (line) => void lines.push(line) });
+    const { directory, sql, organizationId, key } = await setting(t, { secrets, log });
+    await store(sql, organizationId, { openai: 'sk-good' });
+    await store(sql, organizationId, { mistral: 'sk-lost' }, createSecretBox([randomBytes(32)]));
+    const other = await createOrganization(sql, { name: 'globex' });
+    await sql`
+    insert into assay.provider_keys
+    select ${other.organizationId}, provider, sealed, created_at, updated_at from assay.provider_keys
+    where provider = 'openai'`;
+    const keys = await keysOf(directory, key);
+    t.same(Object.fromEntries(keys), { openai: 'sk-good', mistral: null });
+    const copied = await directory.providerKeysOf(other.organizationId);
+    t.same(Object.fromEntries(copied), { openai: null }, "a row copied from another organization's");
+    await warm(directory, key);
+    const told = lines.map((line) => JSON.parse(line)).filter(({ provider }) => provider !== undefined);
+    t.same(
+      told.map((line) => [line.organizationId, line.provider]),
+      [
+        [organizationId, 'mistral'],
+        [other.organizationId, 'openai'],
+      ],
+      'each is logged once, by name',
+    );
+    t.notMatch(lines.join(''), /sk-good|sk-lost/);
+  },
+);
+
+t.test('keys that an earlier SECRET_KEY sealed open while it is still named', async (t) => {
+  const rotated = createSecretBox([randomBytes(32), secretKey]);
+  const { directory, sql, organizationId, key } = await setting(t, { secrets: rotated });
+  await store(sql, organizationId, { openai: 'sk-of-before' });
+  t.equal((await keysOf(directory, key)).get('openai'), 'sk-of-before');
+});
+
+t.test('a process that calls no provider is given none', async (t) => {
+  const { directory, sql, organizationId, key } = await setting(t);
+  await store(sql, organizationId, { openai: 'sk-acme' });
+  t.equal(await keysOf(directory, key), NO_PROVIDER_KEYS);
+});

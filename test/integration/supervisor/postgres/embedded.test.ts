@@ -1,0 +1,108 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
+import { isAlive, temporaryDataDir } from '../../../support/assay.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const MODULE = new URL('../../../../platform/postgres/mod.ts', import.meta.url).href;
+
+async function asking<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 5_000 });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+t.test('a cluster is made once, keeps what is in it, and has Unicode rules of its own', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.match(first.url, /^postgres:\/\/assay:[\w-]{32}@127\.0\.0\.1:\d+\/postgres$/);
+  t.equal(statSync(join(dataDir.path, 'postgres.password')).mode & 0o777, 0o600);
+  await asking(first.url, (sql) => sql`create table kept as select lower('ÀÉÎ') as word`);
+  await first.stop();
+  t.notOk(existsSync(join(dataDir.path, 'postgres', 'postmaster.pid')));
+
+  const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.same(await asking(second.url, async (sql) => [...(await sql`select word from kept`)]), [{ word: 'àéî' }]);
+  await second.stop();
+});
+
+t.test('it takes no one without the password', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  const url = new URL(server.url);
+  url.password = 'guess';
+  await t.rejects(
+    asking(url.href, (sql) => sql`select 1`),
+    { code: '28P01' },
+  );
+  await server.stop();
+});
+
+t.test('a server whose supervisor was killed is stopped by the next start', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const program = join(t.testdir(), 'supervisor.mjs');
+  writeFileSync(
+    program,
+    `import { startEmbeddedPostgres } from ${JSON.stringify(MODULE)};
+     const log = { debug() {}, info() {}, warn() {}, error() {} };
+     await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir.path)}, log });
+     console.log('up');`,
+  );
+  const supervisor = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(supervisor.stdout, 'data');
+  supervisor.kill('SIGKILL');
+  await once(supervisor, 'exit');
+  const orphan = Number(
+    readFileSync(join(dataDir.path, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0],
+  );
+  t.ok(isAlive(orphan), 'it outlived its supervisor');
+  const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.notOk(isAlive(orphan));
+  t.equal((await asking(server.url, (sql) => sql`select 1`)).length, 1);
+  await server.stop();
+});
+
+t.test('a process id that is somebody else’s by now is left alone, and in nobody’s way', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  const file = join(dataDir.path, 'postgres', 'postmaster.pid');
+  const left = readFileSync(file, 'utf8');
+  await first.stop();
+  const bystander = spawn('sleep', ['60']);
+  t.teardown(() => bystander.kill());
+  writeFileSync(file, left.replace(/^\d+/, String(bystander.pid)));
+  const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.ok(isAlive(bystander.pid ?? 0));
+  await second.stop();
+});
+
+t.test('a start that was cut short leaves nothing in the way of the next', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  mkdirSync(join(dataDir.path, 'postgres.new', 'base'), { recursive: true });
+  const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.notOk(existsSync(join(dataDir.path, 'postgres.new')));
+  await server.stop();
+});
+
+t.test('a cluster of another PostgreSQL is refused with a sentence', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  mkdirSync(join(dataDir.path, 'postgres'));
+  writeFileSync(join(dataDir.path, 'postgres', 'PG_VERSION'), '17\n');
+  await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
+    message: /was made by PostgreSQL 17, but this build of Assay brings 18: dump it/,
+  });
+});

@@ -1,0 +1,50 @@
+/**
+ * The promise of the product under everything that can go wrong at once: some minutes of `npm run chaos`, in CI or for
+ * ASSAY_CHAOS_MINUTES. ASSAY_SEED repeats a run’s faults.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { natsIsMissing } from '../../support/nats.ts';
+import { tether } from '../../support/tether.ts';
+import { FAULT_KINDS } from './faults.ts';
+import { formatReport, type Report } from './report.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/chaos.ts', import.meta.url));
+/** Of load. Elsewhere than in CI on demand only: nobody wants to wait so long for tests at every change. */
+const MINUTES = Number(process.env.ASSAY_CHAOS_MINUTES ?? (process.env.CI === 'true' ? 3 : 0));
+const SEED = process.env.ASSAY_SEED ?? String(Date.now() % 1_000_000);
+/** Starting everything, letting a backlog drain, and stopping, each on a machine that runs other tests as well. */
+const AROUND_MS = 360_000;
+
+t.setTimeout(MINUTES * 60_000 + AROUND_MS);
+
+t.test(
+  `whatever is killed, frozen, cut off or full for ${MINUTES} minutes: nothing is lost, nothing is stored twice`,
+  { skip: MINUTES === 0 ? 'minutes long: set ASSAY_CHAOS_MINUTES, or npm run chaos' : natsIsMissing() },
+  async (t) => {
+    t.comment(`npm run chaos -- --minutes ${MINUTES} --seed ${SEED}`);
+    const parameters = ['--minutes', String(MINUTES), '--seed', SEED, '--rate', '200', '--json'];
+    const run = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', SCRIPT, ...parameters], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => run.kill('SIGTERM'));
+    const ended = once(run, 'exit');
+    tether({ pid: run.pid, ended, signal: 'TERM' });
+    const [said, [status]] = await Promise.all([text(run.stdout), ended]);
+    if (said === '') throw new Error(`The run could not be made: status ${status}`);
+    const report = JSON.parse(said) as Report;
+    t.comment(formatReport(report));
+    t.same(report.failures, []);
+    t.equal(status, 0);
+    t.ok(report.calls.answered > 0, 'calls were answered');
+    t.ok(report.calls.left > 0, 'clients left in the middle');
+    t.same(
+      FAULT_KINDS.filter((kind) => report.faults[kind] === 0),
+      [],
+      'every kind of fault came',
+    );
+  },
+);

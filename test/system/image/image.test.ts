@@ -1,0 +1,201 @@
+/** The image, made by the Dockerfile's steps in a plain directory, and run from there as its user. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { sentences, waitFor } from '../../support/assay.ts';
+import { freePort } from '../../support/free-port.ts';
+import { testDatabase } from '../../support/postgres.ts';
+import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { buildImage, PROJECT } from './container.ts';
+import { oneOf, readDockerfile } from './dockerfile.ts';
+import { sandboxIsMissing } from './sandbox.ts';
+
+t.setTimeout(180_000);
+
+const image = buildImage();
+t.teardown(() => image.remove());
+t.comment(`The image holds: ${image.said.join('; ')}; Node itself is beside them`);
+
+const readJson = (path: string) => JSON.parse(readFileSync(join(PROJECT, path), 'utf8'));
+
+t.test('it holds what runs, and nothing of development', async (t) => {
+  const paths = readdirSync(image.root, { recursive: true, encoding: 'utf8' });
+  t.same(
+    paths.filter((path) => /^usr\/local\/bin\/./.test(path)),
+    ['usr/local/bin/node'],
+    'no npm',
+  );
+  t.same(
+    readdirSync(join(image.root, 'opt/assay')).sort(),
+    ['LICENSE', 'api', 'core', 'evaluators', 'gateway', 'main.ts', 'node_modules', 'package.json'].concat([
+      'scripts',
+      'supervisor',
+    ]),
+  );
+  const { devDependencies, optionalDependencies } = readJson('package.json');
+  for (const name of Object.keys({ ...devDependencies, ...optionalDependencies })) {
+    t.notOk(paths.includes(`opt/assay/node_modules/${name}`), `${name} is not there`);
+  }
+  t.same(
+    paths.filter((path) =>
+      /\.test\.ts$|\.d\.ts$|\.map$|(^|\/)\.git|^opt\/assay\/test|__pycache__/.test(path),
+    ),
+    [],
+    'no tests, no declarations, no history',
+  );
+  const python = readdirSync(join(PROJECT, 'evaluators/python')).filter((name) => name.endsWith('.py'));
+  t.ok(python.length > 0);
+  for (const name of python) t.ok(paths.includes(`opt/assay/evaluators/python/${name}`), name);
+});
+
+t.test('its Node is the one that the tests run on', async (t) => {
+  const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8');
+  const { version } = readJson('node_modules/node/package.json');
+  t.match(dockerfile, `ARG NODE_IMAGE=node:${version}-`);
+  t.equal(`v${version}`, process.version);
+});
+
+t.test("its driver is mended, as the tests' is", async (t) => {
+  for (const file of ['connection.js', 'index.js']) {
+    const path = join('node_modules/postgres/src', file);
+    t.ok(readFileSync(join(image.root, 'opt/assay', path)).equals(readFileSync(join(PROJECT, path))), file);
+  }
+});
+
+t.test('it runs as a user of its own, by number', async (t) => {
+  const { final } = readDockerfile(join(PROJECT, 'Dockerfile'));
+  t.match(oneOf(final, 'USER'), /^[1-9]\d{3,}:[1-9]\d{3,}$/);
+});
+
+t.test('without a database it says in one sentence what it needs', async (t) => {
+  for (const [parameters, sentence] of [
+    [[], /^There is no embedded PostgreSQL .*: set DATABASE_URL to a PostgreSQL server of your own$/],
+    [['gateway'], /^The gateway run by itself needs DATABASE_URL$/],
+  ] as const) {
+    const container = image.run([...parameters], { DATA_DIR: image.volume() });
+    t.same(await container.ended, { code: 1, signal: null });
+    t.match(sentences(container.stderr()), [sentence]);
+  }
+});
+
+t.test('roles in containers of their own are healthy, log a call, and stop', async (t) => {
+  const database = await testDatabase({ migrated: false });
+  t.teardown(() => database.close());
+  const provider = await startScriptedProvider();
+  t.teardown(() => provider.stop());
+  const [gatewayPort, apiPort, ingestPort, evaluatorsPort] = [
+    await freePort(),
+    await freePort(),
+    await freePort(),
+    await freePort(),
+  ];
+  const environment = {
+    DATABASE_URL: database.url,
+    DATA_DIR: image.volume(),
+    GATEWAY_PORT: String(gatewayPort),
+    API_PORT: String(apiPort),
+    INGEST_PORT: String(ingestPort),
+    EVALUATORS_PORT: String(evaluatorsPort),
+    OPENAI_BASE_URL: provider.url,
+    OPENAI_API_KEY: 'sk-test',
+  };
+
+  const migration = image.run(['migrate'], environment);
+  t.same(await migration.ended, { code: 0, signal: null }, migration.stderr());
+  const create = ['keys', 'create', '--organization', 'acme', '--scopes', 'gateway,read,write'];
+  const creation = image.run(create, environment);
+  t.same(await creation.ended, { code: 0, signal: null }, creation.stderr());
+  const [key] = creation.stdout().split('\n');
+
+  const ROLES = ['gateway', 'api', 'ingest', 'evaluators'];
+  const containers = ROLES.map((role) => ({ role, container: image.run([role], environment) }));
+  for (const { role, container } of containers) {
+    await waitFor(`the ${role} to be healthy`, async () => (await container.check()).healthy, 60_000);
+    t.same(await container.check(), { healthy: true, said: 'healthy' });
+  }
+
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
+  const answer = await fetch(`http://127.0.0.1:${gatewayPort}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  t.equal(answer.status, 200);
+  const requestId = answer.headers.get('service-request-id');
+  const find = () =>
+    fetch(`http://127.0.0.1:${apiPort}/v1/request/${requestId}`, { headers }).then(({ status }) => status);
+  await waitFor('the call to be found through the API', async () => (await find()) === 200);
+
+  for (const { role, container } of containers) {
+    t.same(await container.stop(), { code: 0, signal: null }, `the ${role} stops at SIGTERM`);
+  }
+});
+
+t.test(
+  'Python is evaluated in a container, behind the filter of its engine',
+  { skip: await sandboxIsMissing() },
+  async (t) => {
+    const database = await testDatabase();
+    t.teardown(() => database.close());
+    const [evaluatorsPort, apiPort] = [await freePort(), await freePort()];
+    const environment = {
+      DATABASE_URL: database.url,
+      API_PORT: String(apiPort),
+      EVALUATORS_PORT: String(evaluatorsPort),
+    };
+    const create = ['keys', 'create', '--organization', 'acme', '--scopes', 'gateway,read,write'];
+    const creation = image.run(create, { ...environment, DATA_DIR: image.volume() });
+    t.same(await creation.ended, { code: 0, signal: null }, creation.stderr());
+    const [key] = creation.stdout().split('\n');
+    for (const role of ['evaluators', 'api']) {
+      const container = image.run([role], { ...environment, DATA_DIR: image.volume() });
+      await waitFor(`the ${role} to be healthy`, async () => (await container.check()).healthy, 60_000);
+      t.teardown(() => container.stop());
+    }
+
+    const readiness = await fetch(`http://127.0.0.1:${evaluatorsPort}/readyz`);
+    const { sandbox } = (await readiness.json()) as { sandbox: string };
+    if (image.isFiltered) t.equal(sandbox, 'process', 'the tier that needs nothing of an engine');
+    else t.not(sandbox, 'none');
+    const test = await fetch(`http://127.0.0.1:${apiPort}/v1/evaluator/python/test`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        code: 'import xml.etree.ElementTree\ndef evaluate(input, output):\n    print(input)\n    return len(output)',
+        testInput: { inputBody: '"in"', outputBody: '"out"' },
+      }),
+    });
+    t.match(await test.json(), { data: { output: 3, traces: 'in\n', error: null }, error: null });
+  },
+);
+
+t.test('a role that does not answer well is unhealthy, and the check says why', async (t) => {
+  const database = await testDatabase();
+  t.teardown(() => database.close());
+  const environment = { DATABASE_URL: database.url, EVALUATORS_PORT: String(await freePort()) };
+  const container = image.run(['evaluators'], environment);
+  await waitFor('the evaluators to be healthy', async () => (await container.check()).healthy);
+  // In the role's place, one that fails, and one that says nothing.
+  const broken = createServer((request, response) => {
+    if (request.url === '/healthz') response.writeHead(503).end();
+  });
+  const silent = createServer(() => {});
+  for (const server of [broken, silent]) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close().closeAllConnections());
+  }
+  const closedPort = await freePort();
+  for (const [port, reason] of [
+    [(broken.address() as AddressInfo).port, 'it answers 503'],
+    [(silent.address() as AddressInfo).port, 'The operation was aborted due to timeout'],
+    [closedPort, `connect ECONNREFUSED 127.0.0.1:${closedPort}`],
+  ] as const) {
+    t.same(await container.check({ EVALUATORS_PORT: String(port) }), {
+      healthy: false,
+      said: `The health of evaluators: ${reason}`,
+    });
+  }
+  await container.stop();
+});

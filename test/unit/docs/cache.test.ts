@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { readConfig } from '#platform/config/mod.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { answerKey, readCacheWish } from '../../../gateway/cache/mod.ts';
+import { readCallHeaders } from '../../../gateway/calls/call-headers.ts';
+import { proposalTo } from '../../../gateway/calls/proposal.ts';
+import { readRequestBody } from '../../../gateway/calls/request-body.ts';
+import { gatewayMetrics } from '../../../gateway/metrics.ts';
+import { createRouter } from '../../../gateway/providers/route.ts';
+import { CHAT } from '../../../gateway/surfaces/surface.ts';
+import { rowsOf } from '../../support/markdown-tables.ts';
+
+const document = readFileSync(join(import.meta.dirname, '../../../docs/cache.md'), 'utf8');
+
+const wishOf = (...headers: string[]) =>
+  readCacheWish(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);
+const DEFAULT = wishOf();
+
+t.test('each of its headers is read, and what it says of them holds', async (t) => {
+  const names = rowsOf(document, 'header').map(([name = '']) => name.replaceAll('`', ''));
+  t.same(names, [
+    'Service-Cache-Enabled',
+    'Cache-Control',
+    '',
+    '',
+    'Service-Cache-Seed',
+    'Service-Cache-Bucket-Max-Size',
+    'Service-Cache-Coalesce',
+  ]);
+  const day = 86_400_000;
+  t.same(DEFAULT, { maxAgeMs: 7 * day, buckets: 1, seed: null, isReading: true, isCoalescing: false });
+  t.same(wishOf('Cache-Control', 'max-age=999999999'), { ...DEFAULT, maxAgeMs: 365 * day });
+  t.same(wishOf('Cache-Control', 'no-cache'), { ...DEFAULT, isReading: false });
+  t.equal(wishOf('Cache-Control', 'no-store'), null);
+  t.same(wishOf('Service-Cache-Seed', 'ada'), { ...DEFAULT, seed: 'ada' });
+  t.throws(() => wishOf('Service-Cache-Seed', 'a'.repeat(1_025)), { code: 'invalid_header' });
+  t.same(wishOf('Service-Cache-Bucket-Max-Size', '20'), { ...DEFAULT, buckets: 20 });
+  t.throws(() => wishOf('Service-Cache-Bucket-Max-Size', '21'), { code: 'invalid_header' });
+  t.same(wishOf('Service-Cache-Coalesce', '1'), { ...DEFAULT, isCoalescing: true });
+});
+
+t.test('the two bodies that it calls the same are, and a stream of one is not', async (t) => {
+  const config = readConfig({ OPENAI_API_KEY: 'sk-operator' });
+  if (!config.ok) throw new Error(config.problems.join('\n'));
+  const route = createRouter(config.config.providers);
+  const keyOf = async (text: string) => {
+    const body = await readRequestBody(Buffer.from(text), CHAT);
+    const found = route(body.model);
+    const { provider, model } = found;
+    return answerKey({
+      organizationId: 'o',
+      path: '/v1/chat/completions',
+      provider,
+      model,
+      body: (await proposalTo(found, body, CHAT)).body,
+      seed: null,
+    });
+  };
+  const [one, other] = [...document.matchAll(/```json\n(.*?)```/gs)].map(([, body]) => body!);
+  t.equal(await keyOf(one!), await keyOf(other!));
+  t.not(await keyOf(one!.replace('{', '{"stream": true, ')), await keyOf(other!));
+});
+
+t.test('its metrics are there, and it has all of the cache', async (t) => {
+  const metrics = createMetrics('gateway');
+  const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0, dropped: 0 };
+  gatewayMetrics(metrics, { counts });
+  const there = [...(await metrics.text()).matchAll(/# TYPE (assay_cache_\w+) /g)].map(([, name]) => name);
+  const documented = [...document.matchAll(/`(assay_\w+)`/g)].map(([, name]) => name);
+  t.same(documented.sort(), there.sort());
+});

@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { PROVIDERS } from '../../../gateway/providers/registry.ts';
+import { SURFACES } from '../../../gateway/surfaces/surface.ts';
+import { rowsOf } from '../../support/markdown-tables.ts';
+
+const document = readFileSync(join(import.meta.dirname, '../../../docs/endpoints.md'), 'utf8');
+const unquoted = (text = '') => text.replaceAll('`', '');
+
+t.test('it has every endpoint that takes calls, and no other', async (t) => {
+  const documented = rowsOf(document, 'endpoint')
+    .map(([endpoint, , called]) => [unquoted(endpoint), unquoted(called)])
+    .filter(([endpoint]) => endpoint!.startsWith('POST'));
+  const served = SURFACES.map(({ path, endpoint }) => [`POST ${path}`, endpoint]);
+  t.same(documented.sort(), served.sort());
+});
+
+t.test('those of OpenAI are served without /v1 too, those of Anthropic are not', async (t) => {
+  for (const { path, addresses } of SURFACES) {
+    const bare = path.startsWith('/v1/messages') ? [] : [path.slice('/v1'.length)];
+    t.same(addresses, [path, ...bare]);
+  }
+});
+
+t.test('its providers have what the table of providers has', async (t) => {
+  const documented = rowsOf(document, 'provider').map(([name, endpoints]) => [
+    unquoted(name),
+    unquoted(endpoints).split(', ').sort(),
+  ]);
+  const known = Object.entries(PROVIDERS).map(([name, { paths }]) => [name, Object.keys(paths).sort()]);
+  t.same(documented, known);
+});

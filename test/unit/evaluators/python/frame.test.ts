@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { decodeAnswer, encodeFrame } from '../../../../evaluators/python/frame.ts';
+
+/** As evaluation.py packs it, without the length. */
+function pack(parts: {
+  kind: number;
+  score?: number;
+  code?: string;
+  message?: string;
+  traces?: string;
+}): Buffer {
+  const [code, message] = [Buffer.from(parts.code ?? ''), Buffer.from(parts.message ?? '')];
+  const head = Buffer.alloc(21);
+  head.writeUInt8(parts.kind, 0);
+  head.writeDoubleBE(parts.score ?? 0, 1);
+  head.writeInt32BE(3, 9);
+  head.writeInt32BE(0, 13);
+  head.writeUInt16BE(code.length, 17);
+  head.writeUInt16BE(message.length, 19);
+  return Buffer.concat([head, code, message, Buffer.from(parts.traces ?? '')]);
+}
+
+t.test('answers are read', async (t) => {
+  t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', traces: '' });
+  t.same(decodeAnswer(pack({ kind: 1, score: 0.1, traces: 'é' })), {
+    kind: 'score',
+    score: 0.1,
+    traces: 'é',
+  });
+  t.same(decodeAnswer(pack({ kind: 2, code: 'py_exception', message: 'boom', traces: 'x' })), {
+    kind: 'failure',
+    code: 'py_exception',
+    message: 'boom',
+    line: 3,
+    column: null,
+    traces: 'x',
+  });
+});
+
+t.test('of the two zeros there is one', async (t) => {
+  const answer = decodeAnswer(pack({ kind: 1, score: -0 }));
+  t.ok(answer?.kind === 'score' && Object.is(answer.score, 0));
+});
+
+t.test('what is no answer is none', async (t) => {
+  t.equal(decodeAnswer(Buffer.alloc(0)), null);
+  t.equal(decodeAnswer(pack({ kind: 3 })), null);
+  for (const score of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+    t.equal(decodeAnswer(pack({ kind: 1, score })), null);
+  }
+  t.equal(decodeAnswer(pack({ kind: 2, code: 'judge_refused' })), null, 'a code that no child can know');
+  t.equal(decodeAnswer(pack({ kind: 2, code: 'sandbox_crashed' })), null, 'a code that would be tried again');
+});
+
+t.test('no bytes make it throw, or give a score that is not finite', async (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+      const answer = decodeAnswer(Buffer.from(bytes));
+      return answer?.kind !== 'score' || Number.isFinite(answer.score);
+    }),
+    { numRuns: 2_000 },
+  );
+  t.pass();
+});
+
+t.test('a job is its length and JSON', async (t) => {
+  const frame = encodeFrame({ input: '\ud800é', output: '' });
+  t.equal(frame.readUInt32BE(0), frame.length - 4);
+  t.same(JSON.parse(frame.subarray(4).toString()), { input: '\ud800é', output: '' });
+});

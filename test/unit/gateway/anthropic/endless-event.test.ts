@@ -1,0 +1,48 @@
+/** An event without an end, of a provider whose answer is translated. */
+import t from 'tap';
+import type { AssayError } from '#core/errors.ts';
+import { translatedAnswer } from '../../../../gateway/calls/translated.ts';
+import { TRANSLATIONS } from '../../../../gateway/surfaces/translation.ts';
+import { dataOf, messageStart } from './streams.ts';
+
+t.test(
+  'it ends the call with an error behind what came before it, and its provider is stopped',
+  async (t) => {
+    const heard: Buffer[] = [];
+    const failures: AssayError[] = [];
+    let stopped = 0;
+    const sink = translatedAnswer(
+      {
+        status: 200,
+        headers: { 'content-type': 'text/event-stream' },
+        pause: () => {},
+        resume: () => {},
+        stop: () => (stopped += 1),
+      },
+      {
+        translation: TRANSLATIONS.chat!,
+        label: 'ANTHROPIC',
+        created: 0,
+        onStart: () => ({
+          data: (chunk) => heard.push(chunk),
+          end: () => t.fail('it has not ended'),
+          fail: (error) => failures.push(error),
+        }),
+      },
+    );
+    sink.data(Buffer.from(`${messageStart()}data: {"x":"`));
+    const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
+    for (let pieces = 0; pieces < 6; pieces += 1) sink.data(piece);
+    // What was on its way when the provider was stopped.
+    sink.end();
+    t.match(dataOf(Buffer.concat(heard).toString())[0], { choices: [{ delta: { role: 'assistant' } }] });
+    t.equal(stopped, 1);
+    t.match(failures, [
+      {
+        code: 'provider_bad_answer',
+        message: 'The provider ANTHROPIC sent an event of more than 67108864 bytes',
+      },
+    ]);
+    t.equal(failures.length, 1);
+  },
+);

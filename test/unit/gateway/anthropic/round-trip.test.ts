@@ -1,0 +1,234 @@
+/** What both dialects can express comes back as it was, from OpenAI's through Anthropic's. */
+import { deepStrictEqual } from 'node:assert';
+import fc from 'fast-check';
+import t from 'tap';
+import type { JsonObject } from '#core/json/mod.ts';
+import {
+  fromCompletion,
+  fromMessagesRequest,
+  toCompletion,
+  toMessagesRequest,
+} from '../../../../gateway/providers/anthropic/mod.ts';
+
+const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+const name = fc.stringMatching(/^[a-z_]{1,8}$/);
+const mark = fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' });
+const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
+const object = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+const json = object.map((value) => JSON.stringify(value));
+
+/** Members that are undefined are not there. */
+function compact(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined));
+}
+
+function record(
+  members: Record<string, fc.Arbitrary<unknown>>,
+  required: string[],
+): fc.Arbitrary<JsonObject> {
+  return fc.record(members, { requiredKeys: required }).map(compact);
+}
+
+const textPart = record({ type: fc.constant('text'), text, cache_control: mark }, ['type', 'text']);
+/** A string, unless there are several parts or one with a breakpoint. */
+const texts = fc.oneof(
+  text,
+  fc.array(textPart, { minLength: 2, maxLength: 3 }),
+  textPart.filter((part) => 'cache_control' in part).map((part) => [part]),
+);
+const image = fc
+  .oneof(
+    fc.webUrl(),
+    base64.map((data) => `data:image/png;base64,${data}`),
+  )
+  .chain((url) =>
+    record({ type: fc.constant('image_url'), image_url: fc.constant({ url }), cache_control: mark }, [
+      'type',
+      'image_url',
+    ]),
+  );
+const file = record(
+  { file_data: base64.map((data) => `data:application/pdf;base64,${data}`), filename: text },
+  ['file_data'],
+).map((content) => ({ type: 'file', file: content }));
+const media = fc
+  .tuple(
+    fc.array(textPart, { maxLength: 2 }),
+    fc.array(fc.oneof(image, file), { minLength: 1, maxLength: 2 }),
+  )
+  .map(([before, after]) => [...before, ...after]);
+const user = fc.oneof(texts, media).map((content) => ({ role: 'user', content }));
+
+const thinking = fc.oneof(
+  fc.record({ type: fc.constant('thinking'), thinking: text, signature: text }),
+  fc.record({ type: fc.constant('redacted_thinking'), data: text }),
+);
+const call = record({ name, arguments: json }, ['name', 'arguments']);
+
+/** An assistant's message, with a result for each of its calls. */
+const assistant = fc
+  .record({
+    content: fc.option(texts),
+    calls: fc.array(fc.tuple(call, texts, fc.boolean()), { maxLength: 3 }),
+    thinking_blocks: fc.array(thinking, { maxLength: 2 }),
+  })
+  .filter(({ content, calls }) => content !== null || calls.length > 0)
+  .map(({ content, calls, thinking_blocks }) => (turn: number) => {
+    const id = (index: number) => `call_${turn}_${index}`;
+    const message = compact({
+      role: 'assistant',
+      content,
+      tool_calls:
+        calls.length === 0
+          ? undefined
+          : calls.map(([definition], index) => ({ id: id(index), type: 'function', function: definition })),
+      thinking_blocks: thinking_blocks.length === 0 ? undefined : thinking_blocks,
+    });
+    const results = calls.map(([, result, is_error], index) =>
+      compact({
+        role: 'tool',
+        tool_call_id: id(index),
+        content: result,
+        is_error: is_error ? true : undefined,
+      }),
+    );
+    return [message, ...results];
+  });
+
+const messages = fc
+  .tuple(fc.option(texts), fc.array(fc.oneof(user, assistant), { minLength: 1, maxLength: 6 }))
+  .map(([system, turns]) => [
+    ...(system === null ? [] : [{ role: 'system', content: system }]),
+    ...turns.flatMap((turn, index) => (typeof turn === 'function' ? turn(index) : [turn])),
+  ]);
+
+const tool = record(
+  {
+    name,
+    description: text,
+    parameters: object.map((schema) => ({ type: 'object', ...schema })),
+    strict: fc.constant(true),
+  },
+  ['name', 'parameters'],
+);
+const tools = fc
+  .uniqueArray(tool, { minLength: 1, maxLength: 3, selector: (one) => one.name })
+  .chain((definitions) =>
+    record(
+      {
+        tools: fc.constant(definitions.map((definition) => ({ type: 'function', function: definition }))),
+        tool_choice: fc.constantFrom('auto', 'required', {
+          type: 'function',
+          function: { name: definitions[0]?.name },
+        }),
+        parallel_tool_calls: fc.constant(false),
+      },
+      ['tools'],
+    ).map((wish) => ('parallel_tool_calls' in wish ? { tool_choice: 'auto', ...wish } : wish)),
+  );
+
+const request = fc
+  .tuple(
+    fc.record({ messages, max_completion_tokens: fc.integer({ min: 1, max: 9_999 }) }),
+    record(
+      {
+        temperature: fc.double({ min: 0, max: 1, noNaN: true }),
+        top_p: fc.double({ min: 0, max: 1, noNaN: true }),
+        top_k: fc.integer({ min: 1, max: 500 }),
+        stop: fc.array(name, { minLength: 1, maxLength: 4 }),
+        stream: fc.constant(true),
+        user: text,
+        service_tier: fc.constant('default'),
+        reasoning_effort: fc.constantFrom('low', 'medium', 'high', 'xhigh', 'max'),
+        thinking: fc.constant({ type: 'adaptive' }),
+        cache_control: mark,
+        response_format: object.map((schema) => ({
+          type: 'json_schema',
+          json_schema: { name: 'answer', schema, strict: true },
+        })),
+      },
+      [],
+    ),
+    fc.option(tools),
+  )
+  .map(([needed, wishes, tooling]) => ({ model: 'm', ...needed, ...wishes, ...tooling }) as JsonObject);
+
+t.test('a request comes back from Anthropic’s dialect as it went there', async () => {
+  fc.assert(
+    fc.property(request, (body) => {
+      // As it goes over the wire.
+      const there = JSON.parse(
+        JSON.stringify(toMessagesRequest(body, { model: 'claude-opus-4-6', maxTokensDefault: 1 })),
+      );
+      const back = fromMessagesRequest(there, {
+        model: 'm',
+        maxTokensField: 'max_completion_tokens',
+        extensions: 'anthropic',
+        asksForUsage: false,
+      });
+      // Effort is thinking at Anthropic, which says so.
+      const expected = 'reasoning_effort' in body ? { ...body, thinking: { type: 'adaptive' } } : body;
+      deepStrictEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(expected)));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+const completion = fc
+  .record({
+    content: fc.option(text),
+    refusal: fc.constant(null),
+    reasoning_content: fc.option(text),
+    calls: fc.array(call, { maxLength: 3 }),
+    finish: fc.constantFrom('stop', 'length', 'content_filter'),
+    counts: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat()),
+  })
+  .map(
+    ({ content, refusal, reasoning_content, calls, finish, counts: [fresh, cached, written, output] }) => ({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 5,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: compact({
+            role: 'assistant',
+            content,
+            refusal,
+            reasoning_content: reasoning_content ?? undefined,
+            tool_calls:
+              calls.length === 0
+                ? undefined
+                : calls.map((definition, index) => ({
+                    id: `c${index}`,
+                    type: 'function',
+                    function: definition,
+                  })),
+          }),
+          logprobs: null,
+          finish_reason: calls.length > 0 ? 'tool_calls' : finish,
+        },
+      ],
+      usage: {
+        prompt_tokens: (fresh % 1_000) + (cached % 1_000) + (written % 1_000),
+        completion_tokens: output % 1_000,
+        total_tokens: (fresh % 1_000) + (cached % 1_000) + (written % 1_000) + (output % 1_000),
+        prompt_tokens_details: { cached_tokens: cached % 1_000, cache_write_tokens: written % 1_000 },
+      },
+    }),
+  );
+
+t.test('an answer comes back from Anthropic’s dialect as it went there', async () => {
+  fc.assert(
+    fc.property(completion, (answer) => {
+      const back = toCompletion(JSON.parse(JSON.stringify(fromCompletion(answer))), { created: 5 });
+      const [choice] = back.choices as [{ message: JsonObject } & JsonObject];
+      // Told beside OpenAI's own words.
+      delete choice.native_finish_reason;
+      delete choice.message.thinking_blocks;
+      deepStrictEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(answer)));
+    }),
+    { numRuns: 1_000 },
+  );
+});

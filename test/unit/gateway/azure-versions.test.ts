@@ -1,0 +1,43 @@
+/** Where Azure is called, and whether a stream's usage can be asked for there. */
+import t from 'tap';
+import { readConfig } from '#platform/config/mod.ts';
+import { createRouter } from '../../../gateway/providers/route.ts';
+
+function routeOf(environment: Record<string, string>) {
+  const read = readConfig({ AZURE_OPENAI_API_KEY: 'k', ...environment });
+  if (!read.ok) throw new Error(read.problems.join('\n'));
+  return createRouter(read.config.providers)('azure/my gpt');
+}
+
+const ENDPOINT = 'https://eu.openai.azure.com';
+
+t.test('without a version, its endpoint that needs none', async (t) => {
+  for (const endpoint of [ENDPOINT, `${ENDPOINT}/openai/v1/`, `${ENDPOINT}/openai/v1`]) {
+    const { origin, paths, row } = routeOf({ AZURE_OPENAI_ENDPOINT: endpoint });
+    t.equal(origin, ENDPOINT);
+    t.match(paths, { chat: '/openai/v1/chat/completions', responses: '/openai/v1/responses' });
+    t.equal(row.takesUsageOption, true);
+  }
+});
+
+t.test('with a version, the deployment is in the address, whichever form the endpoint has', async (t) => {
+  for (const endpoint of [ENDPOINT, `${ENDPOINT}/`, `${ENDPOINT}/openai`, `${ENDPOINT}/openai/v1`]) {
+    const { paths } = routeOf({ AZURE_OPENAI_ENDPOINT: endpoint, AZURE_OPENAI_API_VERSION: '2024-10-21' });
+    t.same(paths, {
+      chat: '/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21',
+      completions: '/openai/deployments/my%20gpt/completions?api-version=2024-10-21',
+      embeddings: '/openai/deployments/my%20gpt/embeddings?api-version=2024-10-21',
+    });
+  }
+});
+
+t.test('versions before September 2024 are not asked for usage, which they refuse', async (t) => {
+  const asks = (version: string) =>
+    routeOf({ AZURE_OPENAI_ENDPOINT: ENDPOINT, AZURE_OPENAI_API_VERSION: version }).row.takesUsageOption;
+  t.same(['2024-06-01', '2024-08-01-preview', '2024-09-01-preview', '2025-01-01-preview'].map(asks), [
+    false,
+    false,
+    true,
+    true,
+  ]);
+});

@@ -1,0 +1,70 @@
+import t from 'tap';
+import { type CacheHeaders, readCacheWish } from '../../../../gateway/cache/mod.ts';
+
+function wish(headers: Partial<CacheHeaders>) {
+  return readCacheWish({
+    isEnabled: true,
+    cacheControl: null,
+    seed: null,
+    bucketMaxSize: null,
+    isCoalescing: false,
+    ...headers,
+  });
+}
+
+const DEFAULT = { maxAgeMs: 604_800_000, buckets: 1, seed: null, isReading: true, isCoalescing: false };
+
+t.test('a call that does not ask for the cache has none, whatever else it says', async (t) => {
+  t.equal(wish({ isEnabled: false, cacheControl: 'max-age=x', bucketMaxSize: '99' }), null);
+});
+
+t.test('without more, one answer is kept for a week', async (t) => {
+  t.same(wish({}), DEFAULT);
+  t.same(wish({ cacheControl: '' }), DEFAULT);
+  t.same(wish({ cacheControl: 'private, max-stale=5, , only-if-cached' }), DEFAULT);
+});
+
+t.test('Cache-Control sets the age, the shortest of several, a year at most', async (t) => {
+  t.equal(wish({ cacheControl: 'max-age=60' })?.maxAgeMs, 60_000);
+  t.equal(wish({ cacheControl: 'private, Max-Age = "30"' })?.maxAgeMs, 30_000);
+  t.equal(wish({ cacheControl: 'max-age=60,max-age=5, s-maxage=1' })?.maxAgeMs, 5_000);
+  t.equal(wish({ cacheControl: 'max-age=0' })?.maxAgeMs, 0);
+  t.equal(wish({ cacheControl: `max-age=${'9'.repeat(400)}` })?.maxAgeMs, 31_536_000_000);
+});
+
+t.test('no-cache stores and does not read, no-store does neither', async (t) => {
+  t.same(wish({ cacheControl: 'no-cache', isCoalescing: true }), { ...DEFAULT, isReading: false });
+  t.equal(wish({ cacheControl: 'max-age=60, No-Store' }), null);
+});
+
+t.test('seed, buckets and coalescing are taken as they are', async (t) => {
+  t.same(wish({ seed: 'a', bucketMaxSize: ' 20 ', isCoalescing: true }), {
+    ...DEFAULT,
+    seed: 'a',
+    buckets: 20,
+    isCoalescing: true,
+  });
+  t.equal(wish({ seed: '' })?.seed, null);
+});
+
+t.test('what cannot be read is refused by name', async (t) => {
+  for (const value of ['0', '21', '-1', '1.5', '1e1', '', 'x', '0x5', '９']) {
+    t.throws(() => wish({ bucketMaxSize: value }), {
+      code: 'invalid_header',
+      message: `Cannot read the header Service-Cache-Bucket-Max-Size: it must be a whole number from 1 to 20, but is "${value}"`,
+    });
+  }
+  for (const value of [
+    'max-age',
+    'max-age=',
+    'max-age=-1',
+    'max-age=1.5',
+    'max-age=1e3',
+    'no-store, max-age=x',
+  ]) {
+    t.throws(() => wish({ cacheControl: value }), {
+      code: 'invalid_header',
+      message: /Cache-Control: max-age must be/,
+    });
+  }
+});

@@ -1,0 +1,149 @@
+import { isAbsolute, resolve } from 'node:path';
+import t from 'tap';
+import { type Config, readConfig } from '#platform/config/mod.ts';
+
+function configOf(environment: Record<string, string>): Config {
+  const result = readConfig(environment);
+  if (!result.ok) throw new Error(result.problems.join('; '));
+  return result.config;
+}
+
+t.test('nothing has to be set', async (t) => {
+  const config = configOf({});
+  t.match(config, {
+    host: '127.0.0.1',
+    gatewayPort: 8_787,
+    gateways: 1,
+    sharePort: false,
+    gatewaySocketFd: null,
+    apiPort: 8_585,
+    databaseUrl: null,
+    bootstrapApiKey: null,
+    logLevel: 'info',
+    outbox: { maxBytes: 8 * 1024 ** 3, sync: 'process' },
+    providerTimeouts: { connectMs: 10_000, firstByteMs: 600_000, idleMs: 120_000 },
+    maxBodyBytes: 32 * 1024 ** 2,
+    shutdownMs: 10_000,
+    drainDelayMs: 0,
+  });
+  t.equal(config.dataDir, resolve('.data'));
+});
+
+t.test('an empty variable is an unset one', async (t) => {
+  t.same(configOf({ DATABASE_URL: '', GATEWAY_PORT: ' ', OPENAI_API_KEY: '' }), configOf({}));
+});
+
+t.test('DATA_DIR becomes absolute', async (t) => {
+  t.ok(isAbsolute(configOf({ DATA_DIR: 'some/where' }).dataDir));
+});
+
+t.test('providers have the variables that their own tools know', async (t) => {
+  const { providers } = configOf({
+    OPENAI_API_KEY: 'sk-1',
+    OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/',
+    GEMINI_API_KEY: 'g-1',
+    AZURE_OPENAI_API_KEY: 'a-1',
+    AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com/',
+    AZURE_OPENAI_API_VERSION: '2024-10-21',
+    CUSTOM_BASE_URL: 'https://llm.example/v1',
+  });
+  t.same(providers.openai, { apiKey: 'sk-1', baseUrl: 'http://127.0.0.1:9/v1', apiVersion: null });
+  t.same(providers.google, { apiKey: 'g-1', baseUrl: null, apiVersion: null });
+  t.same(providers.azure, {
+    apiKey: 'a-1',
+    baseUrl: 'https://mine.openai.azure.com',
+    apiVersion: '2024-10-21',
+  });
+  t.same(providers.custom, { apiKey: null, baseUrl: 'https://llm.example/v1', apiVersion: null });
+  t.same(providers.mistral, { apiKey: null, baseUrl: null, apiVersion: null });
+});
+
+t.test('AZURE_OPENAI_BASE_URL overrides the endpoint', async (t) => {
+  const { providers } = configOf({
+    AZURE_OPENAI_ENDPOINT: 'https://mine.openai.azure.com',
+    AZURE_OPENAI_BASE_URL: 'http://127.0.0.1:9',
+  });
+  t.equal(providers.azure.baseUrl, 'http://127.0.0.1:9');
+});
+
+const LONG_KEY = 'k'.repeat(129);
+const problems: [Record<string, string>, string][] = [
+  [
+    { AZURE_OPENAI_API_VERSION: 'newest' },
+    'AZURE_OPENAI_API_VERSION must be like 2024-10-21, but is "newest"',
+  ],
+  [{ GATEWAY_PORT: '80a' }, 'GATEWAY_PORT must be a whole number from 0 to 65535, but is "80a"'],
+  [{ API_PORT: '65536' }, 'API_PORT must be a whole number from 0 to 65535, but is "65536"'],
+  [{ API_PORT: '-1' }, 'API_PORT must be a whole number from 0 to 65535, but is "-1"'],
+  [{ EVALUATORS_PORT: '1e3' }, 'EVALUATORS_PORT must be a whole number from 0 to 65535, but is "1e3"'],
+  [{ GATEWAY_PORT: '90', API_PORT: '90' }, 'API_PORT must differ from GATEWAY_PORT, but both are 90'],
+  [
+    { DATABASE_URL: 'mysql://u:secret@h/d' },
+    'DATABASE_URL must be an address like postgres://user:password@host:5432/database',
+  ],
+  [
+    { DATABASE_URL: 'localhost' },
+    'DATABASE_URL must be an address like postgres://user:password@host:5432/database',
+  ],
+  [
+    { NATS_URL: 'nats://a:4222,http://secret@b' },
+    'NATS_URL must be addresses like nats://user:password@host:4222, with commas between them',
+  ],
+  [{ NATS_CREDS: '/etc/nats.creds' }, 'NATS_CREDS needs NATS_URL, which is not set'],
+  [{ RETENTION_DAYS: 'forever' }, 'RETENTION_DAYS must be a whole number from 0 to 36500, but is "forever"'],
+  [{ BOOTSTRAP_API_KEY: 'too-short' }, 'BOOTSTRAP_API_KEY must have 20 to 128 characters, but has 9'],
+  [{ BOOTSTRAP_API_KEY: LONG_KEY }, 'BOOTSTRAP_API_KEY must have 20 to 128 characters, but has 129'],
+  [
+    { BOOTSTRAP_API_KEY: 'a key with spaces in it' },
+    'BOOTSTRAP_API_KEY must be printable ASCII without spaces',
+  ],
+  [
+    { LOG_LEVEL: 'loud' },
+    'LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent, but is "loud"',
+  ],
+  [{ OPENAI_BASE_URL: 'api.openai.com/v1' }, 'OPENAI_BASE_URL must be an address like https://host/v1'],
+  [{ GROQ_BASE_URL: 'file:///etc/passwd' }, 'GROQ_BASE_URL must be an address like https://host/v1'],
+  [{ OPENAI_API_KEY: 'line\nbreak' }, 'OPENAI_API_KEY must be printable ASCII without spaces'],
+  [
+    { OUTBOX_MAX_BYTES: '8GiB' },
+    'OUTBOX_MAX_BYTES must be a whole number from 1048576 to 1099511627776, but is "8GiB"',
+  ],
+  [{ OUTBOX_SYNC: 'always' }, 'OUTBOX_SYNC must be one of process, disk, but is "always"'],
+  [{ MAX_BODY_BYTES: '0' }, 'MAX_BODY_BYTES must be a whole number from 1024 to 50331648, but is "0"'],
+  [{ SHUTDOWN_TIMEOUT_MS: '0' }, 'SHUTDOWN_TIMEOUT_MS must be a whole number from 1 to 86400000, but is "0"'],
+  [{ GATEWAYS: '0' }, 'GATEWAYS must be a whole number from 1 to 64, but is "0"'],
+  [{ GATEWAY_SHARE_PORT: 'yes' }, 'GATEWAY_SHARE_PORT must be one of true, false, but is "yes"'],
+  [{ GATEWAY_SOCKET_FD: '2' }, 'GATEWAY_SOCKET_FD must be a whole number from 3 to 65535, but is "2"'],
+  [
+    { DRAIN_DELAY_MS: '10000' },
+    'DRAIN_DELAY_MS must be less than SHUTDOWN_TIMEOUT_MS, which is 10000, but is 10000',
+  ],
+  [
+    { PROVIDER_IDLE_TIMEOUT_MS: 'never' },
+    'PROVIDER_IDLE_TIMEOUT_MS must be a whole number from 1 to 86400000, but is "never"',
+  ],
+];
+
+for (const [environment, problem] of problems) {
+  t.test(`${problem.slice(0, 100)}`, async (t) => {
+    t.same(readConfig(environment), { ok: false, problems: [problem] });
+  });
+}
+
+t.test('all that is wrong is told at once, and no secret with it', async (t) => {
+  const environment = Object.assign({}, ...problems.map(([one]) => one)) as Record<string, string>;
+  // Two ports that are the same are no problem while they are no ports.
+  const changes = {
+    GATEWAY_PORT: 'x',
+    API_PORT: 'y',
+    DATABASE_URL: 'mysql://u:secret@h/d',
+    BOOTSTRAP_API_KEY: LONG_KEY,
+  };
+  const result = readConfig({ ...environment, ...changes });
+  t.notOk(result.ok);
+  if (result.ok) return;
+  const names = result.problems.map((problem) => problem.split(' ')[0]);
+  t.same([...new Set(names)].length, names.length, 'one line each');
+  t.equal(names.length, Object.keys(environment).length);
+  t.notMatch(result.problems.join('\n'), /secret|kkkk/);
+});

@@ -1,0 +1,161 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { FairSlots } from '#platform/process/fair-slots.ts';
+
+const OWNERS = ['a', 'b', 'c', 'd'];
+const BOUNDS = { maxWaiting: 1_000, maxWaitingOfOne: 1_000 };
+
+type Job = { owner: string; number: number; end(): void };
+
+/** Jobs that end when the test says so. */
+function track(slots: FairSlots) {
+  const begun: Job[] = [];
+  const running: Job[] = [];
+  let made = 0;
+  const add = (owner: string) => {
+    made += 1;
+    const number = made;
+    return slots.run(owner, () => {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      const job: Job = {
+        owner,
+        number,
+        end: () => {
+          running.splice(running.indexOf(job), 1);
+          resolve(number);
+        },
+      };
+      begun.push(job);
+      running.push(job);
+      return promise;
+    });
+  };
+  const runningOf = (owner: string) => running.filter((job) => job.owner === owner).length;
+  return { begun, running, add, runningOf };
+}
+
+/** Lets everything that is ready go on. */
+const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+type Step = { kind: 'add'; owner: string } | { kind: 'end'; which: number };
+
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant('add' as const), owner: fc.constantFrom(...OWNERS) }),
+    fc.record({ kind: fc.constant('end' as const), which: fc.nat(100) }),
+  ) as fc.Arbitrary<Step>,
+  { maxLength: 60 },
+);
+
+t.test(
+  'slots are bounded, none stays free while a job may have it, and nobody with fewer running waits for one with more',
+  async () => {
+    const sizes = fc.record({
+      count: fc.integer({ min: 1, max: 5 }),
+      spare: fc.nat(2),
+      ofOne: fc.integer({ min: 1, max: 5 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(sizes, steps, async ({ count, spare, ofOne }, given) => {
+        const slots = new FairSlots({ count, spare, ofOne, ...BOUNDS });
+        const { running, begun, add, runningOf } = track(slots);
+        const waiting: string[] = [];
+        const results: Promise<number | null>[] = [];
+        const fail = (what: string) => {
+          throw new Error(what);
+        };
+        const check = () => {
+          if (running.length > count + spare) fail(`${running.length} run`);
+          for (const owner of OWNERS) if (runningOf(owner) > ofOne) fail(`${runningOf(owner)} of one run`);
+          for (const owner of waiting) {
+            const own = runningOf(owner);
+            if (own < ofOne && running.length < count) fail(`${owner} waits while a slot is free`);
+            if (own === 0 && running.length < count + spare)
+              fail(`${owner} waits while a spare slot is free`);
+          }
+        };
+        const noteBegun = (before: number, wasWaiting: boolean) => {
+          for (const { owner } of begun.slice(before)) {
+            if (wasWaiting) waiting.splice(waiting.indexOf(owner), 1);
+            const own = runningOf(owner);
+            const poorer = waiting.find((other) => runningOf(other) < own - 1 && runningOf(other) < ofOne);
+            if (poorer !== undefined) fail(`${owner} got a slot before ${poorer}, which has fewer`);
+          }
+        };
+        for (const step of given) {
+          const before = begun.length;
+          if (step.kind === 'add') {
+            results.push(add(step.owner));
+            await settle();
+            if (begun.length === before) waiting.push(step.owner);
+            noteBegun(before, false);
+          } else if (running.length > 0) {
+            running[step.which % running.length]!.end();
+            await settle();
+            noteBegun(before, true);
+          }
+          check();
+        }
+        while (running.length > 0) {
+          running[0]!.end();
+          await settle();
+        }
+        const numbers = await Promise.all(results);
+        if (numbers.some((number, index) => number !== index + 1)) fail('a job did not run');
+        for (const owner of OWNERS) {
+          const own = begun.filter((job) => job.owner === owner).map((job) => job.number);
+          if (own.some((number, index) => number < (own[index - 1] ?? 0))) fail(`${owner}'s jobs overtook`);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  },
+);
+
+t.test('owners of equally many running jobs take turns', async (t) => {
+  const slots = new FairSlots({ count: 1, ...BOUNDS });
+  const { running, begun, add } = track(slots);
+  for (const owner of ['a', 'a', 'a', 'b', 'b', 'b', 'c']) void add(owner);
+  while (running.length > 0) {
+    running[0]!.end();
+    await settle();
+  }
+  // The first begins at once; then each waiting owner has its turn.
+  t.equal(begun.map(({ owner }) => owner).join(''), 'aabcabb');
+});
+
+t.test('a job beyond the bounds of waiting is refused at once', async (t) => {
+  const slots = new FairSlots({ count: 1, maxWaiting: 3, maxWaitingOfOne: 2 });
+  const { running, add } = track(slots);
+  const own = [add('a'), add('a'), add('a')];
+  t.equal(await add('a'), null, 'a third of one owner');
+  const other = add('b');
+  t.equal(slots.waiting, 3);
+  t.equal(await add('c'), null, 'a fourth in all');
+  while (running.length > 0) {
+    running[0]!.end();
+    await settle();
+  }
+  t.notOk((await Promise.all([...own, other])).includes(null));
+});
+
+t.test('a job that has waited for too long is refused, and gets no slot later', async (t) => {
+  const slots = new FairSlots({ count: 1, patienceMs: 20, ...BOUNDS });
+  const { running, begun, add } = track(slots);
+  const first = add('a');
+  t.equal(await add('b'), null);
+  t.equal(slots.waiting, 0);
+  running[0]!.end();
+  t.equal(await first, 1);
+  await settle();
+  t.equal(begun.length, 1);
+  t.equal(slots.running, 0);
+});
+
+t.test('a job that fails gives its slot back', async (t) => {
+  const slots = new FairSlots({ count: 1, ...BOUNDS });
+  const failing = slots.run('a', () => Promise.reject(new Error('broken')));
+  const next = slots.run('a', async () => 'done');
+  await t.rejects(failing, { message: 'broken' });
+  t.equal(await next, 'done');
+});

@@ -1,0 +1,134 @@
+import { createHmac } from 'node:crypto';
+import fc from 'fast-check';
+import t from 'tap';
+import { readInternalCall, signInternalCall } from '#platform/secrets/mod.ts';
+
+const SECRET = 'a-secret-of-this-installation';
+const NOW = Date.UTC(2026, 2, 1);
+const MINUTE = 60_000;
+const CALL = { organizationId: '00000000-0000-4000-8000-000000000001', evaluationId: '4711' };
+const SIGNED = signInternalCall(SECRET, CALL, NOW);
+
+const read = (value: string, nowMs = NOW) => readInternalCall(SECRET, value, nowMs);
+
+t.test('what was signed is read, whatever the ids', async () => {
+  fc.assert(
+    fc.property(
+      fc.uuid(),
+      fc.string({ unit: 'grapheme' }),
+      fc.integer({ min: 0, max: 4e12 }),
+      (organizationId, evaluationId, nowMs) => {
+        const value = signInternalCall(SECRET, { organizationId, evaluationId }, nowMs);
+        const call = readInternalCall(SECRET, value, nowMs);
+        return call?.organizationId === organizationId && call.evaluationId === evaluationId;
+      },
+    ),
+  );
+});
+
+t.test('what is signed can be sent as a header', async () => {
+  fc.assert(
+    fc.property(fc.uuid(), fc.string({ unit: 'grapheme' }), (organizationId, evaluationId) =>
+      /^[\w.-]+$/.test(signInternalCall(SECRET, { organizationId, evaluationId }, NOW)),
+    ),
+  );
+});
+
+t.test('a value in which one bit is another is refused, whichever bit', async (t) => {
+  const bytes = Buffer.from(SIGNED);
+  for (let index = 0; index < bytes.length * 8; index += 1) {
+    const changed = Buffer.from(bytes);
+    changed[index >> 3]! ^= 1 << (index & 7);
+    // As a header arrives: a character for each byte.
+    const value = changed.toString('latin1');
+    if (read(value) !== null) t.fail(`bit ${index} is not looked at: ${value}`);
+  }
+});
+
+t.test('a value with anything more or less in it is refused', async (t) => {
+  for (const more of ['.', '.x', '=', ' ', ',x']) t.equal(read(SIGNED + more), null, `"${more}" at its end`);
+  const at = fc.integer({ min: 0, max: SIGNED.length });
+  fc.assert(
+    fc.property(at, fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 3 }), (index, more) => {
+      return read(SIGNED.slice(0, index) + more + SIGNED.slice(index)) === null;
+    }),
+  );
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: SIGNED.length - 1 }),
+      (length) => read(SIGNED.slice(0, length)) === null,
+    ),
+  );
+});
+
+t.test('what another installation signed is refused', async () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (secret) => {
+      return secret === SECRET || read(signInternalCall(secret, CALL, NOW)) === null;
+    }),
+  );
+});
+
+t.test('an organization cannot be put in the place of the one that was signed', async (t) => {
+  const [payload, signature] = SIGNED.split('.');
+  const theirs = signInternalCall(
+    SECRET,
+    { ...CALL, organizationId: '00000000-0000-4000-8000-000000000002' },
+    NOW,
+  );
+  t.equal(read(`${theirs.split('.')[0]}.${signature}`), null);
+  t.equal(read(`${payload}.${theirs.split('.')[1]}`), null);
+  t.match(
+    read(theirs),
+    { organizationId: '00000000-0000-4000-8000-000000000002' },
+    'which is what was signed',
+  );
+});
+
+t.test('a value is good for five minutes before and after, for clocks that differ', async (t) => {
+  t.same(read(SIGNED, NOW + 5 * MINUTE), CALL);
+  t.same(read(SIGNED, NOW - 5 * MINUTE), CALL);
+  t.equal(read(SIGNED, NOW + 5 * MINUTE + 1), null);
+  t.equal(read(SIGNED, NOW - 5 * MINUTE - 1), null);
+});
+
+t.test(
+  'within its time a value may be used again: a judge asks twice when its answer cannot be read',
+  async (t) => {
+    t.same(read(SIGNED), CALL);
+    t.same(read(SIGNED, NOW + MINUTE), CALL);
+  },
+);
+
+t.test('junk is refused and never an error', async (t) => {
+  const JUNK = [
+    '',
+    '.',
+    '..',
+    'null',
+    'Bearer x',
+    '💥',
+    '\u0000',
+    'a'.repeat(10_000),
+    '='.repeat(50),
+    'e30.e30',
+  ];
+  for (const value of JUNK) t.equal(read(value), null, JSON.stringify(value.slice(0, 40)));
+  const part = fc.string({ unit: 'binary', maxLength: 60 });
+  fc.assert(
+    fc.property(
+      part,
+      fc.constantFrom('', '.', '..'),
+      part,
+      (one, dot, other) => read(one + dot + other) === null,
+    ),
+  );
+});
+
+t.test('a signature without a payload, or of nothing, is refused', async (t) => {
+  const [payload] = SIGNED.split('.');
+  t.equal(read(`${payload}.`), null);
+  t.equal(read(`.${SIGNED.split('.')[1]}`), null);
+  const unkeyed = createHmac('sha256', '').update(payload!).digest('base64url');
+  t.equal(read(`${payload}.${unkeyed}`), null);
+});
