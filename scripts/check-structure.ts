@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findBreaches, readSource } from './structure/rules.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const SOURCES = ['main.ts', '{core,gateway,api,evaluators,supervisor}/**/*.ts'];
+const SOURCES = ['main.ts', '{core,platform,gateway,api,ingest,evaluators,supervisor}/**/*.ts'];
 
 const paths = globSync(SOURCES, { cwd: root }).map((path) => path.split(sep).join('/'));
 const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));

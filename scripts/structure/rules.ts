@@ -16,10 +16,12 @@ export type Layout = { files: SourceFile[] /** Folders that have a mod.ts. */; m
 /** What each top folder may import of ours, beside itself. main.ts joins them all. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
-  gateway: ['core'],
-  api: ['core'],
-  evaluators: ['core'],
-  supervisor: ['core'],
+  platform: ['core'],
+  gateway: ['core', 'platform'],
+  api: ['core', 'platform'],
+  ingest: ['core', 'platform'],
+  evaluators: ['core', 'platform'],
+  supervisor: ['core', 'platform'],
 };
 
 const PURE_FOLDERS = ['schema', 'filter', 'rate-limit', 'pricing', 'chat', 'scoring', 'json', 'text'];
@@ -32,7 +34,7 @@ const PURE_BUILTINS = new Set([
   'node:zlib',
 ]);
 /** What else of core pure code may use. */
-const PURE_CORE_FILES = new Set(['core/errors.ts', 'core/ids.ts']);
+const PURE_CORE_FILES = new Set(['core/errors.ts']);
 const IMPURE =
   /\bprocess\.|\bDeno\.|\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bfetch\(|\bset(?:Timeout|Interval)\(|\bMath\.random\(/g;
 
@@ -72,16 +74,17 @@ const foldersKeepApart: Rule = ({ path, imports }) => {
     .map(({ line, target }) => ({ line, rule: `${top} must not import ${topOf(target ?? '')}` }));
 };
 
-const coreByName: Rule = ({ path, imports }) =>
-  imports
-    .filter(
-      ({ target, specifier }) =>
-        target !== null && topOf(target) === 'core' && specifier.startsWith('#') === path.startsWith('core/'),
-    )
-    .map(({ line }) => ({
-      line,
-      rule: path.startsWith('core/') ? 'inside core, import by relative path' : 'import core as #core/…',
-    }));
+/** Top folders that are imported by name from outside of them. */
+const NAMED = new Set(['core', 'platform']);
+
+const namedFromOutside: Rule = ({ path, imports }) =>
+  imports.flatMap(({ target, specifier, line }) => {
+    if (target === null || !NAMED.has(topOf(target))) return [];
+    const top = topOf(target);
+    const isInside = topOf(path) === top;
+    if (specifier.startsWith('#') !== isInside) return [];
+    return [{ line, rule: isInside ? `inside ${top}, import by relative path` : `import ${top} as #${top}/…` }];
+  });
 
 const throughMod: Rule = ({ path, imports }, { modules }) =>
   imports.flatMap(({ target, line }) => {
@@ -109,23 +112,23 @@ const pureStaysPure: Rule = ({ path, code, imports }) => {
 };
 
 const environmentInConfig: Rule = ({ path, code }) =>
-  path.startsWith('core/config/')
+  path.startsWith('platform/config/')
     ? []
     : [...code.matchAll(/\bprocess\.env\b|\bDeno\.env\b/g)].map((match) => ({
         line: lineAt(code, match.index),
-        rule: 'process.env is read in core/config only',
+        rule: 'process.env is read in platform/config only',
       }));
 
 const elysiaAtTheEdge: Rule = ({ path, imports }) =>
-  path.startsWith('core/http/') || path.endsWith('/app.ts') || path.includes('/routes/')
+  path === 'platform/observability/health.ts' || path.endsWith('/app.ts') || path.includes('/routes/')
     ? []
     : imports
         .filter(({ specifier }) => specifier === 'elysia' || specifier.startsWith('@elysiajs/'))
-        .map(({ line }) => ({ line, rule: 'elysia is imported in core/http, app.ts and routes/ only' }));
+        .map(({ line }) => ({ line, rule: 'elysia is imported in app.ts, routes/ and the health routes only' }));
 
 const RULES: readonly Rule[] = [
   foldersKeepApart,
-  coreByName,
+  namedFromOutside,
   throughMod,
   pureStaysPure,
   environmentInConfig,
