@@ -10,15 +10,13 @@ import {
   declareLogStream,
   decodeMessage,
   type EntryPart,
-  Line,
-  LineCutError,
   LOG_STREAM,
   type LogMessage,
   LogReader,
   MalformedMessageError,
-  type NatsConnection,
   type TakenMessage,
-} from '#platform/nats/mod.ts';
+} from '#platform/log-pipeline/stream/mod.ts';
+import { Line, LineCutError, type NatsConnection } from '#platform/nats/mod.ts';
 import { insertDeadLetter } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
 import { type BatchEntry, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';

@@ -1,4 +1,5 @@
 /** How far an outbox has been read. Moves only together with what was read, in one transaction. */
+
 import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { BatchOvertakenError } from './store-batch.ts';

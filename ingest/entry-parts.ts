@@ -4,7 +4,7 @@
  */
 
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
-import { type EntryPart, joinParts } from '#platform/nats/mod.ts';
+import { type EntryPart, joinParts } from '#platform/log-pipeline/stream/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
 /**

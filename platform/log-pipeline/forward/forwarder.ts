@@ -8,22 +8,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { describeError } from '#core/errors.ts';
+import { Line, LineCutError, type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
+import type { Logger } from '../../observability/log.ts';
+import { listOutboxes } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   codeOf,
   type DeclaredStream,
   declareLogStream,
   deleteConsumer,
-  Line,
-  LineCutError,
   LOG_STREAM,
   LOG_SUBJECT,
-  type NatsConnection,
-  NatsRefusalError,
   waitsForNothing,
-} from '../../nats/mod.ts';
-import type { Logger } from '../../observability/log.ts';
-import { listOutboxes } from '../outbox/mod.ts';
+} from '../stream/mod.ts';
 import { OutboxFeed, takeOutbox } from './feed.ts';
 
 export type ForwarderOptions = {

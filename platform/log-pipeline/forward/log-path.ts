@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Config } from '../../config/mod.ts';
-import { checkNats } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Clock } from '../../process/clock.ts';
 import { newRequestId } from '../../process/ids.ts';
 import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
+import { checkNats } from '../stream/mod.ts';
 import { startForwarder } from './thread.ts';
 
 export type LogPath = {

@@ -1,4 +1,6 @@
 /** From what was read of an outbox to the messages that carry it. Pure. */
+
+import type { ReadResult } from '../outbox/mod.ts';
 import {
   ENTRIES_OVERHEAD_BYTES,
   encodeDamage,
@@ -6,8 +8,7 @@ import {
   encodeParts,
   type PlacedEntry,
   placedSize,
-} from '../../nats/mod.ts';
-import type { ReadResult } from '../outbox/mod.ts';
+} from '../stream/mod.ts';
 
 /** A message, and the id by which a repetition of it is recognised. */
 export type OutgoingMessage = { id: string; payload: Buffer };

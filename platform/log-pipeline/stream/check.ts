@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConnectNatsOptions, connectOnce } from '../../nats/connect.ts';
+import { type ConnectNatsOptions, connectOnce } from '../../nats/mod.ts';
 import { declareLogStream, NoJetStreamError } from './log-stream.ts';
 
 /** A server that has just been started takes connections a moment before JetStream answers. */

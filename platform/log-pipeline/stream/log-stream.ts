@@ -18,7 +18,7 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
-import { type NatsConnection, NatsRefusalError } from '../../nats/connect.ts';
+import { type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import { newRequestId } from '../../process/ids.ts';
 
 export const LOG_STREAM = 'LOGS';

@@ -8,11 +8,11 @@ import t from 'tap';
 import {
   declareLogStream,
   findLogConsumer,
-  Line,
   LogReader,
   type TakenMessage,
   waitsForNothing,
-} from '#platform/nats/mod.ts';
+} from '#platform/log-pipeline/stream/mod.ts';
+import { Line } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { logEntry } from '../../../support/log-entries.ts';

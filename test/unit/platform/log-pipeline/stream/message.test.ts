@@ -9,7 +9,7 @@ import {
   joinParts,
   MalformedMessageError,
   type PlacedEntry,
-} from '#platform/nats/mod.ts';
+} from '#platform/log-pipeline/stream/mod.ts';
 
 const OUTBOX = '01K00000000000000000000000';
 

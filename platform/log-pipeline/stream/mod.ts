@@ -1,0 +1,27 @@
+/** The JetStream stream that log entries travel in: its declaration, its messages, and reading them. */
+export { checkNats } from './check.ts';
+export { LogReader, LogStreamGoneError, type TakenMessage } from './log-reader.ts';
+export {
+  ACK_WAIT_MS,
+  codeOf,
+  type DeclaredStream,
+  declareLogStream,
+  deleteConsumer,
+  findLogConsumer,
+  LOG_STREAM,
+  LOG_SUBJECT,
+  waitsForNothing,
+} from './log-stream.ts';
+export {
+  decodeMessage,
+  ENTRIES_OVERHEAD_BYTES,
+  type EntryPart,
+  encodeDamage,
+  encodeEntries,
+  encodeParts,
+  joinParts,
+  type LogMessage,
+  MalformedMessageError,
+  type PlacedEntry,
+  placedSize,
+} from './message.ts';
