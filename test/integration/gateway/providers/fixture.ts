@@ -94,7 +94,7 @@ const Fixture = Type.Object(
 );
 export type Fixture = Static<typeof Fixture> & { provider: ProviderName; name: string };
 
-const FOLDER = new URL('../../../gateway/providers/fixtures/', import.meta.url);
+const FOLDER = new URL('../../../support/fixtures/gateway/providers/', import.meta.url);
 const checker = Compile(Fixture);
 
 /**
