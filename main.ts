@@ -1,6 +1,6 @@
 /**
- * The command line: `npm start` runs everything; `npm start <role>` runs one role; `npm start -- keys …` and its like
- * manage what is stored. A role's code is loaded only in the process that runs it.
+ * The command line. `npm start` runs everything, `npm start <role>` runs one role, and `npm start -- keys …` and similar
+ * commands manage stored data. A role's code is loaded only in the process that runs it.
  */
 import { fileURLToPath } from 'node:url';
 import { Argument, Command } from 'commander';
@@ -33,7 +33,7 @@ const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
   evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
 };
 
-/** What a role's own stop may take beyond `shutdownMs`. */
+/** Time beyond `shutdownMs` for a role's own stop. */
 const STOP_GRACE_MS = 4_000;
 
 function isLoopback(host: string): boolean {
@@ -45,7 +45,7 @@ function fail(error: unknown): never {
   process.exit(1);
 }
 
-/** The configuration, or the end of the process with one line for each variable that is wrong. */
+/** Reads the configuration; ends the process with one line for each invalid variable. */
 function configOrExit(): Config {
   const result = readConfig(processEnvironment());
   if (result.ok) return result.config;
@@ -53,14 +53,14 @@ function configOrExit(): Config {
   process.exit(1);
 }
 
-/** How this program is run again, for a role, under the same runtime. */
+/** Returns the command line that runs this program for one role under the same runtime. */
 function commandFor(role: RoleName): { command: string; parameters: string[] } {
   const program = [fileURLToPath(import.meta.url), role, '--supervised'];
   const runtime = 'Deno' in globalThis ? ['run', '--allow-all'] : ['--disable-warning=ExperimentalWarning'];
   return { command: process.execPath, parameters: [...runtime, ...program] };
 }
 
-/** Says so when keys and conversations would cross a network as they are. */
+/** Warns when keys and conversations would cross a network unencrypted. */
 function warnOfPlainHttp({ host, tls }: Config, log: Logger): void {
   if (tls !== null || isLoopback(host)) return;
   log.warn(
@@ -69,7 +69,7 @@ function warnOfPlainHttp({ host, tls }: Config, log: Logger): void {
   );
 }
 
-/** Settles when the supervisor is gone, however it went: it holds the other end of stdin and writes nothing. */
+/** Settles when the supervisor has ended, however it ended: it holds the other end of stdin and writes nothing. */
 function supervisorIsGone(): Promise<void> {
   return new Promise((resolve) => {
     process.stdin.once('end', resolve).once('close', resolve).once('error', resolve).resume();
@@ -105,7 +105,7 @@ async function runAll(): Promise<void> {
   });
 }
 
-/** What commands say is for a person: only what went wrong is logged beside it. */
+/** Options for commands, whose output is for a person: only errors are logged beside it. */
 function storeOptions(): { config: Config; log: Logger } {
   const config = configOrExit();
   return { config, log: createLogger({ role: 'command', level: 'error' }) };
@@ -115,7 +115,7 @@ const runCommand: RunCommand = async (work) => {
   process.stdout.write(`${await withStore(storeOptions(), work)}\n`);
 };
 
-/** Ingest's dead letters: what is retried costs what ingest would say. */
+/** Loads ingest's dead-letter functions; a retried record is priced as ingest would price it. */
 async function loadDeadLetters(): Promise<DeadLetterStore> {
   const [ingest, { createCatalog }] = await Promise.all([
     import('./ingest/mod.ts'),
@@ -129,7 +129,7 @@ async function loadDeadLetters(): Promise<DeadLetterStore> {
   };
 }
 
-/** For commands that change keys or organizations: every process learns of it at once. */
+/** Runs a command that changes keys or organizations, and announces the change to every process. */
 const runKeyCommand: RunCommand = async (work) => {
   await runCommand(work);
   const { config, log } = storeOptions();

@@ -1,6 +1,6 @@
 /**
- * Who uses a data directory, under `run` in it: a lock for the supervisor, one for each process of its roles, and, while
- * the embedded PostgreSQL runs, how to reach it.
+ * The `run` folder of a data directory says which processes use it: a lock for the supervisor, one for each process of its
+ * roles and, while the embedded PostgreSQL runs, its address.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,23 +9,23 @@ import { type Lock, lockWithin, tryLock } from '#platform/process/process-lock.t
 
 function runPath(dataDir: string, file: string): string {
   const directory = join(dataDir, 'run');
-  // Others may pass through the data directory, as PostgreSQL's account must when Assay runs as root; not look into it.
+  // Other users may traverse the data directory but not list it: PostgreSQL's account must, when Assay runs as root.
   mkdirSync(dataDir, { recursive: true, mode: 0o711 });
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   return join(directory, file);
 }
 
-/** Makes the data directory its caller's own, or returns null when another process of Assay has it. */
+/** Locks the data directory for the caller; returns null when another process of Assay holds it. */
 export function lockDataDir(dataDir: string): Lock | null {
   return tryLock(runPath(dataDir, 'assay.lock'));
 }
 
-/** Processes of one role at a time: twice as many gateways as there may be, for a restart. */
+/** Processes of one role at a time: twice the largest number of gateways, as a rolling restart doubles them. */
 const MAX_PROCESSES = 128;
 
 /**
- * Taken by a process of a role that a supervisor started, so that the next supervisor sees whether it lives on: the first
- * of the role's locks that is free.
+ * Takes the first free lock of a role. Every supervised process holds one, so that the next supervisor can see whether a
+ * process of an earlier start is still alive.
  */
 export function lockRole(dataDir: string, role: string): Lock {
   for (let number = 1; number <= MAX_PROCESSES; number += 1) {
@@ -36,9 +36,9 @@ export function lockRole(dataDir: string, role: string): Lock {
 }
 
 /**
- * Waits until the processes of a role of an earlier supervisor, killed in the middle, have ended by themselves; `onWait`
- * is called when there is one.
- * @throws Error with a sentence when one does not end
+ * Waits until the processes of a role that a killed supervisor left behind have ended by themselves. Calls `onWait` when
+ * there is one.
+ * @throws Error with a sentence when one does not end in time
  */
 export async function waitForFormerRole(
   dataDir: string,
@@ -62,18 +62,19 @@ export async function waitForFormerRole(
   }
 }
 
-/** Leaves word of how the running PostgreSQL is reached, for commands in other terminals. It holds the password. */
+/** Writes the running PostgreSQL's url, password included, for commands in other terminals (readable by the owner only). */
 export function announceStore(dataDir: string, url: string): void {
   writeFileSync(runPath(dataDir, 'store.json'), JSON.stringify({ url }), { mode: 0o600 });
 }
 
+/** Removes the announced url. */
 export function withdrawStore(dataDir: string): void {
   rmSync(runPath(dataDir, 'store.json'), { force: true });
 }
 
 const POLL_MS = 100;
 
-/** The url that was announced, waiting for it while Assay starts; null when none comes. */
+/** Returns the announced url, waiting for it while Assay starts; null when it does not appear in time. */
 export async function findStore(dataDir: string, waitMs: number): Promise<string | null> {
   const deadline = performance.now() + waitMs;
   while (true) {
@@ -87,8 +88,8 @@ export async function findStore(dataDir: string, waitMs: number): Promise<string
 }
 
 /**
- * Where Node keeps the roles' code compiled, for it to start again in half the time: what a gateway that was killed costs
- * its callers. Closed to other users, as what lies there is run.
+ * Makes the folder where Node caches the roles' compiled code, which halves the start of a role and so the time that
+ * clients wait when a gateway was killed. Closed to other users, because what lies there is executed.
  */
 export function compiledDirectory(dataDir: string): string {
   const directory = join(dataDir, 'compiled');

@@ -7,15 +7,14 @@ async function firstOrganizationId(tx: TransactionSql): Promise<{ organizationId
   const [oldest] = await tx<{ id: string }[]>`
     select organization_id as id from assay.organizations order by created_at, organization_id limit 1`;
   if (oldest !== undefined) return { organizationId: oldest.id, isNew: false };
-  // The operator's own: no logging limit until one is set.
+  // It belongs to the operator: no logging limit until one is set.
   const made = await createOrganization(tx, { name: FIRST_ORGANIZATION, tier: 'enterprise' });
   return { organizationId: made.organizationId, isNew: true };
 }
 
 /**
- * Makes the first organization with a key of all scopes when there is no organization yet; and the operator's own key
- * (`bootstrapApiKey`), when there is one, whenever it does not exist. Returns the key it made, which cannot be read
- * again, or null.
+ * Creates the first organization and a key with all scopes when there is no organization yet, and the operator's own key
+ * (`bootstrapApiKey`) whenever it is set and does not exist. Returns the created key, which cannot be read again, or null.
  */
 export function ensureFirstKey(sql: Sql, bootstrapApiKey: string | null): Promise<string | null> {
   return sql.begin(async (tx) => {

@@ -9,17 +9,17 @@ import {
 } from './role-process.ts';
 
 export type GatewaysOptions = Pick<RoleProcessOptions, 'command' | 'parameters' | 'environment' | 'log'> & {
-  /** How many processes serve the one port. */
+  /** Number of processes that share the port. */
   count: number;
-  /** What they listen on; null: each takes the port, and shares it with the others. */
+  /** The socket they listen on; null: each binds the port itself, shared with the others (SO_REUSEPORT). */
   socket: HeldSocket | null;
 };
 
 const PORT = PORT_VARIABLES.gateway;
 
 /**
- * Starts the gateways, all on one port. They are one role to the caller, replaced one after the other.
- * @throws RoleDidNotStartError when one ends before it serves; the others are killed by then
+ * Starts the gateways, all on one port. The caller sees one role, whose processes are replaced one after the other.
+ * @throws RoleDidNotStartError when a process ends before it serves; the others are killed by then
  */
 export async function startGateways({ count, socket, ...options }: GatewaysOptions): Promise<RoleProcess> {
   const listensOn: Record<string, string> =
@@ -34,7 +34,7 @@ export async function startGateways({ count, socket, ...options }: GatewaysOptio
   const kill = () => {
     for (const gateway of gateways) gateway.kill();
   };
-  // The first finds out which port it is.
+  // The first process finds out which port it is.
   await start({});
   const { address } = gateways[0]!;
   const port = { [PORT]: portOf(address!) };

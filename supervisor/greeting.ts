@@ -1,6 +1,6 @@
 import { type Config, PROVIDER_NAMES, type ProviderName } from '#platform/config/mod.ts';
 
-/** A model to try each provider with. A provider without one has no models of a name known in advance. */
+/** A model to try each provider with. A provider that is missing here has no model names known in advance. */
 const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-sonnet-4-5',
@@ -13,7 +13,7 @@ const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   openrouter: 'openrouter/openai/gpt-4o-mini',
 };
 
-/** An address that a browser or curl on this machine can open. */
+/** Returns an address that a browser or curl on this machine can open. */
 function openable(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
@@ -30,12 +30,12 @@ function curl(url: string, key: string, body: unknown): string {
 export type GreetingOptions = {
   gateway: string;
   api: string;
-  /** The key that was made at this start; null when there was one already. */
+  /** The key created by this start; null when one existed already. */
   newKey: string | null;
   providers: Config['providers'];
 };
 
-/** What `npm start` prints when everything runs. */
+/** Returns the text that `npm start` prints when everything runs. */
 export function greeting(options: GreetingOptions): string {
   const gateway = openable(options.gateway);
   const api = openable(options.api);

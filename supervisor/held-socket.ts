@@ -3,19 +3,19 @@ import * as net from 'node:net';
 import { getSystemErrorName } from 'node:util';
 
 /**
- * A socket that this process has bound and never accepts from: roles are given it, listen on it, and come and go. The
- * kernel keeps taking connections for as long as one process has it, so whoever calls while a role is replaced, or is
- * started again after a crash, waits for the next one and is not refused. Roles that have it at the same time take
- * turns in accepting.
+ * A socket that this process binds but never accepts from. Roles receive it, listen on it, and come and go. The kernel
+ * accepts connections for as long as any process holds the socket, so a client that connects while a role is replaced, or
+ * restarts after a crash, waits for the next process and is not refused. Processes that hold it together share the
+ * connections.
  */
 export type HeldSocket = {
-  /** For the `stdio` of a child process. */
+  /** The file descriptor, for the `stdio` of a child process. */
   fd: number;
-  /** Lets go of it: the port closes with the last role that listens. */
+  /** Closes it here; the port closes with the last process that listens. */
   release(): void;
 };
 
-/** What `net._createServerHandle` returns: Node's own cluster module shares sockets so. */
+/** The result of `net._createServerHandle`, with which Node's own cluster module shares sockets. */
 type Handle = { fd: number; getsockname(out: { port?: number }): number; close(): void };
 
 type CreateHandle = (
@@ -27,8 +27,8 @@ type CreateHandle = (
 ) => Handle | number;
 
 /**
- * Binds an address, or returns null where the runtime cannot hand sockets to child processes (Deno).
- * @throws Error with one sentence when the address cannot be had
+ * Binds an address. Returns null where the runtime cannot pass sockets to child processes (Deno).
+ * @throws Error with one sentence when the address cannot be bound
  */
 export async function holdSocket(host: string, port: number): Promise<HeldSocket | null> {
   const { _createServerHandle: create } = net as unknown as { _createServerHandle?: CreateHandle };
@@ -36,7 +36,7 @@ export async function holdSocket(host: string, port: number): Promise<HeldSocket
   const { address, family } = await lookup(host);
   const handle = create(address, port, family, -1, 0);
   const bound: { port?: number } = {};
-  // libuv keeps "address in use" to itself until somebody listens; the socket then has no port, or another one.
+  // libuv reports "address in use" only on listen; until then the socket has no port, or another one.
   const isBound = typeof handle === 'object' && handle.getsockname(bound) === 0 && bound.port !== 0;
   if (!isBound || (port !== 0 && bound.port !== port)) {
     if (typeof handle === 'object') handle.close();

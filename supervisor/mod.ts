@@ -1,4 +1,4 @@
-/** Running everything on one machine, and the commands of an operator. */
+/** Runs everything on one machine, and provides the operator's commands. */
 export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letters.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
 export { organizationsCommand } from './commands/organizations.ts';

@@ -4,11 +4,11 @@ import type { Logger } from '#platform/observability/log.ts';
 import { createBackoff } from './backoff.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/server.ts';
 
-/** A server that is started again, at the same address, when it dies. */
+/** A server that is restarted at the same address when it dies. */
 export type KeptPostgres = {
   url: string;
   stop(): Promise<void>;
-  /** Ends it at once: what was committed is recovered at the next start. */
+  /** Kills it at once; the next start recovers what was committed. */
   kill(): void;
 };
 
@@ -29,7 +29,7 @@ export async function keepPostgres(options: { dataDir: string; log: Logger }): P
       await server?.exited;
       if (stopping.signal.aborted) return;
       const waitMs = backoff.next(performance.now() - bornAt);
-      log.error({ waitMs }, 'The embedded PostgreSQL died; it is started again');
+      log.error({ waitMs }, 'The embedded PostgreSQL died; restarting it');
       await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
       if (stopping.signal.aborted) return;
       bornAt = performance.now();
@@ -47,7 +47,7 @@ export async function keepPostgres(options: { dataDir: string; log: Logger }): P
       stopping.abort();
       await server?.stop();
       await running;
-      // It may have been starting again when the stop came.
+      // It may have been restarting when the stop was requested.
       await server?.stop();
     },
     kill() {

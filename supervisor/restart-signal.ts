@@ -1,6 +1,6 @@
 /**
- * The signal for a rolling restart. Not SIGHUP: a terminal that closes sends it, and what was started there should end.
- * Not SIGUSR1: Node opens its debugger on it.
+ * The signal for a rolling restart. SIGHUP would be wrong: a closing terminal sends it, and processes started there should
+ * end. So would SIGUSR1: Node opens its debugger on it.
  */
 
 import type { Logger } from '#platform/observability/log.ts';
@@ -8,7 +8,7 @@ import { operatorSentence } from '#platform/process/lifecycle.ts';
 
 const RESTART_SIGNAL = 'SIGUSR2';
 
-/** Calls `restart` at each signal; those that come while it runs ask for one more run after it. */
+/** Calls `restart` at each signal. Signals that arrive during a restart cause one more run after it. */
 export function restartOnSignal(restart: () => Promise<void>, log: Logger): void {
   let isRunning = false;
   let isAskedAgain = false;
@@ -22,7 +22,7 @@ export function restartOnSignal(restart: () => Promise<void>, log: Logger): void
     } catch (error) {
       log.error(
         { reason: operatorSentence(error) },
-        'The restart of the gateways ended early: the former goes on',
+        'The restart of the gateways failed; the running processes continue',
       );
     }
   }

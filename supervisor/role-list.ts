@@ -1,4 +1,4 @@
-/** The roles, in the order of a call: who brings work in comes before who carries it away. */
+/** The roles in the order of a call: producers of work before its consumers. */
 export const ROLES = ['gateway', 'api', 'ingest', 'evaluators'] as const;
 export type RoleName = (typeof ROLES)[number];
 

@@ -1,4 +1,4 @@
-/** One role in a process of its own: started, watched, started again when it dies, replaced, stopped. */
+/** One role in a process of its own: starts it, restarts it when it dies, replaces and stops it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,67 +15,68 @@ export type RoleProcessOptions = {
   command: string;
   parameters: string[];
   environment: Environment;
-  /** The variable that sets the role's port: a role that took a free one gets it again. */
+  /** The variable that sets the role's port, so that a restarted role gets the port it had chosen before. */
   portVariable: string | null;
-  /** A socket of this process that the role listens on, as its file descriptor GIVEN_SOCKET_FD. */
+  /** A socket of this process for the role to listen on; the role sees it as file descriptor GIVEN_SOCKET_FD. */
   socketFd?: number | null;
   log: Logger;
 };
 
-/** A role that is kept running, in one process or in several that do the same. */
+/** A role that is kept running, in one process or in several identical ones. */
 export type RoleProcess = {
-  /** Where it serves, as of its first start. */
+  /** The address it serves at, as of its first start. */
   address: string | null;
   /**
-   * Starts it anew beside what runs and, when that serves, asks the former to stop and kills it after `deadlineMs`;
-   * process by process. Resolves when the former is gone.
-   * @throws RoleDidNotStartError when a new one does not come to serve: its former runs on
+   * Replaces its processes one by one: starts a successor and, once that serves, asks the old process to stop and kills
+   * it after `deadlineMs`. Resolves when the old processes are gone.
+   * @throws RoleDidNotStartError when a successor does not come to serve; the old process keeps running
    */
   replace(deadlineMs: number): Promise<void>;
   /** Asks it to stop, and kills it after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
-  /** Ends it at once, without waiting. */
+  /** Kills it at once, without waiting. */
   kill(): void;
 };
 
-/** A role that ended before it served. It has told the reason on stderr itself. */
+/** A role ended before it served. Its own log on stderr says why. */
 export class RoleDidNotStartError extends Error {
   override readonly name = 'RoleDidNotStartError';
 }
 
-/** The first after stdin, stdout and stderr. */
+/** The first file descriptor after stdin, stdout and stderr. */
 export const GIVEN_SOCKET_FD = 3;
 
 const START_TIMEOUT_MS = 60_000;
 
+/** One process of the role. */
 type Life = {
   child: ChildProcess;
   bornAt: number;
-  /** Where it serves, once it does; never settles when it dies before. */
+  /** The address it serves at; never settles when the process dies before it serves. */
   ready: Promise<string | null>;
   exited: Promise<string>;
 };
 
 /**
- * The child says on stdout that it is ready, in one line of JSON; its log goes to stderr, and so does whatever else
- * prints there: operators have tracers loaded into every process.
+ * Reads the address from the one line of JSON that the child prints on stdout when it is ready. Any other line there is
+ * passed on to stderr, where logs go: operators load tracers into every process, and those print.
  */
 function readAddress(child: ChildProcess): Promise<string | null> {
   return new Promise((resolve) => {
-    // One that could not be started for want of file descriptors has no stdout: its 'error' says so.
+    // A child that could not be spawned for want of file descriptors has no stdout; its 'error' event says so.
     if (!child.stdout) return;
     createInterface({ input: child.stdout }).on('line', (line) => {
-      const said = readySaid(line);
-      if (said === null) process.stderr.write(`${line}\n`);
-      else resolve(said.address);
+      const ready = parseReadyLine(line);
+      if (ready === null) process.stderr.write(`${line}\n`);
+      else resolve(ready.address);
     });
   });
 }
 
-function readySaid(line: string): { address: string | null } | null {
+function parseReadyLine(line: string): { address: string | null } | null {
   try {
-    const said: unknown = JSON.parse(line);
-    return isObject(said) && 'address' in said ? { address: textOrNull(said.address) } : null;
+    const message: unknown = JSON.parse(line);
+    return isObject(message) && 'address' in message ? { address: textOrNull(message.address) } : null;
   } catch {
     return null;
   }
@@ -85,9 +86,9 @@ function begin(options: RoleProcessOptions, environment: Environment): Life {
   const { socketFd = null } = options;
   const child = spawn(options.command, options.parameters, {
     env: environment,
-    // stdin carries nothing: it closes when this process is gone, however it went, and the role ends itself.
+    // stdin carries nothing. It closes when this process ends, however it ends, and the role then stops itself.
     stdio: ['pipe', 'pipe', 'inherit', ...(socketFd === null ? [] : [socketFd])],
-    // A Ctrl-C in the terminal goes to the whole group; roles are stopped in order instead.
+    // Ctrl-C in a terminal signals the whole process group; roles must be stopped in order instead.
     detached: true,
   });
   const exited = new Promise<string>((resolve) => {
@@ -99,17 +100,17 @@ function begin(options: RoleProcessOptions, environment: Environment): Life {
   return { child, bornAt: performance.now(), ready: readAddress(child), exited };
 }
 
-/** The address of a role that has begun; one that does not come to serve is killed. */
-async function serving(role: string, life: Life): Promise<string | null> {
-  const fate = life.exited.then((how) => {
-    throw new RoleDidNotStartError(`The ${role} did not start (${how}): its reason is above`);
+/** Waits for a spawned role to serve and returns its address; kills it when it does not. */
+async function waitUntilServing(role: string, life: Life): Promise<string | null> {
+  const exited = life.exited.then((how) => {
+    throw new RoleDidNotStartError(`The ${role} did not start (${how}): its log above says why`);
   });
-  const late = sleep(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+  const timedOut = sleep(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new RoleDidNotStartError(`The ${role} did not start within ${START_TIMEOUT_MS} ms`);
   });
-  for (const unheard of [fate, late]) unheard.catch(() => {});
+  for (const loser of [exited, timedOut]) loser.catch(() => {});
   try {
-    return await Promise.race([life.ready, fate, late]);
+    return await Promise.race([life.ready, exited, timedOut]);
   } catch (error) {
     life.child.kill('SIGKILL');
     throw error;
@@ -121,10 +122,10 @@ class KeptRole implements RoleProcess {
   readonly #options: RoleProcessOptions;
   readonly #backoff = createBackoff();
   readonly #stopping = new AbortController();
-  /** All that run: the one in office, one that is to follow it, one that finishes its calls. */
+  /** All processes that run: the current one, a successor that starts, predecessors that finish their calls. */
   readonly #lives = new Set<Life>();
   #environment: Environment;
-  #inOffice: Life | null = null;
+  #current: Life | null = null;
 
   constructor(options: RoleProcessOptions) {
     this.#options = options;
@@ -134,21 +135,21 @@ class KeptRole implements RoleProcess {
   async start(): Promise<void> {
     const { role, portVariable } = this.#options;
     const life = this.#begin();
-    this.address = await serving(role, life);
+    this.address = await waitUntilServing(role, life);
     if (this.address !== null && portVariable !== null) {
       this.#environment = { ...this.#environment, [portVariable]: portOf(this.address) };
     }
-    this.#takeOffice(life);
+    this.#makeCurrent(life);
   }
 
   async replace(deadlineMs: number): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     const life = this.#begin();
-    await serving(this.#options.role, life);
+    await waitUntilServing(this.#options.role, life);
     // A stop that came meanwhile stops this one too.
     if (this.#stopping.signal.aborted) return;
-    const former = this.#inOffice!;
-    this.#takeOffice(life);
+    const former = this.#current!;
+    this.#makeCurrent(life);
     await this.#end([former], deadlineMs);
   }
 
@@ -169,21 +170,21 @@ class KeptRole implements RoleProcess {
     return life;
   }
 
-  #takeOffice(life: Life): void {
-    this.#inOffice = life;
-    void life.exited.then((how) => this.#startAgain(life, how));
+  #makeCurrent(life: Life): void {
+    this.#current = life;
+    void life.exited.then((how) => this.#restart(life, how));
   }
 
-  async #startAgain(life: Life, how: string): Promise<void> {
-    const isOver = () => this.#inOffice !== life || this.#stopping.signal.aborted;
+  async #restart(life: Life, how: string): Promise<void> {
+    const isOver = () => this.#current !== life || this.#stopping.signal.aborted;
     if (isOver()) return;
     const { role, log } = this.#options;
     const waitMs = this.#backoff.next(performance.now() - life.bornAt);
-    log.error({ died: role, how, waitMs }, `The ${role} died; it is started again`);
+    log.error({ died: role, how, waitMs }, `The ${role} died; restarting it`);
     await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {});
     if (isOver()) return;
     const next = this.#begin();
-    this.#takeOffice(next);
+    this.#makeCurrent(next);
     await next.ready;
     log.info({ role, startMs: performance.now() - next.bornAt }, `The ${role} is back`);
   }
@@ -193,7 +194,7 @@ class KeptRole implements RoleProcess {
     for (const { child } of lives) child.kill('SIGTERM');
     const ended = Promise.all(lives.map((life) => life.exited));
     if (await settlesWithin(ended, deadlineMs)) return;
-    log.error({ role, deadlineMs }, `The ${role} does not stop; it is killed`);
+    log.error({ role, deadlineMs }, `The ${role} did not stop in time; killing it`);
     for (const { child } of lives) child.kill('SIGKILL');
     await ended;
   }

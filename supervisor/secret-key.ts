@@ -3,13 +3,13 @@ import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 
 const KEY_BYTES = 32;
-/** A key of that length as base64. */
+/** The base64 form of a key of KEY_BYTES. */
 const KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 /**
- * The key that seals evaluators' secrets and provider keys, where the operator gave none: made once, and kept in DATA_DIR.
- * Whoever moves the database takes it along.
- * @throws Error with a sentence when the file holds something else: another key would open nothing that was sealed
+ * Returns the key that seals evaluators' secrets and provider keys when the operator set none: created once and kept in
+ * DATA_DIR. It must move together with the database.
+ * @throws Error with a sentence when the file holds anything else: a new key could not open what the old one sealed
  */
 export function ensureSecretKey(dataDir: string): string {
   const path = join(dataDir, 'secret.key');
@@ -22,7 +22,10 @@ export function ensureSecretKey(dataDir: string): string {
   );
 }
 
-/** Gets its name once it is whole, so that nobody ever reads, nor a crash leaves, half a key; who comes second takes the first's. */
+/**
+ * Writes the whole key under a temporary name and then links it, so that no process reads half a key and no crash leaves
+ * one. When two processes do so at once, the first wins and the second uses its key.
+ */
 function makeKey(path: string): void {
   const draft = `${path}.${randomUUID()}`;
   writeFileSync(draft, randomBytes(KEY_BYTES).toString('base64'), { mode: 0o600, flag: 'wx', flush: true });

@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from './postgres/server.ts';
 export type StoreOptions = { config: Config; log: Logger };
 
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** A start makes a cluster and migrates before it says where the server is. */
+/** Long enough for a first start, which initializes a cluster and migrates before it announces the server. */
 const WAIT_FOR_START_MS = 30_000;
 
 async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -28,13 +28,13 @@ async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): P
 
 type Store = {
   url: string;
-  /** It runs for this command alone, so nobody else has migrated it. */
+  /** Whether the server runs for this command alone, so that its schema may not have been migrated. */
   isOwn: boolean;
 };
 
 /**
- * Calls `use` with Assay's database: DATABASE_URL; else the embedded PostgreSQL that runs in DATA_DIR; else that
- * PostgreSQL, started for just this long.
+ * Calls `use` with Assay's database: DATABASE_URL if set; else the embedded PostgreSQL that runs in DATA_DIR; else that
+ * PostgreSQL, started for the duration of the call.
  */
 async function withDatabase<T>({ config, log }: StoreOptions, use: (store: Store) => Promise<T>): Promise<T> {
   if (config.databaseUrl !== null) return await use({ url: config.databaseUrl, isOwn: false });
@@ -56,7 +56,7 @@ async function withDatabase<T>({ config, log }: StoreOptions, use: (store: Store
   }
 }
 
-/** Runs a command's work on the database, wherever it is. */
+/** Runs a command's work on Assay's database, wherever that is. */
 export function withStore<T>(options: StoreOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(options, async ({ url, isOwn }) => {
     if (isOwn) await migrate(url);
@@ -65,8 +65,8 @@ export function withStore<T>(options: StoreOptions, work: (sql: Sql) => Promise<
 }
 
 /**
- * Applies the migrations that are missing, and returns their names. Where BOOTSTRAP_API_KEY is set, it makes that key too, so
- * that it works before the first role that runs by itself is ready.
+ * Applies the missing migrations and returns their names. Also creates BOOTSTRAP_API_KEY where it is set, so that the key
+ * works before the first separately run role is ready.
  */
 export function migrateStore(options: StoreOptions): Promise<{ applied: string[] }> {
   return withDatabase(options, async ({ url }) => {

@@ -1,6 +1,6 @@
 /**
- * `npm start`: PostgreSQL, the schema, the roles as child processes, the first key; and all of it stopped in order.
- * Nothing here is on the way of a request.
+ * `npm start`: starts PostgreSQL, migrates the schema, runs the roles as child processes and makes the first key; stops
+ * all of it in order. No request passes through this process.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,32 +31,32 @@ import { ensureSecretKey } from './secret-key.ts';
 export type SuperviseOptions = {
   config: Config;
   log: Logger;
-  /** How a role is run as a process of its own: the runtime and its parameters. */
+  /** Returns the command line that runs a role as a process of its own: the runtime and its parameters. */
   commandFor(role: RoleName): { command: string; parameters: string[] };
-  /** Shows text to whoever started it. */
+  /** Prints text to the operator. */
   print(text: string): void;
 };
 
-/** What a role may take beyond `shutdownMs`, which bounds its calls under way: for closing what they needed. */
+/** Time beyond `shutdownMs` for a role to stop. `shutdownMs` bounds the calls in flight; this is for closing what they used. */
 const GRACE_MS = 5_000;
 const DRAIN_POLL_MS = 50;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** How long the whole stop can take at most: the steps' own deadlines together, and PostgreSQL's. */
+/** Returns the longest time a whole stop can take: the sum of the steps' deadlines and PostgreSQL's. */
 export function superviseDeadlineMs(config: Config): number {
   return (ROLES.length + 1) * (config.shutdownMs + GRACE_MS) + 30_000;
 }
 
-/** What runs so far; a start that fails in the middle stops just that. */
+/** What has been started so far. A start that fails midway stops exactly this. */
 type Running = {
   lock: Lock | null;
   postgres: KeptPostgres | null;
-  /** What the gateways listen on, where the runtime can give it to them. */
+  /** The socket that the gateways listen on; null where the runtime cannot pass sockets to child processes. */
   gatewaySocket: HeldSocket | null;
   roles: Partial<Record<RoleName, RoleProcess>>;
 };
 
-/** Waits until ingest has stored what the gateway left, and removed the outbox: it is this process's last gateway. */
+/** Waits until ingest has stored everything in the outbox and removed it; the gateway has already stopped. */
 async function waitForDrainedOutbox(config: Config): Promise<void> {
   const deadline = performance.now() + config.shutdownMs;
   while ((await listOutboxes(join(config.dataDir, 'outbox'))).length > 0) {
@@ -76,16 +76,16 @@ async function stopAll(running: Running, config: Config): Promise<void> {
     },
   });
   const steps: StopStep[] = [
-    // 1. With the last gateway its port closes: who calls then is refused, and does not wait for the next.
+    // 1. Once released here, the port closes with the last gateway: later clients are refused at once instead of waiting.
     { what: 'Releasing the port', run: async () => gatewaySocket?.release() },
-    // 2. No more calls. 3. Ingest, when all records are stored. 4. Evaluators.
+    // 2. No more calls. 3. Ingest, once every record is stored. 4. Evaluators.
     stop('gateway', 'api'),
   ];
   if (roles.gateway !== undefined && roles.ingest !== undefined) {
     steps.push({ what: 'Draining the outbox', run: () => waitForDrainedOutbox(config) });
   }
   steps.push(stop('ingest'), stop('evaluators'));
-  // 5. PostgreSQL, when nobody uses it any more. 6. Then the data directory is free.
+  // 5. PostgreSQL, once no role uses it. 6. Then the data directory is free.
   if (postgres !== null) {
     steps.push({ what: 'Withdrawing the address', run: async () => withdrawStore(config.dataDir) });
     steps.push({ what: 'Stopping PostgreSQL', run: () => postgres.stop() });
@@ -94,7 +94,7 @@ async function stopAll(running: Running, config: Config): Promise<void> {
   await stopInOrder(steps);
 }
 
-/** The last resort: a second signal, or a crash of the supervisor. Records that are on disk stay there. */
+/** Kills everything at once, after a second signal or a crash of the supervisor. Records on disk stay there. */
 function killAll(running: Running): void {
   for (const role of Object.values(running.roles)) role.kill();
   running.postgres?.kill();
@@ -112,7 +112,7 @@ async function prepareDataDir(running: Running, { config, log }: SuperviseOption
   running.gatewaySocket = await takeGatewayPort(config);
 }
 
-/** What the gateways are to listen on, made sure of before anything is started; null: they take the port themselves. */
+/** Binds the gateways' port before anything is started. Null: each gateway binds the port itself. */
 async function takeGatewayPort(config: Config): Promise<HeldSocket | null> {
   const { host, gatewayPort: port, gatewaySocketFd, sharePort } = config;
   if (gatewaySocketFd !== null) return { fd: gatewaySocketFd, release: () => {} };
@@ -132,7 +132,7 @@ async function startStore(running: Running, { config, log }: SuperviseOptions): 
   return url;
 }
 
-/** For callers on this machine: where the gateways are, and the certificate that they show, whose name is another. */
+/** Tells callers on this machine the gateways' address and, as its host name differs, the certificate they present. */
 function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
   return { GATEWAY_URL: address ?? '', ...(tls !== null && { GATEWAY_CERT_FILE: tls.certFile }) };
 }
@@ -144,7 +144,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
     ...given,
     DATABASE_URL: url,
     DATA_DIR: config.dataDir,
-    // Written out, so that each port can name the other one. A given socket may be bound to any.
+    // Set explicitly, so that each port's error sentences can name the other port. A socket passed in may have any port.
     GATEWAY_PORT: config.gatewaySocketFd === null ? String(config.gatewayPort) : '0',
     API_PORT: String(config.apiPort),
     NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE || compiledDirectory(config.dataDir),
@@ -162,7 +162,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
       running.roles.gateway = await gateways;
       return;
     }
-    // Judges are called through the gateway, whose port may be known only once it serves.
+    // Judges are called through the gateway, whose port may be unknown until it serves.
     const ownGateway = role === 'evaluators' && !given.GATEWAY_URL ? addressOf(await gateways, config) : {};
     running.roles[role] = await startRoleProcess({
       ...options.commandFor(role),
@@ -191,20 +191,20 @@ async function makeFirstKey(url: string, bootstrapApiKey: string | null): Promis
 }
 
 /**
- * Starts everything, in order, and greets. What it returns is a role like any other: stopping it stops all.
- * @throws Error with a sentence when something does not start; what had started is stopped by then
+ * Starts everything in order and prints the greeting. Returns a role like any other; stopping it stops everything.
+ * @throws Error with a sentence when a part does not start; the parts that had started are stopped by then
  */
 export async function supervise(options: SuperviseOptions): Promise<Role> {
   const { config, log } = options;
   const running: Running = { lock: null, postgres: null, gatewaySocket: null, roles: {} };
   process.once('exit', () => killAll(running));
-  // From the beginning: a signal that nobody listens for ends the process.
+  // Registered first: a signal without a listener would end the process.
   restartOnSignal(async () => running.roles.gateway?.replace(config.shutdownMs + GRACE_MS), log);
   try {
     await prepareDataDir(running, options);
     const url = await startStore(running, options);
-    // A key that its operator has chosen works before any role says that it is ready. One that is made up comes last: it
-    // is shown once, and a start that failed after it would have shown it to nobody.
+    // A key chosen by the operator must work before any role reports that it is ready. A generated key comes last: it is
+    // shown once, and a start that failed afterwards would never have shown it.
     const isChosen = config.bootstrapApiKey !== null;
     const chosenKey = isChosen ? await makeFirstKey(url, config.bootstrapApiKey) : null;
     await startRoles(running, options, url);

@@ -8,14 +8,14 @@ import { table } from './table.ts';
 
 type LetterBase = { createdAt: Date; organization: string | null; requestId: string | null; reason: string };
 
-/** What these commands need of ingest, which alone knows how entries are kept and stored. */
+/** The functions of ingest that these commands need; only ingest knows how entries are stored. */
 export type DeadLetterStore = {
-  /** The newest ones, and how many there are in all. */
+  /** Returns the newest dead letters and their total number. */
   listDeadLetters(
     sql: Sql,
     wanted: { organizationId: string | null; limit: number },
   ): Promise<{ letters: (LetterBase & { id: string; bytes: number })[]; total: number }>;
-  /** `entry` is null when `bytes` are not those of an entry. */
+  /** `entry` is null when `bytes` are not a log entry. */
   findDeadLetter(
     sql: Sql,
     id: string,
@@ -27,17 +27,17 @@ export type DeadLetterStore = {
       })
     | null
   >;
-  /** Null when there is none; `refused` is null when it was stored. */
+  /** Returns null when there is no such dead letter; `refused` is null when it was stored. */
   retryDeadLetter(sql: Sql, id: string): Promise<{ refused: string | null } | null>;
   retryAllDeadLetters(sql: Sql): Promise<{ stored: number; refused: number }>;
-  /** All of them when `id` is null. Returns how many. */
+  /** Drops one dead letter, or all when `id` is null. Returns the number dropped. */
   dropDeadLetters(sql: Sql, id: string | null): Promise<number>;
 };
 
 const LARGEST_ID = 2n ** 63n - 1n;
 const LONGEST_REASON_IN_LIST = 120;
 
-/** The id that was given, or null for `--all`. */
+/** Returns the given id, or null for `--all`. */
 function idOrAll(id: string | undefined, { all = false }: { all?: boolean }): string | null {
   if (all === (id !== undefined)) throw new Error('Give the id of one dead letter, or --all');
   return id === undefined ? null : checkId(id);
@@ -56,7 +56,7 @@ function letters(count: number): string {
   return count === 1 ? '1 dead letter' : `${count} dead letters`;
 }
 
-/** Text of strangers on one line, with nothing in it that a terminal would obey. */
+/** Puts untrusted text on one line and removes control characters, which a terminal would obey. */
 function plain(text: string | null): string {
   return (text ?? '').replace(/\p{Cc}+/gu, ' ');
 }
@@ -92,10 +92,10 @@ async function list(
   return `${shown}\n\nThese are the newest ${found.letters.length} of ${letters(found.total)}; --limit shows more`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal obeys them, so they are what to look for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal obeys them, so this finds them
 const UNSHOWABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** Bytes under a title: as text when that is what they are and a terminal can show it, else as base64. */
+/** Formats bytes under a title: as text when they are UTF-8 that a terminal can show, else as base64. */
 function part(title: string, bytes: Uint8Array, layOut = (text: string) => text): string {
   const given = Buffer.from(bytes);
   const text = isUtf8(bytes) ? given.toString('utf8') : null;
@@ -103,7 +103,7 @@ function part(title: string, bytes: Uint8Array, layOut = (text: string) => text)
   return `${title} (${bytes.length} bytes, in base64)\n${given.toString('base64')}`;
 }
 
-/** JSON on several lines; what is none, as it is. */
+/** Pretty-prints JSON; other text is returned unchanged. */
 function pretty(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text), null, 2);

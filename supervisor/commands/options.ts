@@ -37,7 +37,7 @@ function parseLimit(text: string): number {
   return limit;
 }
 
-/** 0 when it is none. */
+/** Parses a whole number; returns 0 for any other text. */
 function wholeNumber(text: string): number {
   return /^\d{1,10}$/.test(text) ? Number(text) : 0;
 }

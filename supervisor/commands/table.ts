@@ -1,4 +1,4 @@
-/** Rows as text columns with a header, for people; two spaces between columns. */
+/** Formats rows as text columns under a header, two spaces apart. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [header, ...rows];
   const widths = header.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
