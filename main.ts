@@ -119,7 +119,7 @@ const runCommand: RunCommand = async (work) => {
 async function loadDeadLetters(): Promise<DeadLetterStore> {
   const [ingest, { createCatalog }] = await Promise.all([
     import('./ingest/mod.ts'),
-    import('#core/catalog/mod.ts'),
+    import('#core/models/mod.ts'),
   ]);
   const catalog = createCatalog(configOrExit().models);
   return {

@@ -1,6 +1,6 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
 
-import { createCatalog } from '#core/catalog/mod.ts';
+import { createCatalog } from '#core/models/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { createUpstream } from '#platform/http-client/mod.ts';

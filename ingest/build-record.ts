@@ -1,9 +1,9 @@
 /** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
-import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import { NOT_TRIED } from '#core/errors.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import { type LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Catalog } from '#core/catalog/mod.ts';
 import { textUsage, type Usage } from '#core/chat/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
 import type { BuiltRecord, StorableRecord } from './build-record.ts';
 import type { Countable, TokenCounter } from './tokens/mod.ts';
 import type { Side, Uncounted } from './uncounted.ts';

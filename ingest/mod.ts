@@ -3,7 +3,7 @@
  * outboxes of this machine.
  */
 import { join } from 'node:path';
-import { createCatalog } from '#core/catalog/mod.ts';
+import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
 import { checkNats } from '#platform/log-pipeline/stream/mod.ts';

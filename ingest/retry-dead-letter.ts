@@ -1,6 +1,7 @@
 /** Storing what became a dead letter, once its cause is gone. */
-import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+
 import { describeError } from '#core/errors.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from './build-record.ts';

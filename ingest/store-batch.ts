@@ -2,8 +2,9 @@
  * Stores a batch of log entries in one transaction, wherever they come from. A batch that Postgres refuses is halved
  * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
  */
-import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+
 import { describeError } from '#core/errors.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';

@@ -1,6 +1,6 @@
-import type { Catalog } from '#core/catalog/mod.ts';
 import type { Usage } from '#core/chat/mod.ts';
-import { PRICE_SOURCE } from '#core/pricing/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
+import { PRICE_SOURCE } from '#core/models/mod.ts';
 import type { RequestRow } from './build-record.ts';
 
 /** What a call's price depends on, beside its usage. */

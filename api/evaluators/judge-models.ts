@@ -3,8 +3,8 @@
  * organization. The gateways that run say what they can call; while none does, nothing can be told and nothing is refused.
  */
 import { LRUCache } from 'lru-cache';
-import { type Catalog, createCatalog, readModelList } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import { type Catalog, createCatalog, readModelList } from '#core/models/mod.ts';
 import { quoteValue } from '#core/schema/check.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
 import { editDistance } from '#core/text/mod.ts';

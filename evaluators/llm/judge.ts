@@ -2,8 +2,9 @@
  * One attempt to have a subject judged: a few calls at most, one outcome. A verdict that cannot be read is asked for once
  * more; what a provider refuses is asked for in another way; everything else is told as what it is.
  */
-import type { Catalog } from '#core/catalog/mod.ts';
+
 import { storableJson } from '#core/json/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
 import type { LlmTemplate } from '#core/schema/evaluator.ts';
 import { storableText } from '#core/schema/text.ts';
 import {

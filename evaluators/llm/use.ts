@@ -1,6 +1,7 @@
 /** What the calls of an attempt used. */
-import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
+
 import type { Usage } from '#core/chat/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import { indexedText } from '#core/schema/text.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { JudgeReply } from './call.ts';

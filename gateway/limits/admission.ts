@@ -1,6 +1,6 @@
 /** Lets calls in, or not: the policy that a call is under, asked of the counters that all gateways share. */
 
-import type { Catalog } from '#core/catalog/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { Counter, Decision, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
 import type { HeaderPairs } from '../calls/answer.ts';

@@ -1,9 +1,9 @@
 /** What a call will probably cost, and what it did cost, for policies that count money. */
 import { LRUCache } from 'lru-cache';
-import type { Catalog } from '#core/catalog/mod.ts';
 import { readUsage, textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/errors.ts';
 import { textOrNull } from '#core/json/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
 import type { Call, Outcome } from '../calls/call.ts';
 import type { Route } from '../providers/route.ts';
 import { billOf } from './bill.ts';

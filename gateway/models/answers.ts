@@ -3,8 +3,8 @@
  * models by a snapshot's id is written out once: an answer is a look-up.
  */
 import { createHash } from 'node:crypto';
-import { type CatalogModel, snapshotOf } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import { type CatalogModel, snapshotOf } from '#core/models/mod.ts';
 
 /** A body and what names it: the same tag is the same bytes. */
 export type ModelAnswer = { body: Buffer; etag: string };

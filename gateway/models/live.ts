@@ -1,6 +1,7 @@
 /** The list of models as it is now: an organization that stores the first key for a provider adds that provider's models. */
-import type { CatalogModel } from '#core/catalog/mod.ts';
+
 import { describeError } from '#core/errors.ts';
+import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createModelAnswers, type ModelAnswers } from './answers.ts';

@@ -1,5 +1,5 @@
-import type { CatalogModel } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import type { CatalogModel } from '#core/models/mod.ts';
 
 /**
  * The models that a call could reach here: those whose provider has an address and a dialect that is spoken. Whether the

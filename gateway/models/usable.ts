@@ -1,5 +1,6 @@
 /** Whose models can be used at once: those of providers that some key here opens. */
-import type { CatalogModel } from '#core/catalog/mod.ts';
+
+import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 

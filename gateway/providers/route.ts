@@ -1,7 +1,7 @@
 /** Which provider a model name means, and where that provider is. */
 import { LRUCache } from 'lru-cache';
-import { BUILT_IN_CATALOG, type Catalog } from '#core/catalog/mod.ts';
 import { AssayError } from '#core/errors.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
 import { type Endpoint, PROVIDERS, type ProviderRow } from './registry.ts';
 

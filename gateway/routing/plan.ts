@@ -3,9 +3,9 @@
  * them, or a group of MODELS_FILE.
  */
 import { LRUCache } from 'lru-cache';
-import { modelKey, readModelList } from '#core/catalog/mod.ts';
 import { AssayError, describeError } from '#core/errors.ts';
-import type { OperatorGroup } from '#core/schema/models-file.ts';
+import type { OperatorGroup } from '#core/models/mod.ts';
+import { modelKey, readModelList } from '#core/models/mod.ts';
 import type { Route } from '../providers/route.ts';
 import { drawOrder, type Weighted } from './draw.ts';
 

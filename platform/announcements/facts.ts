@@ -1,4 +1,4 @@
-import type { OperatorGroup, OperatorModel } from '#core/schema/models-file.ts';
+import type { OperatorGroup, OperatorModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#core/schema/provider.ts';
 
 /** What a gateway can call. */

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError } from '#core/errors.ts';
-import { type OperatorModels, parseModelsFile } from '#core/schema/models-file.ts';
+import { type OperatorModels, parseModelsFile } from '#core/models/mod.ts';
 import type { ProviderName } from '#core/schema/provider.ts';
 import { parseAllowList } from '../outbound/mod.ts';
 import type { ProxySettings } from '../proxy/mod.ts';

@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['core', 'platform'],
 };
 
-const PURE_FOLDERS = ['schema', 'filter', 'rate-limit', 'pricing', 'chat', 'scoring', 'json', 'text'];
+const PURE_FOLDERS = ['schema', 'filter', 'rate-limit', 'models', 'chat', 'scoring', 'json', 'text'];
 /** What pure code may use of the runtime: computing, not reaching out. */
 const PURE_BUILTINS = new Set([
   'node:buffer',

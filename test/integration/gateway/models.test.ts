@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import OpenAI from 'openai';
 import t from 'tap';
-import { BUILT_IN_CATALOG, type CatalogModel } from '#core/catalog/mod.ts';
+import { BUILT_IN_CATALOG, type CatalogModel } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';

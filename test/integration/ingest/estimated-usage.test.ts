@@ -1,7 +1,7 @@
 /** Tokens that a provider did not count: counted here, priced, and marked, or left unknown where they cannot be. */
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { BUILT_IN_CATALOG } from '#core/catalog/mod.ts';
+import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
 import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';

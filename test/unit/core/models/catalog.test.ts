@@ -1,7 +1,7 @@
 import t from 'tap';
-import { BUILT_IN_CATALOG, createCatalog } from '#core/catalog/mod.ts';
 import { textUsage } from '#core/chat/mod.ts';
-import type { OperatorModel, OperatorModels } from '#core/schema/models-file.ts';
+import type { OperatorModel, OperatorModels } from '#core/models/mod.ts';
+import { BUILT_IN_CATALOG, createCatalog } from '#core/models/mod.ts';
 
 const built = BUILT_IN_CATALOG.chatModels();
 const ids = built.map(({ id }) => id);

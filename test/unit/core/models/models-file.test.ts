@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseModelsFile } from '#core/schema/models-file.ts';
+import { parseModelsFile } from '#core/models/mod.ts';
 
 const GOOD = { id: 'house-llama', provider: 'custom', price: { input: 0.2, output: 0.6 } };
 

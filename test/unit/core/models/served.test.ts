@@ -1,6 +1,6 @@
 import t from 'tap';
-import { isServed } from '#core/catalog/served.ts';
-import { registryModels } from '#core/pricing/mod.ts';
+import { registryModels } from '#core/models/mod.ts';
+import { isServed } from '#core/models/served.ts';
 
 t.test('what a model is not for is told by its name, at any host', async (t) => {
   t.ok(isServed('openrouter', 'acme/chat-1'));

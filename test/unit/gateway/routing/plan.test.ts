@@ -1,6 +1,5 @@
 import t from 'tap';
-import { createCatalog } from '#core/catalog/mod.ts';
-import { type OperatorGroup, parseModelsFile } from '#core/schema/models-file.ts';
+import { createCatalog, type OperatorGroup, parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import { createRouter } from '../../../../gateway/providers/route.ts';
 import { createPlanner, type Plan, requireOneProvider } from '../../../../gateway/routing/mod.ts';

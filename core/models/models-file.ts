@@ -1,13 +1,13 @@
 /**
  * MODELS_FILE: models and prices that the operator adds to the registry's, or sets instead of them, and groups of models
- * that calls are shared out to. What the former do is in core/catalog, the latter in gateway/routing; here is what may
+ * that calls are shared out to. The catalog reads the former, gateway/routing the latter; here is what may
  * be written.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
-import { Compile, explain } from './check.ts';
+import { Compile, explain } from '../schema/check.ts';
+import { PROVIDER_NAMES } from '../schema/provider.ts';
 import { secondsOfDate } from './date.ts';
-import { PROVIDER_NAMES } from './provider.ts';
 
 const closed = { additionalProperties: false };
 /** A name goes into URLs and headers of answers, and is what callers write. */

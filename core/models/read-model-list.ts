@@ -4,7 +4,7 @@
  */
 import { AssayError } from '../errors.ts';
 import { quoteValue } from '../schema/check.ts';
-import { MAX_GROUP_ROUTES } from '../schema/models-file.ts';
+import { MAX_GROUP_ROUTES } from './models-file.ts';
 
 /** A model of a provider. */
 type Named = { provider: string; model: string };

@@ -1,6 +1,7 @@
 /** When models came out: what their ids tell, a table of those whose ids do not, else the catalog's own date. */
-import { REGISTRY_DATE } from '../pricing/mod.ts';
-import { secondsOfDate } from '../schema/date.ts';
+
+import { secondsOfDate } from './date.ts';
+import { REGISTRY_DATE } from './registry.ts';
 
 /**
  * Release dates of models whose ids have none.

@@ -1,7 +1,9 @@
 /** The models that the registry knows and chat completions can use by their bare id. */
-import { CATALOG_ORDER, providerOf, registryModels } from '../pricing/mod.ts';
+
 import type { ProviderName } from '../schema/provider.ts';
 import { makerOf } from './maker.ts';
+import { CATALOG_ORDER, providerOf } from './provider-of.ts';
+import { registryModels } from './registry.ts';
 import { releasedAt } from './release-date.ts';
 import { isServed } from './served.ts';
 

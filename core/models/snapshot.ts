@@ -1,6 +1,7 @@
 /** Dated snapshots of models, whose number no list has whole. */
-import { knowsModel } from '../pricing/mod.ts';
+
 import type { CatalogModel } from './built-in.ts';
+import { knowsModel } from './registry.ts';
 import { dateInId } from './release-date.ts';
 import { isServed } from './served.ts';
 

@@ -2,24 +2,18 @@
  * The catalog: whose model a name means, what it costs, and which models there are. The registry's data, and over them
  * what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
  */
-import {
-  costOfTokens,
-  FINE_TUNED_SOURCE,
-  PRICE_SOURCE,
-  type PricedCall,
-  priceCall,
-  priceFineTunedCall,
-  priceNames,
-  providerOf,
-  type TokenPrice,
-  toPico,
-} from '../pricing/mod.ts';
-import { secondsOfDate } from '../schema/date.ts';
-import type { OperatorModel, OperatorModels } from '../schema/models-file.ts';
+
 import type { ProviderName } from '../schema/provider.ts';
 import { builtInModels, type CatalogModel } from './built-in.ts';
+import { secondsOfDate } from './date.ts';
+import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
 import { makerOf } from './maker.ts';
+import type { OperatorModel, OperatorModels } from './models-file.ts';
+import { type PricedCall, priceCall, priceNames } from './price.ts';
+import { providerOf } from './provider-of.ts';
+import { PRICE_SOURCE } from './registry.ts';
 import { releasedAt } from './release-date.ts';
+import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 
 export type Cost = {
   /** Whole nano-dollars. */
