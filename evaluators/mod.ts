@@ -1,6 +1,6 @@
 /** The evaluators role: scores what was logged. */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';

@@ -1,6 +1,6 @@
 /** The gateway's routes. */
 import { Elysia } from 'elysia';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import {
   type HealthOptions,
   healthRoutes,

@@ -1,18 +1,18 @@
 /** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
-import { NOT_TRIED } from '#core/errors.ts';
-import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
-import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
-import { type LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
+import { NOT_TRIED } from '#core/contracts/errors.ts';
+import { type LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
 import {
   foldProperties,
   hashProperty,
   type Properties,
   storableProperties,
-} from '#core/schema/properties.ts';
-import { indexedText, storableText } from '#core/schema/text.ts';
+} from '#core/contracts/properties.ts';
+import { indexedText, storableText } from '#core/contracts/storable-text.ts';
+import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
+import { decodeAnswer } from '#core/schema/content-encoding.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import { type Uncounted, uncountedOf } from './uncounted.ts';
 import { usageColumns } from './usage-columns.ts';

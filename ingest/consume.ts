@@ -3,7 +3,7 @@
  * consumer; what one of them took and did not acknowledge in time goes to another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { OutboxPosition, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import {
   ACK_WAIT_MS,

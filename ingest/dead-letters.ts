@@ -3,7 +3,7 @@
  * told from others by its bytes, not by where it was read: an entry that is delivered again, from wherever, adds none.
  */
 
-import { storableText } from '#core/schema/text.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 

@@ -1,7 +1,7 @@
 /** Reads every outbox of this machine, over and over, and stores what it finds. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import {
   listOutboxes,
   type OutboxPosition,

@@ -1,6 +1,6 @@
 /** Counts what judges cost by their records, towards the budgets of their evaluators. */
 
-import { foldName } from '#core/schema/text.ts';
+import { foldName } from '#core/contracts/storable-text.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
 import type { StorableRecord } from './build-record.ts';

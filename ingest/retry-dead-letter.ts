@@ -1,6 +1,6 @@
 /** Storing what became a dead letter, once its cause is gone. */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';

@@ -2,8 +2,9 @@
  * Decides, in the transaction that stores records, which evaluators score them: a record is there together with the
  * evaluations that it is due, or not at all.
  */
+
+import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
-import { foldName, storableText } from '#core/schema/text.ts';
 import {
   isSampled,
   laneOf,

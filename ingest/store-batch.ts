@@ -3,7 +3,7 @@
  * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
  */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';

@@ -1,7 +1,7 @@
 /** What a provider did not count of a call, and what there is to count instead. Pure. */
 import { readBegunUsage, type Usage } from '#core/chat/mod.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import {
   type Countable,
   countableAnswer,

@@ -1,13 +1,13 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can say what is right. */
 import { type Static, Type } from '@sinclair/typebox';
-import { type Checker, Compile } from '#core/schema/check.ts';
-import { CodeLimits } from '#core/schema/evaluator.ts';
+import { type Checker, Compile } from '#core/contracts/check.ts';
+import { CodeLimits } from '#core/contracts/evaluator.ts';
 import {
   DEFAULT_LIMIT,
   MAX_LIMIT,
   MAX_PROPERTY_NAME_LENGTH,
   MAX_PROPERTY_VALUE_LENGTH,
-} from '#core/schema/query.ts';
+} from '#core/contracts/query.ts';
 import { EVALUATION_STATES, SCORING_TYPES } from '#core/scoring/mod.ts';
 
 export { DEFAULT_LIMIT };
@@ -16,7 +16,7 @@ const closed = { additionalProperties: false };
 const oneOf = <T extends string>(values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));
 const ScoringType = oneOf(SCORING_TYPES);
-/** What a template must be depends on the scoring type: core/schema/evaluator.ts reads it. */
+/** What a template must be depends on the scoring type: core/contracts/evaluator.ts reads it. */
 const Template = Type.Optional(Type.Unknown());
 const Budget = Type.Optional(Type.Unknown());
 

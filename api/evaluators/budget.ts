@@ -1,6 +1,7 @@
 /** Money of evaluators: USD at the edge, whole nano-dollars inside. */
-import { AssayError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
+
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 
 /** More than anybody's judges cost a day; within what a number holds to the nano-dollar. */

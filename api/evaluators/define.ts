@@ -1,15 +1,15 @@
 /** From the fields of a body to what is stored of an evaluator: read, checked, compiled, its secrets sealed. */
 import { isDeepStrictEqual } from 'node:util';
-import { AssayError } from '#core/errors.ts';
-import { storableJson } from '#core/json/mod.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import {
   llmTemplateReader,
   readCodeTemplate,
   TEMPLATE_FIELDS,
   type TemplateField,
   templateFieldOf,
-} from '#core/schema/evaluator.ts';
-import { type ExternalSecrets, readExternalConfig } from '#core/schema/external.ts';
+} from '#core/contracts/evaluator.ts';
+import { type ExternalSecrets, readExternalConfig } from '#core/contracts/external.ts';
+import { storableJson } from '#core/json/mod.ts';
 import type { CompileResult, ScoringType } from '#core/scoring/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';

@@ -1,5 +1,5 @@
 /** How an evaluator's scores are grouped, and which of them mean "good". Pure. */
-import { foldLabel } from '#core/schema/evaluator.ts';
+import { foldLabel } from '#core/contracts/evaluator.ts';
 import type { Version } from './stats-statements.ts';
 
 /** Scores from `from` up to and without `to` (the last bucket: with it), or those of one answer, which has a label. */

@@ -1,7 +1,8 @@
 /** Single evaluations: found, tried again, cancelled. */
-import { AssayError } from '#core/errors.ts';
-import { parseWith } from '#core/schema/check.ts';
-import { storableText } from '#core/schema/text.ts';
+
+import { parseWith } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import type { EvaluationState, Lane, Probe } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { DEFAULT_LIMIT, type EvaluationQueryBody, evaluationQueryChecker } from './bodies.ts';

@@ -1,6 +1,6 @@
 /** An evaluator as a row, and as callers see it. */
-import type { CodeTemplate, LlmTemplate } from '#core/schema/evaluator.ts';
-import type { ExternalConfig } from '#core/schema/external.ts';
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import { laneOf, type PauseReason, type ScoringType } from '#core/scoring/mod.ts';
 import { usdOrNull } from './budget.ts';
 import type { WaitReason } from './waiting.ts';

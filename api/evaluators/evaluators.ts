@@ -1,9 +1,9 @@
 /** Evaluators themselves: made, found, changed, deleted, resumed. */
 import { randomUUID } from 'node:crypto';
-import { AssayError } from '#core/errors.ts';
-import { parseWith, quoteValue } from '#core/schema/check.ts';
-import { templateFieldOf } from '#core/schema/evaluator.ts';
-import { foldName } from '#core/schema/text.ts';
+import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { templateFieldOf } from '#core/contracts/evaluator.ts';
+import { foldName } from '#core/contracts/storable-text.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { evaluatorChangeChecker, evaluatorQueryChecker, newEvaluatorChecker } from './bodies.ts';

@@ -1,6 +1,7 @@
 /** Ids in paths and bodies: what cannot be one is as unknown as one that nobody has. */
-import { AssayError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
+
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Within a bigint. */

@@ -3,10 +3,10 @@
  * organization. The gateways that run say what they can call; while none does, nothing can be told and nothing is refused.
  */
 import { LRUCache } from 'lru-cache';
-import { AssayError } from '#core/errors.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import { type Catalog, createCatalog, readModelList } from '#core/models/mod.ts';
-import { quoteValue } from '#core/schema/check.ts';
-import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
 import { editDistance } from '#core/text/mod.ts';
 import { type GatewayFacts, readAnnounced } from '#platform/announcements/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';

@@ -1,8 +1,9 @@
 /** Online evaluators: which requests an evaluator scores as they are logged. */
-import { AssayError } from '#core/errors.ts';
+
+import { parseWith } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { parseWith } from '#core/schema/check.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { onlineEvaluatorChecker } from './bodies.ts';
 import type { Context } from './context.ts';

@@ -1,7 +1,7 @@
-import { AssayError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
-import { MAX_EVALUATOR_NAME_LENGTH } from '#core/schema/evaluator.ts';
-import { storableText } from '#core/schema/text.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { MAX_EVALUATOR_NAME_LENGTH } from '#core/contracts/evaluator.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { scoreKeyOf } from '#core/scoring/mod.ts';
 
 /**

@@ -1,8 +1,9 @@
 /** Scoring of history: a run walks the requests that pass a filter, from the newest back. The evaluators do the walking. */
-import { AssayError } from '#core/errors.ts';
+
+import { parseWith } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { parseWith } from '#core/schema/check.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { runChecker } from './bodies.ts';
 import type { Context } from './context.ts';

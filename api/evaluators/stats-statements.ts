@@ -1,6 +1,6 @@
 /** What the statistics are made of, summed in Postgres: one version of one evaluator. */
 
-import type { LlmTemplate } from '#core/schema/evaluator.ts';
+import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState, type ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';

@@ -1,6 +1,7 @@
 /** What one version of an evaluator did, cost, and can be trusted with. */
-import { AssayError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
+
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { EvaluationState, Probe } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';

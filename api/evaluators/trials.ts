@@ -4,7 +4,7 @@
  * sides tell each other by notifications, and look for themselves should one get lost.
  */
 import { randomUUID } from 'node:crypto';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
 import { inOrganization, listen, type Sql } from '#platform/postgres/mod.ts';

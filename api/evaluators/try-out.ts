@@ -1,9 +1,10 @@
 /** Evaluators tried out before they are made: on a call and an answer that the caller gives, leaving nothing behind. */
-import { AssayError } from '#core/errors.ts';
-import { parseWith, quoteValue } from '#core/schema/check.ts';
-import { checkCode, type LlmScoringType, llmTemplateReader } from '#core/schema/evaluator.ts';
-import { readExternalConfig } from '#core/schema/external.ts';
-import { storableText } from '#core/schema/text.ts';
+
+import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { checkCode, type LlmScoringType, llmTemplateReader } from '#core/contracts/evaluator.ts';
+import { readExternalConfig } from '#core/contracts/external.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import {
   type Outcome,
   type TestInput,

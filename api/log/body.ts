@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type Checker, Compile } from '#core/schema/check.ts';
+import { type Checker, Compile } from '#core/contracts/check.ts';
 
 const closed = { additionalProperties: false };
 /** Null is the same as absent: that is what records show where there is nothing. */

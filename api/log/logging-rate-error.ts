@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
 
 /** An organization has logged as much as its rate allows. */

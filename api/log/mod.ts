@@ -1,6 +1,6 @@
 /** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
 
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
 import type { LogLimit } from '#platform/limiter/mod.ts';
 import type { Outbox, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';

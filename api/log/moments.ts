@@ -1,6 +1,6 @@
-import { AssayError } from '#core/errors.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { parseTimestamp } from '#core/filter/mod.ts';
-import { quoteValue } from '#core/schema/check.ts';
 
 const DAY_MS = 86_400_000;
 /** There is nothing to log from before; what lies there is a wrong unit, such as seconds for milliseconds. */

@@ -1,11 +1,15 @@
 /** From the body of `POST /v1/log/request` to a log entry: every rule that a schema cannot say, each with its sentence. */
 
-import { AssayError } from '#core/errors.ts';
+import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
+import {
+  MAX_PROPERTIES,
+  MAX_PROPERTY_NAME_LENGTH,
+  MAX_PROPERTY_VALUE_LENGTH,
+} from '#core/contracts/query.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
-import { parseWith, quoteValue } from '#core/schema/check.ts';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
-import { MAX_PROPERTIES, MAX_PROPERTY_NAME_LENGTH, MAX_PROPERTY_VALUE_LENGTH } from '#core/schema/query.ts';
-import { storableText } from '#core/schema/text.ts';
 import { PROVIDER_NAMES } from '#platform/config/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';

@@ -1,4 +1,4 @@
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { announceKeyChange, type NatsAddress } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 

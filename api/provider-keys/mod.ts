@@ -1,7 +1,7 @@
 /** Keys of providers that organizations store for their own calls: written here, and never read back. */
 
-import { AssayError } from '#core/errors.ts';
-import { PROVIDER_NAMES } from '#core/schema/provider.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { openProviderKey, type ProviderKeyOwner, sealProviderKey } from '#platform/provider-keys/mod.ts';

@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject } from '#core/json/mod.ts';
 
 /** Longer than any provider's. The operator's own have the same bound. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AssayError } from '#core/errors.ts';
-import { quoteValue } from '#core/schema/check.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { ulidTimeMs } from '#platform/process/ids.ts';
 

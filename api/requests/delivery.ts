@@ -1,5 +1,5 @@
 /** How an answer came about: by which tries at which providers, or from which stored answer; and what is known of its tokens. */
-import { NOT_TRIED } from '#core/errors.ts';
+import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 
 /** A row of `deliveryStatement`; jsonb comes as its text. */

@@ -1,8 +1,8 @@
 /** Logged requests: what the API finds of them, and what it lets callers add. */
 
-import { parseWith } from '#core/schema/check.ts';
-import { feedbackBodyChecker, propertyBodyChecker, queryIdsBodyChecker } from '#core/schema/query.ts';
-import { storableText } from '#core/schema/text.ts';
+import { parseWith } from '#core/contracts/check.ts';
+import { feedbackBodyChecker, propertyBodyChecker, queryIdsBodyChecker } from '#core/contracts/query.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { awaitRequest } from './await-request.ts';

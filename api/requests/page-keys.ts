@@ -2,8 +2,9 @@
  * Which requests are on a page: their keys, in order; what belongs to them is fetched by key (records.ts).
  * So a deep offset walks an index and nothing else.
  */
+
+import type { SortField } from '#core/contracts/query.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
-import type { SortField } from '#core/schema/query.ts';
 import { conditionOf } from './conditions.ts';
 import type { RequestQuery, Sort } from './query.ts';
 

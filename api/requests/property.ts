@@ -1,9 +1,9 @@
 /** Setting one property of a request: the request's row, what filters read, and the property index, together. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { hashProperty } from '#core/contracts/properties.ts';
+import { MAX_PROPERTIES } from '#core/contracts/query.ts';
+import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import { hashProperty } from '#core/schema/properties.ts';
-import { MAX_PROPERTIES } from '#core/schema/query.ts';
-import { foldName, storableText } from '#core/schema/text.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { mergeProperties } from './record-json.ts';

@@ -1,7 +1,8 @@
 /** What a query asks for, checked: the body of `/v1/request/query` and its kin as the statements take it. */
+
+import { parseWith } from '#core/contracts/check.ts';
+import { DEFAULT_LIMIT, queryBodyChecker, type SortField } from '#core/contracts/query.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
-import { parseWith } from '#core/schema/check.ts';
-import { DEFAULT_LIMIT, queryBodyChecker, type SortField } from '#core/schema/query.ts';
 
 export type Sort = { field: SortField; direction: 'asc' | 'desc' };
 

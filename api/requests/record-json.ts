@@ -2,7 +2,7 @@
  * A record as JSON text. Bodies are put in as the text they came as, never parsed: so repeated names, long numbers and
  * odd escapes come out as they went in, and 32 MiB cost a copy.
  */
-import { foldName } from '#core/schema/text.ts';
+import { foldName } from '#core/contracts/storable-text.ts';
 import { nanoToUsd } from './money.ts';
 import type { BodyRow, RecordRow } from './records.ts';
 

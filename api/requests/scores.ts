@@ -1,8 +1,8 @@
-import { AssayError } from '#core/errors.ts';
+import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { MAX_SCORE_KEY_LENGTH, MAX_SCORES, scoreBodyChecker } from '#core/contracts/query.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import { parseWith, quoteValue } from '#core/schema/check.ts';
-import { MAX_SCORE_KEY_LENGTH, MAX_SCORES, scoreBodyChecker } from '#core/schema/query.ts';
-import { storableText } from '#core/schema/text.ts';
 
 /**
  * Reads `{scores: {key: number | boolean}}`; true becomes 1 and false 0.

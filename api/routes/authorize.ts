@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
 import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
 

@@ -1,4 +1,4 @@
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 

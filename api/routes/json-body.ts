@@ -1,6 +1,6 @@
 /** Reading a JSON body: its type, its size, its text, in this order; each refusal is a sentence. */
 import { isUtf8 } from 'node:buffer';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { readBody } from '#platform/http-server/mod.ts';
 import { outlineJson } from './json-outline.ts';
 import { type MemberPath, readMembers } from './json-text.ts';

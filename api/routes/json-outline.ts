@@ -2,7 +2,7 @@
  * A large body without the members that are logged as they are written: what remains is parsed, and small. Nothing is made
  * of those members here, however large they are.
  */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { JsonFault, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
 import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { MemberPath } from './json-text.ts';

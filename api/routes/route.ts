@@ -1,6 +1,6 @@
 /** What every group of routes is made of. */
 import { Elysia } from 'elysia';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
 import { authorize } from './authorize.ts';
 

@@ -1,4 +1,4 @@
-import { quoteValue } from '../schema/check.ts';
+import { quoteValue } from '../contracts/check.ts';
 
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 

@@ -3,7 +3,7 @@
  * properties and scores go with requests, and little of the ends of a range. A statement that trusts its estimate walks
  * a million rows in order to find three. So whoever pages asks first whether one of these lists is short.
  */
-import { hashProperty } from '../schema/properties.ts';
+import { hashProperty } from '../contracts/properties.ts';
 import { compare, compareWhole } from './compare.ts';
 import type { WholeNumberField } from './fields.ts';
 import { ALL, type Comparison, type Filter, type Leaf } from './nodes.ts';

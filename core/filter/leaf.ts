@@ -1,7 +1,8 @@
 /** Reads a leaf: one section, one field, one operator. */
+
+import { quoteValue } from '../contracts/check.ts';
+import { foldName, storableText } from '../contracts/storable-text.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
-import { quoteValue } from '../schema/check.ts';
-import { foldName, storableText } from '../schema/text.ts';
 import {
   type BodyColumn,
   FIXED_SECTIONS,

@@ -1,7 +1,8 @@
 /** Reads what a field is compared with: by the field's type, or for a value of a body by the operand's own. */
-import { AssayError } from '../errors.ts';
-import { quoteValue } from '../schema/check.ts';
-import { storableText } from '../schema/text.ts';
+
+import { quoteValue } from '../contracts/check.ts';
+import { AssayError } from '../contracts/errors.ts';
+import { storableText } from '../contracts/storable-text.ts';
 import { type Field, type FieldType, OPERATORS_OF_TYPE, type Operator } from './fields.ts';
 import { MAX_STRING_LENGTH } from './limits.ts';
 import type { Comparison, Operand } from './nodes.ts';

@@ -1,5 +1,5 @@
+import { quoteValue } from '../contracts/check.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
-import { quoteValue } from '../schema/check.ts';
 import { childPath } from './json-path.ts';
 import { readLeaf } from './leaf.ts';
 import { MAX_DEPTH, MAX_LEAVES } from './limits.ts';

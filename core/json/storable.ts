@@ -1,4 +1,4 @@
-import { storableText } from '../schema/text.ts';
+import { storableText } from '../contracts/storable-text.ts';
 import { isCompact } from './compact.ts';
 import { isRawNumber, parseExactJson, type RawNumber } from './exact.ts';
 import type { JsonObject } from './shape.ts';

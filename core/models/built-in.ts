@@ -1,6 +1,6 @@
 /** The models that the registry knows and chat completions can use by their bare id. */
 
-import type { ProviderName } from '../schema/provider.ts';
+import type { ProviderName } from '../contracts/provider.ts';
 import { makerOf } from './maker.ts';
 import { CATALOG_ORDER, providerOf } from './provider-of.ts';
 import { registryModels } from './registry.ts';

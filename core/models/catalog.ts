@@ -3,7 +3,7 @@
  * what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
  */
 
-import type { ProviderName } from '../schema/provider.ts';
+import type { ProviderName } from '../contracts/provider.ts';
 import { builtInModels, type CatalogModel } from './built-in.ts';
 import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';

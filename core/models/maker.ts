@@ -1,5 +1,5 @@
 /** Who made a model, whoever hosts it. */
-import type { ProviderName } from '../schema/provider.ts';
+import type { ProviderName } from '../contracts/provider.ts';
 
 /** Providers that serve others' models. */
 const HOSTS: ReadonlySet<ProviderName> = new Set(['groq', 'together', 'openrouter', 'azure', 'custom']);

@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
-import { Compile, explain } from '../schema/check.ts';
-import { PROVIDER_NAMES } from '../schema/provider.ts';
+import { Compile, explain } from '../contracts/check.ts';
+import { PROVIDER_NAMES } from '../contracts/provider.ts';
 import { secondsOfDate } from './date.ts';
 
 const closed = { additionalProperties: false };

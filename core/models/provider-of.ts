@@ -1,5 +1,5 @@
 /** Whose model a name means. Gateway and evaluators must agree: a judge's cost is its provider's. */
-import { PROVIDER_NAMES, type ProviderName } from '../schema/provider.ts';
+import { PROVIDER_NAMES, type ProviderName } from '../contracts/provider.ts';
 import { isFineTuned } from './fine-tuned.ts';
 import { knowsModel } from './registry.ts';
 

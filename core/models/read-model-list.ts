@@ -2,8 +2,9 @@
  * What the text of `model` says: a model, a list of models with commas between them, or a group of MODELS_FILE. Gateways
  * route by it, and the API checks judges by it before they are made.
  */
-import { AssayError } from '../errors.ts';
-import { quoteValue } from '../schema/check.ts';
+
+import { quoteValue } from '../contracts/check.ts';
+import { AssayError } from '../contracts/errors.ts';
 import { MAX_GROUP_ROUTES } from './models-file.ts';
 
 /** A model of a provider. */

@@ -2,7 +2,7 @@
  * The registry of `@pydantic/genai-prices`: whose models it knows, under which names. The data ship with the package.
  */
 import { calcPrice, findProvider, type MatchLogic, type ModelInfo } from '@pydantic/genai-prices';
-import type { ProviderName } from '../schema/provider.ts';
+import type { ProviderName } from '../contracts/provider.ts';
 
 /** Which list a cost came from, stored with it so that history can be explained. */
 export const PRICE_SOURCE = 'genai-prices@0.1.8';

@@ -4,7 +4,7 @@
  * is a list of names, its source is beside it; beside those, what models.dev no longer had as served on 2026-08-18 is
  * left out. A name that is wrongly left out can still be called, it is only not listed.
  */
-import type { ProviderName } from '../schema/provider.ts';
+import type { ProviderName } from '../contracts/provider.ts';
 
 /** Models that hear, speak, draw, embed, rank, moderate or read pages: named for it by every maker. */
 const NOT_CHAT =

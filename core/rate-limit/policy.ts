@@ -6,7 +6,7 @@
  * Case does not matter, space around a part neither; the parts after the quota come in any order, each at most once.
  * Whatever else is written is refused, in words that name the part: a policy that is not understood must never be none.
  */
-import { AssayError } from '../errors.ts';
+import { AssayError } from '../contracts/errors.ts';
 
 /** What a quota counts: calls, their cost, or (of an organization, not by a policy header) its logs. */
 export type Unit = 'request' | 'cents' | 'log';

@@ -2,10 +2,11 @@
  * Prompts with variables. Values go in as JSON, in one pass: whatever an answer under test says, it stays one literal
  * among the prompt's own words, cannot name another variable, and cannot close a tag that the prompt has put around it.
  */
-import { AssayError } from '../errors.ts';
+
+import { quoteValue } from '../contracts/check.ts';
+import { AssayError } from '../contracts/errors.ts';
+import { foldName, storableText } from '../contracts/storable-text.ts';
 import { storableJson } from '../json/mod.ts';
-import { quoteValue } from '../schema/check.ts';
-import { foldName, storableText } from '../schema/text.ts';
 import type { Subject } from './outcome.ts';
 
 /** What a variable means: a function of the subject; undefined where the subject has no such value. */

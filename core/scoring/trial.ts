@@ -2,8 +2,9 @@
  * What the API asks an evaluators process to do at once, and what comes back: `body` and `result` of a row of
  * assay.evaluator_trials.
  */
+
+import type { CodeTemplate, LlmScoringType, LlmTemplate } from '../contracts/evaluator.ts';
 import type { JsonObject } from '../json/mod.ts';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from '../schema/evaluator.ts';
 import type { JudgeUse, Outcome } from './outcome.ts';
 
 /** A call and its answer as texts of JSON, and the prompt variables: what `readSubject` takes. */

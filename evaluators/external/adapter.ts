@@ -1,4 +1,4 @@
-import type { ExternalConfig, ExternalSecrets } from '#core/schema/external.ts';
+import type { ExternalConfig, ExternalSecrets } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';

@@ -2,7 +2,7 @@
  * LastMile's AutoEval: `{metric, input, output, groundTruth?}` with arrays of equal length in, `{scores}` out
  * (`POST /api/2/auto_eval/evaluation/evaluate`, as its Python client 0.9 has it).
  */
-import type { AutoevalConfig } from '#core/schema/external.ts';
+import type { AutoevalConfig } from '#core/contracts/external.ts';
 import type { ExternalAdapter, ExternalItem, Verdict } from './adapter.ts';
 import { expectationOf } from './expectation.ts';
 import { ExternalFailure } from './failure.ts';

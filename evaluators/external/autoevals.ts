@@ -1,5 +1,5 @@
 /** Scorers that compare the answer with what was expected, in process. */
-import type { AutoevalsConfig } from '#core/schema/external.ts';
+import type { AutoevalsConfig } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { ExternalAdapter, Verdict } from './adapter.ts';
 import { expectationOf } from './expectation.ts';

@@ -1,4 +1,4 @@
-import { lookupOf } from '#core/schema/external.ts';
+import { lookupOf } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import { ExternalFailure } from './failure.ts';
 

@@ -1,5 +1,5 @@
 /** Any service: one signed message for each evaluation, `{score, reasoning?}` back. */
-import type { HttpConfig } from '#core/schema/external.ts';
+import type { HttpConfig } from '#core/contracts/external.ts';
 import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';
 import { ExternalFailure } from './failure.ts';
 import { bodyOf, postJson } from './post-json.ts';

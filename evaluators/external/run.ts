@@ -1,6 +1,6 @@
-import { describeError } from '#core/errors.ts';
-import type { ExternalConfig } from '#core/schema/external.ts';
-import { storableText } from '#core/schema/text.ts';
+import { describeError } from '#core/contracts/errors.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import type { Evaluated, Outcome } from '#core/scoring/mod.ts';
 import { maskSecrets } from '#platform/secrets/mod.ts';
 import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';

@@ -2,7 +2,7 @@
  * The scorers that compare an answer with what was expected, in process: of the names of the npm library `autoevals`, and
  * with its scores (of version 0.3.0), but for texts with other characters than ASCII, which it counts in UTF-16 units.
  */
-import type { ScorerName } from '#core/schema/external.ts';
+import type { ScorerName } from '#core/contracts/external.ts';
 import { jsonSimilarity } from './json-diff.ts';
 import { listSimilarity } from './list-contains.ts';
 import { numberSimilarity, textSimilarity } from './similarity.ts';

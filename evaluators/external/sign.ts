@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readSigningKey } from '#core/schema/external.ts';
+import { readSigningKey } from '#core/contracts/external.ts';
 
 /**
  * The headers of a message by the scheme of Standard Webhooks (standardwebhooks.com): an HMAC-SHA256 of

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';

@@ -3,10 +3,10 @@
  * more; what a provider refuses is asked for in another way; everything else is told as what it is.
  */
 
+import type { LlmTemplate } from '#core/contracts/evaluator.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
-import type { LlmTemplate } from '#core/schema/evaluator.ts';
-import { storableText } from '#core/schema/text.ts';
 import {
   type Evaluated,
   type Outcome,

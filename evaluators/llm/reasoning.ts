@@ -1,5 +1,5 @@
 /** A judge's reasoning as it may be stored and shown. */
-import { storableText } from '#core/schema/text.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 
 const MAX_REASONING_BYTES = 4_096;
 const CUT_MARK = '…';

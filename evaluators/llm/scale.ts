@@ -1,6 +1,6 @@
 /** What a judge may answer. */
 import { createHash } from 'node:crypto';
-import type { Choice, LlmTemplate } from '#core/schema/evaluator.ts';
+import type { Choice, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Probe, ScoringType } from '#core/scoring/mod.ts';
 
 export type Scale =

@@ -1,6 +1,6 @@
 /** From the value that a judge gives to a score: what is not plainly one is an error, never a guess. */
-import { quoteValue } from '#core/schema/check.ts';
-import type { Choice } from '#core/schema/evaluator.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import type { Choice } from '#core/contracts/evaluator.ts';
 import type { EvaluationErrorCode } from '#core/scoring/mod.ts';
 import type { Scale } from './scale.ts';
 

@@ -1,8 +1,8 @@
 /** What the calls of an attempt used. */
 
 import type { Usage } from '#core/chat/mod.ts';
+import { indexedText } from '#core/contracts/storable-text.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import { indexedText } from '#core/schema/text.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { JudgeReply } from './call.ts';
 

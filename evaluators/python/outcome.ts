@@ -1,6 +1,6 @@
 /** What came of a child, in the terms of core/scoring. */
 
-import { storableText } from '#core/schema/text.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
 import type { Exit, Reply } from './child.ts';
 import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';

@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { settlesWithin } from '#platform/process/lifecycle.ts';
 import type { Child, ChildLimits } from './child.ts';

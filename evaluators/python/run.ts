@@ -1,6 +1,6 @@
 /** Jobs in children: one job in one child, or a batch in as few as it takes. */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/lifecycle.ts';
 import type { Child, Reply } from './child.ts';

@@ -1,6 +1,6 @@
 /** The sandbox: the best tier that this machine can run, and what is done in it. */
 import { existsSync } from 'node:fs';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { EvaluationErrorCode, Outcome } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';

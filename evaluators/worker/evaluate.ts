@@ -1,8 +1,8 @@
 /** From claimed evaluations to their fates: what need not be tried, and what came of what was. */
 
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import type { CodeTemplate, LlmTemplate } from '#core/schema/evaluator.ts';
-import type { ExternalConfig } from '#core/schema/external.ts';
 import type { JudgeUse, ScoringType } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';

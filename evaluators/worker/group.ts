@@ -1,5 +1,5 @@
 /** Which claimed evaluations are done together: those of one evaluator that one call, or one Python, can hold. Pure. */
-import type { ExternalConfig } from '#core/schema/external.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import { batchSizeOf } from '../external/mod.ts';
 import { MAX_BATCH } from '../python/mod.ts';
 import type { Job } from '../queue/mod.ts';

@@ -3,7 +3,7 @@
  * the process, what it holds comes back when its lease is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { JudgeUse, Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';

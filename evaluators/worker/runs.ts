@@ -2,7 +2,7 @@
  * Walks the runs that score history: a page of requests at a time, from the newest back, into pending evaluations. Where
  * a run stands is written in the transaction of its page, so it goes on from there whoever died.
  */
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';

@@ -4,10 +4,10 @@
  * sandbox.
  */
 import { workerData } from 'node:worker_threads';
+import type { LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { OperatorModels } from '#core/models/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
-import type { LlmTemplate } from '#core/schema/evaluator.ts';
-import type { ExternalConfig } from '#core/schema/external.ts';
 import {
   type Evaluated,
   type Probe,

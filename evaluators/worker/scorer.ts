@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/schema/evaluator.ts';
-import type { ExternalConfig } from '#core/schema/external.ts';
+import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type Turn } from '../python/mod.ts';

@@ -1,6 +1,6 @@
 /** Does at once what the API asks for: compiles code, tries evaluators out. See api/evaluators/trials.ts. */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import {
   type TestResult,

@@ -1,6 +1,6 @@
 /** Answers as Postgres keeps them. Each function is one round trip. */
 import { createHash } from 'node:crypto';
-import { storableText } from '#core/schema/text.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Bucket, CacheAsk, StoredAnswer } from './bucket.ts';
 

@@ -1,5 +1,5 @@
 /** What a caller's headers say of the cache. Pure. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 
 /** A call's headers, as they came; null: not sent. */
 export type CacheHeaders = {

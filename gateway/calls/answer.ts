@@ -1,5 +1,5 @@
 /** Answers of the gateway's own, in the shape of the surface that was called, and the provider's headers that an answer passes on. */
-import { AssayError, ERROR_CODES, type ErrorCode } from '#core/errors.ts';
+import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { type ErrorForm, OPENAI_ERRORS, type ToldError } from '../surfaces/error-form.ts';

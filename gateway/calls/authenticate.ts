@@ -1,5 +1,5 @@
 /** Who makes a call: found by its key, or by the signature of an evaluator of ours. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { KeyDirectory } from '#platform/keys/mod.ts';
 import { EVALUATION_PROPERTY, type InternalCall } from '#platform/secrets/mod.ts';

@@ -1,4 +1,4 @@
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { Client } from '#platform/http-server/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';

@@ -1,5 +1,5 @@
 /** A compressed event stream, unpacked on its way: events can be told apart only in plain bytes. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { AnswerSink, ProviderAnswer } from '#platform/http-client/mod.ts';
 import { createDecoder } from './decoders.ts';
 

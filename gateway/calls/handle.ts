@@ -3,7 +3,7 @@
  * step is a function of its own file; this one says in which order, and what happens when one fails.
  */
 
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import type { Upstream } from '#platform/http-client/mod.ts';

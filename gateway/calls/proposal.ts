@@ -1,5 +1,5 @@
 /** What a route is asked for an answer, and how its answer becomes one of the surface that was called. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
 import type { Endpoint } from '../providers/registry.ts';

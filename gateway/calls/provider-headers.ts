@@ -1,5 +1,5 @@
 /** The headers of a provider call. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { ProviderRow } from '../providers/registry.ts';
 import type { Call } from './call.ts';

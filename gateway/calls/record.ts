@@ -1,6 +1,6 @@
 /** Writes a call's log entry to the outbox: the moment from which nothing can lose it. */
 import { answerSkeleton } from '#core/chat/mod.ts';
-import { readableHead } from '#core/schema/readable-head.ts';
+import { readableHead } from '#core/contracts/readable-head.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';

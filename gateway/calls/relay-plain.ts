@@ -2,7 +2,7 @@
  * An answer in one piece: taken whole, committed to the log, then sent. Nobody can use half of a JSON document, and
  * only so can its last byte wait for its record.
  */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type AnswerSink, encodingOf, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import { GatheredBytes, Reply } from '#platform/http-server/mod.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './answer.ts';

@@ -4,7 +4,7 @@
  * the end can find its record.
  */
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import { GatheredBytes, joinBytes, Reply } from '#platform/http-server/mod.ts';
 import { answerHeaders, toldError } from './answer.ts';

@@ -1,5 +1,5 @@
 /** Sends a call to its provider and ties together the three that can end it: the answer, a failure, the client. */
-import type { AssayError } from '#core/errors.ts';
+import type { AssayError } from '#core/contracts/errors.ts';
 import {
   type AnswerSink,
   encodingOf,

@@ -1,5 +1,5 @@
 /** The request body: what the gateway must know of it. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { Surface } from '../surfaces/surface.ts';

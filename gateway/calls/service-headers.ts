@@ -1,5 +1,5 @@
 /** The `Service-*` headers of a call: how each is read. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { onlyCredential } from '#platform/http-server/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
 import { INTERNAL_HEADER } from '#platform/secrets/mod.ts';

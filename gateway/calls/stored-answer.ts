@@ -1,6 +1,6 @@
 /** Answers given twice: a call that asks for the cache gets what is stored for it, or has its own answer stored. */
 
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject } from '#core/json/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import {

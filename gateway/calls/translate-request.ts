@@ -1,6 +1,6 @@
 /** A request in another dialect, written anew: all of its values are read for that. */
 import { move } from 'piscina';
-import { AssayError, type ErrorCode } from '#core/errors.ts';
+import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import type { Endpoint, ProviderRow } from '../providers/registry.ts';
 import { TRANSLATIONS } from '../surfaces/translation.ts';

@@ -2,7 +2,7 @@
  * Providers of another dialect, made to speak the one that was called: what comes after this sees a provider like any
  * other, and logs, stores and relays what the client reads.
  */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import {
   type AnswerSink,

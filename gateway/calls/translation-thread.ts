@@ -1,7 +1,7 @@
 /** Translates large requests without holding up the event loop. */
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { sharedInTurns } from '#platform/process/turns/mod.ts';
 import { type TranslationResult, type TranslationTask, translateRequest } from './translate-request.ts';
 

@@ -1,5 +1,5 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { MAX_DECODED_BYTES } from '#core/schema/content-encoding.ts';
 import { encodingOf, isWithoutContent, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import { canDecode } from './decoders.ts';

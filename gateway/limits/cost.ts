@@ -1,7 +1,7 @@
 /** What a call will probably cost, and what it did cost, for policies that count money. */
 import { LRUCache } from 'lru-cache';
 import { readUsage, textUsage } from '#core/chat/mod.ts';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { textOrNull } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
 import type { Call, Outcome } from '../calls/call.ts';

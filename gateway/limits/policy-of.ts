@@ -1,6 +1,6 @@
 /** Which policy a call is under, and whose counter it uses. */
 import { LRUCache } from 'lru-cache';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
 import type { Counter } from '#platform/limiter/mod.ts';
 import type { CallHeaders } from '../calls/call-headers.ts';

@@ -3,7 +3,7 @@
  * models by a snapshot's id is written out once: an answer is a look-up.
  */
 import { createHash } from 'node:crypto';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type CatalogModel, snapshotOf } from '#core/models/mod.ts';
 
 /** A body and what names it: the same tag is the same bytes. */

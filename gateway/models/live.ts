@@ -1,6 +1,6 @@
 /** The list of models as it is now: an organization that stores the first key for a provider adds that provider's models. */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';

@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** Which provider a model name means, and where that provider is. */
 import { LRUCache } from 'lru-cache';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
 import { type Endpoint, PROVIDERS, type ProviderRow } from './registry.ts';

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, idHeaders } from '../calls/answer.ts';
 import type { CallHandler } from '../calls/handle.ts';

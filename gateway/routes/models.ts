@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, type HeaderPairs, idHeaders } from '../calls/answer.ts';

@@ -7,7 +7,7 @@
  * sends a page instead of an answer, is one that did not answer.
  */
 
-import type { AssayError, ErrorCode } from '#core/errors.ts';
+import type { AssayError, ErrorCode } from '#core/contracts/errors.ts';
 import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { Route } from '../providers/route.ts';

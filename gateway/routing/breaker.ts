@@ -8,7 +8,7 @@
  *        └───────────────────────────────────────── it succeeds ─────────────────────────────────────────┘
  */
 
-import type { ErrorCode } from '#core/errors.ts';
+import type { ErrorCode } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { Route } from '../providers/route.ts';
 

@@ -3,7 +3,7 @@
  * them, or a group of MODELS_FILE.
  */
 import { LRUCache } from 'lru-cache';
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { OperatorGroup } from '#core/models/mod.ts';
 import { modelKey, readModelList } from '#core/models/mod.ts';
 import type { Route } from '../providers/route.ts';

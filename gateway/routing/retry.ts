@@ -2,7 +2,7 @@
  * Which failures are worth another try, and where: the same call again to the same provider, or to the next one of its
  * list. Pure.
  */
-import { AssayError, type ErrorCode } from '#core/errors.ts';
+import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 
 /** How a try ended. */

@@ -1,5 +1,5 @@
 /** One call that may be tried several times: what follows what. */
-import type { AssayError, ErrorCode } from '#core/errors.ts';
+import type { AssayError, ErrorCode } from '#core/contracts/errors.ts';
 import {
   type AnswerSink,
   failedHere,

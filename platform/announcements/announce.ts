@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';

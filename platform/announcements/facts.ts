@@ -1,5 +1,5 @@
+import type { ProviderName } from '#core/contracts/provider.ts';
 import type { OperatorGroup, OperatorModel } from '#core/models/mod.ts';
-import type { ProviderName } from '#core/schema/provider.ts';
 
 /** What a gateway can call. */
 export type GatewayFacts = {

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import { type OperatorModels, parseModelsFile } from '#core/models/mod.ts';
-import type { ProviderName } from '#core/schema/provider.ts';
 import { parseAllowList } from '../outbound/mod.ts';
 import type { ProxySettings } from '../proxy/mod.ts';
 import type { CertificateFiles } from '../tls/mod.ts';
@@ -15,7 +15,7 @@ import { readProxies } from './proxies.ts';
 import { type Environment, EnvironmentReader } from './read.ts';
 import { readGateway, readTls } from './tls.ts';
 
-export { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
+export { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 export type { ProviderConfig } from './providers.ts';
 export type { Environment } from './read.ts';
 

@@ -1,4 +1,4 @@
-import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import type { EnvironmentReader } from './read.ts';
 
 export type ProviderConfig = {

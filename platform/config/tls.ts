@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { type CertificateFiles, leafFingerprint, readCertificate } from '../tls/mod.ts';
 import type { EnvironmentReader } from './read.ts';
 

@@ -1,5 +1,5 @@
 /** What is asked of a provider, and who hears of its answer. */
-import type { AssayError } from '#core/errors.ts';
+import type { AssayError } from '#core/contracts/errors.ts';
 import { failedHere } from './failures.ts';
 import type { RequestBytes } from './request-bytes.ts';
 import type { ResponseHeaders } from './response-headers.ts';

@@ -1,5 +1,5 @@
 /** What callers are told of a provider that gave no whole answer. */
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { ProxyError } from '../proxy/mod.ts';
 
 export function notAccepted(label: string, connectMs: number, isProxied: boolean): AssayError {

@@ -1,5 +1,5 @@
 /** A request as it goes over the wire. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isHeaderText } from '../http-server/mod.ts';
 import type { ProviderRequest } from './exchange.ts';
 

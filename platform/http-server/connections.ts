@@ -5,7 +5,7 @@
  * few of those it is closed at once. What is held back of the process's descriptors is for all that calls need besides.
  */
 import type { Socket } from 'node:net';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
 import type { OpenConnection } from './drain.ts';
 import { ClientConnection, type ConnectionOptions, Handshake, Reply } from './exchange/mod.ts';

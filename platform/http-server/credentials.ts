@@ -1,5 +1,5 @@
 /** The headers that carry a credential, each of which a request may have once. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 
 /** In lower case. */
 const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'service-auth'];

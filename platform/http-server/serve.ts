@@ -3,7 +3,7 @@
  * app that reads a body of 1 KB and answers with one, a call takes 20 µs of CPU here, 47 µs on `node:http`.
  */
 import { createServer } from 'node:net';
-import type { AssayError } from '#core/errors.ts';
+import type { AssayError } from '#core/contracts/errors.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
 import { type ConnectionBound, type ConnectionCounts, Connections, UNBOUNDED } from './connections.ts';
 import { drain } from './drain.ts';

@@ -4,7 +4,7 @@
  * hour.
  */
 import { LRUCache } from 'lru-cache';
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { isStoreUnavailable } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 

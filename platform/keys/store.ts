@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { parsePolicy } from '#core/rate-limit/mod.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import type { SealedProviderKey } from '../provider-keys/mod.ts';

@@ -3,7 +3,7 @@
  * other is answered, opens the breaker: from then on nobody waits, until a probe in the background is answered.
  */
 
-import { AssayError, describeError } from '#core/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import { isStoreUnavailable } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { storableText } from '#core/schema/text.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import type { Counter } from './types.ts';
 
 /** 128 bits: that two counters of an organization meet is not to be expected. */

@@ -4,7 +4,7 @@
  * admitted is counted when the database is back.
  */
 import { randomUUID } from 'node:crypto';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';

@@ -3,7 +3,7 @@
  * statement for all counters. That a call was admitted without the store comes before what it cost.
  */
 
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 
 /**
  * Resolves like `work`, or rejects after `timeoutMs`; what becomes of the work then nobody hears.

@@ -8,7 +8,7 @@ import {
   type NodeConnectionOptions,
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
 export type { NatsConnection } from '@nats-io/transport-node';

@@ -2,7 +2,7 @@
  * Tells every process that keys or organizations changed. Postgres tells the same (platform/keys/directory.ts listens to it);
  * this way reaches processes whose line to Postgres runs through a pooler that drops notifications.
  */
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
 
 const SUBJECT = 'assay.changes.keys';

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { Reply } from '../http-server/exchange/mod.ts';
 
 export type HealthOptions = {

@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { ARRAY_TYPES } from './arrays.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { settlesWithin } from '../process/lifecycle.ts';
 import { connectPostgres, isStoreUnavailable, type Sql } from './connect.ts';
 

@@ -1,5 +1,5 @@
 /** How a process of Assay begins and ends: one sentence when it cannot start, an orderly stop, a deadline for it. */
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 
 /** A running part of the service. */
 export type Role = {

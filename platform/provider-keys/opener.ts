@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { ProviderName } from '#core/schema/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import type { Logger } from '../observability/log.ts';
 import { type SecretBox, SecretsUnavailableError } from '../secrets/mod.ts';
 import { openProviderKey } from './seal.ts';

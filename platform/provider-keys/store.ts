@@ -1,4 +1,4 @@
-import type { ProviderName } from '#core/schema/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import type { Sql } from '../postgres/mod.ts';
 import type { SealedProviderKey } from './opener.ts';
 

@@ -2,7 +2,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 
 /** Absolute paths. The first certificate of `certFile` is the server's own; those that signed it follow. */
 export type CertificateFiles = { certFile: string; keyFile: string };

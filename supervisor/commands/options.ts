@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { parsePolicy } from '#core/rate-limit/mod.ts';
 import { SCOPES, type Scope, TIERS } from '#platform/keys/mod.ts';
 

@@ -1,6 +1,6 @@
 /** Log entries as a gateway writes them, for tests of what comes after it. */
 
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 

@@ -1,4 +1,4 @@
-import { RequestRecord } from '#core/schema/record.ts';
+import { RequestRecord } from '#core/contracts/record.ts';
 
 /** The fields that every record has, in order. */
 export const requestRecordFields = Object.keys(RequestRecord.properties).filter((name) => name !== 'inputs');

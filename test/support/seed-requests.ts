@@ -1,6 +1,6 @@
 /** Records put straight into the store, for tests and benchmarks of what reads them. */
 
-import { foldProperties, hashProperty, type Properties } from '#core/schema/properties.ts';
+import { foldProperties, hashProperty, type Properties } from '#core/contracts/properties.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 

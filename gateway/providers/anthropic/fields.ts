@@ -1,5 +1,5 @@
 /** Reading fields of a caller's body: the value, or a refusal that names the field. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 
 /** @throws AssayError invalid_body: the field and what is wrong with it */

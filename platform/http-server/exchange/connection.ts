@@ -1,7 +1,7 @@
 /** One connection of a client: requests one after the other, each answered before the next is looked at. */
 
 import type { Socket } from 'node:net';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { NotHttp } from '../../http-message/mod.ts';
 import { Answer } from './answer.ts';
 import { formatAnswerHead } from './answer-head.ts';

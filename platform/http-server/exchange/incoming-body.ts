@@ -1,5 +1,5 @@
 /** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { ChunkedReader, GatheredBytes } from '../../http-message/mod.ts';
 import { joinBytesInTurns } from '../../process/turns/mod.ts';
 

@@ -7,7 +7,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { Line, LineCutError, type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { listOutboxes } from '../outbox/mod.ts';

@@ -14,7 +14,7 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * A log entry before its head is parsed: the head as JSON (core/schema/log-entry.ts), the request body as the client
+ * A log entry before its head is parsed: the head as JSON (core/contracts/log-entry.ts), the request body as the client
  * sent it, the answer as the provider sent it (an event stream as its raw text), possibly compressed.
  */
 export type RawEntry = { head: Uint8Array; requestBody: Uint8Array; responseBody: Uint8Array };

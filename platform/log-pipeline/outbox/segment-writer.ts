@@ -2,7 +2,7 @@
 import { closeSync, fdatasync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { EncodedFrame } from './frame.ts';
 import { gatherWrite } from './gather-write.ts';

@@ -9,7 +9,7 @@
  */
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { describeError } from '#core/errors.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../../observability/log.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
 import { type EncodedFrame, encodeFrame, MAX_FRAME_BYTES, NO_ENTRY, type RawEntry } from './frame.ts';

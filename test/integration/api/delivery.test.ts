@@ -1,7 +1,7 @@
 /** How an answer came about: `GET /v1/request/{id}/delivery`. */
 import { join } from 'node:path';
 import t from 'tap';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';

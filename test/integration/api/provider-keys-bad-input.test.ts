@@ -1,5 +1,5 @@
 import t from 'tap';
-import { PROVIDER_NAMES } from '#core/schema/provider.ts';
+import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
 import type { CallOptions, TestApi } from '../../support/api.ts';
 import { list, PATH, startProviderKeyApi } from './provider-keys-world.ts';
 

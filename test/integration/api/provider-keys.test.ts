@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { PROVIDER_NAMES } from '#core/schema/provider.ts';
+import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres } from '#platform/postgres/mod.ts';

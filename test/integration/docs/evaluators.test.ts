@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { MAX_CODE_LIMITS } from '#core/schema/evaluator.ts';
-import { SCORERS } from '#core/schema/external.ts';
+import { MAX_CODE_LIMITS } from '#core/contracts/evaluator.ts';
+import { SCORERS } from '#core/contracts/external.ts';
 import {
   EVALUATION_ERROR_CODES,
   EVALUATION_STATES,

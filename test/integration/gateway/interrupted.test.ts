@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { RequestRecord } from '#core/schema/record.ts';
+import type { RequestRecord } from '#core/contracts/record.ts';
 import { type Assay, isReady, startAssay, waitFor } from '../../support/assay.ts';
 import { testDatabase } from '../../support/postgres.ts';
 import {

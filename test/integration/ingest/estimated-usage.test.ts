@@ -1,8 +1,8 @@
 /** Tokens that a provider did not count: counted here, priced, and marked, or left unknown where they cannot be. */
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from '../../../ingest/build-record.ts';

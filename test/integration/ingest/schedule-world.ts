@@ -1,7 +1,7 @@
 /** Online evaluators, an outbox, and ingest between them, on a real PostgreSQL. */
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { Probe, ScoringType } from '#core/scoring/mod.ts';
 import { logEntryHead, TEST_ORGANIZATION } from '../../support/log-entries.ts';
 import { type TestDatabase, testDatabase } from '../../support/postgres.ts';

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
-import type { LogEntryHead } from '#core/schema/log-entry.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { Drain } from '../../../ingest/drain.ts';
 import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';

@@ -5,7 +5,7 @@
  */
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
-import type { RequestRecord } from '#core/schema/record.ts';
+import type { RequestRecord } from '#core/contracts/record.ts';
 import {
   type Assay,
   isAlive,

@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import { ANSWER_TOOL, type Answer, type AssistantPart } from '../form.ts';
 import { readStop } from './stop.ts';

@@ -2,7 +2,7 @@
  * What becomes of each field of a Messages request that goes to a model of another maker's. The rule: a field that
  * could change the answer is translated or refused; only what cannot is left out.
  */
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { isAbsent, refuse } from '../fields.ts';
 

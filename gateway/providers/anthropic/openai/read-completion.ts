@@ -1,4 +1,4 @@
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
 import type { Answer, AssistantPart } from '../form.ts';
 import { readFinish } from './finish.ts';

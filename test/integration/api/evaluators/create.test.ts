@@ -1,6 +1,6 @@
 /** Evaluators that are made: what they are answered with, and what is kept of them. */
 import t from 'tap';
-import { MAX_CODE_LIMITS } from '#core/schema/evaluator.ts';
+import { MAX_CODE_LIMITS } from '#core/contracts/evaluator.ts';
 import { MOST_LIMITS } from '../../../../evaluators/python/mod.ts';
 import { startTestApi } from '../../../support/api.ts';
 import {

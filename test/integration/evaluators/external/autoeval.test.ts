@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { AutoevalConfig } from '#core/schema/external.ts';
+import type { AutoevalConfig } from '#core/contracts/external.ts';
 import { batchSizeOf, runExternalMany } from '../../../../evaluators/external/mod.ts';
 import { clock, evaluator, outcomeOf, startService, subjectOf } from './world.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type AutoevalsConfig, scoresInProcess } from '#core/schema/external.ts';
+import { type AutoevalsConfig, scoresInProcess } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
 import { runExternalMany } from '../../../../evaluators/external/mod.ts';

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import t from 'tap';
-import type { HttpConfig } from '#core/schema/external.ts';
+import type { HttpConfig } from '#core/contracts/external.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
 import { runExternalMany } from '../../../../evaluators/external/mod.ts';
 import { clock, evaluator, NOW_MS, outcomeOf, startService, subjectOf } from './world.ts';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import type { ExternalConfig, ExternalSecrets } from '#core/schema/external.ts';
+import type { ExternalConfig, ExternalSecrets } from '#core/contracts/external.ts';
 import type { Outcome, Subject } from '#core/scoring/mod.ts';
 import { createOutbound, type Outbound, parseAllowList } from '#platform/outbound/mod.ts';
 import { runExternalMany } from '../../../../evaluators/external/mod.ts';

@@ -4,7 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';

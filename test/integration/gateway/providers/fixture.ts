@@ -4,8 +4,8 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type Static, Type } from '@sinclair/typebox';
-import { Compile, explain } from '#core/schema/check.ts';
-import { PROVIDER_NAMES, type ProviderName } from '#core/schema/provider.ts';
+import { Compile, explain } from '#core/contracts/check.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 
 const closed = { additionalProperties: false };
 const Json = Type.Record(Type.String(), Type.Unknown());

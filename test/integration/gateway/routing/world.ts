@@ -1,6 +1,6 @@
 /** Calls whose tries end as a script says, in a time that is advanced. What happens is told in words, in order. */
 
-import { AssayError, type ErrorCode } from '#core/errors.ts';
+import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { AnswerSink, ResponseHeaders } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
-import type { AssayError } from '#core/errors.ts';
+import type { AssayError } from '#core/contracts/errors.ts';
 import {
   createUpstream,
   type ProviderAnswer,

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
-import type { ProviderName } from '#core/schema/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import { createKey, createOrganization, type KeyDirectory } from '#platform/keys/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { NO_PROVIDER_KEYS, type ProviderKeys, sealProviderKey } from '#platform/provider-keys/mod.ts';

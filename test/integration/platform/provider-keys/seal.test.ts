@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import t from 'tap';
-import { PROVIDER_NAMES } from '#core/schema/provider.ts';
+import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
 import { openProviderKey, sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { AssayError, ERROR_CODES, type ErrorCode } from '#core/errors.ts';
+import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../../docs/errors.md'), 'utf8');
 const documented = new Map(

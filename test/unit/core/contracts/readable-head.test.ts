@@ -1,8 +1,8 @@
 /** What a log entry's head becomes before it is written, should a value from outside have slipped through the types. */
 import fc from 'fast-check';
 import t from 'tap';
-import { LogEntryHead, logEntryHeadChecker } from '#core/schema/log-entry.ts';
-import { readableHead } from '#core/schema/readable-head.ts';
+import { LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
+import { readableHead } from '#core/contracts/readable-head.ts';
 import { logEntryHead } from '../../../support/log-entries.ts';
 
 const NAMES = Object.keys(LogEntryHead.properties) as (keyof LogEntryHead)[];

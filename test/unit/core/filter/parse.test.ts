@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { ALL, MAX_DEPTH, MAX_LEAVES, parseFilter } from '#core/filter/mod.ts';
 
 const LEAF = { request: { model: { equals: 'gpt-4o' } } };

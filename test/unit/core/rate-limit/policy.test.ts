@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { logPolicy, parsePolicy } from '#core/rate-limit/mod.ts';
 
 t.test('a policy is read in any case, with space around its parts, in any order', async (t) => {

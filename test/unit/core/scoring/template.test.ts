@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { parseTemplate, renderTemplate, type Subject } from '#core/scoring/mod.ts';
 
 const SUBJECT: Subject = {

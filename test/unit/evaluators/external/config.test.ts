@@ -5,7 +5,7 @@ import {
   type ExternalSecrets,
   type PreviousExternal,
   readExternalConfig,
-} from '#core/schema/external.ts';
+} from '#core/contracts/external.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
 
 const parsed = parseAllowList(['127.0.0.1']);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readUsage } from '#core/chat/mod.ts';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import { toCompletion } from '../../../../gateway/providers/anthropic/mod.ts';
 

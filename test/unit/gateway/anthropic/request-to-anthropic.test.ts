@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { toMessagesRequest } from '../../../../gateway/providers/anthropic/mod.ts';
 

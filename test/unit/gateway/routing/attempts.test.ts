@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { addressOf } from '../../../../gateway/routing/breaker.ts';
 import { createAttempts, createBreaker } from '../../../../gateway/routing/mod.ts';
 import {

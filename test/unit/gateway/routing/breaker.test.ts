@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { ERROR_CODES, type ErrorCode } from '#core/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import {
   addressOf,
   type BreakerState,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { ErrorCode } from '#core/errors.ts';
+import type { ErrorCode } from '#core/contracts/errors.ts';
 import { parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import { createRouter } from '../../../../gateway/providers/route.ts';

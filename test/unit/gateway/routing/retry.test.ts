@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ERROR_CODES, type ErrorCode } from '#core/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import {
   isWorthFallingBack,

@@ -1,7 +1,7 @@
 /** Random scripts of outcomes against a few lines that say what should come of them. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { ErrorCode } from '#core/errors.ts';
+import type { ErrorCode } from '#core/contracts/errors.ts';
 import { createBreaker } from '../../../../gateway/routing/mod.ts';
 import {
   type CallOptions,

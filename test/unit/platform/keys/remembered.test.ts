@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type Remembered, remember } from '#platform/keys/remembered.ts';
 
 type Answer = { name: string; version: number };

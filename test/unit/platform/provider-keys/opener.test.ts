@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import t from 'tap';
-import type { ProviderName } from '#core/schema/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import {
   createKeyOpener,
   NO_PROVIDER_KEYS,

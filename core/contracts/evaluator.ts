@@ -1,9 +1,9 @@
 /** What evaluators are made of, and the rules for it. A sentence of these names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
-import { AssayError } from '../errors.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Compile, parseWith, quoteValue } from './check.ts';
+import { AssayError } from './errors.ts';
 
 /** In code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
@@ -101,7 +101,7 @@ export function llmTemplateReader(
     LlmTemplateShape as ReturnType<typeof Type.Object>,
   );
   const checker = Compile(shape);
-  const at = path.join('.');
+  const at = path.join('../schema');
   return (scoringType, value) => {
     parseWith(checker, nest(path, value));
     const template = value as JsonObject & { model: string; prompt: string };

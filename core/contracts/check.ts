@@ -1,6 +1,6 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
-import { AssayError, type ErrorCode } from '../errors.ts';
+import { AssayError, type ErrorCode } from './errors.ts';
 
 /** A compiled schema. */
 export type Checker<T extends TSchema> = TypeCheck<T>;
@@ -31,7 +31,7 @@ function pathOf(pointer: string): string {
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.');
+    .join('../schema');
 }
 
 function ruleOf(error: ValueError): string {

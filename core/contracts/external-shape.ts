@@ -1,9 +1,9 @@
 /** The form of each adapter's config, and what its fields may say. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/compiler';
-import { AssayError } from '../errors.ts';
 import { parseTemplate, type Subject } from '../scoring/mod.ts';
 import { type Checker, Compile, explain, quoteValue } from './check.ts';
+import { AssayError } from './errors.ts';
 
 /** What stands for a secret wherever one would be shown. */
 export const SECRET_MARK = '[secret]';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { foldName, storableText } from './text.ts';
+import { foldName, storableText } from './storable-text.ts';
 
 /** Custom properties by name. Made without a prototype, so that `__proto__` is a name like any other. */
 export type Properties = Record<string, string>;
