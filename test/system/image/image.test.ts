@@ -30,6 +30,7 @@ t.test('it holds what runs, and nothing of development', async (t) => {
   t.same(
     readdirSync(join(image.root, 'opt/assay')).sort(),
     ['LICENSE', 'api', 'core', 'evaluators', 'gateway', 'main.ts', 'node_modules', 'package.json'].concat([
+      'platform',
       'scripts',
       'supervisor',
     ]),
