@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isObject, textOrNull } from '#core/json/mod.ts';
 import type { Environment } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
-import { createBackoff } from './backoff.ts';
+import { settlesWithin, withDeadline } from '#platform/process/deadline.ts';
+import { createRestartBackoff } from './backoff.ts';
 import { portOf } from './port-of.ts';
 
 export type RoleProcessOptions = {
@@ -102,15 +102,13 @@ function begin(options: RoleProcessOptions, environment: Environment): Life {
 
 /** Waits for a spawned role to serve and returns its address; kills it when it does not. */
 async function waitUntilServing(role: string, life: Life): Promise<string | null> {
-  const exited = life.exited.then((how) => {
+  const died = life.exited.then((how) => {
     throw new RoleDidNotStartError(`The ${role} did not start (${how}): its log above says why`);
   });
-  const timedOut = sleep(START_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-    throw new RoleDidNotStartError(`The ${role} did not start within ${START_TIMEOUT_MS} ms`);
-  });
-  for (const loser of [exited, timedOut]) loser.catch(() => {});
   try {
-    return await Promise.race([life.ready, exited, timedOut]);
+    return await withDeadline(Promise.race([life.ready, died]), START_TIMEOUT_MS, () => {
+      throw new RoleDidNotStartError(`The ${role} did not start within ${START_TIMEOUT_MS} ms`);
+    });
   } catch (error) {
     life.child.kill('SIGKILL');
     throw error;
@@ -120,7 +118,7 @@ async function waitUntilServing(role: string, life: Life): Promise<string | null
 class KeptRole implements RoleProcess {
   address: string | null = null;
   readonly #options: RoleProcessOptions;
-  readonly #backoff = createBackoff();
+  readonly #backoff = createRestartBackoff();
   readonly #stopping = new AbortController();
   /** All processes that run: the current one, a successor that starts, predecessors that finish their calls. */
   readonly #lives = new Set<Life>();

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import type { Child, ChildLimits } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { listenPrivately, type PrivateSocket } from './socket.ts';

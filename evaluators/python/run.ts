@@ -2,7 +2,7 @@
 
 import { describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import type { Child, Reply } from './child.ts';
 import type { Job, TextPair } from './frame.ts';
 import type { PythonLimits } from './limits.ts';

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Logger } from '#platform/observability/log.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import { Child, type ChildLimits, type Exit } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { IMPORTABLE_MODULES } from './modules.ts';

@@ -4,7 +4,7 @@ import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { listen, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import type { Fate, Job } from '../queue/mod.ts';

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 
 export type WriteBehindOptions<T> = {
   write(item: T): Promise<void>;
@@ -89,10 +90,7 @@ export function createWriteBehind<T>(options: WriteBehindOptions<T>): WriteBehin
     stop: async (withinMs) => {
       stopping.abort();
       if (running === null) return;
-      const waited = new AbortController();
-      const tooLate = sleep(withinMs, undefined, { signal: waited.signal }).catch(() => {});
-      await Promise.race([running, tooLate]);
-      waited.abort();
+      await settlesWithin(running, withinMs);
       giveUp();
     },
   };

@@ -4,7 +4,7 @@ import { claimRequestId } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { settlesWithin } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 
 /** How long a call waits for its claim: many times what Postgres takes, less than a client notices. */
 const PATIENCE_MS = 1_000;

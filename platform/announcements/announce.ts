@@ -3,7 +3,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
-import { settlesWithin } from '../process/lifecycle.ts';
+import { settlesWithin } from '../process/deadline.ts';
 import type { Facts } from './facts.ts';
 
 export type AnnounceOptions<Role extends keyof Facts> = {

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import { describeError } from '#core/contracts/errors.ts';
 import { Reply } from '../http-server/exchange/mod.ts';
+import { settlesWithin } from '../process/deadline.ts';
 
 export type HealthOptions = {
   /** Prometheus text of this process. */
@@ -14,17 +15,12 @@ export type HealthOptions = {
 const CHECK_TIMEOUT_MS = 2_000;
 
 async function runCheck(check: () => Promise<unknown>): Promise<string> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${CHECK_TIMEOUT_MS} ms`)), CHECK_TIMEOUT_MS);
-  });
   try {
-    await Promise.race([check(), late]);
-    return 'ok';
+    return (await settlesWithin(check(), CHECK_TIMEOUT_MS))
+      ? 'ok'
+      : `no answer within ${CHECK_TIMEOUT_MS} ms`;
   } catch (error) {
     return describeError(error) || 'failed';
-  } finally {
-    clearTimeout(timer);
   }
 }
 

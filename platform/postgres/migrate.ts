@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { describeError } from '#core/contracts/errors.ts';
-import { settlesWithin } from '../process/lifecycle.ts';
+import { settlesWithin } from '../process/deadline.ts';
 import { connectPostgres, isStoreUnavailable, type Sql } from './connect.ts';
 
 /** Everything of Assay's lives in this schema, the list of applied migrations too: it can share a database. */

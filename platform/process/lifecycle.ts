@@ -1,5 +1,7 @@
 /** How a process of Assay begins and ends: one sentence when it cannot start, an orderly stop, a deadline for it. */
+
 import { describeError } from '#core/contracts/errors.ts';
+import { settlesWithin } from './deadline.ts';
 
 /** A running part of the service. */
 export type Role = {
@@ -79,21 +81,6 @@ export async function stopInOrder(steps: readonly StopStep[]): Promise<void> {
     }
   }
   if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => error.message).join('; '));
-}
-
-/** Resolves with whether `work` settled within `waitMs`; rejects as it does. */
-export async function settlesWithin(work: Promise<unknown>, waitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), waitMs);
-  });
-  // How it ends after that concerns nobody.
-  work.catch(() => {});
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The sentence for an operator whose command cannot be done: never a stack trace. */

@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#platform/observability/log.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { initialize, SUPERUSER } from './initialize.ts';
@@ -130,13 +131,7 @@ async function stopServer({ child, exited }: Server): Promise<void> {
   ] as const;
   for (const { signal, waitMs } of steps) {
     child.kill(signal);
-    const late = new AbortController();
-    const ended = await Promise.race([
-      exited.then(() => true),
-      sleep(waitMs, false, { signal: late.signal }).catch(() => false),
-    ]);
-    late.abort();
-    if (ended) return;
+    if (await settlesWithin(exited, waitMs)) return;
   }
 }
 

@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { LogLevel } from '../../config/mod.ts';
 import type { NatsAddress } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
-import { settlesWithin } from '../../process/lifecycle.ts';
+import { settlesWithin } from '../../process/deadline.ts';
 
 /** What the thread is told at its start. */
 export type ThreadData = {

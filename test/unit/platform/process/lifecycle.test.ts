@@ -5,7 +5,6 @@ import {
   type ProcessEdge,
   type Role,
   runRole,
-  settlesWithin,
   stopInOrder,
 } from '#platform/process/lifecycle.ts';
 
@@ -130,12 +129,6 @@ t.test('the steps of a stop run in order, whatever becomes of those before', asy
     message: 'two: stuck; four: stuck',
   });
   t.same(done, ['one', 'two', 'three', 'four']);
-});
-
-t.test('waiting with a limit tells whether it was enough', async (t) => {
-  t.equal(await settlesWithin(sleep(5), 1_000), true);
-  t.equal(await settlesWithin(sleep(1_000, undefined, { ref: false }), 5), false);
-  await t.rejects(settlesWithin(Promise.reject(new Error('no')), 5), { message: 'no' });
 });
 
 t.test('an error without words of its own says what its first cause says', async (t) => {
