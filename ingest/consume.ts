@@ -17,6 +17,7 @@ import {
   type TakenMessage,
 } from '#platform/log-pipeline/stream/mod.ts';
 import { Line, LineCutError, type NatsConnection } from '#platform/nats/mod.ts';
+import { Backoff } from '#platform/process/backoff.ts';
 import { insertDeadLetter } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
 import { type BatchEntry, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
@@ -29,7 +30,7 @@ export type ConsumeOptions = BatchStoreOptions & {
 /** How soon a stop is noticed when nothing comes. */
 const TAKE_MS = 500;
 /** Short at its longest too: what waits for Postgres to be back should not wait for this. */
-const RETRY_MS = { first: 50, longest: 500 };
+const BACKOFF = { firstMs: 50, longestMs: 500 };
 /** How often the server is told that a batch is still being worked on. */
 const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 
@@ -48,19 +49,19 @@ export class StreamConsumer {
 
   /** Runs until `stop`, or until the connection is closed by who made it. Failures of Postgres and of NATS are waited out. */
   async run(): Promise<void> {
-    let retryMs = RETRY_MS.first;
+    const backoff = new Backoff(BACKOFF);
     while (!this.#isStopping && !this.#options.connection.isClosed()) {
       try {
         if (!(await this.#line.stands(TAKE_MS))) continue;
         await this.#consume(() => {
-          retryMs = RETRY_MS.first;
+          backoff.reset();
         });
       } catch (error) {
         if (this.#isStopping) return;
         if (error instanceof LineCutError) continue;
+        const retryMs = backoff.next();
         this.#options.log.warn({ error: describeError(error), retryMs }, 'cannot consume log entries now');
         await sleep(retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
       }
     }
   }
@@ -92,17 +93,17 @@ export class StreamConsumer {
       for (const message of batch) message.hold();
     }, WORKING_EVERY_MS);
     try {
-      let retryMs = RETRY_MS.first;
+      const backoff = new Backoff(BACKOFF);
       for (;;) {
         try {
           await this.#storeOnce(batch);
           break;
         } catch (error) {
           const { log } = this.#options;
+          const retryMs = backoff.next();
           log.warn({ error: describeError(error), retryMs }, 'cannot store log entries; will try again');
           if (this.#isStopping) throw error;
           await sleep(retryMs);
-          retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
         }
       }
     } finally {

@@ -13,6 +13,7 @@ import {
   takeAbandonedOutbox,
   trimOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
+import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
 import { insertDeadLetter } from './dead-letters.ts';
 import { BatchOvertakenError, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
@@ -29,7 +30,7 @@ const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 
 const IDLE_MS = 25;
 const LOOK_EVERY_MS = 1_000;
 /** Short at its longest too: what waits for Postgres to be back should not wait for this. */
-const RETRY_MS = { first: 50, longest: 500 };
+const BACKOFF = { firstMs: 50, longestMs: 500 };
 
 /** How far an outbox is stored, as its cursor in Postgres says, and how much further there is nothing to store. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
@@ -52,11 +53,11 @@ export class Drain {
 
   /** Runs until `stop`, and then until nothing is left to read. Failures of the store are waited out. */
   async run(): Promise<void> {
-    let retryMs = RETRY_MS.first;
+    const backoff = new Backoff(BACKOFF);
     for (;;) {
       try {
         const stored = await this.#pass();
-        retryMs = RETRY_MS.first;
+        backoff.reset();
         if (stored > 0) continue;
         if (this.#isStopping) return;
         await sleep(IDLE_MS);
@@ -65,13 +66,13 @@ export class Drain {
           this.#progress.clear();
           continue;
         }
+        const retryMs = backoff.next();
         this.#options.log.warn(
           { error: describeError(error), retryMs },
           'cannot store log entries; will try again',
         );
         if (this.#isStopping) return;
         await sleep(retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { createBackoff } from './backoff.ts';
+import { createRestartBackoff } from './backoff.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/server.ts';
 
 /** A server that is restarted at the same address when it dies. */
@@ -23,7 +23,7 @@ export async function keepPostgres(options: { dataDir: string; log: Logger }): P
   const { url, port } = server;
 
   async function keepRunning(): Promise<void> {
-    const backoff = createBackoff();
+    const backoff = createRestartBackoff();
     let bornAt = performance.now();
     while (true) {
       await server?.exited;

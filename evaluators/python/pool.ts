@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
+import { Backoff } from '#platform/process/backoff.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { Child, ChildLimits } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
@@ -30,8 +31,7 @@ const FORKS_PER_ZYGOTE = 5_000;
 const TAKE_MS = 10_000;
 const NO_CHILD = `no child came up within ${TAKE_MS} ms`;
 const STOPPED = 'the sandbox has stopped';
-const FIRST_BACKOFF_MS = 50;
-const LONGEST_BACKOFF_MS = 5_000;
+const BACKOFF = { firstMs: 50, longestMs: 5_000 };
 const RETRY_MS = 20;
 /** Children that end before they are ready: a few may be killed for memory, more are a zygote that makes no good ones. */
 const MAX_STILLBORN = 10;
@@ -49,7 +49,7 @@ export class Pool {
   /** Forked with the default limits and not ready yet. */
   #coming = 0;
   #stillborn = 0;
-  #failures = 0;
+  readonly #backoff = new Backoff(BACKOFF);
   #isReplacing = false;
   #isClosed = false;
   /** Zygotes that died, since the start. */
@@ -158,7 +158,7 @@ export class Pool {
       this.#coming -= 1;
       if (isReady) {
         this.#stillborn = 0;
-        this.#failures = 0;
+        this.#backoff.reset();
         return this.#offer(child, zygote);
       }
       if (zygote !== this.#zygote) return;
@@ -216,9 +216,7 @@ export class Pool {
 
   async #restart(): Promise<void> {
     while (!this.#isClosed) {
-      const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#failures);
-      this.#failures += 1;
-      await sleep(backoffMs);
+      await sleep(this.#backoff.next());
       try {
         if (!this.#isClosed) await this.#startZygote();
         return;

@@ -7,11 +7,12 @@ import {
   publicMessage,
   type SkipReason,
 } from '#core/scoring/mod.ts';
+import { backoffMs } from '#platform/process/backoff.ts';
 
 /** Claims that an evaluation may take: what failed so often, and may pass, is given up as dead. */
 export const MAX_ATTEMPTS = 5;
 
-const BACKOFF = { firstMs: 5_000, longestMs: 300_000 };
+const BACKOFF = { firstMs: 5_000, longestMs: 300_000, factor: 4 };
 /** Jitter, so that what failed together does not come back together. */
 const JITTER = 0.2;
 
@@ -93,8 +94,8 @@ export function fateOf(
       if (pause !== null) return { ...failure, state: 'paused', pause };
       if (retry === 'never') return { ...failure, state: 'error' };
       if (attempt >= MAX_ATTEMPTS) return { ...failure, state: 'dead' };
-      const backoffMs = Math.min(BACKOFF.firstMs * 4 ** (attempt - 1), BACKOFF.longestMs);
-      const dueInMs = Math.round(Math.max(retryAfterMs ?? 0, backoffMs) * (1 + JITTER * random()));
+      const waitMs = Math.max(retryAfterMs ?? 0, backoffMs(BACKOFF, attempt - 1));
+      const dueInMs = Math.round(waitMs * (1 + JITTER * random()));
       return { ...failure, state: 'pending', dueInMs };
     }
   }

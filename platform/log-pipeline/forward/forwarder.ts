@@ -10,6 +10,7 @@ import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { describeError } from '#core/contracts/errors.ts';
 import { Line, LineCutError, type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
+import { Backoff } from '../../process/backoff.ts';
 import { listOutboxes } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
@@ -38,7 +39,7 @@ export type ForwarderOptions = {
 const IDLE_MS = 20;
 const CONFIRM_EVERY_MS = 200;
 const ADOPT_EVERY_MS = 1_000;
-const RETRY_MS = { first: 100, longest: 2_000 };
+const BACKOFF = { firstMs: 100, longestMs: 2_000 };
 const PUBLISH_TIMEOUT_MS = 5_000;
 /** For the subject, headers and reply address of a message, which count against the server's max_payload. */
 const MESSAGE_MARGIN_BYTES = 1_024;
@@ -88,24 +89,24 @@ export class Forwarder {
 
   /** Runs until `stop`, and then until everything is stored, for which the caller may not want to wait. */
   async run(): Promise<void> {
-    let retryMs = RETRY_MS.first;
+    const backoff = new Backoff(BACKOFF);
     while (!this.#options.connection.isClosed()) {
       const startedAt = performance.now();
       try {
-        if (!(await this.#line.stands(RETRY_MS.longest))) continue;
+        if (!(await this.#line.stands(BACKOFF.longestMs))) continue;
         await this.#session();
         return;
       } catch (error) {
         if (error instanceof LineCutError) {
-          retryMs = RETRY_MS.first;
+          backoff.reset();
           continue;
         }
         if (this.#options.connection.isClosed()) return;
         const level = error instanceof NatsRefusalError ? 'error' : 'warn';
+        if (performance.now() - startedAt > BACKOFF.longestMs) backoff.reset();
+        const retryMs = backoff.next();
         this.#options.log[level]({ error: describeError(error), retryMs }, 'cannot forward log entries now');
-        if (performance.now() - startedAt > RETRY_MS.longest) retryMs = RETRY_MS.first;
         await sleep(retryMs);
-        retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
       }
     }
   }
