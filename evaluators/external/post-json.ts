@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { readRetryAfter } from '#platform/http-message/mod.ts';
 import { type Outbound, OutboundError } from '#platform/outbound/mod.ts';
 import { ExternalFailure } from './failure.ts';
 
@@ -101,7 +102,8 @@ function refusal(
   nowMs: number,
 ): ExternalFailure {
   const message = `The service answered with status ${status}${quoted(text)}`;
-  const retryAfterMs = readRetryAfter(headers['retry-after'], nowMs);
+  const askedMs = readRetryAfter(headers, nowMs);
+  const retryAfterMs = askedMs === null ? null : Math.min(askedMs, LONGEST_RETRY_AFTER_MS);
   switch (status) {
     case 401:
     case 403:
@@ -119,11 +121,4 @@ function refusal(
         ? new ExternalFailure('ext_unavailable', message, { retry: 'later', retryAfterMs })
         : new ExternalFailure('ext_rejected', message);
   }
-}
-
-/** `Retry-After` in milliseconds from now, an hour at most; null where there is none that makes sense. */
-export function readRetryAfter(value: string | undefined, nowMs: number): number | null {
-  if (value === undefined) return null;
-  const waitMs = /^\d{1,9}(\.\d{1,9})?$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - nowMs;
-  return waitMs >= 0 ? Math.min(Math.ceil(waitMs), LONGEST_RETRY_AFTER_MS) : null;
 }

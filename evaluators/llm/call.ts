@@ -1,10 +1,10 @@
 /** The HTTP edge of judges: one call through the gateway, bounded in time and size. */
-import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { describeError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { readRetryAfter } from '#platform/http-message/mod.ts';
 import { requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type ProxyChoice, proxyConnector } from '#platform/proxy/mod.ts';
@@ -208,14 +208,4 @@ async function decode(bytes: Buffer, encoding: string | null, maxBytes: number):
 
 function textOf(header: string | string[] | undefined): string | null {
   return typeof header === 'string' ? header : (header?.[0] ?? null);
-}
-
-/** The delay that headers ask for, in milliseconds: `retry-after-ms`, or `retry-after` as seconds or as a date. */
-function readRetryAfter(headers: IncomingHttpHeaders, nowMs: number): number | null {
-  const ms = Number.parseFloat(textOf(headers['retry-after-ms']) ?? '');
-  if (Number.isFinite(ms) && ms >= 0) return Math.ceil(ms);
-  const text = headers['retry-after']?.trim() ?? '';
-  if (/^\d{1,9}(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1_000);
-  const dateMs = Date.parse(text);
-  return Number.isNaN(dateMs) ? null : Math.max(0, dateMs - nowMs);
 }

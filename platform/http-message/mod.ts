@@ -5,3 +5,4 @@ export { isToken, lengthOf, optionsOf, parseHeaderLines } from './header-lines.t
 export { isHeaderText } from './header-text.ts';
 export { joinBytes } from './join-bytes.ts';
 export { NotHttp } from './not-http.ts';
+export { readRetryAfter } from './retry-after.ts';

@@ -112,7 +112,7 @@ t.test('every status has its class', async (t) => {
     [429, { 'retry-after': '7' }, { code: 'ext_rate_limited', ...later, retryAfterMs: 7_000 }],
     [429, { 'retry-after': '999999' }, { code: 'ext_rate_limited', retryAfterMs: 3_600_000 }],
     [429, { 'retry-after': 'Sat, 21 Nov 2026 12:00:03 GMT' }, { retryAfterMs: 2_250 }],
-    [429, { 'retry-after': 'Sat, 21 Nov 2020 12:00:03 GMT' }, { retryAfterMs: null }],
+    [429, { 'retry-after': 'Sat, 21 Nov 2020 12:00:03 GMT' }, { retryAfterMs: 0 }],
     [429, { 'retry-after': '-5' }, { retryAfterMs: null }],
     [429, { 'retry-after': 'soon' }, { retryAfterMs: null }],
     [500, {}, { code: 'ext_unavailable', ...later }],
