@@ -12,7 +12,7 @@ import {
 import { indexedText, storableText } from '#core/contracts/storable-text.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { decodeContent } from '#platform/http-message/mod.ts';
 import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import { type Uncounted, uncountedOf } from './uncounted.ts';
 import { usageColumns } from './usage-columns.ts';
@@ -225,7 +225,7 @@ function readAnswer(head: LogEntryHead, bytes: Uint8Array): Body {
 function readBody(bytes: Uint8Array, encoding: string | null): Body {
   let given: Buffer;
   try {
-    given = decodeAnswer(bytes, encoding);
+    given = decodeContent(bytes, encoding);
   } catch {
     // Bytes that do not unpack are kept for whoever wants to look, as the base64 of what came.
     return fromValue({ text: asBuffer(bytes).toString('base64') });

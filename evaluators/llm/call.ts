@@ -1,10 +1,8 @@
 /** The HTTP edge of judges: one call through the gateway, bounded in time and size. */
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { describeError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { readRetryAfter } from '#platform/http-message/mod.ts';
+import { decodeContentInThread, readRetryAfter } from '#platform/http-message/mod.ts';
 import { requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type ProxyChoice, proxyConnector } from '#platform/proxy/mod.ts';
@@ -185,21 +183,11 @@ async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: numb
   return Buffer.concat(chunks, size);
 }
 
-type Decode = (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
-const DECODERS: Record<string, Decode> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
-};
-
 /** Some providers pack their answers unasked. Bytes that do not unpack are taken as they are, and will not be read. */
 async function decode(bytes: Buffer, encoding: string | null, maxBytes: number): Promise<Buffer> {
-  const unpack = DECODERS[encoding?.trim().toLowerCase() ?? ''];
-  if (unpack === undefined || bytes.length === 0) return bytes;
+  if (bytes.length === 0) return bytes;
   try {
-    return await unpack(bytes, { maxOutputLength: maxBytes });
+    return await decodeContentInThread(bytes, encoding, maxBytes);
   } catch (error) {
     if (kindOf(error) === 'too_large') throw error;
     return bytes;

@@ -1,5 +1,5 @@
 import { assembleStream } from '#core/chat/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { decodeContent } from '#platform/http-message/mod.ts';
 import type { Outcome } from './call.ts';
 
 /**
@@ -11,7 +11,7 @@ const MAX_READ_BYTES = 32 * 1024 * 1024;
 /** The completion that an answer is, put together when it was streamed; null when it is none. */
 export function completionOf({ responseBody, contentEncoding, stream }: Outcome): unknown {
   try {
-    const text = decodeAnswer(responseBody, contentEncoding, MAX_READ_BYTES).toString('utf8');
+    const text = decodeContent(responseBody, contentEncoding, MAX_READ_BYTES).toString('utf8');
     return stream ? assembleStream(text).completion : JSON.parse(text);
   } catch {
     return null;

@@ -1,6 +1,7 @@
 /** Errors that providers tell of under the status of a success: in the middle of a stream, or in place of an answer. */
+
 import { isObject, type JsonObject } from '#core/json/mod.ts';
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { decodeContent } from '#platform/http-message/mod.ts';
 import { statusOfErrorType } from '../providers/anthropic/mod.ts';
 
 /**
@@ -38,7 +39,7 @@ export function toldStatusOfAnswer(body: Buffer, encoding: string | null): numbe
 function readObject(body: Buffer, encoding: string | null): JsonObject | null {
   if (encoding === null && !mayTellError(body)) return null;
   try {
-    const value: unknown = JSON.parse(decodeAnswer(body, encoding, LONGEST_BYTES.plain).toString('utf8'));
+    const value: unknown = JSON.parse(decodeContent(body, encoding, LONGEST_BYTES.plain).toString('utf8'));
     return isObject(value) && !OF_ANSWERS.some((name) => name in value) ? value : null;
   } catch {
     return null;

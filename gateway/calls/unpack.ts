@@ -1,5 +1,5 @@
 /** A packed body, unpacked to learn what it is: off the event loop, and no more of it than is needed. */
-import { decodeAnswer } from '#core/schema/content-encoding.ts';
+import { decodeContent } from '#platform/http-message/mod.ts';
 import { createDecoder } from './decoders.ts';
 import { TextEnds } from './text-ends.ts';
 
@@ -32,7 +32,7 @@ export function unpack(packed: Buffer, encoding: string, limits: UnpackLimits): 
 /** Null: much comes out, or it is torn, and the stream can tell how far it goes. */
 function unpackSmall(packed: Buffer, encoding: string, { keptBytes, maxBytes }: UnpackLimits) {
   try {
-    const bytes = decodeAnswer(packed, encoding, Math.min(SMALL_BYTES, maxBytes));
+    const bytes = decodeContent(packed, encoding, Math.min(SMALL_BYTES, maxBytes));
     const ends = new TextEnds();
     ends.push(bytes);
     return { beginning: bytes.subarray(0, keptBytes), ends, state: 'whole' as const };

@@ -1,7 +1,7 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { MAX_DECODED_BYTES } from '#core/schema/content-encoding.ts';
 import { encodingOf, isWithoutContent, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
 import { canDecode } from './decoders.ts';
 import { TextEnds } from './text-ends.ts';
 import { longestError } from './told-error.ts';
