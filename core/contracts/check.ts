@@ -31,7 +31,7 @@ function pathOf(pointer: string): string {
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('../schema');
+    .join('.');
 }
 
 function ruleOf(error: ValueError): string {

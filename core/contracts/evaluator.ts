@@ -101,7 +101,7 @@ export function llmTemplateReader(
     LlmTemplateShape as ReturnType<typeof Type.Object>,
   );
   const checker = Compile(shape);
-  const at = path.join('../schema');
+  const at = path.join('.');
   return (scoringType, value) => {
     parseWith(checker, nest(path, value));
     const template = value as JsonObject & { model: string; prompt: string };
