@@ -66,15 +66,18 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
 }
 
 /** Registers how a limiter stands. */
-export function watchLimiter(metrics: Metrics, limiter: Pick<Limiter, 'isAway' | 'unsettled'>): void {
+export function watchLimiter(
+  metrics: Metrics,
+  limiter: Pick<Limiter, 'isDegraded' | 'unreportedCalls'>,
+): void {
   metrics.readOnDemand(
     'gateway_limits_away',
     '1 while the store of counters is away, and this process limits by itself',
-    () => Number(limiter.isAway()),
+    () => Number(limiter.isDegraded()),
   );
   metrics.readOnDemand(
     'gateway_limits_unsettled',
     'Costs of calls that the store of counters does not have yet',
-    limiter.unsettled,
+    limiter.unreportedCalls,
   );
 }

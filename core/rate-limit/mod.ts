@@ -1,10 +1,9 @@
 /** Rate limits: the grammar of policies, the window that counts, the headers that tell. Pure. */
 export { type Decision, rateLimitHeaders } from './headers.ts';
-export { aheadOf } from './lease-size.ts';
 export { LOG_WINDOW_S, logPolicy, NANO_PER_CENT, type Policy, parsePolicy, type Unit } from './policy.ts';
+export { prefetchSize } from './prefetch-size.ts';
 export {
   admit,
-  bucketsOf,
   charge,
   correct,
   createWindow,
@@ -12,6 +11,7 @@ export {
   remaining,
   resetAfterMs,
   retryAfterMs,
+  subBuckets,
   used,
   type Window,
   type WindowShape,

@@ -41,11 +41,11 @@ export type Window = {
  * 60 sub-buckets: at most 1.7 % of a steady load is refused for certainty's sake, and a window of 60 s has leases of a
  * second. Windows under a minute, which only logs have, are cut finer, to stay within 1 %.
  */
-const SUB_BUCKETS = { minute: 60, shorter: 100 };
+const SUB_BUCKETS_PER_WINDOW = { minute: 60, shorter: 100 };
 
 /** How a window of `windowS` seconds is cut. Counters on disk are cut so too: a change here needs a migration. */
 export function windowShape(windowS: number): WindowShape {
-  const subBuckets = windowS < 60 ? SUB_BUCKETS.shorter : SUB_BUCKETS.minute;
+  const subBuckets = windowS < 60 ? SUB_BUCKETS_PER_WINDOW.shorter : SUB_BUCKETS_PER_WINDOW.minute;
   return { widthMs: Math.ceil((windowS * 1000) / subBuckets), depth: subBuckets + 1 };
 }
 
@@ -140,7 +140,7 @@ export function resetAfterMs(window: Window, nowMs: number): number {
 }
 
 /** What is counted, oldest first: each sub-bucket that holds something, and the last moment that belongs to it. */
-export function bucketsOf(window: Window): { lastMs: number; amount: number }[] {
+export function subBuckets(window: Window): { lastMs: number; amount: number }[] {
   const { widthMs, depth } = window.shape;
   const buckets: { lastMs: number; amount: number }[] = [];
   for (let index = Math.max(0, window.newest - depth + 1); index <= window.newest; index += 1) {

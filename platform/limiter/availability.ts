@@ -9,25 +9,25 @@ import { isStoreUnavailable } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 
 export type Availability = {
-  isAway(): boolean;
+  isUnavailable(): boolean;
   /**
    * The result of `work`, or undefined when it fails. A store that is unavailable, or answers nobody in time, opens
    * the breaker. `onLate` gets an answer that came all the same, after it was waited for.
    */
-  attempt<T>(work: () => Promise<T>, onLate?: (result: T) => void): Promise<T | undefined>;
+  run<T>(work: () => Promise<T>, onLate?: (result: T) => void): Promise<T | undefined>;
   /** Work in the background, which may take its time, has failed: opens the breaker if the store is why. */
-  report(error: unknown): void;
+  reportFailure(error: unknown): void;
   stop(): void;
 };
 
 export type AvailabilityOptions = {
   clock: Clock;
   log: Logger;
-  patienceMs: number;
+  timeoutMs: number;
   /** Any small thing that the store can be asked. */
   probe(): Promise<unknown>;
   /** The store answers again; the breaker closes when this is done. A rejection leaves it open. */
-  onReturn(): Promise<void>;
+  onRecovery(): Promise<void>;
 };
 
 /** From one probe to the next, longer each time: on a dead line each of them waits for ever. */
@@ -42,7 +42,7 @@ class LateError extends AssayError {}
 
 /** Makes the breaker, closed. */
 export function createAvailability(options: AvailabilityOptions): Availability {
-  const { clock, log, patienceMs } = options;
+  const { clock, log, timeoutMs } = options;
   let isAway = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
@@ -53,11 +53,11 @@ export function createAvailability(options: AvailabilityOptions): Availability {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<typeof LATE>((resolve) => {
       const wait = () => {
-        const dueAt = clock.monotonic() + patienceMs;
+        const dueAt = clock.monotonic() + timeoutMs;
         timer = setTimeout(() => {
           if (clock.monotonic() - dueAt > STALL_MS) wait();
           else resolve(LATE);
-        }, patienceMs);
+        }, timeoutMs);
       };
       wait();
     });
@@ -74,13 +74,13 @@ export function createAvailability(options: AvailabilityOptions): Availability {
         return first;
       }
       working.then(onLate, () => {});
-      throw new LateError('store_unavailable', `no answer within ${patienceMs} ms`);
+      throw new LateError('store_unavailable', `no answer within ${timeoutMs} ms`);
     } finally {
       cancel();
     }
   }
 
-  function report(error: unknown): void {
+  function reportFailure(error: unknown): void {
     if (isAway || isStopped) return;
     if (!isStoreUnavailable(error)) {
       log.error({ error: describeError(error) }, 'the counters of rate limits refused what they were asked');
@@ -103,7 +103,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   async function probe(nextMs: number): Promise<void> {
     try {
       await inTime(options.probe, () => {});
-      await options.onReturn();
+      await options.onRecovery();
       isAway = false;
       log.info('the counters of rate limits are back');
     } catch {
@@ -112,18 +112,18 @@ export function createAvailability(options: AvailabilityOptions): Availability {
   }
 
   return {
-    isAway: () => isAway,
-    async attempt(work, onLate = () => {}) {
+    isUnavailable: () => isAway,
+    async run(work, onLate = () => {}) {
       try {
         return await inTime(work, onLate);
       } catch (error) {
         // A store that answers others meanwhile is busy, not away.
-        const isBusy = error instanceof LateError && clock.monotonic() - answeredAt < patienceMs;
-        if (!isBusy) report(error);
+        const isBusy = error instanceof LateError && clock.monotonic() - answeredAt < timeoutMs;
+        if (!isBusy) reportFailure(error);
         return undefined;
       }
     },
-    report,
+    reportFailure,
     stop() {
       isStopped = true;
       clearTimeout(probing);

@@ -5,7 +5,7 @@ import type { Counter } from './types.ts';
 /** 128 bits: that two counters of an organization meet is not to be expected. */
 const KEY_BYTES = 16;
 /** Of a value, to be shown to operators. */
-const SHOWN_CHARACTERS = 256;
+const DISPLAYED_CHARACTERS = 256;
 
 /** What tells a counter from the others of its organization, however long its value is. */
 export function counterKey({ apiKeyId, unit, segment, value }: Counter): Buffer {
@@ -19,6 +19,6 @@ export function counterName(organizationId: string, key: Buffer): string {
 }
 
 /** A value as operators see it. */
-export function shownValue(value: string): string {
-  return storableText(value.slice(0, SHOWN_CHARACTERS));
+export function displayValue(value: string): string {
+  return storableText(value.slice(0, DISPLAYED_CHARACTERS));
 }

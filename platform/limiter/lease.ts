@@ -1,5 +1,5 @@
 /** Credit of a counter that is charged already, in the hands of one process. */
-import type { StoreAnswer, Unspent } from './store.ts';
+import type { CounterSnapshot, UnusedCredits } from './counter-store.ts';
 
 export type Lease = {
   credits: number;
@@ -10,15 +10,15 @@ export type Lease = {
   readonly atMs: number;
 };
 
-export const NO_LEASE: Readonly<Lease> = { credits: 0, expiresAt: 0, key: Buffer.alloc(0), atMs: 0 };
+export const EMPTY_LEASE: Readonly<Lease> = { credits: 0, expiresAt: 0, key: Buffer.alloc(0), atMs: 0 };
 
 /** The lease on `credits` of what an answer granted. */
-export function leaseOf({ key, atMs }: StoreAnswer, credits: number, expiresAt: number): Lease {
+export function leaseFrom({ key, atMs }: CounterSnapshot, credits: number, expiresAt: number): Lease {
   return { credits, expiresAt, key, atMs };
 }
 
 /** What can be spent now. */
-export function spendable(lease: Lease, now: number): number {
+export function spendableCredits(lease: Lease, now: number): number {
   return now < lease.expiresAt ? lease.credits : 0;
 }
 
@@ -26,7 +26,7 @@ export function spendable(lease: Lease, now: number): number {
  * Two leases of one counter that live at the same time as one. They are of the same sub-bucket, or the older would be
  * dead; so both reckonings of its end hold, and the later one is as good.
  */
-export function joinLeases(older: Lease, newer: Lease): Lease {
+export function mergeLeases(older: Lease, newer: Lease): Lease {
   return {
     ...newer,
     credits: older.credits + newer.credits,
@@ -35,6 +35,6 @@ export function joinLeases(older: Lease, newer: Lease): Lease {
 }
 
 /** A lease as something to give back. */
-export function unspentOf(organizationId: string, { key, atMs, credits }: Lease): Unspent {
+export function toUnusedCredits(organizationId: string, { key, atMs, credits }: Lease): UnusedCredits {
   return { organizationId, key, atMs, amount: credits };
 }

@@ -8,14 +8,22 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
-import { type Account, balance, createAccounts, decide, decideByShare, inHand, learn } from './account.ts';
+import {
+  type Account,
+  applySnapshot,
+  createAccounts,
+  decide,
+  decideDegraded,
+  localBalance,
+  sharedBalance,
+} from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createAvailability } from './availability.ts';
+import { createCounterStore } from './counter-store.ts';
+import { createMaintenance } from './maintenance.ts';
 import { createReservations } from './reservations.ts';
 import { createSettlements } from './settlements.ts';
-import { createLimitStore } from './store.ts';
 import type { Decision, Limiter } from './types.ts';
-import { createUpkeep } from './upkeep.ts';
 import { within } from './within.ts';
 
 export type LimiterOptions = {
@@ -31,9 +39,9 @@ export type LimiterOptions = {
   /** Gateways that are expected at least: how a quota is shared before the store has said how many there are. */
   gateways?: number;
   /** How long a call waits for the store. */
-  patienceMs?: number;
+  storeTimeoutMs?: number;
   /** How long a reservation is open: longer than a call takes. */
-  openMs?: number;
+  reservationTtlMs?: number;
   /** Counters of segments' values in an organization; those beyond are counted together, by API key and unit. */
   maxCounters?: number;
   /** A decision was made by this process's share, because the store was away. */
@@ -48,11 +56,18 @@ const FRESH_MS = 1_000;
 
 /** Makes the limiter of this process; its heartbeat begins at once. */
 export function createLimiter(options: LimiterOptions): Limiter {
-  const { sql, clock, log, patienceMs = PATIENCE_MS, openMs = OPEN_MS, maxCounters = MAX_COUNTERS } = options;
+  const {
+    sql,
+    clock,
+    log,
+    storeTimeoutMs = PATIENCE_MS,
+    reservationTtlMs = OPEN_MS,
+    maxCounters = MAX_COUNTERS,
+  } = options;
   const { processId = randomUUID() } = options;
-  const store = createLimitStore(sql, { maxCounters, openMs });
+  const store = createCounterStore(sql, { maxCounters, reservationTtlMs });
   const accounts = createAccounts();
-  const upkeep = createUpkeep({
+  const upkeep = createMaintenance({
     clock,
     store,
     processId,
@@ -62,59 +77,59 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const availability = createAvailability({
     clock,
     log,
-    patienceMs,
-    probe: upkeep.beat,
-    onReturn: async () => {
+    timeoutMs: storeTimeoutMs,
+    probe: upkeep.heartbeat,
+    onRecovery: async () => {
       await settlements.flush();
-      await upkeep.countMissed();
+      await upkeep.reportDegraded();
     },
   });
   const settlements = createSettlements({ clock, log, store, availability });
-  const { gateways, onHolding } = upkeep;
+  const { gateways, track } = upkeep;
   const { onDegraded = () => {} } = options;
-  const takesAhead = processId !== null;
+  const prefetches = processId !== null;
   const reservations = createReservations({
     clock,
     store,
     availability,
     settlements,
     gateways,
-    takesAhead,
-    patienceMs,
+    prefetches,
+    timeoutMs: storeTimeoutMs,
     onDegraded,
   });
   const admission = createAdmission({
     clock,
     store,
     availability,
-    patienceMs,
+    timeoutMs: storeTimeoutMs,
     gateways,
-    takesAhead,
-    onHolding,
+    prefetches: prefetches,
+    track,
     onDegraded,
-    countMissed: upkeep.countMissedOf,
+    reportDegraded: upkeep.reportDegradedOf,
   });
   upkeep.start(availability);
 
   function lookAt(account: Account): Decision {
     const now = clock.monotonic();
-    const left = inHand(account, now);
-    return decide(account, balance(account) + left > 0, left, now);
+    const left = localBalance(account, now);
+    return decide(account, sharedBalance(account) + left > 0, left, now);
   }
 
   async function peekStored(account: Account): Promise<Decision> {
-    const known = account.ledger.overdrawn - settlements.overdraft(account.charged);
-    const answer = await availability.attempt(() => store.peek(account));
+    const known = account.ledger.overdrawnNano - settlements.overdraftNano(account.chargedCounter);
+    const answer = await availability.run(() => store.peek(account));
     const now = clock.monotonic();
-    if (answer === undefined) return decideByShare(account, gateways(), now, 0);
-    learn(account, answer, now, known);
+    if (answer === undefined) return decideDegraded(account, gateways(), now, 0);
+    applySnapshot(account, answer, now, known);
     return lookAt(account);
   }
 
   function peek(account: Account): Decision | Promise<Decision> {
     const now = clock.monotonic();
-    if (availability.isAway()) return decideByShare(account, gateways(), now, 0);
-    if (now - account.view.at < FRESH_MS) return lookAt(account);
+    if (availability.isUnavailable()) return decideDegraded(account, gateways(), now, 0);
+    if (now - account.lastSnapshot.takenAt < FRESH_MS) return lookAt(account);
     return peekStored(account);
   }
 
@@ -123,8 +138,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
     reserve: (counter, policy, estimateNano) =>
       reservations.reserve(accounts.of(counter, policy), estimateNano),
     peek: (counter, policy) => peek(accounts.of(counter, policy)),
-    isAway: availability.isAway,
-    unsettled: settlements.waiting,
+    isDegraded: availability.isUnavailable,
+    unreportedCalls: settlements.unreportedCalls,
     async stop(timeoutMs) {
       upkeep.stop();
       availability.stop();
@@ -133,7 +148,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
         // 1. What calls cost, which nobody else knows. 2. Credit, which only waits for its sub-bucket to end otherwise.
         await within(timeoutMs, settlements.flush().then(upkeep.leave));
       } catch (error) {
-        const unsettled = settlements.waiting();
+        const unsettled = settlements.unreportedCalls();
         log.warn(
           { reason: describeError(error), unsettled },
           'the counters of rate limits were not told all',

@@ -6,16 +6,16 @@
  * next ones. Near the quota nothing is reserved ahead, and each call is decided by the store.
  */
 import type { Clock } from '../process/clock.ts';
-import { type Account, balance, inHand, learn, NEVER, standBack } from './account.ts';
+import { type Account, applySnapshot, backOff, localBalance, NO_REFILL, sharedBalance } from './account.ts';
 import type { Availability } from './availability.ts';
 import { counterName } from './counter-key.ts';
-import { createDecisions } from './decisions.ts';
-import { draw, enter, type Hold, openHold, restOf } from './hold.ts';
-import type { HoldWord, Settlements } from './settlements.ts';
-import type { HoldAnswer, HoldWish, LimitStore } from './store.ts';
-import { createTurns } from './turns.ts';
+import type { CounterStore, HoldGrant, HoldRequest } from './counter-store.ts';
+import { addCall, availableNano, type Hold, openHold, tryDraw } from './hold.ts';
+import { buildHoldRequest } from './hold-request.ts';
+import { createReservationDecisions } from './reservation-decisions.ts';
+import { createRoundTrips } from './round-trips.ts';
+import type { HoldSettlement, Settlements } from './settlements.ts';
 import type { Reservation } from './types.ts';
-import { wishOf } from './wish.ts';
 
 export type Reservations = {
   reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
@@ -25,23 +25,23 @@ export type Reservations = {
 
 export type ReservationsOptions = {
   clock: Clock;
-  store: Pick<LimitStore, 'hold'>;
-  availability: Pick<Availability, 'attempt' | 'isAway'>;
+  store: Pick<CounterStore, 'reserve'>;
+  availability: Pick<Availability, 'run' | 'isUnavailable'>;
   settlements: Settlements;
   /** Gateways that live. */
   gateways(): number;
   /** Whether more is reserved than is asked for. */
-  takesAhead: boolean;
-  patienceMs: number;
+  prefetches: boolean;
+  timeoutMs: number;
   /** A decision was made by this process's share. */
   onDegraded(): void;
 };
 
-type Ask = {
+type PendingCall = {
   estimateNano: number;
   since: number;
   /** It was refused, and the store has been told since what this process does not need: its next word is the last. */
-  isLast: boolean;
+  isFinal: boolean;
   resolve(reservation: Reservation): void;
 };
 
@@ -54,50 +54,55 @@ const NEWEST_SHARE = 0.1;
 /** Makes the reservations of a process. */
 export function createReservations(options: ReservationsOptions): Reservations {
   const { clock, store, availability, settlements } = options;
-  const { admitted, refused, shared } = createDecisions(options);
-  const turns = createTurns(take);
+  const { admitted, refused, degraded } = createReservationDecisions(options);
+  const turns = createRoundTrips(take);
   /** Those whose hold was open when it was looked at last. */
   const holding = new Set<Account>();
 
   function reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation> {
     const now = clock.monotonic();
-    account.asked += 1;
-    account.askedLast = now;
-    account.usualNano += (account.usualNano === 0 ? 1 : NEWEST_SHARE) * (estimateNano - account.usualNano);
+    account.callsSinceMeasured += 1;
+    account.lastCallAt = now;
+    account.averageEstimateNano +=
+      (account.averageEstimateNano === 0 ? 1 : NEWEST_SHARE) * (estimateNano - account.averageEstimateNano);
     const { hold } = account;
-    if (hold !== null && draw(hold, estimateNano, now, balance(account))) {
-      if (restOf(hold, now) <= account.lowWater && !availability.isAway()) {
-        account.lowWater = NEVER;
+    if (hold !== null && tryDraw(hold, estimateNano, now, sharedBalance(account))) {
+      if (availableNano(hold, now) <= account.refillThreshold && !availability.isUnavailable()) {
+        account.refillThreshold = NO_REFILL;
         // Asking takes longer than deciding, and nobody waits for this answer.
-        setImmediate(turns.ask, account);
+        setImmediate(turns.enqueue, account);
       }
       return admitted(account, hold, estimateNano, now);
     }
-    if (availability.isAway()) return shared(account, estimateNano, now);
+    if (availability.isUnavailable()) return degraded(account, estimateNano, now);
     if (now < account.refusedUntil) return refused(account, now);
     return new Promise((resolve) => {
-      turns.ask(account, { estimateNano, since: now, isLast: false, resolve });
+      turns.enqueue(account, { estimateNano, since: now, isFinal: false, resolve });
     });
   }
 
   /** One round trip for all who wait. Who comes while it is under way is served too, if enough was reserved ahead. */
-  async function take(account: Account, asks: Ask[]): Promise<void> {
+  async function take(account: Account, asks: PendingCall[]): Promise<void> {
     const asking = asks.splice(0, ASKED_AT_ONCE);
-    if (availability.isAway()) return shareOut(account, asking);
+    if (availability.isUnavailable()) return shareOut(account, asking);
     // What was admitted by share while the store was slow is counted first: until then it would admit as much again.
-    if (settlements.isMissing() && !(await tellAll())) return shareOut(account, asking);
+    if (settlements.hasDegraded() && !(await tellAll())) return shareOut(account, asking);
     const words = await wordsFor(account);
     if (words === null) return shareOut(account, asking);
-    const known = account.ledger.overdrawn;
+    const known = account.ledger.overdrawnNano;
     const sentAt = clock.monotonic();
     const estimates = asking.map(({ estimateNano }) => estimateNano);
-    const { takesAhead } = options;
-    const wish = wishOf(account, estimates, { now: sentAt, gateways: options.gateways(), takesAhead });
-    if (asking.length === 0 && wish.aheadNano === 0) return;
-    const wasOwing = settlements.isOwing();
-    const told = words.map(({ word }) => word.settlement);
-    const answer = await availability.attempt(
-      () => store.hold(account, wish, told),
+    const { prefetches } = options;
+    const wish = buildHoldRequest(account, estimates, {
+      now: sentAt,
+      gateways: options.gateways(),
+      takesAhead: prefetches,
+    });
+    if (asking.length === 0 && wish.prefetchNano === 0) return;
+    const wasOwing = settlements.hasUnsent();
+    const told = words.map(({ pending }) => pending.settlement);
+    const answer = await availability.run(
+      () => store.reserve(account, wish, told),
       () => drop(account, wish),
     );
     const now = clock.monotonic();
@@ -106,16 +111,16 @@ export function createReservations(options: ReservationsOptions): Reservations {
       // Perhaps the store has reserved it all the same.
       drop(account, wish);
       shareOut(account, asking);
-    } else if (!isHeard && settlements.overdraft(account.charged) > 0) {
+    } else if (!isHeard && settlements.overdraftNano(account.chargedCounter) > 0) {
       // The store counts them with others, and has not been told what is known of those: they ask once more.
       drop(account, wish);
       asks.unshift(...asking);
-    } else if (now >= sentAt + answer.lifeMs && answer.granted + answer.aheadNano > 0) {
+    } else if (now >= sentAt + answer.spendableMs && answer.granted + answer.prefetchedNano > 0) {
       // The answer came after its sub-bucket's end: they are first in the next turn, while they can wait.
       drop(account, wish);
       asks.unshift(...shareOutTired(account, asking, now));
     } else {
-      learn(account, answer, now, known);
+      applySnapshot(account, answer, now, known);
       const refusing = serve(account, asking, wish, answer, sentAt);
       drawAll(account, asks, now);
       if (refusing.length > 0) asks.unshift(...(await refuse(account, refusing, wasOwing)));
@@ -123,44 +128,44 @@ export function createReservations(options: ReservationsOptions): Reservations {
   }
 
   /** Returns what the store is to be told of a counter with the question about it; null when it is away. */
-  async function wordsFor({ charged }: Account): Promise<readonly HoldWord[] | null> {
+  async function wordsFor({ chargedCounter }: Account): Promise<readonly HoldSettlement[] | null> {
     for (;;) {
-      const words = settlements.wordsOf(charged);
+      const words = settlements.settlementsFor(chargedCounter);
       if (words !== null) return words;
       if (!(await tellAll())) return null;
     }
   }
 
   /** Notes which counter was charged. Returns whether that is the one of which the store was told, and so has heard. */
-  function hear(account: Account, { key }: HoldAnswer, words: readonly HoldWord[]): boolean {
+  function hear(account: Account, { key }: HoldGrant, words: readonly HoldSettlement[]): boolean {
     const charged = counterName(account.counter.organizationId, key);
-    const isSame = charged === account.charged;
-    account.charged = charged;
-    if (isSame) settlements.confirm(words);
+    const isSame = charged === account.chargedCounter;
+    account.chargedCounter = charged;
+    if (isSame) settlements.acknowledge(words);
     return isSame;
   }
 
   /** Admits those that were granted; what is reserved beyond is there for the next. Returns the others. */
   function serve(
     account: Account,
-    asking: readonly Ask[],
-    { reservationId }: HoldWish,
-    { granted, aheadNano, lifeMs }: HoldAnswer,
+    asking: readonly PendingCall[],
+    { reservationId }: HoldRequest,
+    { granted, prefetchedNano, spendableMs }: HoldGrant,
     sentAt: number,
-  ): readonly Ask[] {
+  ): readonly PendingCall[] {
     const admitting = asking.slice(0, granted);
     const hold = openHold({
       organizationId: account.counter.organizationId,
-      counter: account.charged,
+      counter: account.chargedCounter,
       reservationId,
-      reserved: admitting.reduce((sum, { estimateNano }) => sum + estimateNano, aheadNano),
-      expiresAt: sentAt + Math.min(lifeMs, LIFE_MS),
+      reservedNano: admitting.reduce((sum, { estimateNano }) => sum + estimateNano, prefetchedNano),
+      expiresAt: sentAt + Math.min(spendableMs, LIFE_MS),
     });
-    for (const { estimateNano } of admitting) enter(hold, estimateNano);
-    if (aheadNano > 0) {
+    for (const { estimateNano } of admitting) addCall(hold, estimateNano);
+    if (prefetchedNano > 0) {
       close(account);
       account.hold = hold;
-      account.lowWater = Math.floor(aheadNano / 2);
+      account.refillThreshold = Math.floor(prefetchedNano / 2);
       holding.add(account);
     } else if (granted > 0) {
       closeHold(hold);
@@ -171,11 +176,11 @@ export function createReservations(options: ReservationsOptions): Reservations {
   }
 
   /** Serves from the hold while it lasts. */
-  function drawAll(account: Account, asks: Ask[], now: number): void {
+  function drawAll(account: Account, asks: PendingCall[], now: number): void {
     const { hold } = account;
     if (hold === null) return;
     for (const ask of asks.splice(0)) {
-      if (draw(hold, ask.estimateNano, now, balance(account)))
+      if (tryDraw(hold, ask.estimateNano, now, sharedBalance(account)))
         ask.resolve(admitted(account, hold, ask.estimateNano, now));
       else asks.push(ask);
     }
@@ -185,22 +190,26 @@ export function createReservations(options: ReservationsOptions): Reservations {
    * Nobody is refused for what this process has in hand and does not need: those are returned who may ask once more.
    * @param wasOwing the store may have heard only after it was asked
    */
-  async function refuse(account: Account, refusing: readonly Ask[], wasOwing: boolean): Promise<Ask[]> {
+  async function refuse(
+    account: Account,
+    refusing: readonly PendingCall[],
+    wasOwing: boolean,
+  ): Promise<PendingCall[]> {
     close(account);
-    const asksAgain = (wasOwing || settlements.isOwing()) && refusing.some(({ isLast }) => !isLast);
+    const asksAgain = (wasOwing || settlements.hasUnsent()) && refusing.some(({ isFinal }) => !isFinal);
     const isTold = asksAgain && (await tellAll());
     const now = clock.monotonic();
-    if (!isTold) standBack(account, now);
-    const again: Ask[] = [];
+    if (!isTold) backOff(account, now);
+    const again: PendingCall[] = [];
     for (const ask of refusing) {
-      if (isTold && !ask.isLast) again.push({ ...ask, isLast: true });
+      if (isTold && !ask.isFinal) again.push({ ...ask, isFinal: true });
       else ask.resolve(refused(account, now));
     }
     return again;
   }
 
   async function tellAll(): Promise<boolean> {
-    const told = availability.attempt(async () => {
+    const told = availability.run(async () => {
       await settlements.flush();
       return true;
     });
@@ -208,20 +217,25 @@ export function createReservations(options: ReservationsOptions): Reservations {
   }
 
   /** Who has waited as long as anyone should is decided by this process's share; the others are returned. */
-  function shareOutTired(account: Account, asking: readonly Ask[], now: number): Ask[] {
-    const isTired = (ask: Ask) => now - ask.since > options.patienceMs;
+  function shareOutTired(account: Account, asking: readonly PendingCall[], now: number): PendingCall[] {
+    const isTired = (ask: PendingCall) => now - ask.since > options.timeoutMs;
     shareOut(account, asking.filter(isTired));
     return asking.filter((ask) => !isTired(ask)).map((ask) => ({ ...ask, isLast: false }));
   }
 
-  function shareOut(account: Account, asking: readonly Ask[]): void {
+  function shareOut(account: Account, asking: readonly PendingCall[]): void {
     const now = clock.monotonic();
-    for (const ask of asking) ask.resolve(shared(account, ask.estimateNano, now));
+    for (const ask of asking) ask.resolve(degraded(account, ask.estimateNano, now));
   }
 
   /** The store may have reserved it, and nobody spends it. */
-  function drop({ counter: { organizationId }, charged }: Account, { reservationId }: HoldWish): void {
-    closeHold(openHold({ organizationId, counter: charged, reservationId, reserved: 0, expiresAt: 0 }));
+  function drop(
+    { counter: { organizationId }, chargedCounter }: Account,
+    { reservationId }: HoldRequest,
+  ): void {
+    closeHold(
+      openHold({ organizationId, counter: chargedCounter, reservationId, reservedNano: 0, expiresAt: 0 }),
+    );
   }
 
   function close(account: Account): void {
@@ -232,7 +246,7 @@ export function createReservations(options: ReservationsOptions): Reservations {
 
   function closeHold(hold: Hold): void {
     hold.isClosed = true;
-    settlements.tell(hold);
+    settlements.enqueue(hold);
   }
 
   return {
@@ -240,7 +254,7 @@ export function createReservations(options: ReservationsOptions): Reservations {
     closeHolds(all) {
       const now = clock.monotonic();
       for (const account of holding) {
-        if (!all && inHand(account, now) > 0) continue;
+        if (!all && localBalance(account, now) > 0) continue;
         close(account);
         holding.delete(account);
       }

@@ -8,41 +8,49 @@ import type { Logger } from '../observability/log.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';
 import type { Availability } from './availability.ts';
-import { giveUp, type Hold, heard, isOwing, untoldOf, type Word, wordOf } from './hold.ts';
-import type { LimitStore } from './store.ts';
-import { createUnheard } from './unheard.ts';
+import type { CounterStore } from './counter-store.ts';
+import { createDirtyHolds } from './dirty-holds.ts';
+import {
+  abandon,
+  acknowledge,
+  type Hold,
+  isDirty,
+  type PendingSettlement,
+  settlementFor,
+  unreportedCalls,
+} from './hold.ts';
 
 export type Settlements = {
   /** The hold of a call that was admitted at `at`, on the monotonic clock, without the store. */
-  addMissed(account: Account, hold: Hold, estimateNano: number, at: number): void;
+  enqueueDegraded(account: Account, hold: Hold, estimateNano: number, at: number): void;
   /** A call of this hold has ended: told once the hold is closed. */
-  ended(hold: Hold): void;
+  callEnded(hold: Hold): void;
   /** This hold is closed. */
-  tell(hold: Hold): void;
+  enqueue(hold: Hold): void;
   /** Tells all that there is now. Rejects when the store is away. */
   flush(): Promise<void>;
   /** What there is to tell of one counter now, to be sent with a question about it; null: more than fits. */
-  wordsOf(counter: string): readonly HoldWord[] | null;
+  settlementsFor(counter: string): readonly HoldSettlement[] | null;
   /** The store has heard these words. */
-  confirm(words: readonly HoldWord[]): void;
+  acknowledge(words: readonly HoldSettlement[]): void;
   /** Nano-dollars that count in a counter and that the store does not know of. */
-  overdraft(counter: string): number;
+  overdraftNano(counter: string): number;
   /** Whether there is something to tell. */
-  isOwing(): boolean;
+  hasUnsent(): boolean;
   /** Whether the store does not know of a call that was admitted without it. */
-  isMissing(): boolean;
+  hasDegraded(): boolean;
   /** Calls that have ended, and of whose cost the store has not been told. */
-  waiting(): number;
+  unreportedCalls(): number;
 };
 
 /** A hold, and what the store is told of it. */
-export type HoldWord = { hold: Hold; word: Word };
+export type HoldSettlement = { hold: Hold; pending: PendingSettlement };
 
 export type SettlementsOptions = {
   clock: Clock;
   log: Logger;
-  store: Pick<LimitStore, 'reserveMissed' | 'settle'>;
-  availability: Pick<Availability, 'isAway' | 'report'>;
+  store: Pick<CounterStore, 'reserveDegraded' | 'settle'>;
+  availability: Pick<Availability, 'isUnavailable' | 'reportFailure'>;
 };
 
 /** Of holds that owe, and of missed ones: 400 bytes each. Beyond, the oldest estimates stand. */
@@ -61,7 +69,7 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   const { clock, log, store, availability } = options;
   const missed = new Map<Hold, Missed>();
   const owing = new Set<Hold>();
-  const unheard = createUnheard();
+  const unheard = createDirtyHolds();
   let untold = 0;
   let round: Promise<void> = Promise.resolve();
   let gathering: NodeJS.Timeout | undefined;
@@ -69,9 +77,9 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   function forget(hold: Hold): void {
     missed.delete(hold);
     owing.delete(hold);
-    untold -= untoldOf(hold);
-    giveUp(hold);
-    unheard.note(hold, false);
+    untold -= unreportedCalls(hold);
+    abandon(hold);
+    unheard.update(hold, false);
   }
 
   function bound(holds: Pick<Set<Hold>, 'size' | 'keys'>): void {
@@ -84,10 +92,10 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     );
   }
 
-  function tell(hold: Hold): void {
-    if (!isOwing(hold)) return;
+  function enqueue(hold: Hold): void {
+    if (!isDirty(hold)) return;
     owing.add(hold);
-    unheard.note(hold, true);
+    unheard.update(hold, true);
     bound(owing);
     sendAfter(GATHER_MS);
   }
@@ -96,9 +104,9 @@ export function createSettlements(options: SettlementsOptions): Settlements {
     if (gathering !== undefined) return;
     const send = () => {
       gathering = undefined;
-      if (availability.isAway()) return sendAfter(RETRY_MS);
+      if (availability.isUnavailable()) return sendAfter(RETRY_MS);
       flush().catch((error) => {
-        availability.report(error);
+        availability.reportFailure(error);
         sendAfter(RETRY_MS);
       });
     };
@@ -129,32 +137,32 @@ export function createSettlements(options: SettlementsOptions): Settlements {
       return { reservationId: hold.reservationId, estimateNano, ageMs: Math.floor(now - at) };
     };
     const holds = [...calls.keys()];
-    await inGoodPart(holds, (part) => store.reserveMissed(account, part.map(toMissed)));
+    await inGoodPart(holds, (part) => store.reserveDegraded(account, part.map(toMissed)));
     for (const hold of holds) {
       // Given up meanwhile, it is not missed any more.
       const call = missed.get(hold);
       if (call === undefined) continue;
       missed.delete(hold);
-      hold.reserved = call.estimateNano;
-      unheard.note(hold, owing.has(hold));
+      hold.reservedNano = call.estimateNano;
+      unheard.update(hold, owing.has(hold));
     }
   }
 
   async function sendWords(holds: readonly Hold[]): Promise<void> {
     if (holds.length === 0) return;
     await inGoodPart(holds, async (part) => {
-      const words = part.map((hold) => ({ hold, word: wordOf(hold) }));
-      await store.settle(words.map(({ word }) => word.settlement));
+      const words = part.map((hold) => ({ hold, pending: settlementFor(hold) }));
+      await store.settle(words.map(({ pending }) => pending.settlement));
       confirm(words);
     });
   }
 
-  function confirm(words: readonly HoldWord[]): void {
-    for (const { hold, word } of words) {
-      untold -= heard(hold, word);
-      const stillOwes = isOwing(hold);
+  function confirm(words: readonly HoldSettlement[]): void {
+    for (const { hold, pending } of words) {
+      untold -= acknowledge(hold, pending);
+      const stillOwes = isDirty(hold);
       if (!stillOwes) owing.delete(hold);
-      unheard.note(hold, stillOwes);
+      unheard.update(hold, stillOwes);
     }
   }
 
@@ -177,28 +185,30 @@ export function createSettlements(options: SettlementsOptions): Settlements {
   }
 
   return {
-    addMissed(account, hold, estimateNano, at) {
+    enqueueDegraded(account, hold, estimateNano, at) {
       missed.set(hold, { account, estimateNano, at });
-      unheard.note(hold, true);
+      unheard.update(hold, true);
       bound(missed);
       sendAfter(RETRY_MS);
     },
-    ended(hold) {
+    callEnded(hold) {
       if (hold.isSettled) return;
       untold += 1;
-      tell(hold);
+      enqueue(hold);
     },
-    tell,
+    enqueue,
     flush,
-    wordsOf(counter) {
-      const holds = [...unheard.of(counter)].filter((hold) => !missed.has(hold));
-      return holds.length > SENT_AT_ONCE ? null : holds.map((hold) => ({ hold, word: wordOf(hold) }));
+    settlementsFor(counter) {
+      const holds = [...unheard.holdsOf(counter)].filter((hold) => !missed.has(hold));
+      return holds.length > SENT_AT_ONCE
+        ? null
+        : holds.map((hold) => ({ hold, pending: settlementFor(hold) }));
     },
-    confirm,
-    overdraft: unheard.overdraft,
-    isOwing: () => missed.size > 0 || owing.size > 0,
-    isMissing: () => missed.size > 0,
-    waiting: () => untold,
+    acknowledge: confirm,
+    overdraftNano: unheard.overdraftNano,
+    hasUnsent: () => missed.size > 0 || owing.size > 0,
+    hasDegraded: () => missed.size > 0,
+    unreportedCalls: () => untold,
   };
 }
 

@@ -34,9 +34,9 @@ export type Limiter = {
   /** What `admit` or `reserve` would say, without using anything. Never rejects. */
   peek(counter: Counter, policy: Policy): Decision | Promise<Decision>;
   /** Whether the store is away, so that this process limits by itself. */
-  isAway(): boolean;
+  isDegraded(): boolean;
   /** Calls that have ended, and of whose cost the store has not been told yet. */
-  unsettled(): number;
+  unreportedCalls(): number;
   /** Gives back what is unused and tells what calls cost, for `timeoutMs` at most. Nothing is asked after it. */
   stop(timeoutMs: number): Promise<void>;
 };

@@ -4,7 +4,7 @@ import { type Counter, type Limiter, readUsage } from '#platform/limiter/mod.ts'
 import { waitFor } from '../../../support/assay.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { startProgram } from './with-parent.ts';
-import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 const { sql } = world;
@@ -13,7 +13,7 @@ const { sql } = world;
 async function untilSettled(limiter: Limiter, { organizationId }: Counter): Promise<void> {
   await waitFor('all is settled', async () => {
     const [usage] = await readUsage(sql, organizationId, 10);
-    return limiter.unsettled() === 0 && usage?.reserved === 0;
+    return limiter.unreportedCalls() === 0 && usage?.reserved === 0;
   });
 }
 
@@ -59,8 +59,8 @@ t.test('what calls did not cost is there for the next ones', async (t) => {
     t.ok(isAdmitted, `call ${call}`);
     settle(10);
   }
-  await waitFor('all is settled', async () => limiter.unsettled() === 0);
-  t.equal((await world.store().peek(askOf(counter, policy))).used, 200);
+  await waitFor('all is settled', async () => limiter.unreportedCalls() === 0);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, 200);
 });
 
 t.test(
@@ -78,7 +78,7 @@ t.test(
       let atOnce = 0;
       for (let call = 0; call < 3_000; call += 1) {
         // What is not settled yet may have cost so much more than was reserved for it.
-        const unheard = limiter.unsettled() * (DEAREST - 1_000);
+        const unheard = limiter.unreportedCalls() * (DEAREST - 1_000);
         const reserved = limiter.reserve(counter, policy, 1_000);
         if (!(reserved instanceof Promise)) atOnce += 1;
         const { isAdmitted, remaining, settle } = await reserved;
@@ -92,7 +92,7 @@ t.test(
         // The loop turns, as that of a gateway does.
         if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
-      return { atOnce, unsettled: limiter.unsettled() };
+      return { atOnce, unsettled: limiter.unreportedCalls() };
     };
     const reservations = async () => {
       const [row] = await sql<{ count: number }[]>`
@@ -105,7 +105,7 @@ t.test(
       const { atOnce, unsettled } = await callOften();
       return atOnce > 2_500 && unsettled > 0 && (await reservations()) - before < 100;
     });
-    await waitFor('all is settled', async () => limiter.unsettled() === 0);
+    await waitFor('all is settled', async () => limiter.unreportedCalls() === 0);
     // What is held for calls to come is given back when its hold ends, a moment later.
     await waitFor('nothing is held', async () => {
       const [counted] = await readUsage(sql, counter.organizationId, 10);
@@ -119,7 +119,7 @@ t.test('what is reserved ahead and not needed is given back', async (t) => {
   const limiter = world.limiter(t);
   const counter = makeCounter({ unit: 'cents' });
   const policy = makePolicy(1_000_000, 86_400, 'cents');
-  const used = async () => (await world.store().peek(askOf(counter, policy))).used;
+  const used = async () => (await world.store().peek(queryOf(counter, policy))).used;
   const calls: Awaited<ReturnType<Limiter['reserve']>>[] = [];
   // What is held lives for a second, which a busy machine may sleep through.
   await waitFor('more is reserved than the calls need', async () => {
@@ -165,7 +165,7 @@ t.test('a limiter that stops settles first', async (t) => {
   );
   for (const { settle } of calls) settle(3);
   await limiter.stop(5_000);
-  t.equal((await world.store().peek(askOf(counter, policy))).used, 2_100);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, 2_100);
 });
 
 t.test('wherever a process is killed, the counter holds each cost, or else its estimate', async (t) => {

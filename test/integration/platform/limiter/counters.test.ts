@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readUsage } from '#platform/limiter/mod.ts';
 import { connectPostgres, inOrganization } from '#platform/postgres/mod.ts';
-import { askOf, holdWish, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { holdRequest, limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 const { sql } = world;
@@ -9,18 +9,18 @@ const ONE = { need: 1, ahead: 0, shares: 2 };
 
 t.test('what is granted ahead is a share of what is left, and the sum reaches the quota', async (t) => {
   const store = world.store();
-  const ask = askOf(makeCounter(), makePolicy(100));
-  const first = await store.take(ask, { need: 2, ahead: 1_000, shares: 8 });
+  const ask = queryOf(makeCounter(), makePolicy(100));
+  const first = await store.leaseCredits(ask, { need: 2, ahead: 1_000, shares: 8 });
   t.equal(first.granted, 2 + Math.floor(98 / 8));
-  t.ok(first.lifeMs >= 0 && first.lifeMs < 1_000, 'to be spent within the sub-bucket');
+  t.ok(first.spendableMs >= 0 && first.spendableMs < 1_000, 'to be spent within the sub-bucket');
   t.ok(first.resetMs > 60_000 && first.resetMs <= 61_000);
   let granted = first.granted;
   for (let left = 100 - granted; left > 0; left = 100 - granted) {
-    const more = await store.take(ask, { need: 1, ahead: 1_000, shares: 8 });
+    const more = await store.leaseCredits(ask, { need: 1, ahead: 1_000, shares: 8 });
     granted += more.granted;
     t.equal(more.used, granted);
   }
-  const refused = await store.take(ask, { need: 5, ahead: 5, shares: 8 });
+  const refused = await store.leaseCredits(ask, { need: 5, ahead: 5, shares: 8 });
   t.equal(refused.granted, 0);
   t.ok(refused.retryMs > 58_000 && refused.retryMs <= 61_000);
 });
@@ -30,8 +30,8 @@ t.test(
   async (t) => {
     const store = world.store();
     for (const quota of [1, 7, 50]) {
-      const ask = askOf(makeCounter({ segment: 'user', value: 'all at once' }), makePolicy(quota));
-      const answers = await Promise.all(Array.from({ length: 200 }, () => store.take(ask, ONE)));
+      const ask = queryOf(makeCounter({ segment: 'user', value: 'all at once' }), makePolicy(quota));
+      const answers = await Promise.all(Array.from({ length: 200 }, () => store.leaseCredits(ask, ONE)));
       t.equal(
         answers.reduce((sum, { granted }) => sum + granted, 0),
         quota,
@@ -43,16 +43,20 @@ t.test(
 t.test('unspent credit comes back to the sub-bucket that it was taken from', async (t) => {
   const store = world.store();
   const counter = makeCounter();
-  const ask = askOf(counter, makePolicy(10));
-  const taken = await store.take(ask, { need: 10, ahead: 0, shares: 2 });
+  const ask = queryOf(counter, makePolicy(10));
+  const taken = await store.leaseCredits(ask, { need: 10, ahead: 0, shares: 2 });
   const unspent = { organizationId: counter.organizationId, key: taken.key, atMs: taken.atMs };
-  await store.giveBack([{ ...unspent, amount: 4 }]);
+  await store.returnCredits([{ ...unspent, amount: 4 }]);
   t.equal((await store.peek(ask)).used, 6);
-  const again = await store.take(ask, { need: 10, ahead: 0, shares: 2 }, { ...unspent, amount: 3 });
+  const again = await store.leaseCredits(ask, { need: 10, ahead: 0, shares: 2 }, { ...unspent, amount: 3 });
   t.equal(again.granted, 7, 'what was given back, then and with the question');
   const elsewhere = { ...unspent, key: Buffer.alloc(16), amount: 10 };
-  t.equal((await store.take(ask, ONE, elsewhere)).granted, 0, "another counter's credit frees nothing here");
-  await store.giveBack([{ ...unspent, amount: 1_000 }]);
+  t.equal(
+    (await store.leaseCredits(ask, ONE, elsewhere)).granted,
+    0,
+    "another counter's credit frees nothing here",
+  );
+  await store.returnCredits([{ ...unspent, amount: 1_000 }]);
   t.ok((await store.peek(ask)).used >= 0, 'never below nothing');
 });
 
@@ -61,33 +65,37 @@ t.test(
   async (t) => {
     const store = world.store();
     const counter = makeCounter();
-    await store.take(askOf(counter, makePolicy(10, 60)), { need: 4, ahead: 0, shares: 2 });
+    await store.leaseCredits(queryOf(counter, makePolicy(10, 60)), { need: 4, ahead: 0, shares: 2 });
     t.equal(
-      (await store.take(askOf(counter, makePolicy(5, 3_600)), ONE)).used,
+      (await store.leaseCredits(queryOf(counter, makePolicy(5, 3_600)), ONE)).used,
       5,
       'the new window remembers',
     );
-    t.equal((await store.take(askOf(counter, makePolicy(5, 3_600)), ONE)).granted, 0);
+    t.equal((await store.leaseCredits(queryOf(counter, makePolicy(5, 3_600)), ONE)).granted, 0);
     t.equal(
-      (await store.take(askOf(counter, makePolicy(10, 60)), ONE)).used,
+      (await store.leaseCredits(queryOf(counter, makePolicy(10, 60)), ONE)).used,
       6,
       'the other has counted it too',
     );
     t.equal(
-      (await store.take(askOf(counter, makePolicy(6, 60)), ONE)).granted,
+      (await store.leaseCredits(queryOf(counter, makePolicy(6, 60)), ONE)).granted,
       0,
       'a smaller quota is used up',
     );
-    t.equal((await store.take(askOf(counter, makePolicy(9, 3_600)), ONE)).used, 7, 'a larger one is not');
+    t.equal(
+      (await store.leaseCredits(queryOf(counter, makePolicy(9, 3_600)), ONE)).used,
+      7,
+      'a larger one is not',
+    );
   },
 );
 
 t.test('a counter has eight windows at most, and keeps the longest, which remembers', async (t) => {
   const store = world.store();
   const counter = makeCounter();
-  await store.take(askOf(counter, makePolicy(100, 86_400)), { need: 9, ahead: 0, shares: 2 });
+  await store.leaseCredits(queryOf(counter, makePolicy(100, 86_400)), { need: 9, ahead: 0, shares: 2 });
   for (let windowS = 60; windowS < 80; windowS += 1) {
-    await store.take(askOf(counter, makePolicy(100, windowS)), ONE);
+    await store.leaseCredits(queryOf(counter, makePolicy(100, windowS)), ONE);
   }
   const [row] = await sql`
     select array(select (w).window_s from unnest(windows) w) as kept from assay.limit_counters
@@ -95,7 +103,7 @@ t.test('a counter has eight windows at most, and keeps the longest, which rememb
   t.equal(row?.kept.length, 8);
   t.same(row?.kept.slice(0, 2), [79, 86_400], 'the asked one first');
   t.equal(
-    (await store.take(askOf(counter, makePolicy(100, 60)), ONE)).used,
+    (await store.leaseCredits(queryOf(counter, makePolicy(100, 60)), ONE)).used,
     30,
     'a forgotten window knows it all again',
   );
@@ -104,10 +112,10 @@ t.test('a counter has eight windows at most, and keeps the longest, which rememb
 t.test('a window that nobody asks about for longer than itself is dropped', async (t) => {
   const store = world.store();
   const counter = makeCounter();
-  await store.take(askOf(counter, makePolicy(100, 1)), ONE);
-  await store.take(askOf(counter, makePolicy(100, 60)), ONE);
+  await store.leaseCredits(queryOf(counter, makePolicy(100, 1)), ONE);
+  await store.leaseCredits(queryOf(counter, makePolicy(100, 60)), ONE);
   await new Promise((resolve) => setTimeout(resolve, 1_100));
-  await store.take(askOf(counter, makePolicy(100, 60)), ONE);
+  await store.leaseCredits(queryOf(counter, makePolicy(100, 60)), ONE);
   const [row] = await sql`
     select cardinality(windows) as windows from assay.limit_counters where organization_id = ${counter.organizationId}`;
   t.equal(row?.windows, 1);
@@ -119,25 +127,33 @@ t.test(
     const store = world.store({ maxCounters: 3 });
     const { organizationId, apiKeyId } = makeCounter();
     const user = (value: string) =>
-      askOf(makeCounter({ organizationId, apiKeyId, segment: 'user', value }), makePolicy(2));
-    for (const value of 'abc') t.equal((await store.take(user(value), ONE)).used, 1);
-    t.equal((await store.take(user('d'), ONE)).used, 1);
-    t.equal((await store.take(user('e'), ONE)).used, 2, 'with d');
-    t.equal((await store.take(user('f'), ONE)).granted, 0);
+      queryOf(makeCounter({ organizationId, apiKeyId, segment: 'user', value }), makePolicy(2));
+    for (const value of 'abc') t.equal((await store.leaseCredits(user(value), ONE)).used, 1);
+    t.equal((await store.leaseCredits(user('d'), ONE)).used, 1);
+    t.equal((await store.leaseCredits(user('e'), ONE)).used, 2, 'with d');
+    t.equal((await store.leaseCredits(user('f'), ONE)).granted, 0);
     t.equal((await store.peek(user('g'))).used, 2);
-    t.equal((await store.take(user('a'), ONE)).used, 2, 'who has a counter keeps it');
-    const global = askOf(makeCounter({ organizationId, apiKeyId }), makePolicy(2));
-    t.equal((await store.take(global, ONE)).used, 1, 'a key always has its own');
-    const other = askOf(makeCounter({ segment: 'user', value: 'd' }), makePolicy(2));
-    t.equal((await store.take(other, ONE)).used, 1, 'so has another organization');
+    t.equal((await store.leaseCredits(user('a'), ONE)).used, 2, 'who has a counter keeps it');
+    const global = queryOf(makeCounter({ organizationId, apiKeyId }), makePolicy(2));
+    t.equal((await store.leaseCredits(global, ONE)).used, 1, 'a key always has its own');
+    const other = queryOf(makeCounter({ segment: 'user', value: 'd' }), makePolicy(2));
+    t.equal((await store.leaseCredits(other, ONE)).used, 1, 'so has another organization');
 
     await sql`update assay.limit_counters set expires_at = now() - interval '1 second'
              where organization_id = ${organizationId} and value = 'b'`;
-    t.equal(await store.sweep(100), 1);
-    t.equal((await store.take(user('f'), ONE)).granted, 0, 'there is room, but f is counted elsewhere');
+    t.equal(await store.deleteExpired(100), 1);
+    t.equal(
+      (await store.leaseCredits(user('f'), ONE)).granted,
+      0,
+      'there is room, but f is counted elsewhere',
+    );
     await sql`update assay.limit_counters set expires_at = now() - interval '1 second'
              where organization_id = ${organizationId} and segment = '*'`;
-    t.equal((await store.take(user('f'), ONE)).used, 1, 'once nothing counts there any more, f has its own');
+    t.equal(
+      (await store.leaseCredits(user('f'), ONE)).used,
+      1,
+      'once nothing counts there any more, f has its own',
+    );
     const [row] =
       await sql`select counters from assay.limit_cardinality where organization_id = ${organizationId}`;
     t.equal(row?.counters, 3);
@@ -149,14 +165,18 @@ t.test('what has expired is deleted in small batches, by one gateway at a time',
   const { organizationId, apiKeyId } = makeCounter();
   for (let user = 0; user < 30; user += 1) {
     const counter = makeCounter({ organizationId, apiKeyId, segment: 'user', value: `user ${user}` });
-    await store.take(askOf(counter, makePolicy(5)), ONE);
+    await store.leaseCredits(queryOf(counter, makePolicy(5)), ONE);
   }
-  await store.sweep(100);
-  t.equal(await store.sweep(10), 0, 'nothing has');
+  await store.deleteExpired(100);
+  t.equal(await store.deleteExpired(10), 0, 'nothing has');
   await sql`update assay.limit_counters set expires_at = now() - interval '1 second'
              where organization_id = ${organizationId}`;
-  t.equal(await store.sweep(10), 10);
-  const swept = await Promise.all([store.sweep(100), store.sweep(100), store.sweep(100)]);
+  t.equal(await store.deleteExpired(10), 10);
+  const swept = await Promise.all([
+    store.deleteExpired(100),
+    store.deleteExpired(100),
+    store.deleteExpired(100),
+  ]);
   t.equal(Math.max(...swept), 20);
   t.equal(
     swept.reduce((sum, rows) => sum + rows),
@@ -169,24 +189,24 @@ t.test('what has expired is deleted in small batches, by one gateway at a time',
 
 t.test('gateways that were seen within ten seconds live', async (t) => {
   const store = world.store();
-  t.equal(await store.beat('one'), 1);
-  t.equal(await store.beat('two'), 2);
-  t.equal(await store.beat('one'), 2);
-  t.equal(await store.beat(null), 2, 'who is none only asks');
+  t.equal(await store.heartbeat('one'), 1);
+  t.equal(await store.heartbeat('two'), 2);
+  t.equal(await store.heartbeat('one'), 2);
+  t.equal(await store.heartbeat(null), 2, 'who is none only asks');
   await sql`update assay.limit_gateways set seen_at = now() - interval '11 seconds' where process_id = 'two'`;
-  t.equal(await store.beat('one'), 1);
-  await store.leave('one');
-  t.equal(await store.beat('three'), 1);
+  t.equal(await store.heartbeat('one'), 1);
+  await store.unregister('one');
+  t.equal(await store.heartbeat('three'), 1);
 });
 
 t.test('an organization sees its own counters, with the role of the API, and changes none', async (t) => {
   const store = world.store();
   const mine = makeCounter({ segment: 'user', value: 'ada\u0000\ud800' });
   const theirs = makeCounter();
-  await store.take(askOf(mine, makePolicy(10)), { need: 3, ahead: 0, shares: 2 });
-  await store.take(askOf(theirs, makePolicy(10)), ONE);
-  const cents = askOf(makeCounter({ ...mine, unit: 'cents' }), makePolicy(1_000, 60, 'cents'));
-  await store.hold(cents, holdWish('r', [400]));
+  await store.leaseCredits(queryOf(mine, makePolicy(10)), { need: 3, ahead: 0, shares: 2 });
+  await store.leaseCredits(queryOf(theirs, makePolicy(10)), ONE);
+  const cents = queryOf(makeCounter({ ...mine, unit: 'cents' }), makePolicy(1_000, 60, 'cents'));
+  await store.reserve(cents, holdRequest('r', [400]));
 
   const asApi = connectPostgres({
     url: world.url,

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Decision } from '#platform/limiter/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { tcpProxy } from '../../../support/tcp-proxy.ts';
-import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 const admitted = (decisions: readonly Decision[]) => decisions.filter(({ isAdmitted }) => isAdmitted).length;
@@ -14,7 +14,7 @@ async function behindProxy(t: Test, options: { gateways?: number; patienceMs?: n
   const onDegraded = () => {
     degraded += 1;
   };
-  const limiter = world.limiter(t, { url: proxy.url, onDegraded, patienceMs: 250, ...options });
+  const limiter = world.limiter(t, { url: proxy.url, onDegraded, storeTimeoutMs: 250, ...options });
   return { proxy, limiter, degraded: () => degraded };
 }
 type Test = Parameters<typeof limitsWorld>[0];
@@ -33,13 +33,13 @@ t.test('while the store is away a gateway goes by its share, and says so; then a
   t.match(decisions[0], { remaining: 48 });
   const refused = decisions.at(-1)!;
   t.ok(!refused.isAdmitted && refused.remaining === 0 && refused.retryAfterMs > 3_500_000);
-  t.ok(limiter.isAway());
+  t.ok(limiter.isDegraded());
   t.match(await limiter.peek(counter, policy), { isDegraded: true, isAdmitted: false });
   t.notOk(limiter.admit(counter, policy) instanceof Promise, 'nobody waits for a store that is away');
 
   await proxy.restore();
-  await waitFor('the store is back', async () => !limiter.isAway());
-  t.equal((await world.store().peek(askOf(counter, policy))).used, 50);
+  await waitFor('the store is back', async () => !limiter.isDegraded());
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, 50);
   t.match(await limiter.admit(counter, policy), { isAdmitted: true, isDegraded: false, remaining: 49 });
 });
 
@@ -55,11 +55,11 @@ t.test('a store that hangs keeps nobody waiting for longer than a moment', async
   const next = limiter.admit(makeCounter(), policy);
   t.notOk(next instanceof Promise, 'the next call does not wait at all');
   proxy.thaw();
-  await waitFor('the store is back', async () => !limiter.isAway());
+  await waitFor('the store is back', async () => !limiter.isDegraded());
   // The question that nobody waited for was answered after all: its credit is given back, and the admission counted.
   await waitFor(
     'it is counted once',
-    async () => (await world.store().peek(askOf(counter, policy))).used === 1,
+    async () => (await world.store().peek(queryOf(counter, policy))).used === 1,
   );
 });
 
@@ -71,7 +71,7 @@ t.test('the lease is spent before the share', async (t) => {
   await limiter.admit(counter, policy);
   await proxy.cut();
   await limiter.admit(makeCounter(), policy);
-  t.ok(limiter.isAway());
+  t.ok(limiter.isDegraded());
   t.match(await limiter.admit(counter, policy), { isAdmitted: true, isDegraded: false });
 });
 
@@ -108,15 +108,15 @@ t.test('costs are reserved by the share, and settled when the store is back', as
   away.settle(30);
   const last = await reserve(7);
   t.match(last, { isAdmitted: true, isDegraded: true }, 'now there is room');
-  t.equal(limiter.unsettled(), 2);
+  t.equal(limiter.unreportedCalls(), 2);
 
   await proxy.restore();
-  await waitFor('all is told', async () => !limiter.isAway() && limiter.unsettled() === 0);
-  t.equal((await world.store().peek(askOf(counter, policy))).used, 120 + 30 + 60 + 7);
+  await waitFor('all is told', async () => !limiter.isDegraded() && limiter.unreportedCalls() === 0);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, 120 + 30 + 60 + 7);
   awayAndOpen.settle(10);
   last.settle(null);
-  await waitFor('all is settled', async () => limiter.unsettled() === 0);
-  t.equal((await world.store().peek(askOf(counter, policy))).used, 120 + 30 + 10 + 7);
+  await waitFor('all is settled', async () => limiter.unreportedCalls() === 0);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, 120 + 30 + 10 + 7);
 });
 
 t.test('what the store cannot hold is no outage, and keeps nothing else waiting', async (t) => {
@@ -124,7 +124,7 @@ t.test('what the store cannot hold is no outage, and keeps nothing else waiting'
   const policy = makePolicy(1_000, 3_600);
   const impossible = makeCounter({ organizationId: 'no organization' });
   t.match(await limiter.admit(impossible, policy), { isAdmitted: true, isDegraded: true });
-  t.notOk(limiter.isAway());
+  t.notOk(limiter.isDegraded());
 
   const counter = makeCounter({ unit: 'cents' });
   const cents = makePolicy(1_000, 3_600, 'cents');
@@ -133,9 +133,9 @@ t.test('what the store cannot hold is no outage, and keeps nothing else waiting'
   const { settle } = await limiter.reserve(counter, cents, 500);
   lost.settle(5);
   settle(5);
-  await waitFor('one is settled, and one given up', async () => limiter.unsettled() === 0);
-  t.equal((await world.store().peek(askOf(counter, cents))).used, 5);
-  t.notOk(limiter.isAway());
+  await waitFor('one is settled, and one given up', async () => limiter.unreportedCalls() === 0);
+  t.equal((await world.store().peek(queryOf(counter, cents))).used, 5);
+  t.notOk(limiter.isDegraded());
 });
 
 t.test('a limiter that stops while the store is away does so in time', async (t) => {

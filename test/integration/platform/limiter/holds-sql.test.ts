@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { used, windowShape } from '#core/rate-limit/mod.ts';
-import type { HoldWish, Settlement } from '#platform/limiter/store.ts';
+import type { HoldRequest, Settlement } from '#platform/limiter/counter-store.ts';
 import { modelCounter } from './model-store.ts';
-import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 /** So long that nothing leaves it. */
@@ -15,7 +15,7 @@ const MISSED = ['x', 'y', 'z'];
 
 type Word = Omit<Settlement, 'organizationId'>;
 type Step =
-  | { kind: 'hold'; wish: Omit<HoldWish, 'reservationId'>; words: Word[] }
+  | { kind: 'hold'; wish: Omit<HoldRequest, 'reservationId'>; words: Word[] }
   | { kind: 'settle'; words: Word[] }
   | { kind: 'missed'; id: string; estimateNano: number };
 
@@ -25,7 +25,7 @@ const wordsOf = (minLength: number): fc.Arbitrary<Word[]> =>
     fc.record({
       reservationId: fc.constantFrom(...HELD, ...MISSED),
       costNano: fc.nat(4_000),
-      turn: fc.integer({ min: 1, max: 4 }),
+      revision: fc.integer({ min: 1, max: 4 }),
       isOpen: fc.boolean(),
     }),
     { minLength, maxLength: 4, selector: ({ reservationId }) => reservationId },
@@ -37,8 +37,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       kind: fc.constant('hold' as const),
       wish: fc.record({
         estimatesNano: fc.array(amount, { maxLength: 4 }),
-        aheadNano: fc.nat(5_000),
-        smallestNano: fc.nat(2_000),
+        prefetchNano: fc.nat(5_000),
+        minPrefetchNano: fc.nat(2_000),
         shares: fc.integer({ min: 1, max: 6 }),
       }),
       words: wordsOf(0),
@@ -70,16 +70,20 @@ t.test('the database reserves and settles as the model does', async () => {
       async (quota, steps) => {
         const counter = makeCounter({ unit: 'cents' });
         const { organizationId } = counter;
-        const ask = askOf(counter, makePolicy(quota, WINDOW_S, 'cents'));
+        const ask = queryOf(counter, makePolicy(quota, WINDOW_S, 'cents'));
         const model = modelCounter(windowShape(WINDOW_S), quota);
         const ids = [...HELD];
         for (const step of steps) {
           if (step.kind === 'hold') {
             const wish = { ...step.wish, reservationId: ids.shift() ?? randomUUID() };
             const told = step.words.map((word) => ({ ...word, organizationId }));
-            const { granted, aheadNano, used } = await store.hold(ask, wish, told);
-            const expected = model.hold(wish, 0, told);
-            if (granted !== expected.granted || aheadNano !== expected.aheadNano || used !== expected.used)
+            const { granted, prefetchedNano, used } = await store.reserve(ask, wish, told);
+            const expected = model.reserve(wish, 0, told);
+            if (
+              granted !== expected.granted ||
+              prefetchedNano !== expected.prefetchedNano ||
+              used !== expected.used
+            )
               return false;
           } else if (step.kind === 'settle') {
             const words = step.words.map((word) => ({ ...word, organizationId }));
@@ -87,8 +91,8 @@ t.test('the database reserves and settles as the model does', async () => {
             model.settle(words, 0);
           } else {
             const missed = [{ reservationId: step.id, estimateNano: step.estimateNano, ageMs: 0 }];
-            await store.reserveMissed(ask, missed);
-            model.reserveMissed(missed, 0);
+            await store.reserveDegraded(ask, missed);
+            model.reserveDegraded(missed, 0);
           }
           if ((await store.peek(ask)).used !== used(model.window, 0)) return false;
         }

@@ -3,7 +3,7 @@ import t from 'tap';
 import { logPolicy } from '#core/rate-limit/mod.ts';
 import type { Decision } from '#platform/limiter/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { askOf, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 const admitted = (decisions: readonly Decision[]) => decisions.filter(({ isAdmitted }) => isAdmitted).length;
@@ -73,7 +73,7 @@ t.test('inside a lease a decision is made at once', async (t) => {
   t.ok(atOnce > 4_500, `${atOnce} of 5,000`);
   await limiter.stop(1_000);
   t.equal(
-    (await world.store().peek(askOf(counter, policy))).used,
+    (await world.store().peek(queryOf(counter, policy))).used,
     5_000,
     'credit that was not spent is given back',
   );
@@ -87,7 +87,7 @@ t.test('credit that its process does not use goes to others', async (t) => {
   t.equal(admitted(decisions), 100);
   await limiter.admit(counter, policy);
   const store = world.store();
-  const used = async () => (await store.peek(askOf(counter, policy))).used;
+  const used = async () => (await store.peek(queryOf(counter, policy))).used;
   t.ok((await used()) > 101, 'it took ahead of need');
   await waitFor('it is given back', async () => (await used()) === 101);
 });

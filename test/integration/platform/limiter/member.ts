@@ -80,7 +80,7 @@ async function run(task: MemberTask): Promise<void> {
     sql,
     clock,
     log: createLogger({ role: 'member', level: 'warn' }),
-    patienceMs: PATIENCE_MS,
+    storeTimeoutMs: PATIENCE_MS,
     onDegraded: () => {
       degraded += 1;
       note(WITHOUT_STORE, 0, 0, 0);

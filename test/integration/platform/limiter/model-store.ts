@@ -13,15 +13,20 @@ import {
   type Window,
   type WindowShape,
 } from '#core/rate-limit/mod.ts';
-import type { HoldAnswer, HoldWish, Missed, Settlement } from '#platform/limiter/store.ts';
+import type {
+  DegradedReservation,
+  HoldGrant,
+  HoldRequest,
+  Settlement,
+} from '#platform/limiter/counter-store.ts';
 
-export type ModelReservation = { atMs: number; reserved: number; settled: number | null; turn: number };
+export type ModelReservation = { atMs: number; reserved: number; settled: number | null; revision: number };
 
 export type ModelCounter = {
   readonly window: Window;
   readonly reservations: Map<string, ModelReservation>;
-  hold(wish: HoldWish, nowMs: number, told?: readonly Settlement[]): HoldAnswer;
-  reserveMissed(missed: readonly Missed[], nowMs: number): void;
+  reserve(wish: HoldRequest, nowMs: number, told?: readonly Settlement[]): HoldGrant;
+  reserveDegraded(missed: readonly DegradedReservation[], nowMs: number): void;
   settle(settlements: readonly Settlement[], nowMs: number): void;
 };
 
@@ -32,17 +37,18 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
 
   function reserve(id: string, atMs: number, amount: number): void {
     if (reservations.has(id)) return;
-    reservations.set(id, { atMs, reserved: amount, settled: null, turn: 0 });
+    reservations.set(id, { atMs, reserved: amount, settled: null, revision: 0 });
     correct(window, atMs, amount);
   }
 
   function settle(settlements: readonly Settlement[], nowMs: number): void {
     used(window, nowMs);
-    for (const { reservationId, costNano, turn, isOpen } of settlements) {
+    for (const { reservationId, costNano, revision, isOpen } of settlements) {
       const reservation = reservations.get(reservationId);
-      if (reservation === undefined || reservation.settled !== null || reservation.turn >= turn) continue;
+      if (reservation === undefined || reservation.settled !== null || reservation.revision >= revision)
+        continue;
       correct(window, reservation.atMs, costNano - reservation.reserved);
-      reservation.turn = turn;
+      reservation.revision = revision;
       reservation.reserved = costNano;
       if (!isOpen) reservation.settled = costNano;
     }
@@ -51,7 +57,7 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
   return {
     window,
     reservations,
-    hold({ reservationId, estimatesNano, aheadNano, smallestNano, shares }, nowMs, told = []) {
+    reserve({ reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares }, nowMs, told = []) {
       settle(told, nowMs);
       let left = quota - used(window, nowMs);
       let granted = 0;
@@ -62,8 +68,8 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
         reserved += estimate;
         granted += 1;
       }
-      const share = Math.min(aheadNano, Math.floor(Math.max(0, left) / shares));
-      const ahead = share < smallestNano ? 0 : share;
+      const share = Math.min(prefetchNano, Math.floor(Math.max(0, left) / shares));
+      const ahead = share < minPrefetchNano ? 0 : share;
       charge(window, nowMs, 0);
       if (granted > 0 || ahead > 0) reserve(reservationId, nowMs, reserved + ahead);
       const now = used(window, nowMs);
@@ -71,14 +77,14 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
         key: Buffer.alloc(16),
         atMs: nowMs,
         granted,
-        aheadNano: ahead,
+        prefetchedNano: ahead,
         used: now,
-        lifeMs: (window.newest + 1) * shape.widthMs - nowMs - 1,
+        spendableMs: (window.newest + 1) * shape.widthMs - nowMs - 1,
         resetMs: resetAfterMs(window, nowMs),
         retryMs: now < quota ? 0 : freeAfterMs(window, nowMs, quota - 1),
       };
     },
-    reserveMissed(missed, nowMs) {
+    reserveDegraded(missed, nowMs) {
       used(window, nowMs);
       for (const { reservationId, estimateNano, ageMs } of missed) {
         reserve(reservationId, nowMs - ageMs, estimateNano);

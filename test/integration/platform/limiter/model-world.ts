@@ -84,16 +84,16 @@ export function modelWorld(
     let isAlive = true;
     const send = line(() => isAlive);
     const store = {
-      hold: (
+      reserve: (
         _: unknown,
-        wish: Parameters<ModelCounter['hold']>[0],
+        wish: Parameters<ModelCounter['reserve']>[0],
         told: Parameters<ModelCounter['settle']>[0] = [],
-      ) => send(() => counter.hold(wish, now, told)),
-      reserveMissed: (_: unknown, missed: Parameters<ModelCounter['reserveMissed']>[0]) => {
+      ) => send(() => counter.reserve(wish, now, told)),
+      reserveDegraded: (_: unknown, missed: Parameters<ModelCounter['reserveDegraded']>[0]) => {
         const sentMs = now;
         // A statement says how old a call was when it was sent.
         return send(() =>
-          counter.reserveMissed(
+          counter.reserveDegraded(
             missed.map((call) => ({ ...call, ageMs: call.ageMs + now - sentMs })),
             now,
           ),
@@ -104,9 +104,9 @@ export function modelWorld(
     const availability = createAvailability({
       clock,
       log,
-      patienceMs: 250,
+      timeoutMs: 250,
       probe: () => send(() => null),
-      onReturn: () => settlements.flush(),
+      onRecovery: () => settlements.flush(),
     });
     const settlements: Settlements = createSettlements({ clock, log, store, availability });
     const reservations = createReservations({
@@ -115,8 +115,8 @@ export function modelWorld(
       availability,
       settlements,
       gateways: () => gateways,
-      takesAhead: true,
-      patienceMs: 250,
+      prefetches: true,
+      timeoutMs: 250,
       onDegraded: () => {},
     });
     const account: Account = createAccounts().of(limit.counter, limit.policy);
@@ -157,7 +157,7 @@ export function modelWorld(
         tidying.delete(tidy);
         availability.stop();
       },
-      unsettled: settlements.waiting,
+      unsettled: settlements.unreportedCalls,
     };
   }
 

@@ -1,15 +1,15 @@
 import t from 'tap';
 import { readUsage } from '#platform/limiter/mod.ts';
-import { askOf, holdWish, limitsWorld, makeCounter, makePolicy } from './world.ts';
+import { holdRequest, limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
 const { sql } = world;
 /** All calls of a reservation have ended. */
-const settled = (organizationId: string, reservationId: string, costNano: number, turn = 1) => ({
+const settled = (organizationId: string, reservationId: string, costNano: number, revision = 1) => ({
   organizationId,
   reservationId,
   costNano,
-  turn,
+  revision,
   isOpen: false,
 });
 
@@ -17,33 +17,45 @@ t.test('calls are admitted while less than the quota is settled or reserved', as
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
-  const first = await store.hold(ask, holdWish('a', [5_000]));
+  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  const first = await store.reserve(ask, holdRequest('a', [5_000]));
   t.equal(first.granted, 1, 'the first call of a window always passes');
   t.equal(first.used, 5_000);
-  t.match(await store.hold(ask, holdWish('b', [1, 1])), { granted: 0, used: 5_000 });
+  t.match(await store.reserve(ask, holdRequest('b', [1, 1])), { granted: 0, used: 5_000 });
   await store.settle([settled(organizationId, 'a', 300)]);
-  const next = await store.hold(ask, holdWish('c', [600, 600, 600]));
+  const next = await store.reserve(ask, holdRequest('c', [600, 600, 600]));
   t.equal(next.granted, 2, 'the second is admitted by the 100 that are left, the third is not');
   t.equal(next.used, 1_500);
-  t.equal((await store.hold(ask, holdWish('d', [0]))).granted, 0, 'nor is a call that costs nothing');
+  t.equal((await store.reserve(ask, holdRequest('d', [0]))).granted, 0, 'nor is a call that costs nothing');
 });
 
 t.test('money for calls to come is a share of what is left, or nothing', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
-  const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
-  const ahead = { aheadNano: 300, smallestNano: 100, shares: 2 };
-  const first = await store.hold(ask, holdWish('a', [100, 100], ahead));
-  t.match(first, { granted: 2, aheadNano: 300, used: 500 });
-  t.ok(first.lifeMs >= 0 && first.lifeMs < 1_000, 'to be spent within the sub-bucket');
-  t.match(await store.hold(ask, holdWish('b', [], ahead)), { granted: 0, aheadNano: 250, used: 750 });
-  t.match(await store.hold(ask, holdWish('c', [100], ahead)), { granted: 1, aheadNano: 0, used: 850 });
-  t.match(await store.hold(ask, holdWish('d', [], ahead)), { aheadNano: 0, used: 850 });
-  t.match(await store.hold(ask, holdWish('e', [200], ahead)), { granted: 1, aheadNano: 0, used: 1_050 });
-  t.match(await store.hold(ask, holdWish('f', [1], { ...ahead, smallestNano: 0 })), {
+  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  const prefetch = { prefetchNano: 300, minPrefetchNano: 100, shares: 2 };
+  const first = await store.reserve(ask, holdRequest('a', [100, 100], prefetch));
+  t.match(first, { granted: 2, prefetchedNano: 300, used: 500 });
+  t.ok(first.spendableMs >= 0 && first.spendableMs < 1_000, 'to be spent within the sub-bucket');
+  t.match(await store.reserve(ask, holdRequest('b', [], prefetch)), {
     granted: 0,
-    aheadNano: 0,
+    prefetchedNano: 250,
+    used: 750,
+  });
+  t.match(await store.reserve(ask, holdRequest('c', [100], prefetch)), {
+    granted: 1,
+    prefetchedNano: 0,
+    used: 850,
+  });
+  t.match(await store.reserve(ask, holdRequest('d', [], prefetch)), { prefetchedNano: 0, used: 850 });
+  t.match(await store.reserve(ask, holdRequest('e', [200], prefetch)), {
+    granted: 1,
+    prefetchedNano: 0,
+    used: 1_050,
+  });
+  t.match(await store.reserve(ask, holdRequest('f', [1], { ...prefetch, minPrefetchNano: 0 })), {
+    granted: 0,
+    prefetchedNano: 0,
     used: 1_050,
   });
   const rows = await sql`
@@ -65,10 +77,10 @@ t.test('a reservation is what its latest word says, in whatever order they come'
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = askOf(counter, makePolicy(10_000, 60, 'cents'));
-  await store.hold(ask, holdWish('a', [100, 100], { aheadNano: 600 }));
-  const say = async (costNano: number, turn: number, isOpen: boolean) => {
-    await store.settle([{ organizationId, reservationId: 'a', costNano, turn, isOpen }]);
+  const ask = queryOf(counter, makePolicy(10_000, 60, 'cents'));
+  await store.reserve(ask, holdRequest('a', [100, 100], { prefetchNano: 600 }));
+  const say = async (costNano: number, revision: number, isOpen: boolean) => {
+    await store.settle([{ organizationId, reservationId: 'a', costNano, revision, isOpen }]);
     const [usage] = await readUsage(sql, organizationId, 10);
     return [usage?.used, usage?.reserved];
   };
@@ -83,10 +95,10 @@ t.test('a reservation is what its latest word says, in whatever order they come'
 t.test('an unknown reservation can be spoken of before it is there', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
-  const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
+  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
   const word = settled(counter.organizationId, 'late', 0);
   await store.settle([word]);
-  await store.hold(ask, holdWish('late', [70]));
+  await store.reserve(ask, holdRequest('late', [70]));
   t.equal((await store.peek(ask)).used, 70);
   await store.settle([word]);
   t.equal((await store.peek(ask)).used, 0);
@@ -96,8 +108,8 @@ t.test('gateways of the release before can still reserve and settle', async (t) 
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
-  await store.reserveMissed(ask, [
+  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  await store.reserveDegraded(ask, [
     { reservationId: 'a', estimateNano: 100, ageMs: 0 },
     { reservationId: 'b', estimateNano: 200, ageMs: 0 },
   ]);
@@ -112,17 +124,17 @@ t.test('a call that the store missed counts once, and so does its settlement', a
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
+  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
   const used = async () => (await store.peek(ask)).used;
   const missed = [{ reservationId: 'a', estimateNano: 900, ageMs: 5 }];
-  await store.hold(ask, holdWish('full', [1_000]));
-  await store.reserveMissed(ask, missed);
-  await store.reserveMissed(ask, missed);
+  await store.reserve(ask, holdRequest('full', [1_000]));
+  await store.reserveDegraded(ask, missed);
+  await store.reserveDegraded(ask, missed);
   t.equal(await used(), 1_900, 'whatever the quota');
   await Promise.all(Array.from({ length: 20 }, () => store.settle([settled(organizationId, 'a', 250)])));
   await store.settle([settled(organizationId, 'a', 700, 2), settled(organizationId, 'unknown', 3)]);
   t.equal(await used(), 1_250);
-  await store.reserveMissed(ask, missed);
+  await store.reserveDegraded(ask, missed);
   t.equal(await used(), 1_250, 'nor does it come back');
 });
 
@@ -130,28 +142,29 @@ t.test('the id of another organization is another reservation', async (t) => {
   const store = world.store();
   const [mine, theirs] = [makeCounter({ unit: 'cents' }), makeCounter({ unit: 'cents' })];
   const policy = makePolicy(1_000, 60, 'cents');
-  for (const counter of [mine, theirs]) await store.hold(askOf(counter, policy), holdWish('same', [10]));
+  for (const counter of [mine, theirs])
+    await store.reserve(queryOf(counter, policy), holdRequest('same', [10]));
   await store.settle([settled(theirs.organizationId, 'same', 90)]);
-  t.equal((await store.peek(askOf(mine, policy))).used, 10);
-  t.equal((await store.peek(askOf(theirs, policy))).used, 90);
+  t.equal((await store.peek(queryOf(mine, policy))).used, 10);
+  t.equal((await store.peek(queryOf(theirs, policy))).used, 90);
 });
 
 t.test(
   'a reservation that nobody settles stays charged, is open no longer, and can still be corrected',
   async (t) => {
-    const store = world.store({ openMs: 50 });
+    const store = world.store({ reservationTtlMs: 50 });
     const counter = makeCounter({ unit: 'cents' });
     const { organizationId } = counter;
-    const ask = askOf(counter, makePolicy(1_000, 60, 'cents'));
-    await store.hold(ask, holdWish('late', [600]));
+    const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+    await store.reserve(ask, holdRequest('late', [600]));
     t.match(await readUsage(sql, organizationId, 10), [{ used: 600, reserved: 600 }]);
     await new Promise((resolve) => setTimeout(resolve, 60));
     t.match(await readUsage(sql, organizationId, 10), [{ used: 600, reserved: 0 }]);
-    await store.sweep(100);
+    await store.deleteExpired(100);
     await store.settle([settled(organizationId, 'late', 40)]);
     t.match(await readUsage(sql, organizationId, 10), [{ used: 40, reserved: 0 }]);
     await sql`update assay.limit_reservations set kept_until = now()`;
-    await store.sweep(1_000);
+    await store.deleteExpired(1_000);
     t.same(await sql`select 1 from assay.limit_reservations`, [], 'later it is gone');
   },
 );
@@ -161,13 +174,13 @@ t.test('settlements of many counters and many at once add up', async (t) => {
   const policy = makePolicy(1_000_000_000, 3_600, 'cents');
   const { organizationId, apiKeyId } = makeCounter();
   const asks = Array.from({ length: 5 }, (_, user) =>
-    askOf(
+    queryOf(
       makeCounter({ organizationId, apiKeyId, unit: 'cents', segment: 'user', value: `${user}` }),
       policy,
     ),
   );
   const ids = Array.from({ length: 400 }, (_, id) => `${id}`);
-  await Promise.all(ids.map((id, place) => store.hold(asks[place % 5]!, holdWish(id, [1_000]))));
+  await Promise.all(ids.map((id, place) => store.reserve(asks[place % 5]!, holdRequest(id, [1_000]))));
   // Each is settled twice, by statements that hold all counters and meet in different orders.
   const halves = [ids, [...ids].reverse(), ids.filter((_, place) => place % 2 === 0)];
   await Promise.all(

@@ -20,7 +20,7 @@ const limiter = createLimiter({
   sql,
   clock: systemClock,
   log: createLogger({ role: 'spender', level: 'warn' }),
-  patienceMs: 10_000,
+  storeTimeoutMs: 10_000,
 });
 
 async function call(): Promise<void> {

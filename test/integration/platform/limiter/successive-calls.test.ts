@@ -74,7 +74,7 @@ t.test(
     const { settle } = await limiter.reserve(counter, policy, ESTIMATE);
     settle(COST);
     t.match(await limiter.peek(counter, policy), { remaining: 3_000 - COST });
-    while (limiter.unsettled() > 0) {
+    while (limiter.unreportedCalls() > 0) {
       t.match(await limiter.peek(counter, policy), { remaining: 3_000 - COST });
       await new Promise(setImmediate);
     }

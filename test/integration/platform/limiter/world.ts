@@ -4,6 +4,13 @@ import type { Test } from 'tap';
 import { windowShape } from '#core/rate-limit/mod.ts';
 import { counterKey } from '#platform/limiter/counter-key.ts';
 import {
+  type CounterQuery,
+  type CounterStore,
+  type CounterStoreOptions,
+  createCounterStore,
+  type HoldRequest,
+} from '#platform/limiter/counter-store.ts';
+import {
   type Counter,
   createLimiter,
   type Limiter,
@@ -11,13 +18,6 @@ import {
   type Policy,
   type Unit,
 } from '#platform/limiter/mod.ts';
-import {
-  createLimitStore,
-  type HoldWish,
-  type LimitStore,
-  type LimitStoreOptions,
-  type StoreAsk,
-} from '#platform/limiter/store.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -25,7 +25,7 @@ import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
 
 export type World = TestDatabase & {
   /** The database's functions, without a limiter. */
-  store(options?: Partial<LimitStoreOptions>): LimitStore;
+  store(options?: Partial<CounterStoreOptions>): CounterStore;
   /**
    * A limiter with a pool of its own, as a gateway has it; stopped with the test. It waits for the store as long as a
    * machine may stand still, or it would admit by its own share; tests of a store that is away say how long.
@@ -52,14 +52,15 @@ export async function limitsWorld(t: Test): Promise<World> {
   return {
     ...database,
     connect,
-    store: (options = {}) => createLimitStore(database.sql, { maxCounters: 100, openMs: 60_000, ...options }),
+    store: (options = {}) =>
+      createCounterStore(database.sql, { maxCounters: 100, reservationTtlMs: 60_000, ...options }),
     limiter(t, { url, ...options } = {}) {
       const sql = connect(t, url);
       const limiter = createLimiter({
         sql,
         clock: systemClock,
         log: silent,
-        patienceMs: PATIENCE_MS,
+        storeTimeoutMs: PATIENCE_MS,
         ...options,
       });
       t.teardown(() => limiter.stop(2_000));
@@ -84,15 +85,15 @@ export function makePolicy(quota: number, windowS = 60, unit: Unit = 'request'):
   return { text: `${quota};w=${windowS};u=${unit}`, unit, quota, windowS, segment: null };
 }
 
-export function askOf(counter: Counter, policy: Policy): StoreAsk {
+export function queryOf(counter: Counter, policy: Policy): CounterQuery {
   return { counter, key: counterKey(counter), policy, shape: windowShape(policy.windowS) };
 }
 
 /** For calls of these estimates, and none to come. */
-export function holdWish(
+export function holdRequest(
   reservationId: string,
   estimatesNano: readonly number[],
-  ahead: Partial<HoldWish> = {},
-): HoldWish {
-  return { reservationId, estimatesNano, aheadNano: 0, smallestNano: 0, shares: 2, ...ahead };
+  ahead: Partial<HoldRequest> = {},
+): HoldRequest {
+  return { reservationId, estimatesNano, prefetchNano: 0, minPrefetchNano: 0, shares: 2, ...ahead };
 }

@@ -13,7 +13,7 @@ const LONE_HORIZON_MS = 1_000;
  * number of gateways, so that near the quota everyone goes one by one.
  * @param demand asks a second, as measured
  */
-export function aheadOf(demand: number, gateways: number, widthMs: number): number {
+export function prefetchSize(demand: number, gateways: number, widthMs: number): number {
   const horizonMs = Math.min(widthMs, gateways > 1 ? SHARED_HORIZON_MS : LONE_HORIZON_MS);
   return Math.floor((demand * horizonMs) / 1000);
 }

@@ -1,13 +1,15 @@
 /** Asks the store about an account, one round trip at a time: who comes while it is being asked has the next turn. */
 import type { Account } from './account.ts';
 
-export type Turns<Ask> = {
+export type RoundTrips<Ask> = {
   /** Puts an ask in the queue of its account; none: nobody waits, but the store is to be asked. */
-  ask(account: Account, ask?: Ask): void;
+  enqueue(account: Account, ask?: Ask): void;
 };
 
 /** @param take serves the asks that it takes out of the queue, and may put some back; never rejects */
-export function createTurns<Ask>(take: (account: Account, asks: Ask[]) => Promise<void>): Turns<Ask> {
+export function createRoundTrips<Ask>(
+  take: (account: Account, asks: Ask[]) => Promise<void>,
+): RoundTrips<Ask> {
   /** Who waits for an account; there while the store is being asked. */
   const waiting = new Map<Account, Ask[]>();
 
@@ -18,7 +20,7 @@ export function createTurns<Ask>(take: (account: Account, asks: Ask[]) => Promis
   }
 
   return {
-    ask(account, ask) {
+    enqueue(account, ask) {
       const queue = waiting.get(account);
       if (queue !== undefined) {
         if (ask !== undefined) queue.push(ask);

@@ -2,15 +2,15 @@
 
 import type { WindowShape } from '#core/rate-limit/mod.ts';
 import type { Sql } from '../postgres/mod.ts';
-import { shownValue } from './counter-key.ts';
+import { displayValue } from './counter-key.ts';
 import type { Counter, Policy } from './types.ts';
 import { within } from './within.ts';
 
 /** A counter and the window that it is asked by, as the functions take them. */
-export type StoreAsk = { counter: Counter; key: Buffer; policy: Policy; shape: WindowShape };
+export type CounterQuery = { counter: Counter; key: Buffer; policy: Policy; shape: WindowShape };
 
 /** What a counter says. Durations are counted from `atMs`, a time on the counter's own clock. */
-export type StoreAnswer = {
+export type CounterSnapshot = {
   /** Who was charged: the counter, or the one that takes those for whom there is no room. */
   key: Buffer;
   atMs: number;
@@ -18,29 +18,29 @@ export type StoreAnswer = {
   /** With what is granted. */
   used: number;
   /** How long what is granted may be spent. */
-  lifeMs: number;
+  spendableMs: number;
   resetMs: number;
   retryMs: number;
 };
 
 /** Credit that was granted and not spent. */
-export type Unspent = { organizationId: string; key: Buffer; atMs: number; amount: number };
+export type UnusedCredits = { organizationId: string; key: Buffer; atMs: number; amount: number };
 
 /** What a hold is to be for: calls that wait, in order, and further ones. Amounts are nano-dollars. */
-export type HoldWish = {
+export type HoldRequest = {
   /** Unique in the organization. */
   reservationId: string;
   estimatesNano: readonly number[];
   /** For further calls at most so much and one share of `shares` of what is left; nothing rather than less than `smallest`. */
-  aheadNano: number;
-  smallestNano: number;
+  prefetchNano: number;
+  minPrefetchNano: number;
   shares: number;
 };
 /** Of the calls that wait `granted` were admitted, the first ones. */
-export type HoldAnswer = StoreAnswer & { aheadNano: number };
+export type HoldGrant = CounterSnapshot & { prefetchedNano: number };
 
 /** A call that was admitted so long ago, while the store was away. */
-export type Missed = { reservationId: string; estimateNano: number; ageMs: number };
+export type DegradedReservation = { reservationId: string; estimateNano: number; ageMs: number };
 
 /** What a reservation is now. */
 export type Settlement = {
@@ -49,40 +49,40 @@ export type Settlement = {
   /** What its calls cost, and of those under way the estimates. */
   costNano: number;
   /** The store ignores what it hears after a word of a later turn. */
-  turn: number;
+  revision: number;
   /** Calls are under way. */
   isOpen: boolean;
 };
 
-export type LimitStore = {
+export type CounterStore = {
   /** Grants `need`, and ahead of need at most `ahead` and one share of `shares` of what is left. */
-  take(
-    ask: StoreAsk,
+  leaseCredits(
+    ask: CounterQuery,
     want: { need: number; ahead: number; shares: number },
-    back?: Unspent,
-  ): Promise<StoreAnswer>;
-  giveBack(unspent: readonly Unspent[]): Promise<void>;
+    back?: UnusedCredits,
+  ): Promise<CounterSnapshot>;
+  returnCredits(unspent: readonly UnusedCredits[]): Promise<void>;
   /** Counts what was admitted while the store was away. */
-  count(ask: StoreAsk, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
+  countDegraded(ask: CounterQuery, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
   /** Hears first what there is to tell of this counter; of reservations of others it hears nothing. */
-  hold(ask: StoreAsk, wish: HoldWish, told?: readonly Settlement[]): Promise<HoldAnswer>;
+  reserve(ask: CounterQuery, wish: HoldRequest, told?: readonly Settlement[]): Promise<HoldGrant>;
   /** Reserves for calls whatever the quota; what is there already counts once. */
-  reserveMissed(ask: StoreAsk, missed: readonly Missed[]): Promise<void>;
+  reserveDegraded(ask: CounterQuery, missed: readonly DegradedReservation[]): Promise<void>;
   /** Each reservation once. */
   settle(settlements: readonly Settlement[]): Promise<void>;
-  peek(ask: StoreAsk): Promise<StoreAnswer>;
+  peek(ask: CounterQuery): Promise<CounterSnapshot>;
   /** Says that this gateway lives, null: only asks; returns how many do. */
-  beat(processId: string | null): Promise<number>;
-  leave(processId: string): Promise<void>;
+  heartbeat(processId: string | null): Promise<number>;
+  unregister(processId: string): Promise<void>;
   /** Deletes up to `most` of what expired; returns how much that was. */
-  sweep(most: number): Promise<number>;
+  deleteExpired(most: number): Promise<number>;
 };
 
-export type LimitStoreOptions = {
+export type CounterStoreOptions = {
   /** Counters of values in an organization; those beyond are counted together. 700 bytes each. */
   maxCounters: number;
   /** How long a reservation is open; then it stays charged until it is settled. */
-  openMs: number;
+  reservationTtlMs: number;
 };
 
 type AnswerRow = {
@@ -95,32 +95,35 @@ type AnswerRow = {
   retry_ms: string;
 };
 
-function toAnswer([row]: readonly AnswerRow[]): StoreAnswer {
+function toAnswer([row]: readonly AnswerRow[]): CounterSnapshot {
   if (row === undefined) throw new Error('a function of the counters returned no row');
   return {
     key: row.counter_key,
     atMs: Number(row.at_ms),
     granted: Number(row.granted),
     used: Number(row.used),
-    lifeMs: Number(row.life_ms),
+    spendableMs: Number(row.life_ms),
     resetMs: Number(row.reset_ms),
     retryMs: Number(row.retry_ms),
   };
 }
 
 /** The counters of a database. */
-export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOptions): LimitStore {
-  const row = ({ counter, key, policy, shape }: StoreAsk) => sql`row(
+export function createCounterStore(
+  sql: Sql,
+  { maxCounters, reservationTtlMs }: CounterStoreOptions,
+): CounterStore {
+  const row = ({ counter, key, policy, shape }: CounterQuery) => sql`row(
     ${counter.organizationId}::uuid, ${key}::bytea, ${counter.apiKeyId}::uuid, ${counter.unit}::text,
-    ${counter.segment}::text, ${shownValue(counter.value)}::text, ${maxCounters}::int, ${policy.windowS}::int,
+    ${counter.segment}::text, ${displayValue(counter.value)}::text, ${maxCounters}::int, ${policy.windowS}::int,
     ${shape.widthMs}::int, ${shape.depth}::int, ${policy.quota}::bigint)::assay.limit_ask`;
   const words = (settlements: readonly Settlement[]) => sql`
     ${settlements.map(({ reservationId }) => reservationId)}::text[],
-    ${settlements.map(({ costNano }) => costNano)}::bigint[], ${settlements.map(({ turn }) => turn)}::int[],
+    ${settlements.map(({ costNano }) => costNano)}::bigint[], ${settlements.map(({ revision }) => revision)}::int[],
     ${settlements.map(({ isOpen }) => Number(isOpen))}::int[]::bool[]`;
 
   return {
-    async take(ask, { need, ahead, shares }, back) {
+    async leaseCredits(ask, { need, ahead, shares }, back) {
       return toAnswer(
         await sql<AnswerRow[]>`
           select * from assay.limit_take(
@@ -128,29 +131,29 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
             ${back?.key ?? null}, ${back?.atMs ?? null}, ${back?.amount ?? null})`,
       );
     },
-    async giveBack(unspent) {
+    async returnCredits(unspent) {
       await soon(sql`select assay.limit_give_back(
         ${unspent.map(({ organizationId }) => organizationId)}::uuid[],
         ${unspent.map(({ key }) => key.toString('hex'))}::text[],
         ${unspent.map(({ atMs }) => atMs)}::bigint[], ${unspent.map(({ amount }) => amount)}::bigint[])`);
     },
-    async count(ask, amounts) {
+    async countDegraded(ask, amounts) {
       await soon(sql`select assay.limit_count(
         ${row(ask)}, ${amounts.map(({ ageMs }) => ageMs)}::bigint[],
         ${amounts.map(({ amount }) => amount)}::bigint[])`);
     },
-    async hold(ask, { reservationId, estimatesNano, aheadNano, smallestNano, shares }, told = []) {
+    async reserve(ask, { reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares }, told = []) {
       const rows = await sql<(AnswerRow & { ahead: string })[]>`
         select (h.counter).*, h.ahead from assay.limit_hold(
-          ${row(ask)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${aheadNano}, ${smallestNano}, ${shares},
-          ${openMs}, ${words(told)}) h`;
-      return { ...toAnswer(rows), aheadNano: Number(rows[0]?.ahead) };
+          ${row(ask)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${prefetchNano}, ${minPrefetchNano}, ${shares},
+          ${reservationTtlMs}, ${words(told)}) h`;
+      return { ...toAnswer(rows), prefetchedNano: Number(rows[0]?.ahead) };
     },
-    async reserveMissed(ask, missed) {
+    async reserveDegraded(ask, missed) {
       await soon(sql`select from assay.limit_reserve(
         ${row(ask)}, ${missed.map(({ reservationId }) => reservationId)}::text[],
         ${missed.map(({ estimateNano }) => estimateNano)}::bigint[],
-        ${missed.map(({ ageMs }) => ageMs)}::bigint[], true, ${openMs})`);
+        ${missed.map(({ ageMs }) => ageMs)}::bigint[], true, ${reservationTtlMs})`);
     },
     async settle(settlements) {
       await soon(sql`select assay.limit_settle(
@@ -159,7 +162,7 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
     async peek(ask) {
       return toAnswer(await sql<AnswerRow[]>`select * from assay.limit_peek(${row(ask)})`);
     },
-    async beat(processId) {
+    async heartbeat(processId) {
       const [beat] = await soon(
         processId === null
           ? sql<{ gateways: number }[]>`
@@ -169,10 +172,10 @@ export function createLimitStore(sql: Sql, { maxCounters, openMs }: LimitStoreOp
       );
       return beat?.gateways ?? 1;
     },
-    async leave(processId) {
+    async unregister(processId) {
       await soon(sql`delete from assay.limit_gateways where process_id = ${processId}`);
     },
-    async sweep(most) {
+    async deleteExpired(most) {
       const [swept] = await soon(sql<{ rows: string }[]>`select assay.limit_sweep(${most}) as rows`);
       return Number(swept?.rows ?? 0);
     },

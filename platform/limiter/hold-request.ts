@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { aheadOf } from '#core/rate-limit/mod.ts';
-import { type Account, demand, inHand } from './account.ts';
-import type { HoldWish } from './store.ts';
+import { prefetchSize } from '#core/rate-limit/mod.ts';
+import { type Account, localBalance, measureDemand } from './account.ts';
+import type { HoldRequest } from './counter-store.ts';
 
 /** Demand is measured over no less. */
 const LEAST_MEASURE_MS = 1_000;
@@ -9,20 +9,20 @@ const LEAST_MEASURE_MS = 1_000;
 const LEAST_CALLS_AHEAD = 8;
 
 /** Returns what is asked of the store: the estimates of the calls that wait, and as much ahead of need as pays. */
-export function wishOf(
+export function buildHoldRequest(
   account: Account,
   estimatesNano: readonly number[],
   { now, gateways, takesAhead }: { now: number; gateways: number; takesAhead: boolean },
-): HoldWish {
-  const asked = demand(account, now, LEAST_MEASURE_MS);
-  const calls = takesAhead ? aheadOf(asked, gateways, account.shape.widthMs) : 0;
-  const aheadNano = calls < LEAST_CALLS_AHEAD ? 0 : Math.floor(calls * account.usualNano);
+): HoldRequest {
+  const asked = measureDemand(account, now, LEAST_MEASURE_MS);
+  const calls = takesAhead ? prefetchSize(asked, gateways, account.shape.widthMs) : 0;
+  const aheadNano = calls < LEAST_CALLS_AHEAD ? 0 : Math.floor(calls * account.averageEstimateNano);
   return {
     reservationId: randomUUID(),
     estimatesNano,
     // One call of unusual size does not make what is there too little.
-    aheadNano: inHand(account, now) > aheadNano / 2 ? 0 : aheadNano,
-    smallestNano: Math.floor(LEAST_CALLS_AHEAD * account.usualNano),
+    prefetchNano: localBalance(account, now) > aheadNano / 2 ? 0 : aheadNano,
+    minPrefetchNano: Math.floor(LEAST_CALLS_AHEAD * account.averageEstimateNano),
     shares: 2 * gateways,
   };
 }

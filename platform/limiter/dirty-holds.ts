@@ -3,15 +3,15 @@
  * about the counter, and until then it is taken into account here: so the calls of one gateway that come one after the
  * other are decided by what the earlier ones cost, not by their estimates.
  */
-import { type Hold, overdraftOf } from './hold.ts';
+import { type Hold, overdraftNano } from './hold.ts';
 
-export type Unheard = {
+export type DirtyHolds = {
   /** Notes how a hold stands after any change to it; `isOwing`: there is something to tell. */
-  note(hold: Hold, isOwing: boolean): void;
+  update(hold: Hold, isOwing: boolean): void;
   /** The holds of a counter about which there is something to tell, the oldest first. */
-  of(counter: string): ReadonlySet<Hold>;
+  holdsOf(counter: string): ReadonlySet<Hold>;
   /** Nano-dollars that count in a counter beyond what the store counts. */
-  overdraft(counter: string): number;
+  overdraftNano(counter: string): number;
 };
 
 type Entry = { holds: Set<Hold>; overdraft: number };
@@ -19,7 +19,7 @@ type Entry = { holds: Set<Hold>; overdraft: number };
 const NO_HOLDS: ReadonlySet<Hold> = new Set();
 
 /** Makes the notes of a process. */
-export function createUnheard(): Unheard {
+export function createDirtyHolds(): DirtyHolds {
   const entries = new Map<string, Entry>();
   /** The overdraft of each hold as it is contained in its counter's. */
   const overdrafts = new Map<Hold, number>();
@@ -34,11 +34,11 @@ export function createUnheard(): Unheard {
   }
 
   return {
-    note(hold, isOwing) {
+    update(hold, isOwing) {
       const before = overdrafts.get(hold);
       if (!isOwing && before === undefined) return;
       const entry = entryOf(hold.counter);
-      const overdraft = isOwing ? overdraftOf(hold) : 0;
+      const overdraft = isOwing ? overdraftNano(hold) : 0;
       entry.overdraft += overdraft - (before ?? 0);
       if (isOwing) {
         entry.holds.add(hold);
@@ -49,7 +49,7 @@ export function createUnheard(): Unheard {
       overdrafts.delete(hold);
       if (entry.holds.size === 0) entries.delete(hold.counter);
     },
-    of: (counter) => entries.get(counter)?.holds ?? NO_HOLDS,
-    overdraft: (counter) => entries.get(counter)?.overdraft ?? 0,
+    holdsOf: (counter) => entries.get(counter)?.holds ?? NO_HOLDS,
+    overdraftNano: (counter) => entries.get(counter)?.overdraft ?? 0,
   };
 }

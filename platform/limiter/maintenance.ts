@@ -2,28 +2,28 @@
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';
 import type { Availability } from './availability.ts';
-import { spendable, unspentOf } from './lease.ts';
-import type { LimitStore, Unspent } from './store.ts';
+import type { CounterStore, UnusedCredits } from './counter-store.ts';
+import { spendableCredits, toUnusedCredits } from './lease.ts';
 
-export type Upkeep = {
+export type Maintenance = {
   /** This account holds credit, owes some, or has admitted what the store does not know of. */
-  onHolding(account: Account): void;
+  track(account: Account): void;
   /** Gateways that live, as the store said last, or as many as are expected at least. */
   gateways(): number;
   /** Says that this process lives, and learns how many do. Rejects when the store is away. */
-  beat(): Promise<void>;
+  heartbeat(): Promise<void>;
   /** Tells the store what was admitted while it was away. Rejects when it is. */
-  countMissed(): Promise<void>;
+  reportDegraded(): Promise<void>;
   /** The same of one account. */
-  countMissedOf(account: Account): Promise<void>;
+  reportDegradedOf(account: Account): Promise<void>;
   /** Gives back all credit, and leaves the gateways that live. Rejects when the store is away. */
   leave(): Promise<void>;
   stop(): void;
 };
 
-export type UpkeepOptions = {
+export type MaintenanceOptions = {
   clock: Clock;
-  store: LimitStore;
+  store: CounterStore;
   /** null: this process is no gateway. */
   processId: string | null;
   /** Gateways that are expected at least, before the store has told how many there are. */
@@ -46,28 +46,30 @@ const MAX_HOLDING = 50_000;
 const COUNTED_AT_ONCE = 8;
 
 /** Makes the upkeep; `start` begins it. */
-export function createUpkeep(options: UpkeepOptions): Upkeep & { start(availability: Availability): void } {
+export function createMaintenance(
+  options: MaintenanceOptions,
+): Maintenance & { start(availability: Availability): void } {
   const { clock, store, processId } = options;
   const holding = new Set<Account>();
   const timers: NodeJS.Timeout[] = [];
   let gateways = options.gateways;
 
-  async function beat(): Promise<void> {
-    gateways = Math.max(options.gateways, await store.beat(processId));
+  async function heartbeat(): Promise<void> {
+    gateways = Math.max(options.gateways, await store.heartbeat(processId));
   }
 
   /** Takes out of the accounts what is theirs no more: dead credit, and that of who does not ask. */
-  function collect(now: number, idleMs: number): Unspent[] {
-    const collected: Unspent[] = [];
+  function collect(now: number, idleMs: number): UnusedCredits[] {
+    const collected: UnusedCredits[] = [];
     for (const account of holding) {
       const { lease, counter } = account;
-      const isIdle = now - account.askedLast >= idleMs;
-      if (lease.credits > 0 && (isIdle || spendable(lease, now) === 0)) {
-        account.owed.push(unspentOf(counter.organizationId, lease));
+      const isIdle = now - account.lastCallAt >= idleMs;
+      if (lease.credits > 0 && (isIdle || spendableCredits(lease, now) === 0)) {
+        account.creditsToReturn.push(toUnusedCredits(counter.organizationId, lease));
         lease.credits = 0;
       }
-      collected.push(...account.owed.splice(0));
-      if (lease.credits === 0 && account.uncounted.size === 0) holding.delete(account);
+      collected.push(...account.creditsToReturn.splice(0));
+      if (lease.credits === 0 && account.unreported.size === 0) holding.delete(account);
       if (collected.length >= RETURNED_AT_ONCE) break;
     }
     return collected;
@@ -78,76 +80,76 @@ export function createUpkeep(options: UpkeepOptions): Upkeep & { start(availabil
     for (;;) {
       const unspent = collect(clock.monotonic(), idleMs);
       if (unspent.length === 0) return;
-      await store.giveBack(unspent);
+      await store.returnCredits(unspent);
     }
   }
 
-  async function countMissed(): Promise<void> {
+  async function reportDegraded(): Promise<void> {
     for (;;) {
-      const missed = [...holding].filter(({ uncounted }) => uncounted.size > 0).slice(0, COUNTED_AT_ONCE);
+      const missed = [...holding].filter(({ unreported }) => unreported.size > 0).slice(0, COUNTED_AT_ONCE);
       if (missed.length === 0) return;
       await Promise.all(missed.map(countOne));
     }
   }
 
   async function countOne(account: Account): Promise<void> {
-    const { uncounted, shape } = account;
-    const buckets = [...uncounted];
-    uncounted.clear();
+    const { unreported, shape } = account;
+    const buckets = [...unreported];
+    unreported.clear();
     const now = clock.monotonic();
     const lastMs = (bucket: number) => Math.min(now, (bucket + 1) * shape.widthMs - 1);
     try {
-      await store.count(
+      await store.countDegraded(
         account,
         buckets.map(([bucket, amount]) => ({ ageMs: Math.floor(now - lastMs(bucket)), amount })),
       );
     } catch (error) {
-      for (const [bucket, amount] of buckets) uncounted.set(bucket, amount + (uncounted.get(bucket) ?? 0));
+      for (const [bucket, amount] of buckets) unreported.set(bucket, amount + (unreported.get(bucket) ?? 0));
       throw error;
     }
   }
 
   async function sweep(): Promise<void> {
-    while ((await store.sweep(SWEPT_AT_ONCE)) >= SWEPT_AT_ONCE);
+    while ((await store.deleteExpired(SWEPT_AT_ONCE)) >= SWEPT_AT_ONCE);
   }
 
   return {
-    onHolding(account) {
+    track(account) {
       holding.add(account);
       if (holding.size <= MAX_HOLDING) return;
       const [oldest] = holding;
       holding.delete(oldest!);
     },
     gateways: () => gateways,
-    beat,
-    countMissed,
-    countMissedOf: countOne,
+    heartbeat,
+    reportDegraded,
+    reportDegradedOf: countOne,
     start(availability) {
       const tidy = async () => {
         options.closeHolds();
         // In this order: credit that is back may be granted again, beside what is not counted yet.
-        await countMissed();
+        await reportDegraded();
         await giveBack(IDLE_MS);
       };
       const every = (ms: number, work: () => Promise<void>) => {
         let isRunning = false;
         const run = async () => {
-          if (isRunning || availability.isAway()) return;
+          if (isRunning || availability.isUnavailable()) return;
           isRunning = true;
-          await work().catch(availability.report);
+          await work().catch(availability.reportFailure);
           isRunning = false;
         };
         timers.push(setInterval(run, ms).unref());
       };
-      beat().catch(availability.report);
+      heartbeat().catch(availability.reportFailure);
       every(TIDY_EVERY_MS, tidy);
-      every(BEAT_EVERY_MS, beat);
+      every(BEAT_EVERY_MS, heartbeat);
       every(SWEEP_EVERY_MS, sweep);
     },
     async leave() {
-      await countMissed();
+      await reportDegraded();
       await giveBack(0);
-      if (processId !== null) await store.leave(processId);
+      if (processId !== null) await store.unregister(processId);
     },
     stop() {
       for (const timer of timers) clearInterval(timer);
