@@ -1,4 +1,4 @@
-/** Rate limits: the grammar of policies, the window that counts, the headers that tell. Pure. */
+/** Rate limits, the pure part: the grammar of policies, the sliding window, and the response headers. */
 export { type Decision, rateLimitHeaders } from './headers.ts';
 export { LOG_WINDOW_S, logPolicy, NANO_PER_CENT, type Policy, parsePolicy, type Unit } from './policy.ts';
 export { prefetchSize } from './prefetch-size.ts';

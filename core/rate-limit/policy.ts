@@ -1,39 +1,38 @@
 /**
- * A rate-limit policy as callers write it, and how it is read:
+ * The grammar of a rate-limit policy:
  *
  *     <quota>;w=<seconds>[;u=request|cents][;s=<segment>]
  *
- * Case does not matter, space around a part neither; the parts after the quota come in any order, each at most once.
- * Whatever else is written is refused, in words that name the part: a policy that is not understood must never be none.
+ * Case and space around a part do not matter; the parts after the quota may come in any order, each at most once.
+ * Anything else is rejected with an error that names the part: a policy that cannot be read must never mean no limit.
  */
 import { AssayError } from '../contracts/errors.ts';
 
-/** What a quota counts: calls, their cost, or (of an organization, not by a policy header) its logs. */
+/** What a quota counts: calls, their cost, or an organization's logs (which no policy header can set). */
 export type Unit = 'request' | 'cents' | 'log';
 
 export type Policy = {
-  /** As read, every part written out: `100;w=60;u=request;s=user`. */
+  /** Canonical form, with every part written out: `100;w=60;u=request;s=user`. */
   text: string;
   unit: Unit;
   /**
-   * What may be used in any interval of the window: requests or logs; for `cents` whole nano-dollars, 10,000,000 a
-   * cent.
+   * Maximum use in any interval of the window: requests or logs; for `cents` whole nano-dollars, 10,000,000 to a cent.
    */
   quota: number;
   windowS: number;
-  /** `user`, or the name of a property, in lower case; null: one counter for all. */
+  /** `user`, or the name of a property, in lower case; null for one counter for all calls. */
   segment: string | null;
 };
 
 export const NANO_PER_CENT = 10_000_000;
-/** A nano-dollar is the seventh digit of a cent; there is nothing below to count with. */
+/** A nano-dollar is the seventh decimal of a cent, and the smallest amount that is counted. */
 const CENT_DIGITS = 7;
 const MAX_QUOTA = 1_000_000_000;
 const WINDOW_S = { min: 60, max: 31_536_000 };
 const SEGMENT = /^[a-z0-9_-]{1,64}$/;
-/** Of what was written, in an error: enough to find it. */
+/** Length of a quotation in an error message: enough to find the part. */
 const QUOTED_CHARACTERS = 64;
-/** Logs are limited by an interval of its own, which no header sets. */
+/** Window of the limit on logs, which no header can set. */
 export const LOG_WINDOW_S = 5;
 
 const quote = (part: string) => JSON.stringify(part.slice(0, QUOTED_CHARACTERS));
@@ -42,9 +41,12 @@ function invalid(part: string, rule: string): AssayError {
   return new AssayError('invalid_rate_limit_policy', `Invalid rate-limit policy: ${part} ${rule}`);
 }
 
-/** What `Service-RateLimit-Policy` asks for, or the default policy of a key. */
+/**
+ * Parses the header `Service-RateLimit-Policy`, or the default policy of an API key.
+ * @throws AssayError invalid_rate_limit_policy
+ */
 export function parsePolicy(text: string): Policy {
-  if (text.includes(',')) throw invalid(quote(text), 'holds more than one policy, and one applies');
+  if (text.includes(',')) throw invalid(quote(text), 'contains more than one policy; only one is allowed');
   const [quotaText, ...rest] = text.split(';').map(trimSpace);
   const parts = readParts(rest);
   const unit = readUnit(parts.get('u'));
@@ -55,7 +57,7 @@ export function parsePolicy(text: string): Policy {
   return { text: `${quota.text};w=${windowS};u=${unit}${tail}`, unit, quota: quota.amount, windowS, segment };
 }
 
-/** The limit on an organization's logs: `logsPer5S` in any five seconds. */
+/** Returns the policy for an organization's logs: at most `logsPer5S` in any five seconds. */
 export function logPolicy(logsPer5S: number): Policy {
   return {
     text: `${logsPer5S};w=${LOG_WINDOW_S};u=log`,
@@ -66,7 +68,7 @@ export function logPolicy(logsPer5S: number): Policy {
   };
 }
 
-/** Space and tab, which HTTP allows around things; no other. */
+/** Removes spaces and tabs, the only optional whitespace of HTTP, at both ends. */
 function trimSpace(part: string): string {
   return part.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
 }
@@ -76,7 +78,7 @@ function readParts(parts: readonly string[]): Map<string, string> {
   for (const part of parts) {
     const [, name = '', value = ''] = /^([wus])=(.*)$/s.exec(part.toLowerCase()) ?? [];
     if (name === '') throw invalid(`part ${quote(part)}`, 'must be w=<seconds>, u=<unit> or s=<segment>');
-    if (read.has(name)) throw invalid(`part ${quote(part)}`, `repeats ${name}, which may come once`);
+    if (read.has(name)) throw invalid(`part ${quote(part)}`, `repeats ${name}, which may occur only once`);
     read.set(name, value);
   }
   return read;
@@ -89,7 +91,8 @@ function readUnit(value: string | undefined): 'request' | 'cents' {
 }
 
 function readWindow(value: string | undefined): number {
-  if (value === undefined) throw invalid('w', 'is missing: say how many seconds the window has, as in w=60');
+  if (value === undefined)
+    throw invalid('w', 'is missing: give the length of the window in seconds, as in w=60');
   const seconds = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (seconds >= WINDOW_S.min && seconds <= WINDOW_S.max) return seconds;
   throw invalid(

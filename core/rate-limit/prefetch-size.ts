@@ -1,19 +1,22 @@
-/** How far ahead of need a gateway takes from a counter. */
+/** How much a gateway takes from a counter in advance. */
 
 /**
- * With others about: long enough that the next lease is there before this one is spent, and no longer, because what one
- * holds the others lack.
+ * Prefetch horizon while several gateways run. Shorter, and the next lease arrives after this one is spent; longer, and
+ * one gateway keeps credits that the others lack.
  */
 const SHARED_HORIZON_MS = 50;
-/** Alone, nobody lacks it; a second, because what a killed process held counts as used until it leaves the window. */
+/**
+ * Prefetch horizon of a gateway that runs alone. No other gateway lacks the credits, but those of a killed process
+ * count as used until they leave the window: hence no more than a second's worth.
+ */
 const LONE_HORIZON_MS = 1_000;
 
 /**
- * How many credits to ask for beyond those needed now. The counter gives no more than its rest divided by twice the
- * number of gateways, so that near the quota everyone goes one by one.
- * @param demand asks a second, as measured
+ * Returns how many credits to ask for beyond those needed now. The counter grants at most its remaining quota divided by
+ * twice the number of gateways, so that near the quota every call is decided by the counter.
+ * @param callsPerSecond as measured
  */
-export function prefetchSize(demand: number, gateways: number, widthMs: number): number {
+export function prefetchSize(callsPerSecond: number, gateways: number, widthMs: number): number {
   const horizonMs = Math.min(widthMs, gateways > 1 ? SHARED_HORIZON_MS : LONE_HORIZON_MS);
-  return Math.floor((demand * horizonMs) / 1000);
+  return Math.floor((callsPerSecond * horizonMs) / 1000);
 }

@@ -1,60 +1,62 @@
 /**
- * The sliding window: in no interval of `w` is more admitted than the quota. Time is cut into sub-buckets, K of them
- * to a window, and each counts what was admitted in it. The sum of the K + 1 newest, the oldest counted whole, covers
- * every interval of `w` that ends now:
+ * The sliding window, as model and fallback. In production Postgres decides (the functions assay.limit_* in the
+ * migrations), and a gateway uses this window only while Postgres is unavailable; tests check the two against each other.
+ *
+ * The guarantee: no interval of length `w` holds more than the quota. Time is cut into sub-buckets, K to a window, each
+ * counting what was admitted in it. The sum of the newest K + 1, the oldest counted whole, covers every interval of
+ * length `w` that ends now:
  *
  *     sub-buckets   │ 3 │ 0 │ 5 │ 2 │ 4 │ 1 │ 0 │           K = 6
  *     interval w      └──────────────────────┘ now
- *                     ▲ how much of this 3 is still inside is not known: all of it counts
+ *                     ▲ how much of this 3 is still inside is unknown: all of it counts
  *
- * So the price of certainty is one sub-bucket: what left the interval up to w/K ago still counts. Not taken:
+ * The price is one sub-bucket: what left the interval up to w/K ago still counts. Alternatives not taken:
  *
- *     fixed window   │········QQQ│QQQ········│   2 Q across a boundary: each side is right, the interval is not
+ *     fixed window   │········QQQ│QQQ········│   2 Q across a boundary: each window is right, the interval is not
  *     token bucket   QQQ─refill─▸ Q              a full bucket and its refill: up to 2 Q in the first window
- *     two weighted   Q·(part of the last) + now  right only if the last one's calls came evenly
+ *     two weighted   Q·(part of the last) + now  right only if the last window's calls came evenly
  *     log of times   exact, and as large as the quota
  *
- * The database counts the same way (assay.limit_* in the migrations); tests hold the two against each other. Times are
- * milliseconds on any one clock, amounts whole numbers. A clock that steps back stands still until it has caught up:
- * that frees nothing.
+ * Times are milliseconds on any one clock, amounts whole numbers. While a clock that stepped back catches up, time
+ * stands still here, which frees nothing.
  */
 
 export type WindowShape = {
-  /** How long a sub-bucket is. K of them are a window or a little more. */
+  /** Length of a sub-bucket. K of them make a window, or a little more. */
   widthMs: number;
-  /** How many are kept: K + 1. */
+  /** Number of sub-buckets kept: K + 1. */
   depth: number;
 };
 
-/** The state of one window; only the functions of this file touch it. */
+/** State of one window. Only the functions of this file change it. */
 export type Window = {
   readonly shape: WindowShape;
-  /** Of the newest sub-bucket, counted from the clock's zero. */
+  /** Index of the newest sub-bucket, counted from the clock's zero. */
   newest: number;
-  /** Sub-bucket i is at i mod depth. */
+  /** Amount in each sub-bucket; sub-bucket i is at i mod depth. */
   readonly counts: Float64Array;
   /** The sum of `counts`. */
   sum: number;
 };
 
 /**
- * 60 sub-buckets: at most 1.7 % of a steady load is refused for certainty's sake, and a window of 60 s has leases of a
- * second. Windows under a minute, which only logs have, are cut finer, to stay within 1 %.
+ * Sub-buckets per window. With 60, at most 1.7 % of a steady load is refused for the sake of certainty, and a window of
+ * 60 s has leases of a second. Windows under a minute, which only logs have, are cut finer, to stay within 1 %.
  */
 const SUB_BUCKETS_PER_WINDOW = { minute: 60, shorter: 100 };
 
-/** How a window of `windowS` seconds is cut. Counters on disk are cut so too: a change here needs a migration. */
+/** Returns how a window of `windowS` seconds is cut. Stored counters are cut the same way: a change needs a migration. */
 export function windowShape(windowS: number): WindowShape {
   const subBuckets = windowS < 60 ? SUB_BUCKETS_PER_WINDOW.shorter : SUB_BUCKETS_PER_WINDOW.minute;
   return { widthMs: Math.ceil((windowS * 1000) / subBuckets), depth: subBuckets + 1 };
 }
 
-/** An empty window. */
+/** Creates an empty window. */
 export function createWindow(shape: WindowShape): Window {
   return { shape, newest: 0, counts: new Float64Array(shape.depth), sum: 0 };
 }
 
-/** Lets go of the sub-buckets that `nowMs` has left behind. */
+/** Drops the sub-buckets that have left the window at `nowMs`. */
 function slide(window: Window, nowMs: number): void {
   const { counts } = window;
   const { widthMs, depth } = window.shape;
@@ -72,20 +74,20 @@ function slide(window: Window, nowMs: number): void {
   window.newest = index;
 }
 
-/** What counts against the quota at `nowMs`. */
+/** Returns the amount that counts against the quota at `nowMs`. */
 export function used(window: Window, nowMs: number): number {
   slide(window, nowMs);
   return window.sum;
 }
 
-/** What is left of the quota; never negative. */
+/** Returns the unused part of the quota, never negative. */
 export function remaining(window: Window, nowMs: number, quota: number): number {
   return Math.max(0, quota - used(window, nowMs));
 }
 
 /**
- * Admits and counts `amount` if anything is left. A call counts 1, so that the quota is never passed; what a call will
- * cost is an estimate, so that the last one may pass it by its own cost.
+ * Admits and counts `amount` if any quota is left. A call counts 1, so the quota is never exceeded; a cost is only an
+ * estimate, so the last call may exceed the quota by its own cost.
  */
 export function admit(window: Window, nowMs: number, amount: number, quota: number): boolean {
   if (used(window, nowMs) >= quota) return false;
@@ -93,14 +95,14 @@ export function admit(window: Window, nowMs: number, amount: number, quota: numb
   return true;
 }
 
-/** Counts `amount` now, whatever the quota. */
+/** Counts `amount` now, regardless of the quota. */
 export function charge(window: Window, nowMs: number, amount: number): void {
   slide(window, nowMs);
   add(window, window.newest, amount);
 }
 
 /**
- * Corrects what was charged at `chargedMs` by `difference`, down to nothing. What has left the window since needs no
+ * Adds `difference` to the sub-bucket charged at `chargedMs`, down to 0. Charges that have left the window need no
  * correction.
  */
 export function correct(window: Window, chargedMs: number, difference: number): void {
@@ -116,7 +118,7 @@ function add(window: Window, index: number, amount: number): void {
   window.sum += after - before;
 }
 
-/** Milliseconds until at most `target` counts, if nothing more is admitted. */
+/** Returns the milliseconds until at most `target` counts, if nothing more is admitted. */
 export function freeAfterMs(window: Window, nowMs: number, target: number): number {
   let left = used(window, nowMs);
   if (left <= target) return 0;
@@ -129,23 +131,23 @@ export function freeAfterMs(window: Window, nowMs: number, target: number): numb
   return (window.newest + depth) * widthMs - nowMs;
 }
 
-/** Milliseconds until one more is admitted; 0: now. */
+/** Returns the milliseconds until one more is admitted; 0 means now. */
 export function retryAfterMs(window: Window, nowMs: number, quota: number): number {
   return freeAfterMs(window, nowMs, quota - 1);
 }
 
-/** Milliseconds until nothing counts any more. */
+/** Returns the milliseconds until nothing counts any more. */
 export function resetAfterMs(window: Window, nowMs: number): number {
   return freeAfterMs(window, nowMs, 0);
 }
 
-/** What is counted, oldest first: each sub-bucket that holds something, and the last moment that belongs to it. */
+/** Returns the non-empty sub-buckets, oldest first, each with the last millisecond that belongs to it. */
 export function subBuckets(window: Window): { lastMs: number; amount: number }[] {
   const { widthMs, depth } = window.shape;
-  const buckets: { lastMs: number; amount: number }[] = [];
+  const found: { lastMs: number; amount: number }[] = [];
   for (let index = Math.max(0, window.newest - depth + 1); index <= window.newest; index += 1) {
     const amount = window.counts[index % depth] ?? 0;
-    if (amount > 0) buckets.push({ lastMs: (index + 1) * widthMs - 1, amount });
+    if (amount > 0) found.push({ lastMs: (index + 1) * widthMs - 1, amount });
   }
-  return buckets;
+  return found;
 }

@@ -64,7 +64,7 @@ t.test('a key cannot be made with a policy that breaks a rule', async (t) => {
     ['100', 'w is missing'],
     ['0;w=60', 'quota "0" must be more than 0'],
     ['100;w=60;u=tokens', 'unit "tokens" must be request or cents'],
-    ['100;w=60,5;w=60', 'holds more than one policy'],
+    ['100;w=60,5;w=60', 'contains more than one policy'],
   ] as const) {
     await t.rejects(createKey(world.sql, { organizationId, scopes: ['gateway'], rateLimitPolicy }), {
       code: 'invalid_rate_limit_policy',

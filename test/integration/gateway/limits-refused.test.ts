@@ -37,8 +37,8 @@ const REFUSED: [policy: string, sentence: string][] = [
   ['1.0;w=60;u=request', `${PREFIX}quota "1.0" must be a whole number of requests`],
   ['.5;w=60;u=cents', `${PREFIX}quota ".5" ${NUMBER}`],
   ['0.00000001;w=60;u=cents', `${PREFIX}quota "0.00000001" may have at most 7 decimals`],
-  ['100', `${PREFIX}w is missing: say how many seconds the window has, as in w=60`],
-  ['100;u=cents', `${PREFIX}w is missing: say how many seconds the window has, as in w=60`],
+  ['100', `${PREFIX}w is missing: give the length of the window in seconds, as in w=60`],
+  ['100;u=cents', `${PREFIX}w is missing: give the length of the window in seconds, as in w=60`],
   ['100;w=', `${PREFIX}window "" ${WINDOW}`],
   ['100;w=59', `${PREFIX}window "59" ${WINDOW}`],
   ['100;w=0', `${PREFIX}window "0" ${WINDOW}`],
@@ -47,10 +47,10 @@ const REFUSED: [policy: string, sentence: string][] = [
   ['100;w=60s', `${PREFIX}window "60s" ${WINDOW}`],
   ['100;w=1e3', `${PREFIX}window "1e3" ${WINDOW}`],
   ['100;w=31536001', `${PREFIX}window "31536001" ${WINDOW}`],
-  ['100;w=60;w=60', `${PREFIX}part "w=60" repeats w, which may come once`],
-  ['100;w=60;W=120', `${PREFIX}part "W=120" repeats w, which may come once`],
-  ['100;w=60;u=cents;u=request', `${PREFIX}part "u=request" repeats u, which may come once`],
-  ['100;w=60;s=user;s=plan', `${PREFIX}part "s=plan" repeats s, which may come once`],
+  ['100;w=60;w=60', `${PREFIX}part "w=60" repeats w, which may occur only once`],
+  ['100;w=60;W=120', `${PREFIX}part "W=120" repeats w, which may occur only once`],
+  ['100;w=60;u=cents;u=request', `${PREFIX}part "u=request" repeats u, which may occur only once`],
+  ['100;w=60;s=user;s=plan', `${PREFIX}part "s=plan" repeats s, which may occur only once`],
   ['100;w=60;u=tokens', `${PREFIX}unit "tokens" must be request or cents`],
   ['100;w=60;u=requests', `${PREFIX}unit "requests" must be request or cents`],
   ['100;w=60;u=log', `${PREFIX}unit "log" must be request or cents`],
@@ -67,8 +67,8 @@ const REFUSED: [policy: string, sentence: string][] = [
   ['100;w =60', `${PREFIX}part "w =60" ${PART}`],
   ['100;60', `${PREFIX}part "60" ${PART}`],
   ['w=60;100', `${PREFIX}part "100" ${PART}`],
-  ['100,w=60', `${PREFIX}"100,w=60" holds more than one policy, and one applies`],
-  ['100;w=60, 5;w=60', `${PREFIX}"100;w=60, 5;w=60" holds more than one policy, and one applies`],
+  ['100,w=60', `${PREFIX}"100,w=60" contains more than one policy; only one is allowed`],
+  ['100;w=60, 5;w=60', `${PREFIX}"100;w=60, 5;w=60" contains more than one policy; only one is allowed`],
   ['100;w=60%0d%0aX-Admin: 1', `${PREFIX}window "60%0d%0ax-admin: 1" ${WINDOW}`],
   [`100;w=60;${'x'.repeat(10_000)}`, `${PREFIX}part "${'x'.repeat(64)}" ${PART}`],
 ];
@@ -126,7 +126,7 @@ t.test('two policy headers are refused, also when they say the same', async (t) 
     'service-ratelimit-policy: 100;w=60',
   );
   t.equal(status, 400);
-  t.match(body, '\\"100;w=60, 100;w=60\\" holds more than one policy, and one applies');
+  t.match(body, '\\"100;w=60, 100;w=60\\" contains more than one policy; only one is allowed');
   t.equal(provider.requests.length, before);
 });
 

@@ -2,45 +2,48 @@ import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import { logPolicy, parsePolicy } from '#core/rate-limit/mod.ts';
 
-t.test('a policy is read in any case, with space around its parts, in any order', async (t) => {
-  const policies: [text: string, read: ReturnType<typeof parsePolicy>][] = [
-    ['100;w=60', { text: '100;w=60;u=request', unit: 'request', quota: 100, windowS: 60, segment: null }],
-    [
-      ' \t100 ; S=USER; U=Request ;W=3600\t',
-      { text: '100;w=3600;u=request;s=user', unit: 'request', quota: 100, windowS: 3600, segment: 'user' },
-    ],
-    [
-      '12.50;w=60;u=cents;s=Plan_A-1',
-      {
-        text: '12.5;w=60;u=cents;s=plan_a-1',
-        unit: 'cents',
-        quota: 125_000_000,
-        windowS: 60,
-        segment: 'plan_a-1',
-      },
-    ],
-    [
-      '0.0000001;u=cents;w=31536000',
-      { text: '0.0000001;w=31536000;u=cents', unit: 'cents', quota: 1, windowS: 31_536_000, segment: null },
-    ],
-    [
-      '1000000000;w=60',
-      { text: '1000000000;w=60;u=request', unit: 'request', quota: 1e9, windowS: 60, segment: null },
-    ],
-    [
-      '1000000000.0;w=60;u=cents',
-      { text: '1000000000;w=60;u=cents', unit: 'cents', quota: 1e16, windowS: 60, segment: null },
-    ],
-    ['007;w=060', { text: '7;w=60;u=request', unit: 'request', quota: 7, windowS: 60, segment: null }],
-  ];
-  for (const [text, read] of policies) {
-    t.same(parsePolicy(text), read, text);
-    t.same(parsePolicy(read.text), read, 'what is read is read the same again');
-  }
-});
+t.test(
+  'a policy is parsed in any letter case, with space around its parts, and with its parts in any order',
+  async (t) => {
+    const policies: [text: string, read: ReturnType<typeof parsePolicy>][] = [
+      ['100;w=60', { text: '100;w=60;u=request', unit: 'request', quota: 100, windowS: 60, segment: null }],
+      [
+        ' \t100 ; S=USER; U=Request ;W=3600\t',
+        { text: '100;w=3600;u=request;s=user', unit: 'request', quota: 100, windowS: 3600, segment: 'user' },
+      ],
+      [
+        '12.50;w=60;u=cents;s=Plan_A-1',
+        {
+          text: '12.5;w=60;u=cents;s=plan_a-1',
+          unit: 'cents',
+          quota: 125_000_000,
+          windowS: 60,
+          segment: 'plan_a-1',
+        },
+      ],
+      [
+        '0.0000001;u=cents;w=31536000',
+        { text: '0.0000001;w=31536000;u=cents', unit: 'cents', quota: 1, windowS: 31_536_000, segment: null },
+      ],
+      [
+        '1000000000;w=60',
+        { text: '1000000000;w=60;u=request', unit: 'request', quota: 1e9, windowS: 60, segment: null },
+      ],
+      [
+        '1000000000.0;w=60;u=cents',
+        { text: '1000000000;w=60;u=cents', unit: 'cents', quota: 1e16, windowS: 60, segment: null },
+      ],
+      ['007;w=060', { text: '7;w=60;u=request', unit: 'request', quota: 7, windowS: 60, segment: null }],
+    ];
+    for (const [text, read] of policies) {
+      t.same(parsePolicy(text), read, text);
+      t.same(parsePolicy(read.text), read, 'the canonical form parses to itself');
+    }
+  },
+);
 
-/** What is refused, and the words that say which part and why. */
-const REFUSED: [text: string, says: RegExp][] = [
+/** Invalid policies, and the part of the message that names what is wrong. */
+const INVALID: [text: string, message: RegExp][] = [
   ['', /quota "" must be a number/],
   [';w=60', /quota "" must be a number/],
   ['0;w=60', /quota "0" must be more than 0/],
@@ -93,19 +96,19 @@ const REFUSED: [text: string, says: RegExp][] = [
   ['100\u00a0;w=60', /quota "100\u00a0" must be a number/],
 ];
 
-t.test('whatever else is written is refused, in words that name the part', async (t) => {
-  for (const [text, says] of REFUSED) {
+t.test('an invalid policy is rejected with an error that names the part and its rule', async (t) => {
+  for (const [text, message] of INVALID) {
     try {
       parsePolicy(text);
-      t.fail(`${JSON.stringify(text)} was read`);
+      t.fail(`${JSON.stringify(text)} was accepted`);
     } catch (error) {
       t.ok(error instanceof AssayError && error.code === 'invalid_rate_limit_policy' && error.status === 400);
-      t.match((error as Error).message, says, text.slice(0, 80));
-      t.ok((error as Error).message.length < 250, 'quoted in part');
+      t.match((error as Error).message, message, text.slice(0, 80));
+      t.ok((error as Error).message.length < 250, 'long input is quoted only in part');
     }
   }
 });
 
-t.test('a limit on logs is a policy of five seconds', async (t) => {
+t.test('the limit on logs is a policy with a window of five seconds', async (t) => {
   t.same(logPolicy(834), { text: '834;w=5;u=log', unit: 'log', quota: 834, windowS: 5, segment: null });
 });

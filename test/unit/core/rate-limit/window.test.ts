@@ -15,7 +15,7 @@ import {
 
 const SCHEDULES = 100_000;
 
-/** Windows of seconds, so that a schedule crosses many; the shapes are those of minutes, and of logs. */
+/** Windows of seconds, so that a schedule crosses many. The shapes are those of policies in minutes and of logs. */
 const SHAPES = [
   { windowMs: 60_000, shape: windowShape(60) },
   { windowMs: 61_000, shape: windowShape(61) },
@@ -27,7 +27,7 @@ const SHAPES = [
 type Step = { waitMs: number; quota: number };
 type Entry = { atMs: number; amount: number };
 
-/** Steps of time relative to the window: bursts, trickles, idleness, a clock that steps back or forth. */
+/** Steps of time relative to the window: bursts, trickles, idle time, a clock that steps back or forth. */
 const waits = (windowMs: number, widthMs: number) =>
   fc.oneof(
     { weight: 6, arbitrary: fc.constant(0) },
@@ -61,12 +61,12 @@ const schedules = fc
     }),
   );
 
-/** What a log of times says is in the interval of `windowMs` that ends now, both ends in it. */
+/** Returns the exact amount, by a log of times, in the interval of `windowMs` that ends now; both ends belong to it. */
 const inInterval = (log: readonly Entry[], nowMs: number, windowMs: number) =>
   log.reduce((sum, { atMs, amount }) => (atMs >= nowMs - windowMs ? sum + amount : sum), 0);
 
 t.test(
-  'no interval of a window ever holds more than the quota, and at most one sub-bucket is refused in vain',
+  'no interval of the window ever holds more than the quota, and refusals err by at most one sub-bucket',
   async (t) => {
     let admissions = 0;
     let refusals = 0;
@@ -78,10 +78,10 @@ t.test(
         let nowMs = 0;
         for (const { waitMs, quota } of steps as Step[]) {
           clockMs += waitMs;
-          // Time as the window has it: it stands still while the clock is behind.
+          // The window's time stands still while the clock is behind.
           nowMs = Math.max(nowMs, clockMs);
           const before = inInterval(log, nowMs, windowMs);
-          // A sub-bucket, and what rounding its width up to a millisecond adds.
+          // The interval plus one sub-bucket, and what rounding its width up to a millisecond adds.
           const kept = inInterval(log, nowMs, shape.widthMs * shape.depth);
           const isAdmitted = admit(window, clockMs, 1, quota);
           if (isAdmitted) {
@@ -101,43 +101,46 @@ t.test(
   },
 );
 
-t.test('what is refused in vain left the interval a sub-bucket ago at most', async (t) => {
+t.test('a window counts at most one sub-bucket more than its interval', async (t) => {
   for (const { windowMs, shape } of SHAPES) {
     const spanMs = shape.widthMs * shape.depth - windowMs;
     t.ok(spanMs <= shape.widthMs + shape.depth, `${windowMs} ms: ${spanMs} ms beyond`);
   }
   t.ok(
     (windowShape(5).widthMs * windowShape(5).depth) / 5_000 <= 1.02,
-    'of logs at most 2 % are refused in vain',
+    'at most 2 % of logs are refused needlessly',
   );
 });
 
-t.test('the times that a window tells are those when it lets one more, and when it is empty', async () => {
-  fc.assert(
-    fc.property(schedules, ({ kind: { shape }, startMs, steps }) => {
-      const window = createWindow(shape);
-      let nowMs = startMs;
-      for (const { waitMs, quota } of steps as Step[]) {
-        nowMs += Math.max(0, waitMs);
-        admit(window, nowMs, 1, quota);
-        const copy = () => ({ ...window, counts: window.counts.slice() });
-        const wait = retryAfterMs(window, nowMs, quota);
-        if ((wait === 0) !== remaining(window, nowMs, quota) > 0) return false;
-        if (wait > 0) {
-          if (admit(copy(), nowMs + wait - 1, 1, quota)) return false;
-          if (!admit(copy(), nowMs + wait, 1, quota)) return false;
+t.test(
+  'retryAfterMs is the earliest time of the next admission, and resetAfterMs the earliest time the window is empty',
+  async () => {
+    fc.assert(
+      fc.property(schedules, ({ kind: { shape }, startMs, steps }) => {
+        const window = createWindow(shape);
+        let nowMs = startMs;
+        for (const { waitMs, quota } of steps as Step[]) {
+          nowMs += Math.max(0, waitMs);
+          admit(window, nowMs, 1, quota);
+          const copy = () => ({ ...window, counts: window.counts.slice() });
+          const wait = retryAfterMs(window, nowMs, quota);
+          if ((wait === 0) !== remaining(window, nowMs, quota) > 0) return false;
+          if (wait > 0) {
+            if (admit(copy(), nowMs + wait - 1, 1, quota)) return false;
+            if (!admit(copy(), nowMs + wait, 1, quota)) return false;
+          }
+          const reset = resetAfterMs(window, nowMs);
+          if (reset > 0 && used(copy(), nowMs + reset - 1) === 0) return false;
+          if (used(copy(), nowMs + reset) !== 0) return false;
         }
-        const reset = resetAfterMs(window, nowMs);
-        if (reset > 0 && used(copy(), nowMs + reset - 1) === 0) return false;
-        if (used(copy(), nowMs + reset) !== 0) return false;
-      }
-      return true;
-    }),
-    { numRuns: 5_000, seed: 7 },
-  );
-});
+        return true;
+      }),
+      { numRuns: 5_000, seed: 7 },
+    );
+  },
+);
 
-t.test('a clock that steps back frees nothing, and what comes then is counted as now', async (t) => {
+t.test('a clock that steps back frees nothing, and later calls count at the latest time seen', async (t) => {
   const window = createWindow({ widthMs: 10, depth: 7 });
   charge(window, 1_000, 3);
   t.equal(used(window, 100), 3);
@@ -148,7 +151,7 @@ t.test('a clock that steps back frees nothing, and what comes then is counted as
 });
 
 t.test(
-  'a cost replaces its estimate in the sub-bucket that holds it, and nowhere once that has left',
+  'a correction changes the sub-bucket that was charged, and nothing once that has left the window',
   async (t) => {
     const window = createWindow({ widthMs: 10, depth: 7 });
     charge(window, 1_000, 50);
