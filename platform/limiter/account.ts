@@ -1,81 +1,76 @@
-/** What this process knows of one counter under one policy: what it has in hand, the store's last word, its own share. */
+/** Accounts: what this gateway knows of a counter under a policy, and what it holds of it in advance. */
 import { LRUCache } from 'lru-cache';
-import {
-  charge,
-  createWindow,
-  remaining,
-  resetAfterMs,
-  retryAfterMs,
-  type Window,
-  type WindowShape,
-  windowShape,
-} from '#core/rate-limit/mod.ts';
+import { charge, createWindow, type Window, type WindowShape, windowShape } from '#core/rate-limit/mod.ts';
 import { counterKey, counterName } from './counter-key.ts';
 import type { CounterSnapshot, UnusedCredits } from './counter-store.ts';
 import { availableNano, type Hold } from './hold.ts';
 import { EMPTY_LEASE, type Lease, spendableCredits } from './lease.ts';
-import type { Counter, Decision, Policy } from './types.ts';
+import type { Counter, Policy } from './types.ts';
 
 /**
- * Of a counter of money, whatever the policy: by how much calls of this process went beyond what the store had reserved
- * for them, all together. What a view of the counter does not contain yet is the growth since.
+ * Running total, over all policies of a counter of money, of what this gateway's calls used beyond what the counter had
+ * reserved for them. A snapshot of the counter lacks what was added since it was requested.
  */
 export type Ledger = { overdrawnNano: number };
 
-/** Times are on the monotonic clock of this process. */
+/** The last known state of a counter. Times are on this process's monotonic clock. */
+type LastSnapshot = {
+  /** Unused quota beyond our lease or hold; negative if more was used than the quota. */
+  remaining: number;
+  resetAt: number;
+  retryAt: number;
+  takenAt: number;
+  /** The part of the ledger that the counter knew of when it was asked. */
+  includedOverdraftNano: number;
+};
+
+/** Times are on this process's monotonic clock. */
 export type Account = {
   readonly counter: Counter;
   readonly key: Buffer;
-  /** The counter that the store charged last for this one, by its `counterName`. */
+  /** `counterName` of the counter that was charged last: this one, or the overflow counter that stands in for it. */
   chargedCounter: string;
   readonly ledger: Ledger;
   readonly policy: Policy;
   readonly shape: WindowShape;
-  /** Of a counter of calls. */
+  /** Prefetched credits of a counter of calls. */
   lease: Lease;
-  /** Of a counter of money: what calls draw from; null: nothing was reserved ahead of need. */
+  /** Prefetched money of a counter in cents, from which calls draw; null if nothing was prefetched. */
   hold: Hold | null;
-  /** When no more than this is left in lease or hold, the next one is fetched; NEVER: it is not worth it. */
+  /** The next lease or hold is fetched once no more than this is left of the current one; NO_REFILL: never. */
   refillThreshold: number;
-  /** Credit that died unspent, to be given back. */
+  /** Expired credits that are to be returned to the counter. */
   creditsToReturn: UnusedCredits[];
-  /** The store's last answer: what was left beyond our lease, when, and how much of the ledger it contains. */
-  lastSnapshot: {
-    remaining: number;
-    resetAt: number;
-    retryAt: number;
-    takenAt: number;
-    includedOverdraftNano: number;
-  };
-  /** Nothing was left: until then the store is not asked again. */
+  lastSnapshot: LastSnapshot;
+  /** The quota is used up: until then calls are refused without a round trip. */
   refusedUntil: number;
-  /** Asks a second when it was measured last, and asks since then. */
+  /** Demand: calls a second at the last measurement, and calls since then. */
   callsPerSecond: number;
   callsSinceMeasured: number;
   measuredSince: number;
   lastCallAt: number;
-  /** Of a counter of money: what estimates are like of late, in nano-dollars. */
+  /** Moving average of the estimates of a counter of money. */
   averageEstimateNano: number;
-  /** What this process admitted, by all ways: what its share counts when the store is away. */
+  /** Everything this gateway admitted, which its share of the quota is measured by while degraded. */
   localWindow: Window | null;
-  /** Of it, by the sub-bucket's number, what the store does not know of. */
+  /** Calls admitted while degraded and not yet reported to Postgres, by sub-bucket. */
   readonly unreported: Map<number, number>;
 };
 
 export type Accounts = {
-  /** The account of a counter under a policy; made at the first call. */
+  /** Returns the account of a counter under a policy, which is created at its first call. */
   of(counter: Counter, policy: Policy): Account;
 };
 
-/** A low water that nothing falls to. */
+/** A refill threshold that no balance falls to. */
 export const NO_REFILL = -1;
-/** A kilobyte each. One that falls out is made anew from the store; what it owes is with the upkeep. */
+/** About a kilobyte each. An evicted account is rebuilt from the counter; the maintenance keeps what it still owes. */
 const MAX_ACCOUNTS = 20_000;
 
-/** The accounts of a process. */
+/** Creates the accounts of a process. */
 export function createAccounts(): Accounts {
   const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
-  // Used whenever one of its accounts is, so that none falls out before they do.
+  // Touched whenever one of its accounts is, so that no ledger is evicted before its accounts.
   const ledgers = new LRUCache<string, Ledger>({ max: MAX_ACCOUNTS });
   const ledgerOf = (name: string) => {
     let ledger = ledgers.get(name);
@@ -87,7 +82,7 @@ export function createAccounts(): Accounts {
   };
   return {
     of(counter, policy) {
-      // The value comes last, and nothing before it holds a space: no two are written alike.
+      // The value comes last, and no part before it contains a space: the name is unique.
       const { organizationId, apiKeyId, unit, segment, value } = counter;
       const name = `${organizationId} ${apiKeyId} ${unit} ${policy.quota} ${policy.windowS} ${segment} ${value}`;
       let account = accounts.get(name);
@@ -132,25 +127,30 @@ function openAccount(counter: Counter, policy: Policy, ledger: Ledger): Account 
   };
 }
 
-/** Counts what this process admitted. */
+/** Counts `amount`, which this gateway admitted, in its own window. */
 export function countLocally(account: Account, now: number, amount: number): void {
   account.localWindow ??= createWindow(account.shape);
   charge(account.localWindow, now, amount);
 }
 
-/** What is charged already, and can be used without asking. */
+/** Returns what this gateway may spend without a round trip: already charged, and not used yet. */
 export function localBalance({ lease, hold }: Account, now: number): number {
   return spendableCredits(lease, now) + (hold === null ? 0 : availableNano(hold, now));
 }
 
+/** Returns the unused quota beyond lease and hold, as far as this gateway knows; negative if the quota is overdrawn. */
+export function sharedBalance({ lastSnapshot, ledger }: Account): number {
+  return lastSnapshot.remaining - (ledger.overdrawnNano - lastSnapshot.includedOverdraftNano);
+}
+
 /**
- * Asks a second, of late.
- * @param leastMs they are counted over no less, so that a few at once are not taken for a flood
+ * Returns the demand of late, in calls a second.
+ * @param minPeriodMs shortest period to measure over, so that a few calls at once do not pass for a flood
  */
-export function measureDemand(account: Account, now: number, leastMs: number): number {
-  const forMs = now - account.measuredSince;
-  const current = (account.callsSinceMeasured * 1000) / Math.max(leastMs, forMs);
-  if (forMs < leastMs) return Math.max(current, account.callsPerSecond);
+export function measureDemand(account: Account, now: number, minPeriodMs: number): number {
+  const periodMs = now - account.measuredSince;
+  const current = (account.callsSinceMeasured * 1000) / Math.max(minPeriodMs, periodMs);
+  if (periodMs < minPeriodMs) return Math.max(current, account.callsPerSecond);
   account.callsPerSecond = current;
   account.callsSinceMeasured = 0;
   account.measuredSince = now;
@@ -158,71 +158,31 @@ export function measureDemand(account: Account, now: number, leastMs: number): n
 }
 
 /**
- * Takes over what the store said, at the time that its answer came.
- * @param includedOverdraftNano how much of the ledger the store knew when it was asked
+ * Stores the counter's snapshot, at the time it arrived.
+ * @param includedOverdraftNano the part of the ledger that the counter knew of when it was asked
  */
 export function applySnapshot(
   account: Account,
-  answer: CounterSnapshot,
+  snapshot: CounterSnapshot,
   now: number,
   includedOverdraftNano = 0,
 ): void {
   account.lastSnapshot = {
-    remaining: account.policy.quota - answer.used,
-    resetAt: now + answer.resetMs,
-    retryAt: now + answer.retryMs,
+    remaining: account.policy.quota - snapshot.used,
+    resetAt: now + snapshot.resetMs,
+    retryAt: now + snapshot.retryMs,
     takenAt: now,
     includedOverdraftNano,
   };
 }
 
-/** What is left beyond lease and hold, as far as this process knows; negative when more was used than the quota. */
-export function sharedBalance({ lastSnapshot, ledger }: Account): number {
-  return lastSnapshot.remaining - (ledger.overdrawnNano - lastSnapshot.includedOverdraftNano);
-}
-
-/** A counter that has nothing left is asked again this soon: others give back what they did not spend. */
-const REFUSED_MS = 50;
-
-/** Does not ask for a moment, if the store's last word was that nothing is left. */
-export function backOff(account: Account, now: number): void {
-  account.refusedUntil = Math.min(account.lastSnapshot.retryAt, now + REFUSED_MS);
-}
-
-/** A decision by what the store said last, with `left` of this process's own beyond it. */
-export function decide(account: Account, isAdmitted: boolean, left: number, now: number): Decision {
-  const { policy, lastSnapshot } = account;
-  const rest = Math.max(0, sharedBalance(account) + left);
-  return {
-    isAdmitted,
-    policy,
-    remaining: rest,
-    resetMs: Math.max(0, Math.ceil(lastSnapshot.resetAt - now)),
-    retryAfterMs: rest > 0 ? 0 : Math.max(0, Math.ceil(lastSnapshot.retryAt - now)),
-    isDegraded: false,
-  };
-}
-
-/** This process's share of a quota while the store is away: never nothing. */
-function degradedQuota(policy: Policy, gateways: number): number {
-  return Math.max(1, Math.floor(policy.quota / gateways));
-}
-
 /**
- * Admits by this process's own share, counting `amount`, and says so. `amount` 0 only looks.
+ * How long an exhausted counter is not asked again. Shorter, and refused clients keep Postgres busy; longer, and credits
+ * that other gateways return are found late.
  */
-export function decideDegraded(account: Account, gateways: number, now: number, amount: number): Decision {
-  const { policy } = account;
-  const quota = degradedQuota(policy, gateways);
-  account.localWindow ??= createWindow(account.shape);
-  const isAdmitted = remaining(account.localWindow, now, quota) > 0;
-  if (isAdmitted && amount > 0) charge(account.localWindow, now, amount);
-  return {
-    isAdmitted,
-    policy,
-    remaining: remaining(account.localWindow, now, quota),
-    resetMs: Math.ceil(resetAfterMs(account.localWindow, now)),
-    retryAfterMs: Math.ceil(retryAfterMs(account.localWindow, now, quota)),
-    isDegraded: true,
-  };
+const BACK_OFF_MS = 50;
+
+/** Refuses calls without a round trip for a moment, if the last snapshot says that the quota is used up. */
+export function backOff(account: Account, now: number): void {
+  account.refusedUntil = Math.min(account.lastSnapshot.retryAt, now + BACK_OFF_MS);
 }

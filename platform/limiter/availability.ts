@@ -1,6 +1,6 @@
 /**
- * Whether the store of the counters answers. One call that fails, or that takes longer than a caller should wait while no
- * other is answered, opens the breaker: from then on nobody waits, until a probe in the background is answered.
+ * Availability of the counters. One failed request opens the breaker, and so does one that times out while no other is
+ * answered: from then on no call waits for the counters, until a background probe succeeds.
  */
 
 import { AssayError, describeError } from '#core/contracts/errors.ts';
@@ -11,11 +11,11 @@ import type { Clock } from '../process/clock.ts';
 export type Availability = {
   isUnavailable(): boolean;
   /**
-   * The result of `work`, or undefined when it fails. A store that is unavailable, or answers nobody in time, opens
-   * the breaker. `onLate` gets an answer that came all the same, after it was waited for.
+   * Returns the result of `work`, or undefined if it fails or times out. The breaker opens if the store is unavailable
+   * or answers no request in time. `onLate` receives a result that arrives after the timeout.
    */
   run<T>(work: () => Promise<T>, onLate?: (result: T) => void): Promise<T | undefined>;
-  /** Work in the background, which may take its time, has failed: opens the breaker if the store is why. */
+  /** Reports an error of background work, which has no deadline: opens the breaker if the store is the cause. */
   reportFailure(error: unknown): void;
   stop(): void;
 };
@@ -23,73 +23,74 @@ export type Availability = {
 export type AvailabilityOptions = {
   clock: Clock;
   log: Logger;
+  /** How long a call waits for the store. */
   timeoutMs: number;
-  /** Any small thing that the store can be asked. */
+  /** Makes any small request to the store. */
   probe(): Promise<unknown>;
-  /** The store answers again; the breaker closes when this is done. A rejection leaves it open. */
+  /** Runs when the store answers again; the breaker closes when this is done. A rejection keeps it open. */
   onRecovery(): Promise<void>;
 };
 
-/** From one probe to the next, longer each time: on a dead line each of them waits for ever. */
+/** Pause before a probe, doubled each time: on a dead connection each probe waits for ever. */
 const PROBE_AFTER_MS = { first: 250, longest: 1_000 };
-/** A timer that is later than this was late because this process stood still, which is not the store's fault. */
+/** A timer later than this is late because this process stood still, which is not the store's fault. */
 const STALL_MS = 50;
 
-const LATE = Symbol('late');
+const TIMED_OUT = Symbol('timed out');
 
-/** One answer was not there in time. */
-class LateError extends AssayError {}
+/** One request was not answered in time. */
+class TimeoutError extends AssayError {}
 
-/** Makes the breaker, closed. */
+/** Creates the breaker, closed. */
 export function createAvailability(options: AvailabilityOptions): Availability {
   const { clock, log, timeoutMs } = options;
-  let isAway = false;
+  let isUnavailable = false;
   let answeredAt = Number.NEGATIVE_INFINITY;
   let isStopped = false;
   let probing: NodeJS.Timeout | undefined;
 
-  /** Resolves with LATE after the patience of a process that runs. */
-  function patience(): { late: Promise<typeof LATE>; cancel(): void } {
+  /** Starts a timeout that does not count the time in which this process stood still. */
+  function startTimeout(): { timedOut: Promise<typeof TIMED_OUT>; cancel(): void } {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<typeof LATE>((resolve) => {
+    const timedOut = new Promise<typeof TIMED_OUT>((resolve) => {
       const wait = () => {
         const dueAt = clock.monotonic() + timeoutMs;
         timer = setTimeout(() => {
           if (clock.monotonic() - dueAt > STALL_MS) wait();
-          else resolve(LATE);
+          else resolve(TIMED_OUT);
         }, timeoutMs);
       };
       wait();
     });
-    return { late, cancel: () => clearTimeout(timer) };
+    return { timedOut, cancel: () => clearTimeout(timer) };
   }
 
-  async function inTime<T>(work: () => Promise<T>, onLate: (result: T) => void): Promise<T> {
-    const { late, cancel } = patience();
+  async function runInTime<T>(work: () => Promise<T>, onLate: (result: T) => void): Promise<T> {
+    const { timedOut, cancel } = startTimeout();
     try {
       const working = work();
-      const first = await Promise.race([working, late]);
-      if (first !== LATE) {
+      const first = await Promise.race([working, timedOut]);
+      if (first !== TIMED_OUT) {
         answeredAt = clock.monotonic();
         return first;
       }
       working.then(onLate, () => {});
-      throw new LateError('store_unavailable', `no answer within ${timeoutMs} ms`);
+      throw new TimeoutError('store_unavailable', `no answer within ${timeoutMs} ms`);
     } finally {
       cancel();
     }
   }
 
   function reportFailure(error: unknown): void {
-    if (isAway || isStopped) return;
+    if (isUnavailable || isStopped) return;
     if (!isStoreUnavailable(error)) {
-      log.error({ error: describeError(error) }, 'the counters of rate limits refused what they were asked');
+      log.error({ error: describeError(error) }, 'rate-limit counters rejected a request');
       return;
     }
-    isAway = true;
+    isUnavailable = true;
     log.warn(
       { reason: describeError(error) },
-      'the counters of rate limits are away; each gateway limits by itself',
+      'rate-limit counters unavailable; each gateway now limits on its own',
     );
     probeAfter(PROBE_AFTER_MS.first);
   }
@@ -102,23 +103,23 @@ export function createAvailability(options: AvailabilityOptions): Availability {
 
   async function probe(nextMs: number): Promise<void> {
     try {
-      await inTime(options.probe, () => {});
+      await runInTime(options.probe, () => {});
       await options.onRecovery();
-      isAway = false;
-      log.info('the counters of rate limits are back');
+      isUnavailable = false;
+      log.info('rate-limit counters available again');
     } catch {
       probeAfter(nextMs);
     }
   }
 
   return {
-    isUnavailable: () => isAway,
+    isUnavailable: () => isUnavailable,
     async run(work, onLate = () => {}) {
       try {
-        return await inTime(work, onLate);
+        return await runInTime(work, onLate);
       } catch (error) {
-        // A store that answers others meanwhile is busy, not away.
-        const isBusy = error instanceof LateError && clock.monotonic() - answeredAt < timeoutMs;
+        // A store that meanwhile answered other requests is busy, not unavailable.
+        const isBusy = error instanceof TimeoutError && clock.monotonic() - answeredAt < timeoutMs;
         if (!isBusy) reportFailure(error);
         return undefined;
       }

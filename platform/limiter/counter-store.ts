@@ -1,4 +1,4 @@
-/** The counters in Postgres: the functions of migrations 0005, 0010 and 0012, one round trip each. Rejects as postgres.js does. */
+/** Counters in Postgres: the SQL functions assay.limit_*, one round trip each. Rejects as postgres.js does. */
 
 import type { WindowShape } from '#core/rate-limit/mod.ts';
 import type { Sql } from '../postgres/mod.ts';
@@ -6,86 +6,95 @@ import { displayValue } from './counter-key.ts';
 import type { Counter, Policy } from './types.ts';
 import { within } from './within.ts';
 
-/** A counter and the window that it is asked by, as the functions take them. */
+/** A counter, and the window by which it decides. */
 export type CounterQuery = { counter: Counter; key: Buffer; policy: Policy; shape: WindowShape };
 
-/** What a counter says. Durations are counted from `atMs`, a time on the counter's own clock. */
+/** State of a counter after a request. Durations count from `atMs`, a time on the counter's own clock. */
 export type CounterSnapshot = {
-  /** Who was charged: the counter, or the one that takes those for whom there is no room. */
+  /** The charged counter: the one that was asked for, or the organization's overflow counter. */
   key: Buffer;
   atMs: number;
+  /** Credits, or number of calls, that the request was granted. */
   granted: number;
-  /** With what is granted. */
+  /** Amount that counts, including what was granted. */
   used: number;
-  /** How long what is granted may be spent. */
+  /** How long what was granted may be spent. */
   spendableMs: number;
   resetMs: number;
   retryMs: number;
 };
 
-/** Credit that was granted and not spent. */
+/** Request for credits: those needed now, and a prefetch of at most one of `shares` equal shares of what is left. */
+export type LeaseRequest = { needed: number; prefetch: number; shares: number };
+
+/** Credits that were granted and not spent. */
 export type UnusedCredits = { organizationId: string; key: Buffer; atMs: number; amount: number };
 
-/** What a hold is to be for: calls that wait, in order, and further ones. Amounts are nano-dollars. */
+/** Request for a hold: for calls that wait, in order, and for later ones. Amounts are nano-dollars. */
 export type HoldRequest = {
   /** Unique in the organization. */
   reservationId: string;
   estimatesNano: readonly number[];
-  /** For further calls at most so much and one share of `shares` of what is left; nothing rather than less than `smallest`. */
+  /** Prefetch for later calls, at most one of `shares` equal shares of what is left. */
   prefetchNano: number;
+  /** Smallest useful prefetch: rather than less, nothing is prefetched. */
   minPrefetchNano: number;
   shares: number;
 };
-/** Of the calls that wait `granted` were admitted, the first ones. */
+
+/** The first `granted` of the calls that waited were admitted. */
 export type HoldGrant = CounterSnapshot & { prefetchedNano: number };
 
-/** A call that was admitted so long ago, while the store was away. */
+/** A call that was admitted `ageMs` ago, while degraded. */
 export type DegradedReservation = { reservationId: string; estimateNano: number; ageMs: number };
 
-/** What a reservation is now. */
+/** State of a reservation, as a whole: sending it again changes nothing. */
 export type Settlement = {
   organizationId: string;
   reservationId: string;
-  /** What its calls cost, and of those under way the estimates. */
+  /** Cost of its ended calls, and the estimates of those under way. */
   costNano: number;
-  /** The store ignores what it hears after a word of a later turn. */
+  /** The counter ignores a settlement after one of a later revision. */
   revision: number;
-  /** Calls are under way. */
+  /** Calls are still under way. */
   isOpen: boolean;
 };
 
 export type CounterStore = {
-  /** Grants `need`, and ahead of need at most `ahead` and one share of `shares` of what is left. */
+  /** Grants credits. Unused credits of an earlier lease can be returned with the request. */
   leaseCredits(
-    ask: CounterQuery,
-    want: { need: number; ahead: number; shares: number },
-    back?: UnusedCredits,
+    query: CounterQuery,
+    request: LeaseRequest,
+    toReturn?: UnusedCredits,
   ): Promise<CounterSnapshot>;
-  returnCredits(unspent: readonly UnusedCredits[]): Promise<void>;
-  /** Counts what was admitted while the store was away. */
-  countDegraded(ask: CounterQuery, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
-  /** Hears first what there is to tell of this counter; of reservations of others it hears nothing. */
-  reserve(ask: CounterQuery, wish: HoldRequest, told?: readonly Settlement[]): Promise<HoldGrant>;
-  /** Reserves for calls whatever the quota; what is there already counts once. */
-  reserveDegraded(ask: CounterQuery, missed: readonly DegradedReservation[]): Promise<void>;
-  /** Each reservation once. */
+  returnCredits(unused: readonly UnusedCredits[]): Promise<void>;
+  /** Counts calls that were admitted while degraded, whatever the quota. */
+  countDegraded(query: CounterQuery, amounts: readonly { ageMs: number; amount: number }[]): Promise<void>;
+  /** Applies settlements of this counter (those of other counters are ignored), then reserves a hold. */
+  reserve(query: CounterQuery, request: HoldRequest, settlements?: readonly Settlement[]): Promise<HoldGrant>;
+  /** Reserves calls that were admitted while degraded, whatever the quota. A reservation that exists counts once. */
+  reserveDegraded(query: CounterQuery, calls: readonly DegradedReservation[]): Promise<void>;
+  /** Applies settlements, at most one of each reservation. */
   settle(settlements: readonly Settlement[]): Promise<void>;
-  peek(ask: CounterQuery): Promise<CounterSnapshot>;
-  /** Says that this gateway lives, null: only asks; returns how many do. */
+  peek(query: CounterQuery): Promise<CounterSnapshot>;
+  /** Registers this gateway as alive (null: registers nothing). Returns the number of live gateways. */
   heartbeat(processId: string | null): Promise<number>;
   unregister(processId: string): Promise<void>;
-  /** Deletes up to `most` of what expired; returns how much that was. */
-  deleteExpired(most: number): Promise<number>;
+  /** Deletes up to `limit` expired rows. Returns how many it deleted. */
+  deleteExpired(limit: number): Promise<number>;
 };
 
 export type CounterStoreOptions = {
-  /** Counters of values in an organization; those beyond are counted together. 700 bytes each. */
+  /**
+   * Counters of segments' values in an organization, 700 bytes each. Values beyond are counted together, in an overflow
+   * counter.
+   */
   maxCounters: number;
-  /** How long a reservation is open; then it stays charged until it is settled. */
+  /** How long a reservation is reported as open. After that it stays charged until it is settled. */
   reservationTtlMs: number;
 };
 
-type AnswerRow = {
+type SnapshotRow = {
   counter_key: Buffer;
   at_ms: string;
   granted: string;
@@ -95,8 +104,8 @@ type AnswerRow = {
   retry_ms: string;
 };
 
-function toAnswer([row]: readonly AnswerRow[]): CounterSnapshot {
-  if (row === undefined) throw new Error('a function of the counters returned no row');
+function toSnapshot([row]: readonly SnapshotRow[]): CounterSnapshot {
+  if (row === undefined) throw new Error('an assay.limit_* function returned no row');
   return {
     key: row.counter_key,
     atMs: Number(row.at_ms),
@@ -108,80 +117,87 @@ function toAnswer([row]: readonly AnswerRow[]): CounterSnapshot {
   };
 }
 
-/** The counters of a database. */
+/** Creates the counters of a database. */
 export function createCounterStore(
   sql: Sql,
   { maxCounters, reservationTtlMs }: CounterStoreOptions,
 ): CounterStore {
-  const row = ({ counter, key, policy, shape }: CounterQuery) => sql`row(
+  const queryRow = ({ counter, key, policy, shape }: CounterQuery) => sql`row(
     ${counter.organizationId}::uuid, ${key}::bytea, ${counter.apiKeyId}::uuid, ${counter.unit}::text,
     ${counter.segment}::text, ${displayValue(counter.value)}::text, ${maxCounters}::int, ${policy.windowS}::int,
     ${shape.widthMs}::int, ${shape.depth}::int, ${policy.quota}::bigint)::assay.limit_ask`;
-  const words = (settlements: readonly Settlement[]) => sql`
+  const settlementArrays = (settlements: readonly Settlement[]) => sql`
     ${settlements.map(({ reservationId }) => reservationId)}::text[],
     ${settlements.map(({ costNano }) => costNano)}::bigint[], ${settlements.map(({ revision }) => revision)}::int[],
     ${settlements.map(({ isOpen }) => Number(isOpen))}::int[]::bool[]`;
 
   return {
-    async leaseCredits(ask, { need, ahead, shares }, back) {
-      return toAnswer(
-        await sql<AnswerRow[]>`
+    async leaseCredits(query, { needed, prefetch, shares }, toReturn) {
+      return toSnapshot(
+        await sql<SnapshotRow[]>`
           select * from assay.limit_take(
-            ${row(ask)}, ${need}, ${ahead}, ${shares},
-            ${back?.key ?? null}, ${back?.atMs ?? null}, ${back?.amount ?? null})`,
+            ${queryRow(query)}, ${needed}, ${prefetch}, ${shares},
+            ${toReturn?.key ?? null}, ${toReturn?.atMs ?? null}, ${toReturn?.amount ?? null})`,
       );
     },
-    async returnCredits(unspent) {
-      await soon(sql`select assay.limit_give_back(
-        ${unspent.map(({ organizationId }) => organizationId)}::uuid[],
-        ${unspent.map(({ key }) => key.toString('hex'))}::text[],
-        ${unspent.map(({ atMs }) => atMs)}::bigint[], ${unspent.map(({ amount }) => amount)}::bigint[])`);
+    async returnCredits(unused) {
+      await inBackground(sql`select assay.limit_give_back(
+        ${unused.map(({ organizationId }) => organizationId)}::uuid[],
+        ${unused.map(({ key }) => key.toString('hex'))}::text[],
+        ${unused.map(({ atMs }) => atMs)}::bigint[], ${unused.map(({ amount }) => amount)}::bigint[])`);
     },
-    async countDegraded(ask, amounts) {
-      await soon(sql`select assay.limit_count(
-        ${row(ask)}, ${amounts.map(({ ageMs }) => ageMs)}::bigint[],
+    async countDegraded(query, amounts) {
+      await inBackground(sql`select assay.limit_count(
+        ${queryRow(query)}, ${amounts.map(({ ageMs }) => ageMs)}::bigint[],
         ${amounts.map(({ amount }) => amount)}::bigint[])`);
     },
-    async reserve(ask, { reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares }, told = []) {
-      const rows = await sql<(AnswerRow & { ahead: string })[]>`
+    async reserve(
+      query,
+      { reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares },
+      settlements = [],
+    ) {
+      const rows = await sql<(SnapshotRow & { ahead: string })[]>`
         select (h.counter).*, h.ahead from assay.limit_hold(
-          ${row(ask)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${prefetchNano}, ${minPrefetchNano}, ${shares},
-          ${reservationTtlMs}, ${words(told)}) h`;
-      return { ...toAnswer(rows), prefetchedNano: Number(rows[0]?.ahead) };
+          ${queryRow(query)}, ${reservationId}, ${[...estimatesNano]}::bigint[], ${prefetchNano}, ${minPrefetchNano}, ${shares},
+          ${reservationTtlMs}, ${settlementArrays(settlements)}) h`;
+      return { ...toSnapshot(rows), prefetchedNano: Number(rows[0]?.ahead) };
     },
-    async reserveDegraded(ask, missed) {
-      await soon(sql`select from assay.limit_reserve(
-        ${row(ask)}, ${missed.map(({ reservationId }) => reservationId)}::text[],
-        ${missed.map(({ estimateNano }) => estimateNano)}::bigint[],
-        ${missed.map(({ ageMs }) => ageMs)}::bigint[], true, ${reservationTtlMs})`);
+    async reserveDegraded(query, calls) {
+      await inBackground(sql`select from assay.limit_reserve(
+        ${queryRow(query)}, ${calls.map(({ reservationId }) => reservationId)}::text[],
+        ${calls.map(({ estimateNano }) => estimateNano)}::bigint[],
+        ${calls.map(({ ageMs }) => ageMs)}::bigint[], true, ${reservationTtlMs})`);
     },
     async settle(settlements) {
-      await soon(sql`select assay.limit_settle(
-        ${settlements.map(({ organizationId }) => organizationId)}::uuid[], ${words(settlements)})`);
+      await inBackground(sql`select assay.limit_settle(
+        ${settlements.map(({ organizationId }) => organizationId)}::uuid[], ${settlementArrays(settlements)})`);
     },
-    async peek(ask) {
-      return toAnswer(await sql<AnswerRow[]>`select * from assay.limit_peek(${row(ask)})`);
+    async peek(query) {
+      return toSnapshot(await sql<SnapshotRow[]>`select * from assay.limit_peek(${queryRow(query)})`);
     },
     async heartbeat(processId) {
-      const [beat] = await soon(
+      const [row] = await inBackground(
         processId === null
           ? sql<{ gateways: number }[]>`
               select count(*)::int as gateways from assay.limit_gateways
                where seen_at > clock_timestamp() - interval '10 seconds'`
           : sql<{ gateways: number }[]>`select assay.limit_beat(${processId}) as gateways`,
       );
-      return beat?.gateways ?? 1;
+      return row?.gateways ?? 1;
     },
     async unregister(processId) {
-      await soon(sql`delete from assay.limit_gateways where process_id = ${processId}`);
+      await inBackground(sql`delete from assay.limit_gateways where process_id = ${processId}`);
     },
-    async deleteExpired(most) {
-      const [swept] = await soon(sql<{ rows: string }[]>`select assay.limit_sweep(${most}) as rows`);
-      return Number(swept?.rows ?? 0);
+    async deleteExpired(limit) {
+      const [row] = await inBackground(sql<{ rows: string }[]>`select assay.limit_sweep(${limit}) as rows`);
+      return Number(row?.rows ?? 0);
     },
   };
 }
 
-/** On a dead line a statement waits for ever; those that no caller waits for must end too, to be tried on another. */
-const SOON_MS = 10_000;
-const soon = <T>(statement: PromiseLike<T>) => within(SOON_MS, statement);
+/**
+ * A statement on a dead connection never ends. Statements that no call waits for must end too, so that they are retried on
+ * another connection.
+ */
+const BACKGROUND_TIMEOUT_MS = 10_000;
+const inBackground = <T>(statement: PromiseLike<T>) => within(BACKGROUND_TIMEOUT_MS, statement);

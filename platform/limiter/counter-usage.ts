@@ -1,22 +1,22 @@
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import type { Unit } from './types.ts';
 
-/** One window of a counter that something counts in. Amounts are in the unit; of cents nano-dollars. */
+/** Use of one window of a counter. Amounts are in the counter's unit, nano-dollars for cents. */
 export type CounterUsage = {
   apiKeyId: string | null;
   unit: Unit;
-  /** '': all calls; `*`: the values for which there was no room. */
+  /** '' for all calls; `*` for the overflow counter, of the values beyond the organization's maximum. */
   segment: string;
-  /** The user or the property's value, its first 256 characters. */
+  /** First 256 characters of the user's id or the property's value. */
   value: string;
   windowS: number;
-  /** As it was asked for last. */
+  /** The quota of the latest request. */
   quota: number;
-  /** Open reservations included. */
+  /** Includes open reservations. */
   used: number;
-  /** What gateways hold: for calls under way, for those to come, and for those whose cost is not told yet. */
+  /** Held by gateways: for calls under way, prefetched for later ones, and for ended calls that are not settled yet. */
   reserved: number;
-  /** Until nothing counts any more. */
+  /** Time until nothing counts any more. */
   resetMs: number;
 };
 
@@ -33,8 +33,8 @@ type UsageRow = {
 };
 
 /**
- * The windows of an organization in which something counts now, those nearest to their quota first.
- * @param sql may be of the role `assay_api`, in a transaction of the organization
+ * Reads the windows of an organization in which something counts now, those nearest to their quota first.
+ * @param sql may have the role `assay_api`, in a transaction of the organization
  */
 export async function readUsage(
   sql: Sql | TransactionSql,

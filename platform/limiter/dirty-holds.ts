@@ -1,46 +1,46 @@
 /**
- * What this process knows of each counter and the store does not know yet. It goes to the store with the next question
- * about the counter, and until then it is taken into account here: so the calls of one gateway that come one after the
- * other are decided by what the earlier ones cost, not by their estimates.
+ * Dirty holds: what this gateway knows of each counter and the counter does not. It goes to the counter with the next
+ * request about it, and until then the gateway takes it into account itself: so successive calls of one gateway are
+ * decided by what the earlier ones cost, not by their estimates.
  */
 import { type Hold, overdraftNano } from './hold.ts';
 
 export type DirtyHolds = {
-  /** Notes how a hold stands after any change to it; `isOwing`: there is something to tell. */
-  update(hold: Hold, isOwing: boolean): void;
-  /** The holds of a counter about which there is something to tell, the oldest first. */
+  /** Takes over a hold's state after any change; `isDirty`: the counter does not know of all of it. */
+  update(hold: Hold, isDirty: boolean): void;
+  /** Returns the dirty holds of a counter, the oldest first. */
   holdsOf(counter: string): ReadonlySet<Hold>;
-  /** Nano-dollars that count in a counter beyond what the store counts. */
+  /** Returns what the calls of this gateway use of a counter beyond what the counter has counted. */
   overdraftNano(counter: string): number;
 };
 
-type Entry = { holds: Set<Hold>; overdraft: number };
+type Entry = { holds: Set<Hold>; overdraftNano: number };
 
 const NO_HOLDS: ReadonlySet<Hold> = new Set();
 
-/** Makes the notes of a process. */
+/** Creates the dirty holds of a process. */
 export function createDirtyHolds(): DirtyHolds {
   const entries = new Map<string, Entry>();
-  /** The overdraft of each hold as it is contained in its counter's. */
+  /** Overdraft of each dirty hold, as it is included in the sum of its counter. */
   const overdrafts = new Map<Hold, number>();
 
   function entryOf(counter: string): Entry {
     let entry = entries.get(counter);
     if (entry === undefined) {
-      entry = { holds: new Set(), overdraft: 0 };
+      entry = { holds: new Set(), overdraftNano: 0 };
       entries.set(counter, entry);
     }
     return entry;
   }
 
   return {
-    update(hold, isOwing) {
+    update(hold, isDirty) {
       const before = overdrafts.get(hold);
-      if (!isOwing && before === undefined) return;
+      if (!isDirty && before === undefined) return;
       const entry = entryOf(hold.counter);
-      const overdraft = isOwing ? overdraftNano(hold) : 0;
-      entry.overdraft += overdraft - (before ?? 0);
-      if (isOwing) {
+      const overdraft = isDirty ? overdraftNano(hold) : 0;
+      entry.overdraftNano += overdraft - (before ?? 0);
+      if (isDirty) {
         entry.holds.add(hold);
         overdrafts.set(hold, overdraft);
         return;
@@ -50,6 +50,6 @@ export function createDirtyHolds(): DirtyHolds {
       if (entry.holds.size === 0) entries.delete(hold.counter);
     },
     holdsOf: (counter) => entries.get(counter)?.holds ?? NO_HOLDS,
-    overdraftNano: (counter) => entries.get(counter)?.overdraft ?? 0,
+    overdraftNano: (counter) => entries.get(counter)?.overdraftNano ?? 0,
   };
 }

@@ -1,40 +1,40 @@
 /**
- * Money of a counter that is reserved in the store, in the hands of one process: the estimates of calls under way, what
- * ended calls cost, and a rest that calls to come draw from without asking. All of it is charged to the sub-bucket it was
- * reserved in, so nobody draws once that may have ended, and what is spent was always counted. While a hold lives the
- * store need not hear of it: whatever its calls do, they take from what is reserved. Once it is closed the store is told
- * what it is: the whole of it, not the change, so that telling twice is telling once. Pure.
+ * Hold: money that one gateway has reserved of a counter. It covers the estimates of calls under way, the cost of ended
+ * calls, and a rest from which later calls draw without a round trip. All of it is charged to the sub-bucket in which it
+ * was reserved, so no call draws once that sub-bucket may have ended, and whatever is spent was already counted. An open
+ * hold needs no reports: whatever its calls do, they use what is reserved. Once it is closed, a settlement tells the
+ * counter what is needed of it: the total, not the change, so that sending it twice is harmless. Pure.
  */
 import type { Settlement } from './counter-store.ts';
 
 /** Amounts are whole nano-dollars. */
 export type Hold = {
   readonly organizationId: string;
-  /** The counter that was charged: see `counterName`. */
+  /** `counterName` of the counter that was charged. */
   readonly counter: string;
   readonly reservationId: string;
-  /** From then on nobody draws from it, on this process's monotonic clock. */
+  /** From then on no call draws from it. On this process's monotonic clock. */
   readonly expiresAt: number;
-  /** What the store has reserved, as far as is known; 0 while it has not heard of the reservation. */
+  /** What the counter has reserved, as far as is known; 0 before it knows of the reservation. */
   reservedNano: number;
-  /** Calls under way, and their estimates. */
+  /** Calls under way, and the sum of their estimates. */
   openCalls: number;
   openNano: number;
-  /** What the calls that have ended cost. */
+  /** Sum of the costs of ended calls. */
   spentNano: number;
-  /** Calls that have ended, and of how many of them the store has been told. */
+  /** Calls that have ended, and how many of them the counter knows of. */
   endedCalls: number;
   reportedCalls: number;
-  /** Nobody draws from it any more. */
+  /** No more calls draw from it. */
   isClosed: boolean;
-  /** The store knows that all of its calls have ended, and what they cost. */
+  /** The counter knows the cost of all of its calls. */
   isSettled: boolean;
-  /** How often the store was told of it, and the latest of these turns that it has confirmed. */
+  /** Number of settlements made of it, and the latest one that the counter acknowledged. */
   revision: number;
   acknowledgedRevision: number;
 };
 
-/** A hold on what the store has reserved. */
+/** Opens a hold on what the counter has reserved. */
 export function openHold(
   given: Pick<Hold, 'organizationId' | 'counter' | 'reservationId' | 'expiresAt' | 'reservedNano'>,
 ): Hold {
@@ -54,45 +54,48 @@ export function openHold(
 
 const neededNano = ({ openNano, spentNano }: Hold) => openNano + spentNano;
 
-/** What calls can draw now. */
+/** Returns what later calls can draw now. */
 export function availableNano(hold: Hold, now: number): number {
   return hold.isClosed || now >= hold.expiresAt ? 0 : hold.reservedNano - neededNano(hold);
 }
 
-/** Takes the estimate of a call for which the store has reserved it. */
+/** Adds a call for whose estimate the money is reserved. */
 export function addCall(hold: Hold, estimateNano: number): void {
   hold.openCalls += 1;
   hold.openNano += estimateNano;
 }
 
-/** What the store counts too little: calls that cost more than was reserved for them, or were admitted without it. */
+/** Returns what the counter lacks: calls that cost more than was reserved, or were admitted while degraded. */
 export function overdraftNano(hold: Hold): number {
   return hold.isSettled ? 0 : Math.max(0, neededNano(hold) - hold.reservedNano);
 }
 
-/** Calls that have ended, and of whose cost the store has not been told. */
-export function unreportedCalls({ endedCalls: ended, reportedCalls }: Hold): number {
-  return ended - reportedCalls;
+/** Returns the number of ended calls whose cost the counter does not know. */
+export function unreportedCalls({ endedCalls, reportedCalls }: Hold): number {
+  return endedCalls - reportedCalls;
 }
 
-/** Nobody will tell the store of this hold any more: what it has counted stands. */
+/** Stops reporting a hold: what the counter has counted so far stands. */
 export function abandon(hold: Hold): void {
   hold.reportedCalls = hold.endedCalls;
   hold.isSettled = true;
 }
 
 /**
- * Takes the estimate of a call from the rest, if that is there.
- * @param balance what is left of the quota beyond holds; when it is negative, the rest has to pay for that first
+ * Draws the estimate of a call, if the hold has that much left.
+ * @param sharedBalance unused quota beyond holds; if it is negative, the rest of the hold has to cover that first
  */
-export function tryDraw(hold: Hold, estimateNano: number, now: number, balance: number): boolean {
-  const rest = availableNano(hold, now);
-  if (rest <= 0 || balance + rest <= 0 || estimateNano > rest) return false;
+export function tryDraw(hold: Hold, estimateNano: number, now: number, sharedBalance: number): boolean {
+  const available = availableNano(hold, now);
+  if (available <= 0 || sharedBalance + available <= 0 || estimateNano > available) return false;
   addCall(hold, estimateNano);
   return true;
 }
 
-/** A call has ended: what its estimate was too high by can be drawn again; too low, and more is needed than is there. */
+/**
+ * Replaces a call's estimate by its cost. What it did not use can be drawn again; if the calls need more than is
+ * reserved, the hold closes.
+ */
 export function endCall(hold: Hold, estimateNano: number, costNano: number): void {
   hold.openCalls -= 1;
   hold.openNano -= estimateNano;
@@ -101,37 +104,32 @@ export function endCall(hold: Hold, estimateNano: number, costNano: number): voi
   if (neededNano(hold) > hold.reservedNano) hold.isClosed = true;
 }
 
-/** Whether there is something that the store should be told. */
+/** Whether the counter needs a settlement: the hold is closed, and the counter does not know its latest state. */
 export function isDirty(hold: Hold): boolean {
   if (!hold.isClosed || hold.isSettled) return false;
   return hold.openCalls === 0 || unreportedCalls(hold) > 0 || neededNano(hold) !== hold.reservedNano;
 }
 
-/** What the store is told, and how many calls had ended by then. */
+/** A settlement, and how many calls had ended when it was made. */
 export type PendingSettlement = { settlement: Settlement; endedCalls: number };
 
-/** What the store is to be told now. */
+/** Makes a settlement, a new revision, of the hold's state now. */
 export function settlementFor(hold: Hold): PendingSettlement {
   hold.revision += 1;
   const { organizationId, reservationId, revision } = hold;
-  const settlement = {
-    organizationId,
-    reservationId,
-    costNano: neededNano(hold),
-    revision: revision,
-    isOpen: hold.openCalls > 0,
-  };
+  const isOpen = hold.openCalls > 0;
+  const settlement = { organizationId, reservationId, costNano: neededNano(hold), revision, isOpen };
   return { settlement, endedCalls: hold.endedCalls };
 }
 
-/** The store has heard it. Returns how many ended calls it had not been told of before. */
+/** Applies a settlement that the counter has taken. Returns how many ended calls it reported for the first time. */
 export function acknowledge(hold: Hold, { settlement, endedCalls }: PendingSettlement): number {
-  // Words travel on several connections: one that is confirmed after a later one says nothing new.
+  // Settlements travel on several connections: one that is acknowledged after a later revision is obsolete.
   if (settlement.revision <= hold.acknowledgedRevision) return 0;
   hold.acknowledgedRevision = settlement.revision;
   hold.reservedNano = settlement.costNano;
   hold.isSettled ||= !settlement.isOpen;
-  const news = Math.max(0, endedCalls - hold.reportedCalls);
-  hold.reportedCalls += news;
-  return news;
+  const newlyReported = Math.max(0, endedCalls - hold.reportedCalls);
+  hold.reportedCalls += newlyReported;
+  return newlyReported;
 }

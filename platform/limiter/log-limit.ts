@@ -1,17 +1,17 @@
 import { logPolicy, type Policy } from '#core/rate-limit/mod.ts';
 import type { Decision, Limiter } from './types.ts';
 
-/** What an organization may log: so much in any 5 seconds, whoever logs it for it. */
+/** Limit on an organization's logs in any 5 seconds, whichever role writes them. */
 export type LogLimit = {
-  /** Counts one request, or refuses. Never rejects. */
+  /** Counts one request, or refuses it. Never rejects. */
   admit(organizationId: string, logsPer5s: number): Decision | Promise<Decision>;
 };
 
-/** Makes the limit on logs, which `limiter` counts. */
+/** Creates the limit on logs, counted by `limiter`. */
 export function createLogLimit(limiter: Pick<Limiter, 'admit'>): LogLimit {
   const policies = new Map<number, Policy>();
 
-  /** Few rates are in use: one for each tier, and some of organizations' own. */
+  /** Returns the policy of a rate. Few rates are in use: one per tier, and some set for single organizations. */
   function policyOf(logsPer5s: number): Policy {
     let policy = policies.get(logsPer5s);
     if (policy === undefined) {

@@ -1,4 +1,4 @@
-/** What a limiter does in the background: gives back unused credit, tells what the store missed, says that it lives. */
+/** Background work of a limiter: returns unused credits, reports degraded admissions, sends the heartbeat. */
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';
 import type { Availability } from './availability.ts';
@@ -6,17 +6,17 @@ import type { CounterStore, UnusedCredits } from './counter-store.ts';
 import { spendableCredits, toUnusedCredits } from './lease.ts';
 
 export type Maintenance = {
-  /** This account holds credit, owes some, or has admitted what the store does not know of. */
+  /** Watches an account that has credits, or something to return or to report. */
   track(account: Account): void;
-  /** Gateways that live, as the store said last, or as many as are expected at least. */
+  /** Returns the number of live gateways at the last heartbeat, and at least the expected number. */
   gateways(): number;
-  /** Says that this process lives, and learns how many do. Rejects when the store is away. */
+  /** Registers this process as alive, and learns the number of live gateways. Rejects while the store is unavailable. */
   heartbeat(): Promise<void>;
-  /** Tells the store what was admitted while it was away. Rejects when it is. */
+  /** Reports all calls that were admitted while degraded. Rejects while the store is unavailable. */
   reportDegraded(): Promise<void>;
-  /** The same of one account. */
+  /** Reports the calls of one account that were admitted while degraded. */
   reportDegradedOf(account: Account): Promise<void>;
-  /** Gives back all credit, and leaves the gateways that live. Rejects when the store is away. */
+  /** Returns all credits, and unregisters this process. Rejects while the store is unavailable. */
   leave(): Promise<void>;
   stop(): void;
 };
@@ -24,33 +24,36 @@ export type Maintenance = {
 export type MaintenanceOptions = {
   clock: Clock;
   store: CounterStore;
-  /** null: this process is no gateway. */
+  /** null: this process is not a gateway. */
   processId: string | null;
-  /** Gateways that are expected at least, before the store has told how many there are. */
+  /** Number of gateways to expect before the first heartbeat, and at least. */
   gateways: number;
-  /** Closes the holds that are dead. */
+  /** Closes the holds that have expired. */
   closeHolds(): void;
 };
 
 const TIDY_EVERY_MS = 250;
-const BEAT_EVERY_MS = 2_000;
-const SWEEP_EVERY_MS = 5_000;
-const SWEPT_AT_ONCE = 1_000;
-/** Who did not ask for so long does not need its credit, and others may. */
+const HEARTBEAT_EVERY_MS = 2_000;
+const DELETE_EXPIRED_EVERY_MS = 5_000;
+const DELETED_AT_ONCE = 1_000;
+/** An account without calls for this long returns its credits, which other gateways may need. */
 const IDLE_MS = 500;
-/** Unspent grants in one statement. */
+/** Leases returned in one statement. */
 const RETURNED_AT_ONCE = 500;
-/** Accounts at most that hold something: those beyond lose it, which leaves credit charged and admissions uncounted. */
-const MAX_HOLDING = 50_000;
-/** Counters that are told at a time what they missed. */
-const COUNTED_AT_ONCE = 8;
+/**
+ * Maximum of tracked accounts. Those beyond are forgotten, the oldest first: their credits stay charged, and what they
+ * admitted while degraded is never counted.
+ */
+const MAX_TRACKED = 50_000;
+/** Accounts reported at the same time. */
+const REPORTED_AT_ONCE = 8;
 
-/** Makes the upkeep; `start` begins it. */
+/** Creates the maintenance; `start` begins it. */
 export function createMaintenance(
   options: MaintenanceOptions,
-): Maintenance & { start(availability: Availability): void } {
+): Maintenance & { start(availability: Pick<Availability, 'isUnavailable' | 'reportFailure'>): void } {
   const { clock, store, processId } = options;
-  const holding = new Set<Account>();
+  const tracked = new Set<Account>();
   const timers: NodeJS.Timeout[] = [];
   let gateways = options.gateways;
 
@@ -58,78 +61,80 @@ export function createMaintenance(
     gateways = Math.max(options.gateways, await store.heartbeat(processId));
   }
 
-  /** Takes out of the accounts what is theirs no more: dead credit, and that of who does not ask. */
-  function collect(now: number, idleMs: number): UnusedCredits[] {
-    const collected: UnusedCredits[] = [];
-    for (const account of holding) {
+  /** Takes dead credits, and those of idle accounts, out of the accounts. */
+  function collectUnused(now: number, idleMs: number): UnusedCredits[] {
+    const unused: UnusedCredits[] = [];
+    for (const account of tracked) {
       const { lease, counter } = account;
       const isIdle = now - account.lastCallAt >= idleMs;
       if (lease.credits > 0 && (isIdle || spendableCredits(lease, now) === 0)) {
         account.creditsToReturn.push(toUnusedCredits(counter.organizationId, lease));
         lease.credits = 0;
       }
-      collected.push(...account.creditsToReturn.splice(0));
-      if (lease.credits === 0 && account.unreported.size === 0) holding.delete(account);
-      if (collected.length >= RETURNED_AT_ONCE) break;
+      unused.push(...account.creditsToReturn.splice(0));
+      if (lease.credits === 0 && account.unreported.size === 0) tracked.delete(account);
+      if (unused.length >= RETURNED_AT_ONCE) break;
     }
-    return collected;
+    return unused;
   }
 
-  /** Once: whether a statement that failed was carried out is not known, and giving back twice would admit too many. */
-  async function giveBack(idleMs: number): Promise<void> {
+  /** Never retries: a failed statement may have been executed, and returning credits twice would admit too many calls. */
+  async function returnUnused(idleMs: number): Promise<void> {
     for (;;) {
-      const unspent = collect(clock.monotonic(), idleMs);
-      if (unspent.length === 0) return;
-      await store.returnCredits(unspent);
+      const unused = collectUnused(clock.monotonic(), idleMs);
+      if (unused.length === 0) return;
+      await store.returnCredits(unused);
     }
   }
 
   async function reportDegraded(): Promise<void> {
     for (;;) {
-      const missed = [...holding].filter(({ unreported }) => unreported.size > 0).slice(0, COUNTED_AT_ONCE);
-      if (missed.length === 0) return;
-      await Promise.all(missed.map(countOne));
+      const accounts = [...tracked].filter(({ unreported }) => unreported.size > 0);
+      if (accounts.length === 0) return;
+      await Promise.all(accounts.slice(0, REPORTED_AT_ONCE).map(reportDegradedOf));
     }
   }
 
-  async function countOne(account: Account): Promise<void> {
+  async function reportDegradedOf(account: Account): Promise<void> {
     const { unreported, shape } = account;
-    const buckets = [...unreported];
+    const subBuckets = [...unreported];
     unreported.clear();
     const now = clock.monotonic();
-    const lastMs = (bucket: number) => Math.min(now, (bucket + 1) * shape.widthMs - 1);
+    const lastMs = (subBucket: number) => Math.min(now, (subBucket + 1) * shape.widthMs - 1);
     try {
       await store.countDegraded(
         account,
-        buckets.map(([bucket, amount]) => ({ ageMs: Math.floor(now - lastMs(bucket)), amount })),
+        subBuckets.map(([subBucket, amount]) => ({ ageMs: Math.floor(now - lastMs(subBucket)), amount })),
       );
     } catch (error) {
-      for (const [bucket, amount] of buckets) unreported.set(bucket, amount + (unreported.get(bucket) ?? 0));
+      for (const [subBucket, amount] of subBuckets) {
+        unreported.set(subBucket, amount + (unreported.get(subBucket) ?? 0));
+      }
       throw error;
     }
   }
 
-  async function sweep(): Promise<void> {
-    while ((await store.deleteExpired(SWEPT_AT_ONCE)) >= SWEPT_AT_ONCE);
+  async function deleteExpired(): Promise<void> {
+    while ((await store.deleteExpired(DELETED_AT_ONCE)) >= DELETED_AT_ONCE);
   }
 
   return {
     track(account) {
-      holding.add(account);
-      if (holding.size <= MAX_HOLDING) return;
-      const [oldest] = holding;
-      holding.delete(oldest!);
+      tracked.add(account);
+      if (tracked.size <= MAX_TRACKED) return;
+      const [oldest] = tracked;
+      tracked.delete(oldest!);
     },
     gateways: () => gateways,
     heartbeat,
     reportDegraded,
-    reportDegradedOf: countOne,
+    reportDegradedOf,
     start(availability) {
       const tidy = async () => {
         options.closeHolds();
-        // In this order: credit that is back may be granted again, beside what is not counted yet.
+        // In this order: returned credits may be granted again, on top of admissions that are not counted yet.
         await reportDegraded();
-        await giveBack(IDLE_MS);
+        await returnUnused(IDLE_MS);
       };
       const every = (ms: number, work: () => Promise<void>) => {
         let isRunning = false;
@@ -143,12 +148,12 @@ export function createMaintenance(
       };
       heartbeat().catch(availability.reportFailure);
       every(TIDY_EVERY_MS, tidy);
-      every(BEAT_EVERY_MS, heartbeat);
-      every(SWEEP_EVERY_MS, sweep);
+      every(HEARTBEAT_EVERY_MS, heartbeat);
+      every(DELETE_EXPIRED_EVERY_MS, deleteExpired);
     },
     async leave() {
       await reportDegraded();
-      await giveBack(0);
+      await returnUnused(0);
       if (processId !== null) await store.unregister(processId);
     },
     stop() {

@@ -1,16 +1,17 @@
 /**
- * Calls whose cost is known only afterwards. An estimate is reserved in the counter before the call, and replaced by the
- * real cost once the answer is complete: what this process knows of ended calls goes to the store with each question, so
- * that its next call is decided by what they cost. All who wait for a counter share one round trip and one hold; of a counter that is asked
- * often more is reserved with it, so that most calls find their estimate there, and what they did not need goes to the
- * next ones. Near the quota nothing is reserved ahead, and each call is decided by the store.
+ * Reservations of calls whose cost is known only after them. The estimate is reserved in the counter before the call and
+ * replaced by the cost after it. Each request to the counter carries this gateway's outstanding settlements, so that its
+ * next call is decided by what the earlier ones cost. All calls that wait for a counter share one round trip and one
+ * hold. Of a counter that is asked often, more is reserved in advance: most calls draw their estimate from that hold, and
+ * what they do not use goes to later ones. Near the quota nothing is prefetched, and the counter decides each call.
  */
 import type { Clock } from '../process/clock.ts';
-import { type Account, applySnapshot, backOff, localBalance, NO_REFILL, sharedBalance } from './account.ts';
+import { type Account, applySnapshot, backOff, NO_REFILL, sharedBalance } from './account.ts';
+import { createAccountHolds } from './account-holds.ts';
 import type { Availability } from './availability.ts';
 import { counterName } from './counter-key.ts';
 import type { CounterStore, HoldGrant, HoldRequest } from './counter-store.ts';
-import { addCall, availableNano, type Hold, openHold, tryDraw } from './hold.ts';
+import { addCall, availableNano, openHold, tryDraw } from './hold.ts';
 import { buildHoldRequest } from './hold-request.ts';
 import { createReservationDecisions } from './reservation-decisions.ts';
 import { createRoundTrips } from './round-trips.ts';
@@ -19,245 +20,219 @@ import type { Reservation } from './types.ts';
 
 export type Reservations = {
   reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
-  /** Closes the holds that nobody can draw from any more; `all`: the others too. */
+  /** Closes the holds that have nothing left or have expired; `all`: the others too. */
   closeHolds(all: boolean): void;
 };
 
 export type ReservationsOptions = {
   clock: Clock;
   store: Pick<CounterStore, 'reserve'>;
-  availability: Pick<Availability, 'run' | 'isUnavailable'>;
+  availability: Pick<Availability, 'isUnavailable' | 'run'>;
   settlements: Settlements;
-  /** Gateways that live. */
+  /** Returns the number of live gateways. */
   gateways(): number;
-  /** Whether more is reserved than is asked for. */
+  /** Whether this process reserves more than it needs at once. */
   prefetches: boolean;
+  /** How long a call waits for the store. */
   timeoutMs: number;
-  /** A decision was made by this process's share. */
+  /** Called at each degraded decision. */
   onDegraded(): void;
 };
 
 type PendingCall = {
   estimateNano: number;
   since: number;
-  /** It was refused, and the store has been told since what this process does not need: its next word is the last. */
+  /** Already refused once after unused holds were returned; the next answer is final. */
   isFinal: boolean;
   resolve(reservation: Reservation): void;
 };
 
-const ASKED_AT_ONCE = 500;
-/** How long calls draw from a hold at most: so soon the store hears what was spent, and so little a kill leaves. */
-const LIFE_MS = 1_000;
-/** How much the newest estimate counts for in what is usual. */
-const NEWEST_SHARE = 0.1;
+const MAX_CALLS_PER_REQUEST = 500;
+/** Maximum life of a hold: how late the counter learns what was spent, and how much a killed process leaves charged. */
+const MAX_HOLD_MS = 1_000;
+/** Weight of the newest estimate in the moving average. */
+const NEWEST_WEIGHT = 0.1;
 
-/** Makes the reservations of a process. */
+/** Creates the reservations of a process. */
 export function createReservations(options: ReservationsOptions): Reservations {
-  const { clock, store, availability, settlements } = options;
+  const { clock, store, availability, settlements, gateways, prefetches } = options;
   const { admitted, refused, degraded } = createReservationDecisions(options);
-  const turns = createRoundTrips(take);
-  /** Those whose hold was open when it was looked at last. */
-  const holding = new Set<Account>();
+  const roundTrips = createRoundTrips(fetchHold);
+  const holds = createAccountHolds(settlements);
 
   function reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation> {
     const now = clock.monotonic();
     account.callsSinceMeasured += 1;
     account.lastCallAt = now;
-    account.averageEstimateNano +=
-      (account.averageEstimateNano === 0 ? 1 : NEWEST_SHARE) * (estimateNano - account.averageEstimateNano);
+    const weight = account.averageEstimateNano === 0 ? 1 : NEWEST_WEIGHT;
+    account.averageEstimateNano += weight * (estimateNano - account.averageEstimateNano);
     const { hold } = account;
     if (hold !== null && tryDraw(hold, estimateNano, now, sharedBalance(account))) {
       if (availableNano(hold, now) <= account.refillThreshold && !availability.isUnavailable()) {
         account.refillThreshold = NO_REFILL;
-        // Asking takes longer than deciding, and nobody waits for this answer.
-        setImmediate(turns.enqueue, account);
+        // Deferred: a request takes longer than a decision, and this call does not need the refill.
+        setImmediate(roundTrips.enqueue, account);
       }
       return admitted(account, hold, estimateNano, now);
     }
     if (availability.isUnavailable()) return degraded(account, estimateNano, now);
     if (now < account.refusedUntil) return refused(account, now);
     return new Promise((resolve) => {
-      turns.enqueue(account, { estimateNano, since: now, isFinal: false, resolve });
+      roundTrips.enqueue(account, { estimateNano, since: now, isFinal: false, resolve });
     });
   }
 
-  /** One round trip for all who wait. Who comes while it is under way is served too, if enough was reserved ahead. */
-  async function take(account: Account, asks: PendingCall[]): Promise<void> {
-    const asking = asks.splice(0, ASKED_AT_ONCE);
-    if (availability.isUnavailable()) return shareOut(account, asking);
-    // What was admitted by share while the store was slow is counted first: until then it would admit as much again.
-    if (settlements.hasDegraded() && !(await tellAll())) return shareOut(account, asking);
-    const words = await wordsFor(account);
-    if (words === null) return shareOut(account, asking);
-    const known = account.ledger.overdrawnNano;
+  /** Reserves a hold for all queued calls. Calls that arrive meanwhile draw from the prefetch, if it suffices. */
+  async function fetchHold(account: Account, queue: PendingCall[]): Promise<void> {
+    const calls = queue.splice(0, MAX_CALLS_PER_REQUEST);
+    const outstanding = await outstandingSettlements(account);
+    if (outstanding === null) return decideDegraded(account, calls);
+    const includedOverdraftNano = account.ledger.overdrawnNano;
+    const hadUnsent = settlements.hasUnsent();
     const sentAt = clock.monotonic();
-    const estimates = asking.map(({ estimateNano }) => estimateNano);
-    const { prefetches } = options;
-    const wish = buildHoldRequest(account, estimates, {
-      now: sentAt,
-      gateways: options.gateways(),
-      takesAhead: prefetches,
-    });
-    if (asking.length === 0 && wish.prefetchNano === 0) return;
-    const wasOwing = settlements.hasUnsent();
-    const told = words.map(({ pending }) => pending.settlement);
-    const answer = await availability.run(
-      () => store.reserve(account, wish, told),
-      () => drop(account, wish),
+    const estimates = calls.map(({ estimateNano }) => estimateNano);
+    const request = buildHoldRequest(account, estimates, { now: sentAt, gateways: gateways(), prefetches });
+    if (calls.length === 0 && request.prefetchNano === 0) return;
+    const grant = await availability.run(
+      () =>
+        store.reserve(
+          account,
+          request,
+          outstanding.map(({ pending }) => pending.settlement),
+        ),
+      () => holds.releaseUnused(account, request),
     );
     const now = clock.monotonic();
-    const isHeard = answer !== undefined && hear(account, answer, words);
-    if (answer === undefined) {
-      // Perhaps the store has reserved it all the same.
-      drop(account, wish);
-      shareOut(account, asking);
-    } else if (!isHeard && settlements.overdraftNano(account.chargedCounter) > 0) {
-      // The store counts them with others, and has not been told what is known of those: they ask once more.
-      drop(account, wish);
-      asks.unshift(...asking);
-    } else if (now >= sentAt + answer.spendableMs && answer.granted + answer.prefetchedNano > 0) {
-      // The answer came after its sub-bucket's end: they are first in the next turn, while they can wait.
-      drop(account, wish);
-      asks.unshift(...shareOutTired(account, asking, now));
+    const isSameCounter = grant !== undefined && noteChargedCounter(account, grant, outstanding);
+    if (grant === undefined) {
+      // The counter may have reserved the hold all the same.
+      holds.releaseUnused(account, request);
+      decideDegraded(account, calls);
+    } else if (!isSameCounter && settlements.overdraftNano(account.chargedCounter) > 0) {
+      // The overflow counter was charged, which has not received the settlements it needed: the calls ask again.
+      holds.releaseUnused(account, request);
+      queue.unshift(...calls);
+    } else if (now >= sentAt + grant.spendableMs && grant.granted + grant.prefetchedNano > 0) {
+      // The hold expired on the way. The calls are first in the next round trip, unless they have waited too long.
+      holds.releaseUnused(account, request);
+      queue.unshift(...decideExpiredDegraded(account, calls, now));
     } else {
-      applySnapshot(account, answer, now, known);
-      const refusing = serve(account, asking, wish, answer, sentAt);
-      drawAll(account, asks, now);
-      if (refusing.length > 0) asks.unshift(...(await refuse(account, refusing, wasOwing)));
+      applySnapshot(account, grant, now, includedOverdraftNano);
+      const notGranted = serveFromGrant(account, calls, request, grant, sentAt);
+      serveFromHold(account, queue, now);
+      if (notGranted.length > 0) queue.unshift(...(await refuseOrRetry(account, notGranted, hadUnsent)));
     }
   }
 
-  /** Returns what the store is to be told of a counter with the question about it; null when it is away. */
-  async function wordsFor({ chargedCounter }: Account): Promise<readonly HoldSettlement[] | null> {
+  /** Returns the settlements to send along with a request about the account's counter; null if the store is unavailable. */
+  async function outstandingSettlements(account: Account): Promise<readonly HoldSettlement[] | null> {
+    if (availability.isUnavailable()) return null;
+    // Degraded admissions are reported first: until then the counter would admit as much again.
+    if (settlements.hasDegraded() && !(await flushSettlements())) return null;
     for (;;) {
-      const words = settlements.settlementsFor(chargedCounter);
-      if (words !== null) return words;
-      if (!(await tellAll())) return null;
+      const outstanding = settlements.settlementsFor(account.chargedCounter);
+      if (outstanding !== null) return outstanding;
+      if (!(await flushSettlements())) return null;
     }
   }
 
-  /** Notes which counter was charged. Returns whether that is the one of which the store was told, and so has heard. */
-  function hear(account: Account, { key }: HoldGrant, words: readonly HoldSettlement[]): boolean {
+  /** Notes which counter was charged. Returns whether it is the expected one, which thereby received the settlements. */
+  function noteChargedCounter(
+    account: Account,
+    { key }: HoldGrant,
+    sent: readonly HoldSettlement[],
+  ): boolean {
     const charged = counterName(account.counter.organizationId, key);
-    const isSame = charged === account.chargedCounter;
+    const isExpected = charged === account.chargedCounter;
     account.chargedCounter = charged;
-    if (isSame) settlements.acknowledge(words);
-    return isSame;
+    if (isExpected) settlements.acknowledge(sent);
+    return isExpected;
   }
 
-  /** Admits those that were granted; what is reserved beyond is there for the next. Returns the others. */
-  function serve(
+  /** Admits the calls that were granted; the prefetch becomes the account's hold. Returns the calls not granted. */
+  function serveFromGrant(
     account: Account,
-    asking: readonly PendingCall[],
+    calls: readonly PendingCall[],
     { reservationId }: HoldRequest,
     { granted, prefetchedNano, spendableMs }: HoldGrant,
     sentAt: number,
   ): readonly PendingCall[] {
-    const admitting = asking.slice(0, granted);
+    const admitting = calls.slice(0, granted);
     const hold = openHold({
       organizationId: account.counter.organizationId,
       counter: account.chargedCounter,
       reservationId,
       reservedNano: admitting.reduce((sum, { estimateNano }) => sum + estimateNano, prefetchedNano),
-      expiresAt: sentAt + Math.min(spendableMs, LIFE_MS),
+      expiresAt: sentAt + Math.min(spendableMs, MAX_HOLD_MS),
     });
     for (const { estimateNano } of admitting) addCall(hold, estimateNano);
     if (prefetchedNano > 0) {
-      close(account);
-      account.hold = hold;
-      account.refillThreshold = Math.floor(prefetchedNano / 2);
-      holding.add(account);
+      holds.replace(account, hold, prefetchedNano);
     } else if (granted > 0) {
-      closeHold(hold);
+      holds.close(hold);
     }
     const now = clock.monotonic();
     for (const { estimateNano, resolve } of admitting) resolve(admitted(account, hold, estimateNano, now));
-    return asking.slice(granted);
+    return calls.slice(granted);
   }
 
-  /** Serves from the hold while it lasts. */
-  function drawAll(account: Account, asks: PendingCall[], now: number): void {
+  /** Admits queued calls that find their estimate in the hold. */
+  function serveFromHold(account: Account, queue: PendingCall[], now: number): void {
     const { hold } = account;
     if (hold === null) return;
-    for (const ask of asks.splice(0)) {
-      if (tryDraw(hold, ask.estimateNano, now, sharedBalance(account)))
-        ask.resolve(admitted(account, hold, ask.estimateNano, now));
-      else asks.push(ask);
+    for (const call of queue.splice(0)) {
+      if (tryDraw(hold, call.estimateNano, now, sharedBalance(account)))
+        call.resolve(admitted(account, hold, call.estimateNano, now));
+      else queue.push(call);
     }
   }
 
   /**
-   * Nobody is refused for what this process has in hand and does not need: those are returned who may ask once more.
-   * @param wasOwing the store may have heard only after it was asked
+   * Refuses calls, but not for money that this gateway holds and does not need: that is returned first, and calls that
+   * may try once more are returned.
+   * @param hadUnsent settlements may have reached the counter only after the request
    */
-  async function refuse(
+  async function refuseOrRetry(
     account: Account,
-    refusing: readonly PendingCall[],
-    wasOwing: boolean,
+    calls: readonly PendingCall[],
+    hadUnsent: boolean,
   ): Promise<PendingCall[]> {
-    close(account);
-    const asksAgain = (wasOwing || settlements.hasUnsent()) && refusing.some(({ isFinal }) => !isFinal);
-    const isTold = asksAgain && (await tellAll());
+    holds.closeOf(account);
+    const canRetry = (hadUnsent || settlements.hasUnsent()) && calls.some(({ isFinal }) => !isFinal);
+    const isRetrying = canRetry && (await flushSettlements());
     const now = clock.monotonic();
-    if (!isTold) backOff(account, now);
-    const again: PendingCall[] = [];
-    for (const ask of refusing) {
-      if (isTold && !ask.isFinal) again.push({ ...ask, isFinal: true });
-      else ask.resolve(refused(account, now));
+    if (!isRetrying) backOff(account, now);
+    const retried: PendingCall[] = [];
+    for (const call of calls) {
+      if (isRetrying && !call.isFinal) retried.push({ ...call, isFinal: true });
+      else call.resolve(refused(account, now));
     }
-    return again;
+    return retried;
   }
 
-  async function tellAll(): Promise<boolean> {
-    const told = availability.run(async () => {
+  async function flushSettlements(): Promise<boolean> {
+    const isFlushed = availability.run(async () => {
       await settlements.flush();
       return true;
     });
-    return (await told) ?? false;
+    return (await isFlushed) ?? false;
   }
 
-  /** Who has waited as long as anyone should is decided by this process's share; the others are returned. */
-  function shareOutTired(account: Account, asking: readonly PendingCall[], now: number): PendingCall[] {
-    const isTired = (ask: PendingCall) => now - ask.since > options.timeoutMs;
-    shareOut(account, asking.filter(isTired));
-    return asking.filter((ask) => !isTired(ask)).map((ask) => ({ ...ask, isLast: false }));
+  /** Decides calls that have waited for the timeout as degraded. Returns the others. */
+  function decideExpiredDegraded(
+    account: Account,
+    calls: readonly PendingCall[],
+    now: number,
+  ): PendingCall[] {
+    const isExpired = (call: PendingCall) => now - call.since > options.timeoutMs;
+    decideDegraded(account, calls.filter(isExpired));
+    return calls.filter((call) => !isExpired(call)).map((call) => ({ ...call, isFinal: false }));
   }
 
-  function shareOut(account: Account, asking: readonly PendingCall[]): void {
+  function decideDegraded(account: Account, calls: readonly PendingCall[]): void {
     const now = clock.monotonic();
-    for (const ask of asking) ask.resolve(degraded(account, ask.estimateNano, now));
+    for (const { estimateNano, resolve } of calls) resolve(degraded(account, estimateNano, now));
   }
 
-  /** The store may have reserved it, and nobody spends it. */
-  function drop(
-    { counter: { organizationId }, chargedCounter }: Account,
-    { reservationId }: HoldRequest,
-  ): void {
-    closeHold(
-      openHold({ organizationId, counter: chargedCounter, reservationId, reservedNano: 0, expiresAt: 0 }),
-    );
-  }
-
-  function close(account: Account): void {
-    if (account.hold === null) return;
-    closeHold(account.hold);
-    account.hold = null;
-  }
-
-  function closeHold(hold: Hold): void {
-    hold.isClosed = true;
-    settlements.enqueue(hold);
-  }
-
-  return {
-    reserve,
-    closeHolds(all) {
-      const now = clock.monotonic();
-      for (const account of holding) {
-        if (!all && localBalance(account, now) > 0) continue;
-        close(account);
-        holding.delete(account);
-      }
-    },
-  };
+  return { reserve, closeHolds: (all) => holds.closeAll(clock.monotonic(), all) };
 }

@@ -1,34 +1,37 @@
-/** Asks the store about an account, one round trip at a time: who comes while it is being asked has the next turn. */
+/** Round trips to the store, one at a time per account: calls that arrive during one wait for the next. */
 import type { Account } from './account.ts';
 
-export type RoundTrips<Ask> = {
-  /** Puts an ask in the queue of its account; none: nobody waits, but the store is to be asked. */
-  enqueue(account: Account, ask?: Ask): void;
+export type RoundTrips<PendingCall> = {
+  /** Queues a call of an account for the next round trip; without a call, only makes one (to refill in advance). */
+  enqueue(account: Account, call?: PendingCall): void;
 };
 
-/** @param take serves the asks that it takes out of the queue, and may put some back; never rejects */
-export function createRoundTrips<Ask>(
-  take: (account: Account, asks: Ask[]) => Promise<void>,
-): RoundTrips<Ask> {
-  /** Who waits for an account; there while the store is being asked. */
-  const waiting = new Map<Account, Ask[]>();
+/**
+ * @param fetch makes one round trip: serves the calls that it takes out of the queue, and may put some back. It must not
+ *   reject. It is repeated until the queue is empty.
+ */
+export function createRoundTrips<PendingCall>(
+  fetch: (account: Account, queue: PendingCall[]) => Promise<void>,
+): RoundTrips<PendingCall> {
+  /** Queue of each account with a round trip under way. */
+  const queues = new Map<Account, PendingCall[]>();
 
-  async function takeUntilServed(account: Account, asks: Ask[]): Promise<void> {
-    do await take(account, asks);
-    while (asks.length > 0);
-    waiting.delete(account);
+  async function fetchUntilServed(account: Account, queue: PendingCall[]): Promise<void> {
+    do await fetch(account, queue);
+    while (queue.length > 0);
+    queues.delete(account);
   }
 
   return {
-    enqueue(account, ask) {
-      const queue = waiting.get(account);
+    enqueue(account, call) {
+      const queue = queues.get(account);
       if (queue !== undefined) {
-        if (ask !== undefined) queue.push(ask);
+        if (call !== undefined) queue.push(call);
         return;
       }
-      const asks = ask === undefined ? [] : [ask];
-      waiting.set(account, asks);
-      void takeUntilServed(account, asks);
+      const started = call === undefined ? [] : [call];
+      queues.set(account, started);
+      void fetchUntilServed(account, started);
     },
   };
 }

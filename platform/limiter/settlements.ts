@@ -1,6 +1,6 @@
 /**
- * What the store is to be told of holds: kept in memory until it has heard it, sent in batches behind the calls, one
- * statement for all counters. That a call was admitted without the store comes before what it cost.
+ * Settlements of holds: kept in memory until the counter acknowledges them, and sent in batches behind the calls, one
+ * statement for many counters. A call that was admitted while degraded is reserved before it is settled.
  */
 
 import { describeError } from '#core/contracts/errors.ts';
@@ -21,29 +21,29 @@ import {
 } from './hold.ts';
 
 export type Settlements = {
-  /** The hold of a call that was admitted at `at`, on the monotonic clock, without the store. */
+  /** Enqueues the hold of a call that was admitted while degraded, at `at` on the monotonic clock. */
   enqueueDegraded(account: Account, hold: Hold, estimateNano: number, at: number): void;
-  /** A call of this hold has ended: told once the hold is closed. */
+  /** Notes that a call of this hold has ended. It is reported once the hold is closed. */
   callEnded(hold: Hold): void;
-  /** This hold is closed. */
+  /** Enqueues a hold that was closed. */
   enqueue(hold: Hold): void;
-  /** Tells all that there is now. Rejects when the store is away. */
+  /** Sends everything that is enqueued now. Rejects if the store is unavailable. */
   flush(): Promise<void>;
-  /** What there is to tell of one counter now, to be sent with a question about it; null: more than fits. */
+  /** Makes the settlements of one counter, to be sent with a request about it; null if they are too many for one. */
   settlementsFor(counter: string): readonly HoldSettlement[] | null;
-  /** The store has heard these words. */
-  acknowledge(words: readonly HoldSettlement[]): void;
-  /** Nano-dollars that count in a counter and that the store does not know of. */
+  /** Takes settlements over as received by the counter. */
+  acknowledge(settlements: readonly HoldSettlement[]): void;
+  /** Returns the nano-dollars that this gateway's calls use of a counter beyond what the counter has counted. */
   overdraftNano(counter: string): number;
-  /** Whether there is something to tell. */
+  /** Whether anything is enqueued. */
   hasUnsent(): boolean;
-  /** Whether the store does not know of a call that was admitted without it. */
+  /** Whether a call that was admitted while degraded is not reserved yet. */
   hasDegraded(): boolean;
-  /** Calls that have ended, and of whose cost the store has not been told. */
+  /** Returns the number of ended calls whose cost the counters do not know. */
   unreportedCalls(): number;
 };
 
-/** A hold, and what the store is told of it. */
+/** A hold, and a settlement made of it. */
 export type HoldSettlement = { hold: Hold; pending: PendingSettlement };
 
 export type SettlementsOptions = {
@@ -53,171 +53,173 @@ export type SettlementsOptions = {
   availability: Pick<Availability, 'isUnavailable' | 'reportFailure'>;
 };
 
-/** Of holds that owe, and of missed ones: 400 bytes each. Beyond, the oldest estimates stand. */
-const MAX_WAITING = 100_000;
-const SENT_AT_ONCE = 500;
-/** How long what is to be told waits for more; before a call is refused, all of it is. */
-const GATHER_MS = 50;
+/** Maximum of dirty holds, and of degraded calls: 400 bytes each. Beyond it the oldest are abandoned at their estimate. */
+const MAX_ENQUEUED = 100_000;
+const BATCH_SIZE = 500;
+/** Batching delay before settlements are flushed. A flush also happens before any refusal. */
+const BATCH_DELAY_MS = 50;
 const RETRY_MS = 250;
-/** SQLSTATEs of what can never be stored, however often it is tried. */
+/** SQLSTATEs of data that can never be stored, however often it is sent. */
 const INVALID_DATA = /^22/;
 
-type Missed = { account: Account; estimateNano: number; at: number };
+type DegradedCall = { account: Account; estimateNano: number; at: number };
 
-/** Makes the queue of a process. */
+/** Creates the settlements of a process. */
 export function createSettlements(options: SettlementsOptions): Settlements {
   const { clock, log, store, availability } = options;
-  const missed = new Map<Hold, Missed>();
-  const owing = new Set<Hold>();
-  const unheard = createDirtyHolds();
-  let untold = 0;
-  let round: Promise<void> = Promise.resolve();
-  let gathering: NodeJS.Timeout | undefined;
+  const degraded = new Map<Hold, DegradedCall>();
+  const enqueued = new Set<Hold>();
+  const dirtyHolds = createDirtyHolds();
+  let unreported = 0;
+  let lastFlush: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
 
-  function forget(hold: Hold): void {
-    missed.delete(hold);
-    owing.delete(hold);
-    untold -= unreportedCalls(hold);
+  function drop(hold: Hold): void {
+    degraded.delete(hold);
+    enqueued.delete(hold);
+    unreported -= unreportedCalls(hold);
     abandon(hold);
-    unheard.update(hold, false);
+    dirtyHolds.update(hold, false);
   }
 
-  function bound(holds: Pick<Set<Hold>, 'size' | 'keys'>): void {
-    if (holds.size <= MAX_WAITING) return;
+  function dropOldestBeyondMaximum(holds: Pick<Set<Hold>, 'size' | 'keys'>): void {
+    if (holds.size <= MAX_ENQUEUED) return;
     const [oldest] = holds.keys();
-    forget(oldest!);
+    drop(oldest!);
     log.error(
       { reservation: oldest!.reservationId },
-      'too many costs wait for the counters; an estimate stands',
+      'too many settlements wait for the rate-limit counters; the oldest was dropped, and its estimate stands',
     );
   }
 
   function enqueue(hold: Hold): void {
     if (!isDirty(hold)) return;
-    owing.add(hold);
-    unheard.update(hold, true);
-    bound(owing);
-    sendAfter(GATHER_MS);
+    enqueued.add(hold);
+    dirtyHolds.update(hold, true);
+    dropOldestBeyondMaximum(enqueued);
+    flushAfter(BATCH_DELAY_MS);
   }
 
-  function sendAfter(ms: number): void {
-    if (gathering !== undefined) return;
-    const send = () => {
-      gathering = undefined;
-      if (availability.isUnavailable()) return sendAfter(RETRY_MS);
+  function flushAfter(ms: number): void {
+    if (timer !== undefined) return;
+    const flushOrRetry = () => {
+      timer = undefined;
+      if (availability.isUnavailable()) return flushAfter(RETRY_MS);
       flush().catch((error) => {
         availability.reportFailure(error);
-        sendAfter(RETRY_MS);
+        flushAfter(RETRY_MS);
       });
     };
-    gathering = setTimeout(send, ms).unref();
+    timer = setTimeout(flushOrRetry, ms).unref();
   }
 
-  /** One round after the other, each with all that there is when it begins. */
+  /** Flushes one after the other, each with everything that is enqueued when it begins. */
   function flush(): Promise<void> {
-    round = round.catch(() => {}).then(sendAll);
-    return round;
+    lastFlush = lastFlush.catch(() => {}).then(sendAll);
+    return lastFlush;
   }
 
   async function sendAll(): Promise<void> {
-    while (missed.size > 0) {
-      for (const [account, holds] of groupByAccount(missed)) await sendMissed(account, holds);
+    while (degraded.size > 0) {
+      for (const [account, calls] of groupByAccount(degraded)) await sendDegraded(account, calls);
     }
-    const all = [...owing];
-    for (let sent = 0; sent < all.length; sent += SENT_AT_ONCE) {
-      // Who was admitted without the store since has another turn.
-      await sendWords(all.slice(sent, sent + SENT_AT_ONCE).filter((hold) => !missed.has(hold)));
+    const holds = [...enqueued];
+    for (let sent = 0; sent < holds.length; sent += BATCH_SIZE) {
+      // A call that was admitted while degraded since then is left to the next flush.
+      await sendSettlements(holds.slice(sent, sent + BATCH_SIZE).filter((hold) => !degraded.has(hold)));
     }
   }
 
-  async function sendMissed(account: Account, calls: ReadonlyMap<Hold, Missed>): Promise<void> {
+  async function sendDegraded(account: Account, calls: ReadonlyMap<Hold, DegradedCall>): Promise<void> {
     const now = clock.monotonic();
-    const toMissed = (hold: Hold) => {
+    const toReservation = (hold: Hold) => {
       const { estimateNano, at } = calls.get(hold)!;
       return { reservationId: hold.reservationId, estimateNano, ageMs: Math.floor(now - at) };
     };
     const holds = [...calls.keys()];
-    await inGoodPart(holds, (part) => store.reserveDegraded(account, part.map(toMissed)));
+    await sendOrSplit(holds, (batch) => store.reserveDegraded(account, batch.map(toReservation)));
     for (const hold of holds) {
-      // Given up meanwhile, it is not missed any more.
-      const call = missed.get(hold);
+      // A hold that was dropped meanwhile is not enqueued any more.
+      const call = degraded.get(hold);
       if (call === undefined) continue;
-      missed.delete(hold);
+      degraded.delete(hold);
       hold.reservedNano = call.estimateNano;
-      unheard.update(hold, owing.has(hold));
+      dirtyHolds.update(hold, enqueued.has(hold));
     }
   }
 
-  async function sendWords(holds: readonly Hold[]): Promise<void> {
+  async function sendSettlements(holds: readonly Hold[]): Promise<void> {
     if (holds.length === 0) return;
-    await inGoodPart(holds, async (part) => {
-      const words = part.map((hold) => ({ hold, pending: settlementFor(hold) }));
-      await store.settle(words.map(({ pending }) => pending.settlement));
-      confirm(words);
+    await sendOrSplit(holds, async (batch) => {
+      const sent = batch.map((hold) => ({ hold, pending: settlementFor(hold) }));
+      await store.settle(sent.map(({ pending }) => pending.settlement));
+      acknowledgeAll(sent);
     });
   }
 
-  function confirm(words: readonly HoldSettlement[]): void {
-    for (const { hold, pending } of words) {
-      untold -= acknowledge(hold, pending);
-      const stillOwes = isDirty(hold);
-      if (!stillOwes) owing.delete(hold);
-      unheard.update(hold, stillOwes);
+  function acknowledgeAll(settlements: readonly HoldSettlement[]): void {
+    for (const { hold, pending } of settlements) {
+      unreported -= acknowledge(hold, pending);
+      const isStillDirty = isDirty(hold);
+      if (!isStillDirty) enqueued.delete(hold);
+      dirtyHolds.update(hold, isStillDirty);
     }
   }
 
-  /** Tells all that can be stored: of a batch that cannot, one by one. */
-  async function inGoodPart(
+  /** Sends a batch. If it contains data that can never be stored, sends its holds one by one and drops the bad ones. */
+  async function sendOrSplit(
     batch: readonly Hold[],
-    send: (part: readonly Hold[]) => Promise<unknown>,
+    send: (batch: readonly Hold[]) => Promise<unknown>,
   ): Promise<void> {
     try {
       await send(batch);
     } catch (error) {
       if (!INVALID_DATA.test(String((error as { code?: unknown }).code))) throw error;
       if (batch.length > 1) {
-        for (const one of batch) await inGoodPart([one], send);
+        for (const hold of batch) await sendOrSplit([hold], send);
         return;
       }
-      forget(batch[0]!);
-      log.error({ error: describeError(error) }, 'the counters cannot hold a cost; its estimate stands');
+      drop(batch[0]!);
+      log.error(
+        { error: describeError(error) },
+        'rate-limit counters cannot store a cost; its estimate stands',
+      );
     }
   }
 
   return {
     enqueueDegraded(account, hold, estimateNano, at) {
-      missed.set(hold, { account, estimateNano, at });
-      unheard.update(hold, true);
-      bound(missed);
-      sendAfter(RETRY_MS);
+      degraded.set(hold, { account, estimateNano, at });
+      dirtyHolds.update(hold, true);
+      dropOldestBeyondMaximum(degraded);
+      flushAfter(RETRY_MS);
     },
     callEnded(hold) {
       if (hold.isSettled) return;
-      untold += 1;
+      unreported += 1;
       enqueue(hold);
     },
     enqueue,
     flush,
     settlementsFor(counter) {
-      const holds = [...unheard.holdsOf(counter)].filter((hold) => !missed.has(hold));
-      return holds.length > SENT_AT_ONCE
-        ? null
-        : holds.map((hold) => ({ hold, pending: settlementFor(hold) }));
+      const holds = [...dirtyHolds.holdsOf(counter)].filter((hold) => !degraded.has(hold));
+      if (holds.length > BATCH_SIZE) return null;
+      return holds.map((hold) => ({ hold, pending: settlementFor(hold) }));
     },
-    acknowledge: confirm,
-    overdraftNano: unheard.overdraftNano,
-    hasUnsent: () => missed.size > 0 || owing.size > 0,
-    hasDegraded: () => missed.size > 0,
-    unreportedCalls: () => untold,
+    acknowledge: acknowledgeAll,
+    overdraftNano: dirtyHolds.overdraftNano,
+    hasUnsent: () => degraded.size > 0 || enqueued.size > 0,
+    hasDegraded: () => degraded.size > 0,
+    unreportedCalls: () => unreported,
   };
 }
 
-/** Of each account as many as are told at once. */
-function groupByAccount(missed: ReadonlyMap<Hold, Missed>): Map<Account, Map<Hold, Missed>> {
-  const groups = new Map<Account, Map<Hold, Missed>>();
-  for (const [hold, call] of missed) {
-    const group = groups.get(call.account) ?? new Map<Hold, Missed>();
-    if (group.size < SENT_AT_ONCE) groups.set(call.account, group.set(hold, call));
+/** Groups degraded calls by account, each group up to the size of a batch. */
+function groupByAccount(degraded: ReadonlyMap<Hold, DegradedCall>): Map<Account, Map<Hold, DegradedCall>> {
+  const groups = new Map<Account, Map<Hold, DegradedCall>>();
+  for (const [hold, call] of degraded) {
+    const group = groups.get(call.account) ?? new Map<Hold, DegradedCall>();
+    if (group.size < BATCH_SIZE) groups.set(call.account, group.set(hold, call));
   }
   return groups;
 }

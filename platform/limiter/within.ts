@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AssayError } from '#core/contracts/errors.ts';
 
 /**
- * Resolves like `work`, or rejects after `timeoutMs`; what becomes of the work then nobody hears.
+ * Settles like `work`, or rejects after `timeoutMs`; the outcome of `work` is then ignored.
  * @throws AssayError store_unavailable
  */
 export async function within<T>(timeoutMs: number, work: PromiseLike<T>): Promise<T> {
@@ -10,7 +10,7 @@ export async function within<T>(timeoutMs: number, work: PromiseLike<T>): Promis
   const late = sleep(timeoutMs, undefined, { signal: done.signal }).then(() => {
     throw new AssayError('store_unavailable', `no answer within ${timeoutMs} ms`);
   });
-  // Whichever of the two comes second may still fail.
+  // The one that loses the race may still reject.
   late.catch(() => {});
   try {
     return await Promise.race([work, late]);

@@ -1,4 +1,4 @@
-/** Processes on one database, each with its own leases and holds, that are killed and frozen; and what they admitted. */
+/** A cluster of processes on one database, each with its own leases and holds, that are killed and frozen. */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -9,31 +9,31 @@ import type { Test } from 'tap';
 import type { Counter, Policy } from '#platform/limiter/mod.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { seededRandom } from '../../../support/random.ts';
-import { type MemberTask, RECORD_BYTES, WITHOUT_STORE } from './member.ts';
+import { DEGRADED, type MemberTask, RECORD_BYTES } from './member.ts';
 import { startProgram } from './with-parent.ts';
 
 const MEMBERS = 4;
-/** `--full`: 200,000 attempts and more, quotas up to 50,000; `SEED=…`: other moments. */
+/** `--full`: 200,000 attempts and more, quotas up to 50,000. `SEED=…`: kills at other moments. */
 export const IS_FULL = process.argv.includes('--full');
-/** Of the processes that live, and of those that are killed, which are asked harder. */
+/** Load on the processes that are never killed, and, harder, on those that are. */
 const CALM = IS_FULL ? { attempts: 200_000, perSecond: 5_000 } : { attempts: 24_000, perSecond: 2_400 };
 const KILLED = IS_FULL ? { forMs: 60_000, perSecond: 20_000 } : { forMs: 10_000, perSecond: 3_000 };
-/** In which nobody took the store for away, as may happen on a busy machine. */
+/** Rounds to try: one counts only if no process was degraded, as happens on a busy machine. */
 const ROUNDS = 3;
 const SEED = Number(process.env.SEED ?? 11);
 
 export type Limit = MemberTask['limits'][number];
-/** When a call was admitted (milliseconds, for certain between the two), and what it uses at least. */
+/** An admitted call: bounds of the time of its admission, in milliseconds, and the least that it uses. */
 export type Admission = { notBefore: number; notAfter: number; amount: number };
 
 export type Cluster = {
-  /** Processes that live until they have made their attempts: what was admitted, by limit. */
+  /** Runs processes until they have made their attempts. Returns what was admitted, by limit. */
   calm(t: Test, limits: readonly Limit[]): Promise<Admission[][]>;
-  /** Processes that are killed and frozen at random moments. */
+  /** Runs processes that are killed and frozen at random moments. Returns what was admitted, by limit. */
   killed(t: Test, limits: readonly Limit[]): Promise<Admission[][]>;
 };
 
-/** A counter for each quota, of an organization of their own. */
+/** Returns a counter for each quota, of an organization of their own. */
 export function limitsOf(
   quotas: readonly number[],
   windowS: number,
@@ -62,7 +62,7 @@ export function limitsOf(
 
 type Member = { exited: Promise<number | null>; child: ChildProcess };
 
-/** A database and a directory; both go with the test. */
+/** Creates a database and a directory, which are removed after the test. */
 export async function startCluster(t: Test): Promise<Cluster> {
   const database = await testDatabase();
   const directory = mkdtempSync(join(tmpdir(), 'assay-limits-'));
@@ -78,7 +78,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
     return { child, exited };
   }
 
-  /** When calls were admitted, by limit; null: not all of them by the store. */
+  /** Reads the admitted calls, by limit; null if a process was degraded. */
   function admissions(names: readonly string[], limits: readonly Limit[]): Admission[][] | null {
     const admitted: Admission[][] = limits.map(() => []);
     for (const file of names.map((name) => join(directory, name)).filter(existsSync)) {
@@ -87,14 +87,14 @@ export async function startCluster(t: Test): Promise<Cluster> {
         const [notBefore, notAfter, place, amount] = [0, 8, 16, 24].map((offset) =>
           records.readDoubleLE(at + offset),
         );
-        if (place === WITHOUT_STORE) return null;
+        if (place === DEGRADED) return null;
         admitted[place!]!.push({ notBefore: notBefore!, notAfter: notAfter!, amount: amount! });
       }
     }
     return admitted;
   }
 
-  /** Kills and freezes processes at random moments. Returns the names of all that there were. */
+  /** Kills and freezes processes at random moments. Returns the names of all processes started. */
   async function kill(t: Test, limits: readonly Limit[], random: () => number, prefix: string) {
     const { forMs, perSecond } = KILLED;
     const task = {
@@ -149,10 +149,10 @@ export async function startCluster(t: Test): Promise<Cluster> {
       const codes = await Promise.all(members.map(({ exited }) => exited));
       t.ok(
         codes.every((code) => code === 0),
-        'all of them ended well',
+        'every process exits with code 0',
       );
       const admitted = admissions(names, limits);
-      if (admitted === null) throw new Error('A process took the store for away');
+      if (admitted === null) throw new Error('A process was degraded');
       return admitted;
     },
     async killed(t, limits) {
@@ -160,16 +160,16 @@ export async function startCluster(t: Test): Promise<Cluster> {
       for (let round = 0; round < ROUNDS; round += 1) {
         const admitted = admissions(await kill(t, limits, random, `killed-${round}`), limits);
         if (admitted !== null) return admitted;
-        t.comment('the machine was too busy: a process took the store for away');
+        t.comment('the machine was too busy: a process was degraded');
       }
-      throw new Error(`In each of ${ROUNDS} rounds a process took the store for away`);
+      throw new Error(`In each of ${ROUNDS} rounds a process was degraded`);
     },
   };
 }
 
-/** The most that is for certain in any interval of the window, both its ends in it. */
+/** Returns the most that was certainly admitted in any interval of the window; both ends belong to the interval. */
 export function mostInWindow(admitted: readonly Admission[], windowMs: number): number {
-  // A process was frozen between the two readings: no such interval holds both.
+  // Leaves out calls of processes that were frozen between the two readings: no interval contains both bounds.
   const certain = admitted.filter(({ notBefore, notAfter }) => notAfter - notBefore <= windowMs);
   const begins = [...certain].sort((a, b) => a.notBefore - b.notBefore);
   const ends = [...certain].sort((a, b) => a.notAfter - b.notAfter);

@@ -1,4 +1,4 @@
-/** The database's holds against the model that test/integration/platform/limiter/money-model.test.ts is made with. */
+/** The database's holds against the model with which test/integration/platform/limiter/money-model.test.ts tests gateways. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
@@ -8,22 +8,22 @@ import { modelCounter } from './model-store.ts';
 import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
 const world = await limitsWorld(t);
-/** So long that nothing leaves it. */
+/** Long enough that nothing leaves it. */
 const WINDOW_S = 86_400;
-const HELD = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-const MISSED = ['x', 'y', 'z'];
+const HOLD_IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const DEGRADED_IDS = ['x', 'y', 'z'];
 
-type Word = Omit<Settlement, 'organizationId'>;
+type Report = Omit<Settlement, 'organizationId'>;
 type Step =
-  | { kind: 'hold'; wish: Omit<HoldRequest, 'reservationId'>; words: Word[] }
-  | { kind: 'settle'; words: Word[] }
-  | { kind: 'missed'; id: string; estimateNano: number };
+  | { kind: 'hold'; request: Omit<HoldRequest, 'reservationId'>; settlements: Report[] }
+  | { kind: 'settle'; settlements: Report[] }
+  | { kind: 'degraded'; id: string; estimateNano: number };
 
 const amount = fc.nat(1_000);
-const wordsOf = (minLength: number): fc.Arbitrary<Word[]> =>
+const reportsOf = (minLength: number): fc.Arbitrary<Report[]> =>
   fc.uniqueArray(
     fc.record({
-      reservationId: fc.constantFrom(...HELD, ...MISSED),
+      reservationId: fc.constantFrom(...HOLD_IDS, ...DEGRADED_IDS),
       costNano: fc.nat(4_000),
       revision: fc.integer({ min: 1, max: 4 }),
       isOpen: fc.boolean(),
@@ -35,33 +35,33 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       kind: fc.constant('hold' as const),
-      wish: fc.record({
+      request: fc.record({
         estimatesNano: fc.array(amount, { maxLength: 4 }),
         prefetchNano: fc.nat(5_000),
         minPrefetchNano: fc.nat(2_000),
         shares: fc.integer({ min: 1, max: 6 }),
       }),
-      words: wordsOf(0),
+      settlements: reportsOf(0),
     }),
   },
   {
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('settle' as const),
-      words: wordsOf(1),
+      settlements: reportsOf(1),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constant('missed' as const),
-      id: fc.constantFrom(...MISSED),
+      kind: fc.constant('degraded' as const),
+      id: fc.constantFrom(...DEGRADED_IDS),
       estimateNano: amount,
     }),
   },
 );
 
-t.test('the database reserves and settles as the model does', async () => {
+t.test('the SQL functions reserve and settle exactly as the model does', async () => {
   const store = world.store();
   await fc.assert(
     fc.asyncProperty(
@@ -70,15 +70,15 @@ t.test('the database reserves and settles as the model does', async () => {
       async (quota, steps) => {
         const counter = makeCounter({ unit: 'cents' });
         const { organizationId } = counter;
-        const ask = queryOf(counter, makePolicy(quota, WINDOW_S, 'cents'));
+        const query = queryOf(counter, makePolicy(quota, WINDOW_S, 'cents'));
         const model = modelCounter(windowShape(WINDOW_S), quota);
-        const ids = [...HELD];
+        const ids = [...HOLD_IDS];
         for (const step of steps) {
           if (step.kind === 'hold') {
-            const wish = { ...step.wish, reservationId: ids.shift() ?? randomUUID() };
-            const told = step.words.map((word) => ({ ...word, organizationId }));
-            const { granted, prefetchedNano, used } = await store.reserve(ask, wish, told);
-            const expected = model.reserve(wish, 0, told);
+            const request = { ...step.request, reservationId: ids.shift() ?? randomUUID() };
+            const settlements = step.settlements.map((report) => ({ ...report, organizationId }));
+            const { granted, prefetchedNano, used } = await store.reserve(query, request, settlements);
+            const expected = model.reserve(request, 0, settlements);
             if (
               granted !== expected.granted ||
               prefetchedNano !== expected.prefetchedNano ||
@@ -86,15 +86,15 @@ t.test('the database reserves and settles as the model does', async () => {
             )
               return false;
           } else if (step.kind === 'settle') {
-            const words = step.words.map((word) => ({ ...word, organizationId }));
-            await store.settle(words);
-            model.settle(words, 0);
+            const settlements = step.settlements.map((report) => ({ ...report, organizationId }));
+            await store.settle(settlements);
+            model.settle(settlements, 0);
           } else {
-            const missed = [{ reservationId: step.id, estimateNano: step.estimateNano, ageMs: 0 }];
-            await store.reserveDegraded(ask, missed);
-            model.reserveDegraded(missed, 0);
+            const calls = [{ reservationId: step.id, estimateNano: step.estimateNano, ageMs: 0 }];
+            await store.reserveDegraded(query, calls);
+            model.reserveDegraded(calls, 0);
           }
-          if ((await store.peek(ask)).used !== used(model.window, 0)) return false;
+          if ((await store.peek(query)).used !== used(model.window, 0)) return false;
         }
         return true;
       },

@@ -8,7 +8,7 @@ import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 const world = await limitsWorld(t);
 const admitted = (decisions: readonly Decision[]) => decisions.filter(({ isAdmitted }) => isAdmitted).length;
 
-t.test('of calls at once exactly the quota is admitted, and each is told what is left', async (t) => {
+t.test('concurrent calls are admitted up to exactly the quota, each with the remaining quota', async (t) => {
   const limiter = world.limiter(t);
   for (const quota of [1, 3, 20]) {
     const counter = makeCounter();
@@ -24,8 +24,8 @@ t.test('of calls at once exactly the quota is admitted, and each is told what is
     const refused = decisions.at(-1)!;
     t.match(refused, { isAdmitted: false, remaining: 0, isDegraded: false });
     t.ok(refused.retryAfterMs > 58_000 && refused.retryAfterMs <= refused.resetMs);
-    // For the twentieth of a second, which a busy machine may sleep through.
-    await waitFor('an exhausted counter not to be asked at once again', async () => {
+    // The back-off lasts 50 ms, which a busy machine may sleep through.
+    await waitFor('a refusal without a round trip', async () => {
       const again = limiter.admit(counter, makePolicy(quota));
       t.match(await again, { isAdmitted: false });
       return !(again instanceof Promise);
@@ -33,7 +33,7 @@ t.test('of calls at once exactly the quota is admitted, and each is told what is
   }
 });
 
-t.test('two limiters together admit exactly the quota', async (t) => {
+t.test('two limiters on one database together admit exactly the quota of calls', async (t) => {
   const limiters = [world.limiter(t, { processId: 'a' }), world.limiter(t, { processId: 'b' })];
   const counter = makeCounter();
   const policy = makePolicy(300, 3_600);
@@ -44,42 +44,45 @@ t.test('two limiters together admit exactly the quota', async (t) => {
     );
     total += admitted(decisions);
   }
-  // What one of them holds and does not need, the other gets.
-  await waitFor('all is admitted', async () => {
+  // What one limiter holds and does not need, the other gets.
+  await waitFor('the whole quota to be admitted', async () => {
     for (const limiter of limiters) total += admitted([await limiter.admit(counter, policy)]);
     return total >= 300;
   });
   t.equal(total, 300);
 });
 
-t.test('inside a lease a decision is made at once', async (t) => {
-  const limiter = world.limiter(t);
-  const counter = makeCounter();
-  const policy = makePolicy(1_000_000, 3_600);
-  let atOnce = 0;
-  let previous = Number.POSITIVE_INFINITY;
-  for (let call = 0; call < 5_000; call += 1) {
-    const decision = limiter.admit(counter, policy);
-    if (decision instanceof Promise) {
-      t.ok((await decision).isAdmitted);
-    } else {
-      atOnce += 1;
-      if (decision.remaining > previous) t.fail('more is left than before');
-      previous = decision.remaining;
+t.test(
+  'inside a lease a decision is synchronous, and unspent credits are returned at the stop',
+  async (t) => {
+    const limiter = world.limiter(t);
+    const counter = makeCounter();
+    const policy = makePolicy(1_000_000, 3_600);
+    let atOnce = 0;
+    let previous = Number.POSITIVE_INFINITY;
+    for (let call = 0; call < 5_000; call += 1) {
+      const decision = limiter.admit(counter, policy);
+      if (decision instanceof Promise) {
+        t.ok((await decision).isAdmitted);
+      } else {
+        atOnce += 1;
+        if (decision.remaining > previous) t.fail('the remaining quota grew');
+        previous = decision.remaining;
+      }
+      // Yields to the event loop, as a gateway does.
+      if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
-    // The loop turns, as that of a gateway does.
-    if (call % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
-  }
-  t.ok(atOnce > 4_500, `${atOnce} of 5,000`);
-  await limiter.stop(1_000);
-  t.equal(
-    (await world.store().peek(queryOf(counter, policy))).used,
-    5_000,
-    'credit that was not spent is given back',
-  );
-});
+    t.ok(atOnce > 4_500, `${atOnce} of 5,000`);
+    await limiter.stop(1_000);
+    t.equal(
+      (await world.store().peek(queryOf(counter, policy))).used,
+      5_000,
+      'credits that were not spent are returned',
+    );
+  },
+);
 
-t.test('credit that its process does not use goes to others', async (t) => {
+t.test('prefetched credits that a gateway does not use are returned to the counter', async (t) => {
   const limiter = world.limiter(t);
   const counter = makeCounter();
   const policy = makePolicy(1_000, 86_400);
@@ -88,11 +91,11 @@ t.test('credit that its process does not use goes to others', async (t) => {
   await limiter.admit(counter, policy);
   const store = world.store();
   const used = async () => (await store.peek(queryOf(counter, policy))).used;
-  t.ok((await used()) > 101, 'it took ahead of need');
-  await waitFor('it is given back', async () => (await used()) === 101);
+  t.ok((await used()) > 101, 'the gateway prefetched');
+  await waitFor('the credits to be returned', async () => (await used()) === 101);
 });
 
-t.test('who looks uses nothing', async (t) => {
+t.test('peek uses no quota', async (t) => {
   const limiter = world.limiter(t);
   const counter = makeCounter();
   t.match(await limiter.peek(counter, makePolicy(3)), {
@@ -102,7 +105,7 @@ t.test('who looks uses nothing', async (t) => {
     retryAfterMs: 0,
   });
   for (let call = 0; call < 3; call += 1) await limiter.admit(counter, makePolicy(3));
-  for (let look = 0; look < 5; look += 1) {
+  for (let peeks = 0; peeks < 5; peeks += 1) {
     t.match(await limiter.peek(counter, makePolicy(3)), {
       isAdmitted: false,
       remaining: 0,
@@ -112,7 +115,7 @@ t.test('who looks uses nothing', async (t) => {
   t.match(await limiter.peek(counter, makePolicy(5)), { isAdmitted: true, remaining: 2 });
 });
 
-t.test('counters outlive their gateways', async (t) => {
+t.test('a counter keeps its use when its gateway stops', async (t) => {
   const counter = makeCounter({ segment: 'user', value: 'ada' });
   for (const left of [2, 1, 0]) {
     const limiter = world.limiter(t);
@@ -122,7 +125,7 @@ t.test('counters outlive their gateways', async (t) => {
   t.notOk((await world.limiter(t).admit(counter, makePolicy(3))).isAdmitted);
 });
 
-t.test('logs have windows of five seconds, of an organization', async (t) => {
+t.test('the limit on logs admits its quota in five seconds, and again after the window', async (t) => {
   const limiter = world.limiter(t);
   const counter = makeCounter({ apiKeyId: null, unit: 'log' });
   const decisions = await Promise.all(
@@ -131,17 +134,20 @@ t.test('logs have windows of five seconds, of an organization', async (t) => {
   t.equal(admitted(decisions), 834);
   t.ok(decisions.at(-1)!.retryAfterMs <= 5_050);
   await sleep(decisions.at(-1)!.resetMs);
-  t.ok((await limiter.admit(counter, logPolicy(834))).isAdmitted, 'and begin anew');
+  t.ok((await limiter.admit(counter, logPolicy(834))).isAdmitted, 'a new window admits again');
 });
 
-t.test('users without end take a bounded place', async (t) => {
-  const limiter = world.limiter(t, { maxCounters: 50 });
-  const { organizationId, apiKeyId } = makeCounter();
-  const of = (value: string) => makeCounter({ organizationId, apiKeyId, segment: 'user', value });
-  const long = 'x'.repeat(10_000);
-  for (let user = 0; user < 300; user += 1) await limiter.admit(of(`${long}${user}`), makePolicy(1));
-  const [row] = await world.sql`
+t.test(
+  'an unlimited number of users takes a limited number of counters, with shortened values',
+  async (t) => {
+    const limiter = world.limiter(t, { maxCounters: 50 });
+    const { organizationId, apiKeyId } = makeCounter();
+    const of = (value: string) => makeCounter({ organizationId, apiKeyId, segment: 'user', value });
+    const long = 'x'.repeat(10_000);
+    for (let user = 0; user < 300; user += 1) await limiter.admit(of(`${long}${user}`), makePolicy(1));
+    const [row] = await world.sql`
     select count(*)::int as counters, max(length(value)) as longest from assay.limit_counters
      where organization_id = ${organizationId}`;
-  t.same(row, { counters: 51, longest: 256 });
-});
+    t.same(row, { counters: 51, longest: 256 });
+  },
+);

@@ -1,6 +1,6 @@
 /**
- * One gateway of a cluster, as far as limits go: asks its limiter at a steady rate, and writes down when each call was
- * admitted, at once, so that being killed loses nothing. Run as a process; its one argument is a `MemberTask`.
+ * The limiter of one gateway of a cluster: attempts calls at a steady rate, and writes each admission to a file at once,
+ * so that a kill loses none. Run as a process; its one argument is a `MemberTask`.
  */
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,28 +18,28 @@ import { endWithParent } from './with-parent.ts';
 
 export type MemberTask = {
   url: string;
-  /** Where admissions are appended, RECORD_BYTES each. */
+  /** File to which admissions are appended, RECORD_BYTES each. */
   file: string;
   seed: number;
   limits: { counter: Counter; policy: Policy }[];
   attempts: number;
   perSecond: number;
-  /** How long it goes on after its attempts, to use up what others give back. */
+  /** How long it continues after its attempts, to use up what other members return. */
   tailMs: number;
 };
 
 /**
- * Four doubles: when it was decided, not before and not after (milliseconds); the counter's place in `limits`; and what
- * the call uses at least: 1, or of money the smaller one of its estimate and its cost.
+ * Four doubles: lower and upper bound of the time of the decision (milliseconds); the counter's place in `limits`; and
+ * the least that the call uses: 1, or for money the smaller of its estimate and its cost.
  */
 export const RECORD_BYTES = 32;
-/** In place of a counter: a decision was made without the store, so that for a while none of them is exact. */
-export const WITHOUT_STORE = -1;
-/** What calls under a limit in money are thought to cost, in nano-dollars; they cost up to a tenth more or less. */
+/** In place of a counter: a decision was degraded, so that for a while decisions are not exact. */
+export const DEGRADED = -1;
+/** Estimated costs of calls under a limit in money. They cost up to a tenth more or less. */
 export const ESTIMATES_NANO = { least: 80, most: 120 };
 const LONGEST_CALL_MS = 300;
-/** Whoever is slow here is slow because of the machine: the store is not away. */
-const PATIENCE_MS = 30_000;
+/** Long, because a slow store is only a busy machine here. */
+const STORE_TIMEOUT_MS = 30_000;
 const TAIL_STEP_MS = 100;
 
 async function run(task: MemberTask): Promise<void> {
@@ -52,21 +52,21 @@ async function run(task: MemberTask): Promise<void> {
   const file = openSync(task.file, 'a');
   const random = seededRandom(task.seed);
   /**
-   * The first and the last time that was told since the loop turned: a decision was made by one of them, by the first
-   * when it was made at once. CLOCK_MONOTONIC, as all members have it.
+   * First and last reading of the clock since the last turn of the event loop: a decision was made at one of them, at
+   * the first if it was synchronous. CLOCK_MONOTONIC, which all members share.
    */
-  let told: { first: number; last: number } | null = null;
+  let readings: { first: number; last: number } | null = null;
   const clock = {
     now: () => Date.now(),
     monotonic() {
       const now = Number(process.hrtime.bigint()) / 1e6;
-      if (told === null) setImmediate(forget);
-      told = { first: told?.first ?? now, last: now };
+      if (readings === null) setImmediate(forget);
+      readings = { first: readings?.first ?? now, last: now };
       return now;
     },
   };
   const forget = () => {
-    told = null;
+    readings = null;
   };
   let degraded = 0;
   const record = Buffer.alloc(RECORD_BYTES);
@@ -80,13 +80,13 @@ async function run(task: MemberTask): Promise<void> {
     sql,
     clock,
     log: createLogger({ role: 'member', level: 'warn' }),
-    storeTimeoutMs: PATIENCE_MS,
+    storeTimeoutMs: STORE_TIMEOUT_MS,
     onDegraded: () => {
       degraded += 1;
-      note(WITHOUT_STORE, 0, 0, 0);
+      note(DEGRADED, 0, 0, 0);
     },
   });
-  const ask = ({ counter, policy }: MemberTask['limits'][number]) => {
+  const request = ({ counter, policy }: MemberTask['limits'][number]) => {
     if (policy.unit !== 'cents')
       return { decision: limiter.admit(counter, policy), amount: 1, settle: () => {} };
     const { least, most } = ESTIMATES_NANO;
@@ -99,8 +99,8 @@ async function run(task: MemberTask): Promise<void> {
   const underWay = new Set<Promise<void>>();
   const attempt = (place: number) => {
     forget();
-    const { decision, amount, settle } = ask(task.limits[place]!);
-    const at = told!.first;
+    const { decision, amount, settle } = request(task.limits[place]!);
+    const at = readings!.first;
     const decided = (made: Decision, notBefore: number, notAfter: number) => {
       if (!made.isAdmitted) return;
       note(place, amount, notBefore, notAfter);
@@ -108,7 +108,7 @@ async function run(task: MemberTask): Promise<void> {
     };
     if (!(decision instanceof Promise)) return decided(decision, at, at);
     const noted = decision
-      .then((made) => decided(made, told!.first, told!.last))
+      .then((made) => decided(made, readings!.first, readings!.last))
       .finally(() => underWay.delete(noted));
     underWay.add(noted);
   };
@@ -116,7 +116,7 @@ async function run(task: MemberTask): Promise<void> {
   const start = performance.now();
   for (let made = 0; made < task.attempts; ) {
     const due = Math.min(task.attempts, ((performance.now() - start) * task.perSecond) / 1000);
-    // The first ones more often, as some customers are.
+    // The first limits more often, as some customers are busier.
     for (; made < due; made += 1) attempt(Math.floor(random() ** 2 * task.limits.length));
     await sleep(1);
   }
@@ -128,7 +128,7 @@ async function run(task: MemberTask): Promise<void> {
   await sleep(LONGEST_CALL_MS);
   await limiter.stop(5_000);
   await sql.end({ timeout: 1 });
-  if (degraded > 0) throw new Error(`${degraded} decisions were made without the store`);
+  if (degraded > 0) throw new Error(`${degraded} decisions were degraded`);
 }
 
 if (process.argv[1] === import.meta.filename) {

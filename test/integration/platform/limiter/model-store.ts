@@ -1,6 +1,6 @@
 /**
- * The part of the counters that money needs, as a model: one counter in memory, on a clock that the test advances, behind
- * a line that delays, loses and cuts. test/integration/platform/limiter/holds-sql.test.ts holds Postgres against it.
+ * Model of a counter of money: one counter in memory, on a clock that the test advances.
+ * test/integration/platform/limiter/holds-sql.test.ts checks Postgres against it.
  */
 
 import {
@@ -25,12 +25,12 @@ export type ModelReservation = { atMs: number; reserved: number; settled: number
 export type ModelCounter = {
   readonly window: Window;
   readonly reservations: Map<string, ModelReservation>;
-  reserve(wish: HoldRequest, nowMs: number, told?: readonly Settlement[]): HoldGrant;
-  reserveDegraded(missed: readonly DegradedReservation[], nowMs: number): void;
+  reserve(request: HoldRequest, nowMs: number, settlements?: readonly Settlement[]): HoldGrant;
+  reserveDegraded(calls: readonly DegradedReservation[], nowMs: number): void;
   settle(settlements: readonly Settlement[], nowMs: number): void;
 };
 
-/** A counter with one window. */
+/** Creates a counter with one window. */
 export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
   const window = createWindow(shape);
   const reservations = new Map<string, ModelReservation>();
@@ -57,8 +57,8 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
   return {
     window,
     reservations,
-    reserve({ reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares }, nowMs, told = []) {
-      settle(told, nowMs);
+    reserve({ reservationId, estimatesNano, prefetchNano, minPrefetchNano, shares }, nowMs, reports = []) {
+      settle(reports, nowMs);
       let left = quota - used(window, nowMs);
       let granted = 0;
       let reserved = 0;
@@ -69,24 +69,24 @@ export function modelCounter(shape: WindowShape, quota: number): ModelCounter {
         granted += 1;
       }
       const share = Math.min(prefetchNano, Math.floor(Math.max(0, left) / shares));
-      const ahead = share < minPrefetchNano ? 0 : share;
+      const prefetched = share < minPrefetchNano ? 0 : share;
       charge(window, nowMs, 0);
-      if (granted > 0 || ahead > 0) reserve(reservationId, nowMs, reserved + ahead);
+      if (granted > 0 || prefetched > 0) reserve(reservationId, nowMs, reserved + prefetched);
       const now = used(window, nowMs);
       return {
         key: Buffer.alloc(16),
         atMs: nowMs,
         granted,
-        prefetchedNano: ahead,
+        prefetchedNano: prefetched,
         used: now,
         spendableMs: (window.newest + 1) * shape.widthMs - nowMs - 1,
         resetMs: resetAfterMs(window, nowMs),
         retryMs: now < quota ? 0 : freeAfterMs(window, nowMs, quota - 1),
       };
     },
-    reserveDegraded(missed, nowMs) {
+    reserveDegraded(calls, nowMs) {
       used(window, nowMs);
-      for (const { reservationId, estimateNano, ageMs } of missed) {
+      for (const { reservationId, estimateNano, ageMs } of calls) {
         reserve(reservationId, nowMs - ageMs, estimateNano);
       }
     },

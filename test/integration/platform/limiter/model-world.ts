@@ -1,4 +1,4 @@
-/** Gateways before a model of the counters, in a time of their own: a schedule decides what happens when. */
+/** Gateways on a model of a counter, with simulated time and a simulated connection that delays and loses statements. */
 import { mock } from 'node:test';
 import { type Account, createAccounts } from '#platform/limiter/account.ts';
 import { createAvailability } from '#platform/limiter/availability.ts';
@@ -9,10 +9,10 @@ import { createLogger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ModelCounter } from './model-store.ts';
 
-/** What becomes of a statement: when it is carried out and answered, and whether it gets so far. */
-export type Fate = { thereMs: number; backMs: number; end: 'answered' | 'lost' | 'lost answer' };
+/** How the connection treats a statement: its delay to the store and back, and whether it or its response is lost. */
+export type Delivery = { thereMs: number; backMs: number; end: 'answered' | 'lost' | 'response lost' };
 
-/** A call that was admitted. Times are the world's. */
+/** An admitted call. Times are on the world's clock. */
 export type AdmittedCall = {
   askedMs: number;
   atMs: number;
@@ -21,12 +21,12 @@ export type AdmittedCall = {
   settledMs: number | null;
   isDegraded: boolean;
 };
-/** A call that was refused, by the store and not by a share. */
+/** A call that the counter refused (not a degraded gateway). */
 export type RefusedCall = { askedMs: number; atMs: number };
 
 export type ModelGateway = {
   call(estimateNano: number, costNano: number | null, durationMs: number): void;
-  /** As SIGKILL: what it has sent may still be carried out. */
+  /** Stops it as SIGKILL does: statements it has sent may still be executed. */
   kill(): void;
   unsettled(): number;
 };
@@ -36,12 +36,12 @@ export type ModelWorld = {
   refused: RefusedCall[];
   now(): number;
   start(): ModelGateway;
-  /** Lets time pass, in steps. */
+  /** Advances time, in steps. */
   pass(ms: number, longestStepMs?: number): Promise<void>;
 };
 
 const log = createLogger({ role: 'test', level: 'silent' });
-/** Time passes in steps of no more, and in so many at most: what is left passes at once. */
+/** Time advances in steps of at most this, and in at most `STEPS` of them: the rest passes at once. */
 const LONGEST_STEP_MS = 20;
 const STEPS = 25;
 const TIDY_EVERY_MS = 250;
@@ -50,24 +50,24 @@ class LostError extends Error {
   readonly code = 'CONNECTION_CLOSED';
 }
 
-/** Timers are mocked from now on. */
+/** Creates a world. The test must have mocked timers. */
 export function modelWorld(
   counter: ModelCounter,
   limit: { counter: Counter; policy: Policy },
-  { gateways, fate }: { gateways: number; fate(): Fate },
+  { gateways, deliver }: { gateways: number; deliver(): Delivery },
 ): ModelWorld {
   let now = 1_000_000;
   const clock: Clock = { now: () => now, monotonic: () => now };
   const admitted: AdmittedCall[] = [];
   const refused: RefusedCall[] = [];
-  const tidying = new Set<() => void>();
+  const tidyings = new Set<() => void>();
 
-  /** One statement; what a killed process has sent is carried out, and nobody hears of it. */
-  function line(isAlive: () => boolean) {
+  /** Makes a connection. A statement of a killed process is executed, and its response ignored. */
+  function connect(isAlive: () => boolean) {
     return <T>(work: () => T) =>
       new Promise<T>((resolve, reject) => {
         if (!isAlive()) return;
-        const { thereMs, backMs, end } = fate();
+        const { thereMs, backMs, end } = deliver();
         const later = (ms: number, then: () => void) => setTimeout(() => isAlive() && then(), ms);
         if (end === 'lost') {
           later(thereMs, () => reject(new LostError()));
@@ -82,24 +82,25 @@ export function modelWorld(
 
   function start(): ModelGateway {
     let isAlive = true;
-    const send = line(() => isAlive);
+    const send = connect(() => isAlive);
     const store = {
       reserve: (
         _: unknown,
-        wish: Parameters<ModelCounter['reserve']>[0],
-        told: Parameters<ModelCounter['settle']>[0] = [],
-      ) => send(() => counter.reserve(wish, now, told)),
-      reserveDegraded: (_: unknown, missed: Parameters<ModelCounter['reserveDegraded']>[0]) => {
+        request: Parameters<ModelCounter['reserve']>[0],
+        settlements: Parameters<ModelCounter['settle']>[0] = [],
+      ) => send(() => counter.reserve(request, now, settlements)),
+      reserveDegraded: (_: unknown, calls: Parameters<ModelCounter['reserveDegraded']>[0]) => {
         const sentMs = now;
-        // A statement says how old a call was when it was sent.
+        // A statement carries the age of a call at the time of sending.
         return send(() =>
           counter.reserveDegraded(
-            missed.map((call) => ({ ...call, ageMs: call.ageMs + now - sentMs })),
+            calls.map((call) => ({ ...call, ageMs: call.ageMs + now - sentMs })),
             now,
           ),
         );
       },
-      settle: (words: Parameters<ModelCounter['settle']>[0]) => send(() => counter.settle(words, now)),
+      settle: (settlements: Parameters<ModelCounter['settle']>[0]) =>
+        send(() => counter.settle(settlements, now)),
     };
     const availability = createAvailability({
       clock,
@@ -121,7 +122,7 @@ export function modelWorld(
     });
     const account: Account = createAccounts().of(limit.counter, limit.policy);
     const tidy = () => reservations.closeHolds(false);
-    tidying.add(tidy);
+    tidyings.add(tidy);
 
     function note(reservation: Reservation, call: Omit<AdmittedCall, 'atMs' | 'settledMs' | 'isDegraded'>) {
       const { isAdmitted, isDegraded } = reservation;
@@ -154,7 +155,7 @@ export function modelWorld(
       },
       kill() {
         isAlive = false;
-        tidying.delete(tidy);
+        tidyings.delete(tidy);
         availability.stop();
       },
       unsettled: settlements.unreportedCalls,
@@ -162,11 +163,11 @@ export function modelWorld(
   }
 
   async function step(ms: number): Promise<void> {
-    const tidies = Math.floor((now + ms) / TIDY_EVERY_MS) > Math.floor(now / TIDY_EVERY_MS);
+    const isTidying = Math.floor((now + ms) / TIDY_EVERY_MS) > Math.floor(now / TIDY_EVERY_MS);
     now += ms;
     mock.timers.tick(ms);
-    if (tidies) for (const tidy of tidying) tidy();
-    // Everything that can happen now does.
+    if (isTidying) for (const tidy of tidyings) tidy();
+    // Lets everything happen that can happen now.
     await new Promise(setImmediate);
   }
 

@@ -1,19 +1,19 @@
-/** Money against a log of every call: gateways whose statements are slow and lost, and that are killed. `--full`: more. */
+/** Limits in money against a log of every call, with slow and lost statements and killed gateways. `--full`: more. */
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
 import { used, windowShape } from '#core/rate-limit/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { modelCounter } from './model-store.ts';
-import { type AdmittedCall, type Fate, type ModelGateway, modelWorld } from './model-world.ts';
+import { type AdmittedCall, type Delivery, type ModelGateway, modelWorld } from './model-world.ts';
 import { makeCounter, makePolicy } from './world.ts';
 
 const SCHEDULES = process.argv.includes('--full') ? 20_000 : 700;
 /** Policies have a minute at least; in shorter windows more happens, between sub-buckets of 10 and 50 ms. */
 const WINDOWS_S = [1, 5, 60];
-/** How long what a call used is kept: the window, its oldest sub-bucket whole. */
+/** How long a call counts: the window, its oldest sub-bucket whole. */
 const keptMs = ({ windowS }: Schedule) => windowShape(windowS).widthMs * windowShape(windowS).depth;
-/** For so long a cost may wait to be told, and a refusal is repeated without asking. */
+/** How long a cost may wait to be reported, plus how long a refusal is repeated without a round trip. */
 const STALE_MS = 110;
 
 type Step = {
@@ -21,7 +21,7 @@ type Step = {
   gateway: number;
   calls: number;
   estimateNano: number;
-  /** Of its estimate; null: nobody knows. */
+  /** As a factor of the estimate; null if unknown. */
   cost: number | null;
   durationMs: number;
   kills: boolean;
@@ -31,7 +31,7 @@ type Schedule = {
   gateways: number;
   quota: number;
   seed: number;
-  line: 'quick' | 'slow' | 'bad';
+  connection: 'quick' | 'slow' | 'lossy';
   steps: Step[];
 };
 
@@ -73,18 +73,18 @@ const schedules = fc.record({
   gateways: fc.integer({ min: 1, max: 3 }),
   quota: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 3_000, max: 100_000 })),
   seed: fc.nat(),
-  line: fc.constantFrom('quick' as const, 'slow' as const, 'bad' as const),
+  connection: fc.constantFrom('quick' as const, 'slow' as const, 'lossy' as const),
   steps: fc.array(steps, { minLength: 5, maxLength: 40, size: 'max' }),
 });
 
-function fatesOf({ line, seed }: Schedule): () => Fate {
+function deliveriesOf({ connection, seed }: Schedule): () => Delivery {
   const random = seededRandom(seed);
   return () => {
-    const isSlow = line !== 'quick' && random() < 0.1;
+    const isSlow = connection !== 'quick' && random() < 0.1;
     const thereMs = Math.floor(random() * (isSlow ? 900 : 3));
     const backMs = Math.floor(random() * (isSlow ? 900 : 3));
-    const luck = line === 'bad' && !isSlow ? random() : 1;
-    return { thereMs, backMs, end: luck < 0.05 ? 'lost' : luck < 0.1 ? 'lost answer' : 'answered' };
+    const luck = connection === 'lossy' && !isSlow ? random() : 1;
+    return { thereMs, backMs, end: luck < 0.05 ? 'lost' : luck < 0.1 ? 'response lost' : 'answered' };
   };
 }
 
@@ -96,7 +96,10 @@ async function replay(schedule: Schedule) {
       counter: makeCounter({ unit: 'cents' }),
       policy: makePolicy(schedule.quota, schedule.windowS, 'cents'),
     };
-    const world = modelWorld(counter, limit, { gateways: schedule.gateways, fate: fatesOf(schedule) });
+    const world = modelWorld(counter, limit, {
+      gateways: schedule.gateways,
+      deliver: deliveriesOf(schedule),
+    });
     const gateways: ModelGateway[] = Array.from({ length: schedule.gateways }, () => world.start());
     let kills = 0;
     for (const { waitMs, gateway, calls, estimateNano, cost, durationMs, kills: isKill } of schedule.steps) {
@@ -115,7 +118,7 @@ async function replay(schedule: Schedule) {
         kills += 1;
       }
     }
-    // Until the longest call has ended, and all is told.
+    // Until the longest call has ended, and all is reported.
     await world.pass(1_000);
     for (let waits = 0; waits < 20; waits += 1) await world.pass(5_000, 250);
     for (const gateway of gateways) gateway.kill();
@@ -127,15 +130,15 @@ async function replay(schedule: Schedule) {
 
 const sum = (amounts: readonly number[]) => amounts.reduce((total, amount) => total + amount, 0);
 
-/** What a call is known to use at a time, were its estimate never too low. */
+/** Returns what a call is known to use at a time, as if no estimate were too low. */
 const valueAt = ({ settledMs, costNano, estimateNano }: AdmittedCall, atMs: number) =>
   settledMs !== null && settledMs <= atMs ? Math.min(costNano, estimateNano) : estimateNano;
 
-/** The most that a call can count for at a time or after it. */
+/** Returns the most that a call can count for at a time or later. */
 const mostAt = ({ settledMs, costNano, estimateNano }: AdmittedCall, atMs: number) =>
   settledMs !== null && settledMs <= atMs ? costNano : Math.max(costNano, estimateNano);
 
-/** The most that any interval of the window holds beyond the quota, when its last call is admitted, less one estimate. */
+/** Returns by how much any interval exceeds the quota when its last call is admitted, less the largest estimate. */
 function mostBeyond(calls: readonly AdmittedCall[], { quota, windowS }: Schedule): number {
   let most = Number.NEGATIVE_INFINITY;
   calls.forEach(({ atMs }, place) => {
@@ -147,7 +150,7 @@ function mostBeyond(calls: readonly AdmittedCall[], { quota, windowS }: Schedule
 }
 
 t.test(
-  'no interval of a window holds more than the quota and one call, but for what estimates were too low',
+  'no interval of a window holds more than the quota and one call, apart from what estimates were too low',
   async (t) => {
     const seen = { admitted: 0, refused: 0, degraded: 0, reservations: 0, kills: 0 };
     await fc.assert(
@@ -158,7 +161,7 @@ t.test(
         seen.degraded += world.admitted.filter(({ isDegraded }) => isDegraded).length;
         seen.reservations += counter.reservations.size;
         seen.kills += kills;
-        // What gateways admit by their shares is not held to the quota, but for one that is alone.
+        // Degraded gateways together may exceed the quota; one that is alone may not.
         const isAlone = schedule.gateways === 1 && kills === 0;
         return (
           mostBeyond(
@@ -172,12 +175,15 @@ t.test(
     t.comment(JSON.stringify(seen));
     t.ok(seen.refused > 10 * SCHEDULES && seen.kills > SCHEDULES / 2 && seen.degraded > SCHEDULES);
     const { admitted, degraded, reservations } = seen;
-    t.ok(admitted - degraded > 2 * (reservations - degraded), 'most calls shared what was reserved');
+    t.ok(
+      admitted - degraded > 2 * (reservations - degraded),
+      'most calls draw from a hold that was reserved before',
+    );
   },
 );
 
 t.test(
-  'once all calls have ended what is settled is what they cost, and nothing is open or held',
+  'once all calls have ended, every reservation is settled, and their sum is what the calls cost',
   async () => {
     await fc.assert(
       fc.asyncProperty(schedules, async (schedule) => {
@@ -192,11 +198,11 @@ t.test(
   },
 );
 
-t.test('a call is refused only when the quota is used, whatever was reserved ahead', async () => {
+t.test('a call is refused only when the quota is used, however much was prefetched', async () => {
   await fc.assert(
     fc.asyncProperty(schedules, async (schedule) => {
       const steps = schedule.steps.map((step) => ({ ...step, kills: false, gateway: 0 }));
-      const { world } = await replay({ ...schedule, steps, gateways: 1, line: 'quick' });
+      const { world } = await replay({ ...schedule, steps, gateways: 1, connection: 'quick' });
       return world.refused.every(({ askedMs, atMs }) => {
         const kept = world.admitted.filter(
           (call) => call.atMs <= atMs && atMs - call.atMs <= keptMs(schedule) + STALE_MS,

@@ -4,7 +4,7 @@ import { holdRequest, limitsWorld, makeCounter, makePolicy, queryOf } from './wo
 
 const world = await limitsWorld(t);
 const { sql } = world;
-/** All calls of a reservation have ended. */
+/** Returns a settlement of a reservation whose calls have all ended. */
 const settled = (organizationId: string, reservationId: string, costNano: number, revision = 1) => ({
   organizationId,
   reservationId,
@@ -13,47 +13,51 @@ const settled = (organizationId: string, reservationId: string, costNano: number
   isOpen: false,
 });
 
-t.test('calls are admitted while less than the quota is settled or reserved', async (t) => {
+t.test('calls are admitted as long as less than the quota is settled or reserved', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
-  const first = await store.reserve(ask, holdRequest('a', [5_000]));
+  const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  const first = await store.reserve(query, holdRequest('a', [5_000]));
   t.equal(first.granted, 1, 'the first call of a window always passes');
   t.equal(first.used, 5_000);
-  t.match(await store.reserve(ask, holdRequest('b', [1, 1])), { granted: 0, used: 5_000 });
+  t.match(await store.reserve(query, holdRequest('b', [1, 1])), { granted: 0, used: 5_000 });
   await store.settle([settled(organizationId, 'a', 300)]);
-  const next = await store.reserve(ask, holdRequest('c', [600, 600, 600]));
-  t.equal(next.granted, 2, 'the second is admitted by the 100 that are left, the third is not');
+  const next = await store.reserve(query, holdRequest('c', [600, 600, 600]));
+  t.equal(next.granted, 2, 'the second is admitted by the remaining 100, the third is not');
   t.equal(next.used, 1_500);
-  t.equal((await store.reserve(ask, holdRequest('d', [0]))).granted, 0, 'nor is a call that costs nothing');
+  t.equal(
+    (await store.reserve(query, holdRequest('d', [0]))).granted,
+    0,
+    'a call that costs nothing is refused too',
+  );
 });
 
-t.test('money for calls to come is a share of what is left, or nothing', async (t) => {
+t.test('a prefetch of money is at most a share of what is left, or nothing', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
-  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
   const prefetch = { prefetchNano: 300, minPrefetchNano: 100, shares: 2 };
-  const first = await store.reserve(ask, holdRequest('a', [100, 100], prefetch));
+  const first = await store.reserve(query, holdRequest('a', [100, 100], prefetch));
   t.match(first, { granted: 2, prefetchedNano: 300, used: 500 });
   t.ok(first.spendableMs >= 0 && first.spendableMs < 1_000, 'to be spent within the sub-bucket');
-  t.match(await store.reserve(ask, holdRequest('b', [], prefetch)), {
+  t.match(await store.reserve(query, holdRequest('b', [], prefetch)), {
     granted: 0,
     prefetchedNano: 250,
     used: 750,
   });
-  t.match(await store.reserve(ask, holdRequest('c', [100], prefetch)), {
+  t.match(await store.reserve(query, holdRequest('c', [100], prefetch)), {
     granted: 1,
     prefetchedNano: 0,
     used: 850,
   });
-  t.match(await store.reserve(ask, holdRequest('d', [], prefetch)), { prefetchedNano: 0, used: 850 });
-  t.match(await store.reserve(ask, holdRequest('e', [200], prefetch)), {
+  t.match(await store.reserve(query, holdRequest('d', [], prefetch)), { prefetchedNano: 0, used: 850 });
+  t.match(await store.reserve(query, holdRequest('e', [200], prefetch)), {
     granted: 1,
     prefetchedNano: 0,
     used: 1_050,
   });
-  t.match(await store.reserve(ask, holdRequest('f', [1], { ...prefetch, minPrefetchNano: 0 })), {
+  t.match(await store.reserve(query, holdRequest('f', [1], { ...prefetch, minPrefetchNano: 0 })), {
     granted: 0,
     prefetchedNano: 0,
     used: 1_050,
@@ -69,47 +73,50 @@ t.test('money for calls to come is a share of what is left, or nothing', async (
       ['c', 100],
       ['e', 200],
     ],
-    'all that is reserved at once is one reservation',
+    'everything reserved by one request is one reservation',
   );
 });
 
-t.test('a reservation is what its latest word says, in whatever order they come', async (t) => {
+t.test('a reservation follows its latest settlement, in whatever order settlements arrive', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = queryOf(counter, makePolicy(10_000, 60, 'cents'));
-  await store.reserve(ask, holdRequest('a', [100, 100], { prefetchNano: 600 }));
-  const say = async (costNano: number, revision: number, isOpen: boolean) => {
+  const query = queryOf(counter, makePolicy(10_000, 60, 'cents'));
+  await store.reserve(query, holdRequest('a', [100, 100], { prefetchNano: 600 }));
+  const settle = async (costNano: number, revision: number, isOpen: boolean) => {
     await store.settle([{ organizationId, reservationId: 'a', costNano, revision, isOpen }]);
     const [usage] = await readUsage(sql, organizationId, 10);
     return [usage?.used, usage?.reserved];
   };
-  t.same(await say(350, 1, true), [350, 350], 'the rest is given back');
-  t.same(await say(420, 3, true), [420, 420], 'one cost more than was there');
-  t.same(await say(380, 2, true), [420, 420], 'a word that was overtaken');
-  t.same(await say(900, 3, false), [420, 420], 'one that is repeated');
-  t.same(await say(400, 4, false), [400, 0], 'all have ended');
-  t.same(await say(999, 5, true), [400, 0], 'and it stays so');
+  t.same(await settle(350, 1, true), [350, 350], 'the rest is returned');
+  t.same(await settle(420, 3, true), [420, 420], 'a call cost more than was reserved');
+  t.same(await settle(380, 2, true), [420, 420], 'an older revision changes nothing');
+  t.same(await settle(900, 3, false), [420, 420], 'a repeated revision changes nothing');
+  t.same(await settle(400, 4, false), [400, 0], 'all calls have ended');
+  t.same(await settle(999, 5, true), [400, 0], 'a settled reservation stays settled');
 });
 
-t.test('an unknown reservation can be spoken of before it is there', async (t) => {
-  const store = world.store();
-  const counter = makeCounter({ unit: 'cents' });
-  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
-  const word = settled(counter.organizationId, 'late', 0);
-  await store.settle([word]);
-  await store.reserve(ask, holdRequest('late', [70]));
-  t.equal((await store.peek(ask)).used, 70);
-  await store.settle([word]);
-  t.equal((await store.peek(ask)).used, 0);
-});
+t.test(
+  'a settlement that arrives before its reservation is ignored, and applies when it is sent again',
+  async (t) => {
+    const store = world.store();
+    const counter = makeCounter({ unit: 'cents' });
+    const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+    const settlement = settled(counter.organizationId, 'late', 0);
+    await store.settle([settlement]);
+    await store.reserve(query, holdRequest('late', [70]));
+    t.equal((await store.peek(query)).used, 70);
+    await store.settle([settlement]);
+    t.equal((await store.peek(query)).used, 0);
+  },
+);
 
-t.test('gateways of the release before can still reserve and settle', async (t) => {
+t.test('gateways of the previous release can still reserve and settle', async (t) => {
   const store = world.store();
   const counter = makeCounter({ unit: 'cents' });
   const { organizationId } = counter;
-  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
-  await store.reserveDegraded(ask, [
+  const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+  await store.reserveDegraded(query, [
     { reservationId: 'a', estimateNano: 100, ageMs: 0 },
     { reservationId: 'b', estimateNano: 200, ageMs: 0 },
   ]);
@@ -120,25 +127,28 @@ t.test('gateways of the release before can still reserve and settle', async (t) 
   t.match(await readUsage(sql, organizationId, 10), [{ used: 230, reserved: 0 }]);
 });
 
-t.test('a call that the store missed counts once, and so does its settlement', async (t) => {
-  const store = world.store();
-  const counter = makeCounter({ unit: 'cents' });
-  const { organizationId } = counter;
-  const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
-  const used = async () => (await store.peek(ask)).used;
-  const missed = [{ reservationId: 'a', estimateNano: 900, ageMs: 5 }];
-  await store.reserve(ask, holdRequest('full', [1_000]));
-  await store.reserveDegraded(ask, missed);
-  await store.reserveDegraded(ask, missed);
-  t.equal(await used(), 1_900, 'whatever the quota');
-  await Promise.all(Array.from({ length: 20 }, () => store.settle([settled(organizationId, 'a', 250)])));
-  await store.settle([settled(organizationId, 'a', 700, 2), settled(organizationId, 'unknown', 3)]);
-  t.equal(await used(), 1_250);
-  await store.reserveDegraded(ask, missed);
-  t.equal(await used(), 1_250, 'nor does it come back');
-});
+t.test(
+  'a call admitted while degraded is reserved once and settled once, however often it is reported',
+  async (t) => {
+    const store = world.store();
+    const counter = makeCounter({ unit: 'cents' });
+    const { organizationId } = counter;
+    const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+    const used = async () => (await store.peek(query)).used;
+    const calls = [{ reservationId: 'a', estimateNano: 900, ageMs: 5 }];
+    await store.reserve(query, holdRequest('full', [1_000]));
+    await store.reserveDegraded(query, calls);
+    await store.reserveDegraded(query, calls);
+    t.equal(await used(), 1_900, 'a degraded call is counted whatever the quota');
+    await Promise.all(Array.from({ length: 20 }, () => store.settle([settled(organizationId, 'a', 250)])));
+    await store.settle([settled(organizationId, 'a', 700, 2), settled(organizationId, 'unknown', 3)]);
+    t.equal(await used(), 1_250);
+    await store.reserveDegraded(query, calls);
+    t.equal(await used(), 1_250, 'a settled call is not reserved again');
+  },
+);
 
-t.test('the id of another organization is another reservation', async (t) => {
+t.test('reservations of two organizations with the same id are separate', async (t) => {
   const store = world.store();
   const [mine, theirs] = [makeCounter({ unit: 'cents' }), makeCounter({ unit: 'cents' })];
   const policy = makePolicy(1_000, 60, 'cents');
@@ -150,13 +160,13 @@ t.test('the id of another organization is another reservation', async (t) => {
 });
 
 t.test(
-  'a reservation that nobody settles stays charged, is open no longer, and can still be corrected',
+  'an expired reservation stays charged, is no longer reported as open, and can still be settled',
   async (t) => {
     const store = world.store({ reservationTtlMs: 50 });
     const counter = makeCounter({ unit: 'cents' });
     const { organizationId } = counter;
-    const ask = queryOf(counter, makePolicy(1_000, 60, 'cents'));
-    await store.reserve(ask, holdRequest('late', [600]));
+    const query = queryOf(counter, makePolicy(1_000, 60, 'cents'));
+    await store.reserve(query, holdRequest('late', [600]));
     t.match(await readUsage(sql, organizationId, 10), [{ used: 600, reserved: 600 }]);
     await new Promise((resolve) => setTimeout(resolve, 60));
     t.match(await readUsage(sql, organizationId, 10), [{ used: 600, reserved: 0 }]);
@@ -165,31 +175,31 @@ t.test(
     t.match(await readUsage(sql, organizationId, 10), [{ used: 40, reserved: 0 }]);
     await sql`update assay.limit_reservations set kept_until = now()`;
     await store.deleteExpired(1_000);
-    t.same(await sql`select 1 from assay.limit_reservations`, [], 'later it is gone');
+    t.same(await sql`select 1 from assay.limit_reservations`, [], 'the reservation is deleted later');
   },
 );
 
-t.test('settlements of many counters and many at once add up', async (t) => {
+t.test('concurrent settlements of many counters add up to the costs', async (t) => {
   const store = world.store();
   const policy = makePolicy(1_000_000_000, 3_600, 'cents');
   const { organizationId, apiKeyId } = makeCounter();
-  const asks = Array.from({ length: 5 }, (_, user) =>
+  const queries = Array.from({ length: 5 }, (_, user) =>
     queryOf(
       makeCounter({ organizationId, apiKeyId, unit: 'cents', segment: 'user', value: `${user}` }),
       policy,
     ),
   );
   const ids = Array.from({ length: 400 }, (_, id) => `${id}`);
-  await Promise.all(ids.map((id, place) => store.reserve(asks[place % 5]!, holdRequest(id, [1_000]))));
-  // Each is settled twice, by statements that hold all counters and meet in different orders.
+  await Promise.all(ids.map((id, place) => store.reserve(queries[place % 5]!, holdRequest(id, [1_000]))));
+  // Each is settled twice, by concurrent statements that lock all counters in different orders.
   const halves = [ids, [...ids].reverse(), ids.filter((_, place) => place % 2 === 0)];
   await Promise.all(
     halves.map((half) => store.settle(half.map((id) => settled(organizationId, id, Number(id))))),
   );
-  for (const [user, ask] of asks.entries()) {
+  for (const [user, query] of queries.entries()) {
     const costs = ids.map(Number).filter((id) => id % 5 === user);
     t.equal(
-      (await store.peek(ask)).used,
+      (await store.peek(query)).used,
       costs.reduce((sum, cost) => sum + cost, 0),
     );
   }

@@ -1,6 +1,6 @@
 /**
- * A gateway whose calls cost: reserves estimates and settles random costs until it is killed. Run as a process; its
- * arguments are the database's url, a seed and a counter with its policy as JSON.
+ * The limiter of a gateway whose calls cost money: reserves estimates and settles random costs until it is killed. Run as
+ * a process; its arguments are the database's URL, a seed, and a counter with its policy as JSON.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Counter, createLimiter, type Policy } from '#platform/limiter/mod.ts';
@@ -25,7 +25,7 @@ const limiter = createLimiter({
 
 async function call(): Promise<void> {
   const { isAdmitted, settle } = await limiter.reserve(counter, policy, 1_000);
-  // Also when it is refused at once: what else happens to this process must be heard.
+  // Also after a synchronous refusal, so that this process keeps handling events.
   await sleep(random() * 20);
   if (!isAdmitted) return;
   settle(random() < 0.1 ? null : Math.floor(random() * 2_000));

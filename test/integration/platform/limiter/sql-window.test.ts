@@ -1,4 +1,4 @@
-/** The database's window against core/rate-limit/window.ts, and against a log of times where it does more than that. */
+/** The database's window against core/rate-limit/window.ts, and against a log of times for what only the database does. */
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -16,7 +16,7 @@ const database = await testDatabase();
 const { sql } = database;
 t.teardown(() => database.close());
 
-/** Replays a schedule on the functions that the counters are made of; a step back of the clock is a counter's own. */
+/** Replays a schedule on the SQL functions of which counters are made. When the clock steps back, counters stand still. */
 await sql`
   create function assay.replay(width integer, depth integer, times bigint[], quotas bigint[], amounts bigint[], backs bigint[])
   returns table (used bigint, retry_ms bigint, reset_ms bigint) language plpgsql as $$
@@ -65,7 +65,7 @@ const schedules = fc.constantFrom(...SHAPES).chain(({ widthMs, depth }) => {
   });
 });
 
-t.test('the database counts as the window does, to the millisecond', async () => {
+t.test('the SQL window counts exactly as the model does, to the millisecond', async () => {
   await fc.assert(
     fc.asyncProperty(schedules, async ({ shape, startMs, steps }) => {
       const window = createWindow(shape);
@@ -92,7 +92,7 @@ t.test('the database counts as the window does, to the millisecond', async () =>
   );
 });
 
-/** Charges two windows, makes a third from them, and tells what it holds at later times. */
+/** Charges two windows, makes a third from them, and returns what it counts at later times. */
 await sql`
   create function assay.remember(
     source_s integer[], widths integer[], depths integer[], times bigint[], made_ms bigint,
@@ -122,7 +122,7 @@ await sql`
   end $$`;
 
 t.test(
-  'a new window of a counter holds at least what is in its interval, as far as another remembers',
+  'a new window of a counter counts at least what is in its interval, as far back as another window reaches',
   async () => {
     const WINDOWS_S = [60, 90, 600, 3_600];
     const memories = fc.record({

@@ -3,10 +3,10 @@ import t from 'tap';
 import { isAlive, waitFor } from '../../../support/assay.ts';
 import { makeCounter, makePolicy } from './world.ts';
 
-/** Nobody listens there: the program goes by its share, and is refused at once when that is spent. */
+/** No server listens there: the program is degraded, and refused without a round trip once its share is used. */
 const NO_DATABASE = 'postgres://127.0.0.1:1/none';
 
-t.test('a program ends with a parent that is killed', async (t) => {
+t.test('a program started by startProgram exits when its parent is killed', async (t) => {
   const counter = makeCounter({ unit: 'cents' });
   const limit = JSON.stringify({ counter, policy: makePolicy(1_000, 60, 'cents') });
   const script = `
@@ -22,9 +22,9 @@ t.test('a program ends with a parent that is killed', async (t) => {
     parent.stdout!.once('data', (text) => resolve(Number(text))),
   );
   t.ok(isAlive(pid));
-  // It has begun to spend by then, and is refused.
+  // By then it has used its share, and is refused.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
-  t.ok(isAlive(pid), 'it goes on while its parent lives');
+  t.ok(isAlive(pid), 'the program runs as long as its parent');
   parent.kill('SIGKILL');
-  await waitFor('it to end', () => !isAlive(pid), 10_000);
+  await waitFor('the program to exit', () => !isAlive(pid), 10_000);
 });

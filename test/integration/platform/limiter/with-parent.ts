@@ -1,8 +1,8 @@
-/** Processes of a test that end when it does, however it does: one that is killed cannot end them itself. */
+/** Child processes of a test that exit when the test does, even when it is killed and cannot stop them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a program of this folder, which calls `endWithParent`. What it says on stderr is the test's. */
+/** Runs a program of this folder, which calls `endWithParent`. Its stderr is the test's. */
 export function startProgram(name: string, args: readonly string[]): ChildProcess {
   const program = fileURLToPath(new URL(name, import.meta.url));
   return spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
@@ -10,9 +10,9 @@ export function startProgram(name: string, args: readonly string[]): ChildProces
   });
 }
 
-/** Ends this process with the one that has started it. */
+/** Makes this process exit when its parent does. */
 export function endWithParent(): void {
   process.once('disconnect', () => process.exit());
-  // The channel itself keeps nobody alive.
+  // The channel itself must not keep the process alive.
   process.channel?.unref();
 }

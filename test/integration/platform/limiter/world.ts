@@ -24,28 +24,33 @@ import { systemClock } from '#platform/process/clock.ts';
 import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
 
 export type World = TestDatabase & {
-  /** The database's functions, without a limiter. */
+  /** Creates a counter store, without a limiter. */
   store(options?: Partial<CounterStoreOptions>): CounterStore;
   /**
-   * A limiter with a pool of its own, as a gateway has it; stopped with the test. It waits for the store as long as a
-   * machine may stand still, or it would admit by its own share; tests of a store that is away say how long.
+   * Creates a limiter with a pool of its own, as in a gateway, stopped after the test. Its store timeout is so long that
+   * a busy machine does not degrade it; tests of outages set their own.
    */
   limiter(t: Test, options?: Partial<LimiterOptions> & { url?: string }): Limiter;
   connect(t: Test, url?: string): Sql;
 };
 
-/** As long as a statement may take. */
-const PATIENCE_MS = 10_000;
+/** The longest that a statement may take. */
+const STORE_TIMEOUT_MS = 10_000;
 
 const silent = createLogger({ role: 'test', level: 'silent' });
 
-/** A fresh database. */
+/** Creates a database. */
 export async function limitsWorld(t: Test): Promise<World> {
   const database = await testDatabase();
   t.teardown(() => database.close());
   const connect = (t: Test, url = database.url) => {
-    const sql = connectPostgres({ url, max: 4, applicationName: 'limits', statementTimeoutMs: PATIENCE_MS });
-    // A beat may be under way.
+    const sql = connectPostgres({
+      url,
+      max: 4,
+      applicationName: 'limits',
+      statementTimeoutMs: STORE_TIMEOUT_MS,
+    });
+    // A heartbeat may be under way.
     t.teardown(() => sql.end({ timeout: 2 }));
     return sql;
   };
@@ -60,7 +65,7 @@ export async function limitsWorld(t: Test): Promise<World> {
         sql,
         clock: systemClock,
         log: silent,
-        storeTimeoutMs: PATIENCE_MS,
+        storeTimeoutMs: STORE_TIMEOUT_MS,
         ...options,
       });
       t.teardown(() => limiter.stop(2_000));
@@ -69,7 +74,7 @@ export async function limitsWorld(t: Test): Promise<World> {
   };
 }
 
-/** A counter of an organization of its own, unless one is given. */
+/** Returns a counter of an organization of its own, unless one is given. */
 export function makeCounter(given: Partial<Counter> = {}): Counter {
   return {
     organizationId: randomUUID(),
@@ -89,11 +94,11 @@ export function queryOf(counter: Counter, policy: Policy): CounterQuery {
   return { counter, key: counterKey(counter), policy, shape: windowShape(policy.windowS) };
 }
 
-/** For calls of these estimates, and none to come. */
+/** Returns a request for calls of these estimates, without a prefetch unless one is given. */
 export function holdRequest(
   reservationId: string,
   estimatesNano: readonly number[],
-  ahead: Partial<HoldRequest> = {},
+  prefetch: Partial<HoldRequest> = {},
 ): HoldRequest {
-  return { reservationId, estimatesNano, prefetchNano: 0, minPrefetchNano: 0, shares: 2, ...ahead };
+  return { reservationId, estimatesNano, prefetchNano: 0, minPrefetchNano: 0, shares: 2, ...prefetch };
 }
