@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { type LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import {
   foldProperties,
   hashProperty,
@@ -95,7 +96,7 @@ type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
  * @throws Error when the head is not one of ours: such an entry is for the dead letters
  */
 export function buildRecord(
-  entry: RawEntry,
+  entry: LogEntry,
   catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
 ): BuiltRecord {
   const head = readHead(entry.head);

@@ -4,7 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
-import type { OutboxPosition, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
+import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   declareLogStream,
@@ -138,7 +139,7 @@ export class StreamConsumer {
     this.#options.onStored(result);
   }
 
-  async #joined(origin: string, part: EntryPart): Promise<RawEntry | null> {
+  async #joined(origin: string, part: EntryPart): Promise<LogEntry | null> {
     try {
       return await storePart(this.#options.sql, origin, part);
     } catch (error) {

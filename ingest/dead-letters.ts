@@ -3,8 +3,8 @@
  * told from others by its bytes, not by where it was read: an entry that is delivered again, from wherever, adds none.
  */
 
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
 export type DeadLetter = {
@@ -20,7 +20,7 @@ export type DeadLetter = {
 const LENGTHS_BYTES = 8;
 
 /** An entry as one value: u32 length of the head, u32 length of the request, head, request, response; little-endian. */
-export function encodeEntry({ head, requestBody, responseBody }: RawEntry): Buffer {
+export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buffer {
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(head.length, 0);
   lengths.writeUInt32LE(requestBody.length, 4);
@@ -28,7 +28,7 @@ export function encodeEntry({ head, requestBody, responseBody }: RawEntry): Buff
 }
 
 /** The parts of `encodeEntry`'s bytes, as views into them; null when the bytes are something else. */
-export function decodeEntry(bytes: Buffer): RawEntry | null {
+export function decodeEntry(bytes: Buffer): LogEntry | null {
   if (bytes.length < LENGTHS_BYTES) return null;
   const requestStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
   const responseStart = requestStart + bytes.readUInt32LE(4);
@@ -60,7 +60,7 @@ function ownerOf(head: Uint8Array): Pick<DeadLetter, 'organizationId' | 'request
 }
 
 /** The letter of an entry that cannot be stored for this reason. */
-export function deadLetterOf(entry: RawEntry & { origin: string }, reason: string): DeadLetter {
+export function deadLetterOf(entry: LogEntry & { origin: string }, reason: string): DeadLetter {
   return { ...ownerOf(entry.head), origin: entry.origin, reason, entry: encodeEntry(entry) };
 }
 

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import {
   listOutboxes,
+  type OutboxEntry,
   type OutboxPosition,
-  type ReadEntry,
   type ReadLimits,
   readInterrupted,
   readOutbox,
@@ -119,7 +119,7 @@ export class Drain {
 
   #storeEntries(
     outboxId: string,
-    entries: ReadEntry[],
+    entries: OutboxEntry[],
     from: OutboxPosition,
     next: OutboxPosition,
   ): Promise<BatchResult> {

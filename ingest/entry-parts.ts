@@ -3,7 +3,7 @@
  * Whoever stores the last one puts the entry together; when two think they did, both store the same record.
  */
 
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { type EntryPart, joinParts } from '#platform/log-pipeline/stream/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
@@ -12,7 +12,7 @@ import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
  * @param origin the entry's place, which names it
  * @throws MalformedMessageError when the parts do not make an entry
  */
-export async function storePart(sql: Sql, origin: string, part: EntryPart): Promise<RawEntry | null> {
+export async function storePart(sql: Sql, origin: string, part: EntryPart): Promise<LogEntry | null> {
   const { index, count, cutBytes, bytes } = part;
   await sql`
     insert into assay.entry_parts (origin, cut_bytes, part, bytes)

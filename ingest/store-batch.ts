@@ -4,8 +4,8 @@
  */
 
 import { describeError } from '#core/contracts/errors.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -19,7 +19,7 @@ import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords }
 import type { TokenCounter } from './tokens/mod.ts';
 
 /** An entry, and where it was read: what a dead letter names. */
-export type BatchEntry = RawEntry & { origin: string };
+export type BatchEntry = LogEntry & { origin: string };
 
 /** An entry, and what becomes of it. */
 type ItemWith<Record> = { entry: BatchEntry } & (

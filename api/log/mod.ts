@@ -1,9 +1,10 @@
 /** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
 
 import { AssayError } from '#core/contracts/errors.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
 import type { LogLimit } from '#platform/limiter/mod.ts';
-import type { Outbox, RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -43,7 +44,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
   const { outbox, logs, sql, retentionDays, clock, log } = dependencies;
 
   /** What is counted and then not kept stays counted: that errs on the side of fewer logs, for 5 seconds. */
-  async function append({ organizationId, logsPer5s }: Sender, id: string, entry: RawEntry): Promise<void> {
+  async function append({ organizationId, logsPer5s }: Sender, id: string, entry: LogEntry): Promise<void> {
     if (logsPer5s !== null) {
       const { isAdmitted, retryAfterMs } = await logs.admit(organizationId, logsPer5s);
       if (!isAdmitted) throw new LoggingRateError(logsPer5s, retryAfterMs);
@@ -59,7 +60,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
    * The claim is a transaction around the commit to the outbox, so that an id is used up only by a request that is
    * logged: a caller that was told nothing, or no, can send it again.
    */
-  async function claimAndAppend(sender: Sender, id: string, entry: RawEntry): Promise<void> {
+  async function claimAndAppend(sender: Sender, id: string, entry: LogEntry): Promise<void> {
     let isLogged = false;
     try {
       await sql.begin(async (tx) => {

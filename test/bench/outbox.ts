@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Outbox, openOutbox, type RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
+import { type Outbox, openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { describeMachine } from './machine.ts';
@@ -15,7 +16,7 @@ import { formatTable } from './table.ts';
 const CALLS = 40_000;
 const GROUPS = [1, 4, 16];
 
-function entryOf(requestBytes: number, responseBytes: number): RawEntry {
+function entryOf(requestBytes: number, responseBytes: number): LogEntry {
   return {
     head: Buffer.alloc(600, 'h'),
     requestBody: Buffer.alloc(requestBytes, 'q'),
@@ -44,13 +45,13 @@ async function measure(group: number, commit: () => unknown): Promise<Figures> {
 }
 
 /** One call: its START, when there is one, and then its entry. */
-async function call(outbox: Outbox, start: RawEntry | null): Promise<void> {
+async function call(outbox: Outbox, start: LogEntry | null): Promise<void> {
   const key = {};
   if (start !== null) await outbox.begin(key, start);
   await outbox.append(key, ENTRY);
 }
 
-async function measureOutbox(directory: string, group: number, start: RawEntry | null): Promise<Figures> {
+async function measureOutbox(directory: string, group: number, start: LogEntry | null): Promise<Figures> {
   const log = createLogger({ role: 'bench', level: 'error' });
   const root = join(directory, newRequestId());
   const outbox = await openOutbox({ root, id: newRequestId(), maxBytes: 1e12, sync: 'process', log });

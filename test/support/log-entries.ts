@@ -1,7 +1,7 @@
 /** Log entries as a gateway writes them, for tests of what comes after it. */
 
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 
 export const TEST_ORGANIZATION = '00000000-0000-4000-8000-000000000001';
@@ -45,7 +45,7 @@ export function logEntryHead(more: Partial<LogEntryHead> = {}): LogEntryHead {
 export function logEntry(
   head: Partial<LogEntryHead> = {},
   bodies: { request?: unknown; response?: unknown } = {},
-): RawEntry & { id: string } {
+): LogEntry & { id: string } {
   const whole = logEntryHead(head);
   return {
     id: whole.id,

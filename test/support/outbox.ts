@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import {
   type Outbox,
   type OutboxOptions,
   type OutboxPosition,
   openOutbox,
-  type RawEntry,
   readInterrupted,
   readOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
@@ -18,7 +18,7 @@ export const ALL = { maxEntries: 1_000, maxBytes: 64 * 1024 * 1024 };
 export const BEGINNING: OutboxPosition = { segment: 0, offset: 0 };
 
 /** An entry whose parts are these texts. */
-export function rawEntry(head: string, requestBody = 'request', responseBody = 'response'): RawEntry {
+export function rawEntry(head: string, requestBody = 'request', responseBody = 'response'): LogEntry {
   return {
     head: Buffer.from(head),
     requestBody: Buffer.from(requestBody),

@@ -1,13 +1,12 @@
 /** From what was read of an outbox to the messages that carry it. Pure. */
 
-import type { ReadResult } from '../outbox/mod.ts';
+import type { OutboxEntry, ReadResult } from '../outbox/mod.ts';
 import {
   ENTRIES_OVERHEAD_BYTES,
   encodeDamage,
   encodeEntries,
   encodeParts,
-  type PlacedEntry,
-  placedSize,
+  sizeInMessage,
 } from '../stream/mod.ts';
 
 /** A message, and the id by which a repetition of it is recognised. */
@@ -23,10 +22,10 @@ export function* packMessages(
   maxBytes: number,
 ): Generator<OutgoingMessage> {
   const shared = Math.min(SHARED_MESSAGE_BYTES, maxBytes);
-  let group: PlacedEntry[] = [];
+  let group: OutboxEntry[] = [];
   let size = ENTRIES_OVERHEAD_BYTES;
   for (const entry of read.entries) {
-    const added = placedSize(entry);
+    const added = sizeInMessage(entry);
     if (group.length > 0 && size + added > shared) {
       yield entriesMessage(outboxId, group);
       group = [];
@@ -48,7 +47,7 @@ export function* packMessages(
   }
 }
 
-function entriesMessage(outboxId: string, entries: PlacedEntry[]): OutgoingMessage {
+function entriesMessage(outboxId: string, entries: OutboxEntry[]): OutgoingMessage {
   const { segment, offset } = entries[0]!.position;
   return {
     id: `${outboxId}/${segment}/${offset}+${entries.length}`,
@@ -56,7 +55,7 @@ function entriesMessage(outboxId: string, entries: PlacedEntry[]): OutgoingMessa
   };
 }
 
-function* partMessages(outboxId: string, entry: PlacedEntry, maxBytes: number): Generator<OutgoingMessage> {
+function* partMessages(outboxId: string, entry: OutboxEntry, maxBytes: number): Generator<OutgoingMessage> {
   const { segment, offset } = entry.position;
   let index = 0;
   for (const payload of encodeParts(outboxId, entry, maxBytes)) {

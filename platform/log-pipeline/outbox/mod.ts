@@ -1,10 +1,9 @@
 /** The outbox: log entries on the gateway's own disk, between the answer and the store. */
-export type { RawEntry } from './frame.ts';
 export { readInterrupted } from './interrupted.ts';
 export { bytesBelow, listOutboxes } from './layout.ts';
 export type { CallKey } from './open-calls.ts';
 export {
-  type ReadEntry,
+  type OutboxEntry,
   type ReadLimits,
   type ReadResult,
   readOutbox,

@@ -4,19 +4,20 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
-import type { RawEntry } from './frame.ts';
 import { listSegments, OWNER_LOCK, segmentName } from './layout.ts';
 import { type Damage, type OutboxPosition, READ_CHUNK_BYTES, scanSegment } from './scan.ts';
 
 /** `maxBytes` counts all that is passed over, the STARTs between the entries too. */
 export type ReadLimits = { maxEntries: number; maxBytes: number };
 
-export type ReadEntry = RawEntry & { position: OutboxPosition };
+/** A finished entry and its position, which names it for good. */
+export type OutboxEntry = LogEntry & { position: OutboxPosition };
 
 export type ReadResult = {
   /** Finished entries only. */
-  entries: ReadEntry[];
+  entries: OutboxEntry[];
   /** Where to go on reading. It may have moved although there are no entries: then there were only STARTs. */
   next: OutboxPosition;
   /**
@@ -39,7 +40,7 @@ export async function readOutbox(
   const nextSegment = { segment: segment + 1, offset: 0 };
 
   const start = segment === from.segment ? from : { segment, offset: 0 };
-  const entries: ReadEntry[] = [];
+  const entries: OutboxEntry[] = [];
   let taken = 0;
   const chunkBytes = Math.min(READ_CHUNK_BYTES, limits.maxBytes);
   const { next, ended, damage } = await scanSegment(

@@ -10,9 +10,10 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeError } from '#core/contracts/errors.ts';
+import { EMPTY_ENTRY, type LogEntry } from '#core/contracts/log-entry-codec.ts';
 import type { Logger } from '../../observability/log.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
-import { type EncodedFrame, encodeFrame, MAX_FRAME_BYTES, NO_ENTRY, type RawEntry } from './frame.ts';
+import { type EncodedFrame, encodeFrame, MAX_FRAME_BYTES } from './frame.ts';
 import { bytesBelow, OWNER_LOCK, UNFINISHED_PREFIX } from './layout.ts';
 import { type CallKey, OpenCalls } from './open-calls.ts';
 import { SegmentWriter } from './segment-writer.ts';
@@ -37,13 +38,13 @@ export type Outbox = {
    * long backlog the room is for what was answered.
    * @param key not open already; exactly one `append` follows
    */
-  begin(key: CallKey, entry: RawEntry): Promise<boolean>;
+  begin(key: CallKey, entry: LogEntry): Promise<boolean>;
   /**
    * Appends one entry, and closes the START of `key` if there is one, even when the entry is not kept. Resolves with
    * true when it is committed, with false when it could not be kept (bound reached, disk full or failing, larger than a
    * frame), which is counted in `refused`. Never rejects: the answer must go out either way.
    */
-  append(key: CallKey, entry: RawEntry): Promise<boolean>;
+  append(key: CallKey, entry: LogEntry): Promise<boolean>;
   /** Closes the START of `key` instead: nothing is to be stored of the call. Not counted as refused. */
   discard(key: CallKey): void;
   /** Entries that `append` refused since the start. */
@@ -100,7 +101,7 @@ class OutboxWriter implements Outbox {
     }
   }
 
-  begin(key: CallKey, entry: RawEntry): Promise<boolean> {
+  begin(key: CallKey, entry: LogEntry): Promise<boolean> {
     const number = this.#calls.nextNumber();
     const start = encodeFrame({ kind: 'begun', call: number, entry });
     if (!this.#hasRoom(start, this.#maxBytes * BEGUN_SHARE_OF_BOUND)) return Promise.resolve(false);
@@ -111,7 +112,7 @@ class OutboxWriter implements Outbox {
     });
   }
 
-  append(key: CallKey, entry: RawEntry): Promise<boolean> {
+  append(key: CallKey, entry: LogEntry): Promise<boolean> {
     const frame = encodeFrame({ kind: 'finished', call: this.#calls.numberOf(key), entry });
     if (!this.#hasRoom(frame, this.#maxBytes)) {
       this.#refuse(key);
@@ -141,7 +142,7 @@ class OutboxWriter implements Outbox {
 
   /** Not held against the bound: it is 24 bytes. */
   #writeVoid(call: number): void {
-    void this.#enqueue(encodeFrame({ kind: 'void', call, entry: NO_ENTRY }), (kept) => {
+    void this.#enqueue(encodeFrame({ kind: 'void', call, entry: EMPTY_ENTRY }), (kept) => {
       if (!kept) this.#unwrittenVoids.push(call);
     });
   }

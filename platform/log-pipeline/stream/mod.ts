@@ -22,6 +22,5 @@ export {
   joinParts,
   type LogMessage,
   MalformedMessageError,
-  type PlacedEntry,
-  placedSize,
+  sizeInMessage,
 } from './message.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { connectPostgres, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import {
   deadLetterOf,
@@ -29,7 +29,7 @@ async function setUp(t: Test) {
 }
 
 /** Keeps a letter as ingest does, and returns its id. */
-async function keep(sql: Sql, entry: RawEntry, more: { origin?: string; reason?: string } = {}) {
+async function keep(sql: Sql, entry: LogEntry, more: { origin?: string; reason?: string } = {}) {
   const { origin = 'outbox/0/0', reason = 'why' } = more;
   await sql.begin((tx) => insertDeadLetter(tx, deadLetterOf({ ...entry, origin }, reason)));
   const [row] = await sql<{ id: string }[]>`
@@ -52,7 +52,7 @@ const countOf = async (sql: Sql, table: string) =>
   (await sql<{ count: number }[]>`select count(*)::int from ${sql(`assay.${table}`)}`)[0]!.count;
 
 t.test('an entry comes back from its bytes part by part, and other bytes are none', async (t) => {
-  const parts = (entry: RawEntry | null) =>
+  const parts = (entry: LogEntry | null) =>
     entry && [entry.head, entry.requestBody, entry.responseBody].map((part) => Buffer.from(part).toString());
   const of = (head: string, request: string, response: string) => ({
     head: Buffer.from(head),

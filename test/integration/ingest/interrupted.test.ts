@@ -1,7 +1,8 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { listOutboxes, type RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
+import { listOutboxes } from '#platform/log-pipeline/outbox/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { Drain } from '../../../ingest/drain.ts';
@@ -38,7 +39,7 @@ async function setUp(t: Test) {
 }
 
 /** What a gateway writes before it calls the provider. */
-function start(entry: RawEntry & { id: string }): RawEntry {
+function start(entry: LogEntry & { id: string }): LogEntry {
   const head = JSON.parse(Buffer.from(entry.head).toString());
   return { ...entry, head: Buffer.from(JSON.stringify({ ...head, status: 0, truncated: true })) };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import pino from 'pino';
 import t from 'tap';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
+import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import type { Call, Outcome } from '../../../gateway/calls/call.ts';
 import { createRecorder } from '../../../gateway/calls/record.ts';
 import { buildRecord } from '../../../ingest/build-record.ts';
@@ -12,9 +12,9 @@ import { TEST_ORGANIZATION } from '../../support/log-entries.ts';
 t.test(
   'an outcome with an unreadable content type is recorded without one, and logged as an error',
   async (t) => {
-    const entries: RawEntry[] = [];
+    const entries: LogEntry[] = [];
     const outbox = {
-      append: async (_key: unknown, entry: RawEntry) => entries.push(entry) > 0,
+      append: async (_key: unknown, entry: LogEntry) => entries.push(entry) > 0,
       begin: async () => true,
       discard: () => {},
       refused: 0,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { packMessages } from '#platform/log-pipeline/forward/pack.ts';
+import type { OutboxEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import {
   decodeMessage,
   encodeDamage,
@@ -8,14 +9,13 @@ import {
   encodeParts,
   joinParts,
   MalformedMessageError,
-  type PlacedEntry,
 } from '#platform/log-pipeline/stream/mod.ts';
 
 const OUTBOX = '01K00000000000000000000000';
 
 const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
 const u32 = fc.integer({ min: 0, max: 0xffff_ffff });
-const placed: fc.Arbitrary<PlacedEntry> = fc.record({
+const placed: fc.Arbitrary<OutboxEntry> = fc.record({
   head: bytes(50),
   requestBody: bytes(3_000),
   responseBody: bytes(3_000),
@@ -23,8 +23,8 @@ const placed: fc.Arbitrary<PlacedEntry> = fc.record({
 });
 
 /** What a consumer has in the end, whichever way the messages were cut. */
-function unpack(payloads: Iterable<Buffer>): PlacedEntry[] {
-  const entries: PlacedEntry[] = [];
+function unpack(payloads: Iterable<Buffer>): OutboxEntry[] {
+  const entries: OutboxEntry[] = [];
   let parts: Buffer[] = [];
   for (const payload of payloads) {
     const message = decodeMessage(payload);
@@ -56,7 +56,7 @@ t.test('every entry arrives whole and in order, whatever a message may hold', as
 });
 
 t.test('many small entries share a message', async (t) => {
-  const entry = (offset: number): PlacedEntry => ({
+  const entry = (offset: number): OutboxEntry => ({
     head: Buffer.alloc(300),
     requestBody: Buffer.alloc(1_000),
     responseBody: Buffer.alloc(1_000),
