@@ -1,6 +1,6 @@
 /**
  * The error table. An error has a stable code, a public sentence and a private detail; the HTTP edge turns it into the
- * surface's own shape (OpenAI's on the gateway, `{data, error}` on the management API). docs/errors.md lists the same
+ * surface's own shape (OpenAI's on the gateway, `{data, error}` on the management API). docs/api/errors.md lists the same
  * codes, and a test compares both ways.
  */
 export const ERROR_CODES = {

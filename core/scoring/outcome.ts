@@ -48,7 +48,7 @@ export const SKIP_REASONS = [
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** Codes of evaluations that failed: stable, documented in docs/evaluators.md. */
+/** Codes of evaluations that failed: stable, documented in docs/guides/evaluators.md. */
 export const EVALUATION_ERROR_CODES = [
   'judge_no_verdict',
   'judge_malformed',

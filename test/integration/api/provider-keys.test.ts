@@ -223,7 +223,7 @@ t.test('a change is announced over NATS, where there is any', { skip: natsIsMiss
 });
 
 t.test('the example of the document is what is answered', async (t) => {
-  const document = readFileSync(join(import.meta.dirname, '../../../docs/provider-keys.md'), 'utf8');
+  const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/provider-keys.md'), 'utf8');
   const example = JSON.parse(/```json\n(.*?)```/s.exec(document)![1]!);
   const stored = await put(api, 'openai', SECRET);
   t.same(Object.keys(example.data), Object.keys(stored));

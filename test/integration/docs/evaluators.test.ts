@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS, IMPORTABLE_MODULES, TIERS } from '../../../evaluators/p
 import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/evaluators.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/evaluators.md'), 'utf8');
 
 /** The first column of the table whose head begins with this, without its backticks. */
 function firstColumn(head: string): string[] {

@@ -16,7 +16,7 @@ import { OPENAI_ERRORS } from '../../../gateway/surfaces/error-form.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 import { testDatabase } from '../../support/postgres.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/limits.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/limits.md'), 'utf8');
 const unquoted = (text: string) => text.replaceAll('`', '');
 
 /** What a call in its example is told when the quota is used up. */

@@ -12,7 +12,7 @@ import { createRouter } from '../../../gateway/providers/route.ts';
 import { CHAT } from '../../../gateway/surfaces/surface.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/cache.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/cache.md'), 'utf8');
 
 const wishOf = (...headers: string[]) =>
   readCacheWish(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);

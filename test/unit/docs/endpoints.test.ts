@@ -5,7 +5,7 @@ import { PROVIDERS } from '../../../gateway/providers/registry.ts';
 import { SURFACES } from '../../../gateway/surfaces/surface.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/endpoints.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../../docs/api/endpoints.md'), 'utf8');
 const unquoted = (text = '') => text.replaceAll('`', '');
 
 t.test('it has every endpoint that takes calls, and no other', async (t) => {

@@ -1,6 +1,6 @@
 /**
  * What becomes of each field of a chat completion request that goes to a model of Anthropic's. The rule: a field that
- * could change the answer is translated or refused; only what cannot is left out. docs/translation.md
+ * could change the answer is translated or refused; only what cannot is left out. docs/guides/translation.md
  * lists the same.
  */
 import type { JsonObject } from '#core/json/mod.ts';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import t from 'tap';
 import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../../../../docs/errors.md'), 'utf8');
+const document = readFileSync(join(import.meta.dirname, '../../../../docs/api/errors.md'), 'utf8');
 const documented = new Map(
   [...document.matchAll(/^\| (\w+) \| (\d{3}) \|/gm)].map(([, code, status]) => [code!, Number(status)]),
 );
 
-t.test('docs/errors.md has the codes of the table, with their statuses, and no others', async (t) => {
+t.test('docs/api/errors.md has the codes of the table, with their statuses, and no others', async (t) => {
   t.same(
     Object.fromEntries(documented),
     Object.fromEntries(Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status])),

@@ -1,4 +1,4 @@
-/** docs/routing.md and what docs/models.md says of groups. */
+/** docs/guides/routing.md and what docs/guides/models.md says of groups. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -15,7 +15,8 @@ import {
 } from '../../../../gateway/routing/retry.ts';
 import { rowsOf } from '../../../support/markdown-tables.ts';
 
-const read = (name: string) => readFileSync(join(import.meta.dirname, '../../../../docs', name), 'utf8');
+const read = (name: string) =>
+  readFileSync(join(import.meta.dirname, '../../../../docs/guides', name), 'utf8');
 const routing = read('routing.md');
 const models = read('models.md');
 const unquoted = (text: string) => text.replaceAll('`', '');
