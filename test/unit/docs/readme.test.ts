@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 
@@ -21,21 +21,6 @@ t.test('the configuration table has every variable that is read, and no other', 
   const covered = (name: string) =>
     documented.has(name) || (name.endsWith('_BASE_URL') && documented.has('OPENAI_BASE_URL'));
   for (const name of read) t.ok(covered(name), `${name} is documented`);
-});
-
-t.test('every link between our documents and files leads somewhere', async (t) => {
-  const documents = [
-    'README.md',
-    'CHANGELOG.md',
-    ...readdirSync(join(root, 'docs')).map((name) => join('docs', name)),
-  ];
-  for (const document of documents) {
-    const text = readFileSync(join(root, document), 'utf8');
-    for (const [, target] of text.matchAll(/\]\(([^)#\s]+)\)/g)) {
-      if (/^https?:/.test(target!)) continue;
-      t.ok(existsSync(join(root, dirname(document), target!)), `${document}: ${target}`);
-    }
-  }
 });
 
 t.test('every npm script that the README names exists', async (t) => {

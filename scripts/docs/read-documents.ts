@@ -1,0 +1,21 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import type { Documents } from './rules.ts';
+
+/** Folders that are made by running something; none of them is part of the repository. */
+const SKIPPED = new Set(['.git', '.data', '.tap', 'node_modules', 'coverage']);
+
+function filesUnder(root: string, folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name);
+    if (SKIPPED.has(entry.name)) return [];
+    return entry.isDirectory() ? filesUnder(root, path) : [path];
+  });
+}
+
+/** Reads README, CHANGELOG and everything in docs, and lists the files that they may name. */
+export function readDocuments(root: string): Documents {
+  const files = filesUnder(root);
+  const documents = files.filter((path) => /^(?:README|CHANGELOG|docs\/.*)\.md$/.test(path));
+  return { files, texts: new Map(documents.map((path) => [path, readFileSync(join(root, path), 'utf8')])) };
+}
