@@ -3,7 +3,7 @@ import t from 'tap';
 import { readDocuments } from '../../../scripts/docs/read-documents.ts';
 import { anchorsOf, findBreaches } from '../../../scripts/docs/rules.ts';
 
-const FILES = ['README.md', 'docs/guides/limits.md', 'docs/index.md', 'platform/limiter/hold.ts', 'main.ts'];
+const FILES = ['README.md', 'docs/guides/limits.md', 'docs/index.md', 'lib/limits/hold.ts', 'main.ts'];
 
 /** Returns the breaches of a docs/index.md with this text, as `line rule`. */
 function breachesOf(text: string): string[] {
@@ -17,7 +17,7 @@ function breachesOf(text: string): string[] {
 const cases: { title: string; text: string; breaches: string[] }[] = [
   {
     title: 'a link to a file, a folder or another site passes',
-    text: '[a](guides/limits.md) [b](../core/limits) [c](../core/) [d](https://example.com/x.md) [e](mailto:a@b.c)',
+    text: '[a](guides/limits.md) [b](../lib/limits) [c](../lib/) [d](https://example.com/x.md) [e](mailto:a@b.c)',
     breaches: [],
   },
   {
@@ -37,36 +37,36 @@ const cases: { title: string; text: string; breaches: string[] }[] = [
   },
   {
     title: 'an anchor in a source file is not looked at',
-    text: '[line 7](../core/limits/hold.ts#L7)',
+    text: '[line 7](../lib/limits/hold.ts#L7)',
     breaches: [],
   },
   {
     title: 'a file in backticks is named from the root, by its ending, or from the folder of the document',
-    text: '`platform/limiter/hold.ts`, `limits/hold.ts`, `hold.ts`, `guides/limits.md`, `platform/limiter/`, `main.ts`',
+    text: '`lib/limits/hold.ts`, `limits/hold.ts`, `hold.ts`, `guides/limits.md`, `lib/limits/`, `main.ts`',
     breaches: [],
   },
   {
     title: 'a file in backticks that does not exist is found',
-    text: 'See `platform/limiter/lease.ts`,\n`lease.ts` and `core/leases`.',
+    text: 'See `lib/limits/lease.ts`,\n`lease.ts` and `lib/leases`.',
     breaches: [
-      '1 there is no file platform/limiter/lease.ts',
+      '1 there is no file lib/limits/lease.ts',
       '2 there is no file lease.ts',
-      '2 there is no file core/leases',
+      '2 there is no file lib/leases',
     ],
   },
   {
     title: 'the text of a link is a name, too',
-    text: '[platform/limiter/lease.ts](../core/limits/hold.ts)',
-    breaches: ['1 there is no file platform/limiter/lease.ts'],
+    text: '[lib/limits/lease.ts](../lib/limits/hold.ts)',
+    breaches: ['1 there is no file lib/limits/lease.ts'],
   },
   {
     title: 'model names, patterns and values in backticks are not taken for files',
-    text: '`openai/gpt-4o` `core/**/*.ts` `<name>.ts` `secret.key` `POST /v1/log/request` `/v1/models`',
+    text: '`openai/gpt-4o` `lib/**/*.ts` `<name>.ts` `secret.key` `POST /v1/log/request` `/v1/models`',
     breaches: [],
   },
   {
     title: 'a fenced example may name any file',
-    text: '```sh\ncat platform/limiter/lease.ts `x.ts` [a](b.md)\n```\n`y.ts`',
+    text: '```sh\ncat lib/limits/lease.ts `x.ts` [a](b.md)\n```\n`y.ts`',
     breaches: ['4 there is no file y.ts'],
   },
 ];
