@@ -1,6 +1,6 @@
 /**
  * Configuration: environment variables, read once, at start. Nothing else in the services looks at `process.env`.
- * README.md has the table that operators read.
+ * docs/configuration.md has the table that operators read.
  */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

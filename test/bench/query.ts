@@ -22,7 +22,7 @@ import { formatTable, percentile } from './table.ts';
 type Options = { requests: number; rounds: number };
 
 const WARM_UP_ROUNDS = 3;
-/** What issue and README promise of the first page of an indexed filter. */
+/** The bound for the first page of an indexed filter. */
 const TARGET_P50_MS = 10;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);

@@ -132,7 +132,7 @@ const NOT_NEEDED = [
   'PYTHON',
 ].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD']);
 
-t.test('every variable of the README reaches whom it is for', async (t) => {
+t.test('every variable of the configuration reaches the roles that read it', async (t) => {
   const read = new Set<string>();
   readConfig(new Proxy<Record<string, string>>({}, { get: (_, name) => void read.add(String(name)) }));
   const ofImage = Object.keys(environmentOf(final));

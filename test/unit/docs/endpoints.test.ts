@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { SERVICE_HEADERS } from '../../../gateway/calls/service-headers.ts';
 import { PROVIDERS } from '../../../gateway/providers/registry.ts';
 import { SURFACES } from '../../../gateway/surfaces/surface.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
@@ -30,4 +31,9 @@ t.test('its providers have what the table of providers has', async (t) => {
   ]);
   const known = Object.entries(PROVIDERS).map(([name, { paths }]) => [name, Object.keys(paths).sort()]);
   t.same(documented, known);
+});
+
+t.test('docs/api/endpoints.md has every Service- header that a call may send, and no other', async (t) => {
+  const documented = rowsOf(document, 'header').flatMap(([names = '']) => unquoted(names).split(', '));
+  t.same(documented.sort(), [...SERVICE_HEADERS, 'Service-Property-<Name>'].sort());
 });

@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parseWith } from '#core/contracts/check.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT, queryBodyChecker, SORT_FIELDS } from '#core/contracts/query.ts';
+import { RequestRecord } from '#core/contracts/record.ts';
+import { logRequestBodyChecker } from '../../../api/log/body.ts';
+import { rowsOf } from '../../support/markdown-tables.ts';
+
+const document = readFileSync(join(import.meta.dirname, '../../../docs/api/management.md'), 'utf8');
+const namesOf = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+
+/** Returns the rows of the second table that begins with this head: the record's, after the query's. */
+function recordRows(): string[][] {
+  return rowsOf(document.slice(document.indexOf('\n## The record')), 'field');
+}
+
+t.test('docs/api/management.md has every field of a record, and no other', async (t) => {
+  const documented = recordRows().flatMap(([names]) => namesOf(names));
+  const known = Object.keys(RequestRecord.properties).filter((name) => name !== 'inputs');
+  t.same(documented.sort(), known.sort());
+});
+
+t.test('docs/api/management.md has every field of a query, with its sort fields and bounds', async (t) => {
+  const rows = rowsOf(document, 'field');
+  t.same(rows.flatMap(([names]) => namesOf(names)).sort(), [
+    'filter',
+    'includeInputs',
+    'isCached',
+    'isPartOfExperiment',
+    'isScored',
+    'limit',
+    'offset',
+    'sort',
+  ]);
+  const meaningOf = (name: string) => rows.find(([names]) => names === `\`${name}\``)?.[1];
+  t.match(meaningOf('limit'), `1 to ${MAX_LIMIT} records`);
+  t.equal(rows.find(([names]) => names === '`limit`')?.[2], String(DEFAULT_LIMIT));
+  t.same(
+    namesOf(meaningOf('sort')).filter((name) => name !== 'asc' && name !== 'desc'),
+    [...SORT_FIELDS],
+  );
+});
+
+t.test('the examples in docs/api/management.md pass the schemas', async () => {
+  const [, query = ''] = /-d '(\{"filter".*?)'/.exec(document) ?? [];
+  parseWith(queryBodyChecker, JSON.parse(query));
+  const [, logged = ''] = /```json\n(\{"provider".*?)```/s.exec(document) ?? [];
+  parseWith(logRequestBodyChecker, JSON.parse(logged));
+});
