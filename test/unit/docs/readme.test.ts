@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parseFilter } from '#core/filter/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -35,3 +36,13 @@ t.test('every npm script that README and docs/commands.md name exists', async (t
     t.ok(scripts[name!], `npm run ${name}`);
   }
 });
+
+t.test(
+  'the bodies of the calls in README and docs/quickstart.md are JSON, and their filters pass',
+  async () => {
+    for (const [, body = ''] of `${readme}${read('docs/quickstart.md')}`.matchAll(/-d '(.*?)'$/gms)) {
+      const { filter } = JSON.parse(body);
+      if (filter !== undefined) parseFilter(filter);
+    }
+  },
+);
