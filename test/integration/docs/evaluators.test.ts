@@ -31,7 +31,7 @@ function firstColumn(head: string): string[] {
     .map((row) => (row.split('|')[1] ?? '').replaceAll('`', '').trim());
 }
 
-t.test('its tables have what the code has, and nothing else', async (t) => {
+t.test('the tables of docs/guides/evaluators.md have what the code has, and nothing else', async (t) => {
   for (const [head, inCode] of [
     ['code', EVALUATION_ERROR_CODES],
     ['reason', SKIP_REASONS],
@@ -44,7 +44,7 @@ t.test('its tables have what the code has, and nothing else', async (t) => {
   }
 });
 
-t.test('its routes are those that are served', async (t) => {
+t.test('docs/guides/evaluators.md has every route that is served, and no other', async (t) => {
   const app = evaluatorRoutes({ keys: { find: async () => null }, evaluators: {} as EvaluatorService });
   const served = app.routes
     .filter(({ method }) => method !== 'ALL')
@@ -53,7 +53,7 @@ t.test('its routes are those that are served', async (t) => {
   t.same(documented.sort(), served.sort());
 });
 
-t.test('it lists what Python can import, every probe, and the limits', async (t) => {
+t.test('docs/guides/evaluators.md lists what Python can import, every probe, and the limits', async (t) => {
   const [, listed = ''] = /<!-- modules -->(.*)<!-- \/modules -->/s.exec(document) ?? [];
   t.same(
     [...listed.matchAll(/`([\w.]+)`/g)].map(([, name]) => name),
@@ -65,13 +65,13 @@ t.test('it lists what Python can import, every probe, and the limits', async (t)
   }
 });
 
-t.test('its examples of JSON are JSON', async (t) => {
+t.test('the examples of JSON in docs/guides/evaluators.md are JSON', async (t) => {
   const examples = [...document.matchAll(/```json\n(.*?)```/gs)];
   t.ok(examples.length > 5);
   for (const [, example = ''] of examples) t.doesNotThrow(() => JSON.parse(example), example);
 });
 
-t.test('its service takes what is signed, and refuses everything else', async (t) => {
+t.test('the service in docs/guides/evaluators.md takes signed messages and refuses all others', async (t) => {
   const [, program = ''] = /```js\n(.*?)```/s.exec(document) ?? [];
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const port = await freePort();

@@ -29,7 +29,7 @@ const REFUSED = {
   isDegraded: false,
 };
 
-t.test('the policies that it calls wrong are refused with the words that it gives', async (t) => {
+t.test('wrong policies in docs/guides/limits.md are refused with the message beside them', async (t) => {
   const rows = rowsOf(document, 'policy');
   t.ok(rows.length > 5);
   for (const [policy = '', message = ''] of rows) {
@@ -37,19 +37,19 @@ t.test('the policies that it calls wrong are refused with the words that it give
   }
 });
 
-t.test('the policies of its examples are understood', async (t) => {
+t.test('the example policies in docs/guides/limits.md are accepted', async (t) => {
   const policies = [...document.matchAll(/(?:Service-RateLimit-Policy: |--rate-limit-policy ')([^']+)'/g)];
   t.equal(policies.length, 2);
   for (const [, policy] of policies) t.doesNotThrow(() => parsePolicy(policy!), policy!);
 });
 
-t.test('it has every header that tells of a limit, and no other', async (t) => {
+t.test('docs/guides/limits.md has every header that reports a limit, and no other', async (t) => {
   const documented = rowsOf(document, 'header').flatMap(([names = '']) => unquoted(names).split(', '));
   const sent = rateLimitHeaders({ ...REFUSED, isDegraded: true }).map(([name]) => name);
   t.same(documented.sort(), sent.sort());
 });
 
-t.test('its refused call is what such a call is told', async (t) => {
+t.test('the 429 in docs/guides/limits.md is the response to a refused call', async (t) => {
   const [, head = '', body = ''] = /```http\n(.*?)```\n\n```json\n(.*?)```/s.exec(document) ?? [];
   const told = rateLimitHeaders(REFUSED).map(([name, value]) => `${name.toLowerCase()}: ${value}`);
   t.same(head.trim().split('\n').slice(1), told);
@@ -62,7 +62,7 @@ t.test('its refused call is what such a call is told', async (t) => {
   );
 });
 
-t.test('its logging rates are those of the tiers', async (t) => {
+t.test('docs/guides/limits.md has the logging rate of each tier', async (t) => {
   const rates = rowsOf(document, 'tier').map(([tier = '', rate = '']) => [
     unquoted(tier),
     rate === 'all' ? null : Number(rate.replaceAll(',', '')),
@@ -70,7 +70,7 @@ t.test('its logging rates are those of the tiers', async (t) => {
   t.same(Object.fromEntries(rates), LOGS_PER_5S);
 });
 
-t.test('its fields of the usage are those that are answered, and so are those of its example', async (t) => {
+t.test('docs/guides/limits.md has every field of the usage, in the table and in the example', async (t) => {
   const { sql, close } = await testDatabase();
   const log = createLogger({ role: 'test', level: 'silent' });
   const limiter = createLimiter({ sql, clock: systemClock, log });
@@ -101,7 +101,7 @@ t.test('its fields of the usage are those that are answered, and so are those of
   );
 });
 
-t.test('its metrics are there', async (t) => {
+t.test('the metrics in docs/guides/limits.md exist', async (t) => {
   const metrics = createMetrics('gateway');
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0, dropped: 0 };
   gatewayMetrics(metrics, { counts });

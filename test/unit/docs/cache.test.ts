@@ -18,52 +18,58 @@ const wishOf = (...headers: string[]) =>
   readCacheWish(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);
 const DEFAULT = wishOf();
 
-t.test('each of its headers is read, and what it says of them holds', async (t) => {
-  const names = rowsOf(document, 'header').map(([name = '']) => name.replaceAll('`', ''));
-  t.same(names, [
-    'Service-Cache-Enabled',
-    'Cache-Control',
-    '',
-    '',
-    'Service-Cache-Seed',
-    'Service-Cache-Bucket-Max-Size',
-    'Service-Cache-Coalesce',
-  ]);
-  const day = 86_400_000;
-  t.same(DEFAULT, { maxAgeMs: 7 * day, buckets: 1, seed: null, isReading: true, isCoalescing: false });
-  t.same(wishOf('Cache-Control', 'max-age=999999999'), { ...DEFAULT, maxAgeMs: 365 * day });
-  t.same(wishOf('Cache-Control', 'no-cache'), { ...DEFAULT, isReading: false });
-  t.equal(wishOf('Cache-Control', 'no-store'), null);
-  t.same(wishOf('Service-Cache-Seed', 'ada'), { ...DEFAULT, seed: 'ada' });
-  t.throws(() => wishOf('Service-Cache-Seed', 'a'.repeat(1_025)), { code: 'invalid_header' });
-  t.same(wishOf('Service-Cache-Bucket-Max-Size', '20'), { ...DEFAULT, buckets: 20 });
-  t.throws(() => wishOf('Service-Cache-Bucket-Max-Size', '21'), { code: 'invalid_header' });
-  t.same(wishOf('Service-Cache-Coalesce', '1'), { ...DEFAULT, isCoalescing: true });
-});
+t.test(
+  'the gateway reads every header of docs/guides/cache.md, with the values and defaults given there',
+  async (t) => {
+    const names = rowsOf(document, 'header').map(([name = '']) => name.replaceAll('`', ''));
+    t.same(names, [
+      'Service-Cache-Enabled',
+      'Cache-Control',
+      '',
+      '',
+      'Service-Cache-Seed',
+      'Service-Cache-Bucket-Max-Size',
+      'Service-Cache-Coalesce',
+    ]);
+    const day = 86_400_000;
+    t.same(DEFAULT, { maxAgeMs: 7 * day, buckets: 1, seed: null, isReading: true, isCoalescing: false });
+    t.same(wishOf('Cache-Control', 'max-age=999999999'), { ...DEFAULT, maxAgeMs: 365 * day });
+    t.same(wishOf('Cache-Control', 'no-cache'), { ...DEFAULT, isReading: false });
+    t.equal(wishOf('Cache-Control', 'no-store'), null);
+    t.same(wishOf('Service-Cache-Seed', 'ada'), { ...DEFAULT, seed: 'ada' });
+    t.throws(() => wishOf('Service-Cache-Seed', 'a'.repeat(1_025)), { code: 'invalid_header' });
+    t.same(wishOf('Service-Cache-Bucket-Max-Size', '20'), { ...DEFAULT, buckets: 20 });
+    t.throws(() => wishOf('Service-Cache-Bucket-Max-Size', '21'), { code: 'invalid_header' });
+    t.same(wishOf('Service-Cache-Coalesce', '1'), { ...DEFAULT, isCoalescing: true });
+  },
+);
 
-t.test('the two bodies that it calls the same are, and a stream of one is not', async (t) => {
-  const config = readConfig({ OPENAI_API_KEY: 'sk-operator' });
-  if (!config.ok) throw new Error(config.problems.join('\n'));
-  const route = createRouter(config.config.providers);
-  const keyOf = async (text: string) => {
-    const body = await readRequestBody(Buffer.from(text), CHAT);
-    const found = route(body.model);
-    const { provider, model } = found;
-    return answerKey({
-      organizationId: 'o',
-      path: '/v1/chat/completions',
-      provider,
-      model,
-      body: (await proposalTo(found, body, CHAT)).body,
-      seed: null,
-    });
-  };
-  const [one, other] = [...document.matchAll(/```json\n(.*?)```/gs)].map(([, body]) => body!);
-  t.equal(await keyOf(one!), await keyOf(other!));
-  t.not(await keyOf(one!.replace('{', '{"stream": true, ')), await keyOf(other!));
-});
+t.test(
+  'the two bodies of docs/guides/cache.md share a cache key, and a stream of one has another',
+  async (t) => {
+    const config = readConfig({ OPENAI_API_KEY: 'sk-operator' });
+    if (!config.ok) throw new Error(config.problems.join('\n'));
+    const route = createRouter(config.config.providers);
+    const keyOf = async (text: string) => {
+      const body = await readRequestBody(Buffer.from(text), CHAT);
+      const found = route(body.model);
+      const { provider, model } = found;
+      return answerKey({
+        organizationId: 'o',
+        path: '/v1/chat/completions',
+        provider,
+        model,
+        body: (await proposalTo(found, body, CHAT)).body,
+        seed: null,
+      });
+    };
+    const [one, other] = [...document.matchAll(/```json\n(.*?)```/gs)].map(([, body]) => body!);
+    t.equal(await keyOf(one!), await keyOf(other!));
+    t.not(await keyOf(one!.replace('{', '{"stream": true, ')), await keyOf(other!));
+  },
+);
 
-t.test('its metrics are there, and it has all of the cache', async (t) => {
+t.test('docs/guides/cache.md has every metric of the cache, and no other', async (t) => {
   const metrics = createMetrics('gateway');
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0, dropped: 0 };
   gatewayMetrics(metrics, { counts });

@@ -9,7 +9,7 @@ import { rowsOf } from '../../support/markdown-tables.ts';
 const document = readFileSync(join(import.meta.dirname, '../../../docs/api/endpoints.md'), 'utf8');
 const unquoted = (text = '') => text.replaceAll('`', '');
 
-t.test('it has every endpoint that takes calls, and no other', async (t) => {
+t.test('docs/api/endpoints.md has every endpoint that takes calls, and no other', async (t) => {
   const documented = rowsOf(document, 'endpoint')
     .map(([endpoint, , called]) => [unquoted(endpoint), unquoted(called)])
     .filter(([endpoint]) => endpoint!.startsWith('POST'));
@@ -17,14 +17,17 @@ t.test('it has every endpoint that takes calls, and no other', async (t) => {
   t.same(documented.sort(), served.sort());
 });
 
-t.test('those of OpenAI are served without /v1 too, those of Anthropic are not', async (t) => {
-  for (const { path, addresses } of SURFACES) {
-    const bare = path.startsWith('/v1/messages') ? [] : [path.slice('/v1'.length)];
-    t.same(addresses, [path, ...bare]);
-  }
-});
+t.test(
+  "endpoints of OpenAI's dialect are also served without /v1, those of Anthropic's are not",
+  async (t) => {
+    for (const { path, addresses } of SURFACES) {
+      const bare = path.startsWith('/v1/messages') ? [] : [path.slice('/v1'.length)];
+      t.same(addresses, [path, ...bare]);
+    }
+  },
+);
 
-t.test('its providers have what the table of providers has', async (t) => {
+t.test('docs/api/endpoints.md has the endpoints of every provider', async (t) => {
   const documented = rowsOf(document, 'provider').map(([name, endpoints]) => [
     unquoted(name),
     unquoted(endpoints).split(', ').sort(),

@@ -33,16 +33,19 @@ function planner(file: unknown) {
 const sectionOf = (heading: string) =>
   `\n${routing.slice(routing.indexOf(`\n## ${heading}\n`)).split('\n## ')[1]}`;
 
-t.test('the lists that it calls wrong are refused with the code and the words that it gives', async (t) => {
-  const plan = planner({});
-  const rows = rowsOf(sectionOf('Lists'), '`model`');
-  t.equal(rows.length, 5);
-  for (const [model = '', code = '', message = ''] of rows) {
-    t.throws(() => plan(unquoted(model)), { code, message }, model);
-  }
-});
+t.test(
+  'wrong lists in docs/guides/routing.md are refused with the code and message beside them',
+  async (t) => {
+    const plan = planner({});
+    const rows = rowsOf(sectionOf('Lists'), '`model`');
+    t.equal(rows.length, 5);
+    for (const [model = '', code = '', message = ''] of rows) {
+      t.throws(() => plan(unquoted(model)), { code, message }, model);
+    }
+  },
+);
 
-t.test('what it says a model can be, it can', async (t) => {
+t.test('every form of model in docs/guides/routing.md is accepted', async (t) => {
   const [, example = ''] = /```json\n(\{\s*"groups".*?)```/s.exec(models) ?? [];
   const groups = JSON.parse(example.replace('"house-llama"', '"custom/house-llama"'));
   const plan = planner(groups);
@@ -55,7 +58,7 @@ t.test('what it says a model can be, it can', async (t) => {
   ]);
 });
 
-t.test('what it says is tried again is, and what not is not', async (t) => {
+t.test('the outcomes in docs/guides/routing.md are tried again, or not, as its table says', async (t) => {
   const failed = (errorCode: ErrorCode): TryOutcome => ({ status: 0, headers: {}, errorCode });
   const answered = (status: number): TryOutcome => ({ status, headers: {}, errorCode: null });
   const outcomes: Record<string, TryOutcome[]> = {
@@ -80,7 +83,7 @@ t.test('what it says is tried again is, and what not is not', async (t) => {
   }
 });
 
-t.test('its number of retries is theirs', async (t) => {
+t.test('docs/guides/routing.md has the number of retries and their bounds', async (t) => {
   const [, num = ''] = rowsOf(routing, 'header')[1]!;
   const [, least, most, unlessGiven] = /(\d) to (\d); (\d) unless given/.exec(num) ?? [];
   t.equal(readRetries({ isEnabled: true, num: null }), Number(unlessGiven));
@@ -91,7 +94,7 @@ t.test('its number of retries is theirs', async (t) => {
   }
 });
 
-t.test('the fields of a group are those that it lists', async (t) => {
+t.test('docs/guides/models.md has every field of a group, and no other', async (t) => {
   const fields = rowsOf(models, 'of a group').map(([field = '']) => unquoted(field));
   t.same(fields, ['id', 'routes', 'model', 'weight']);
 });
