@@ -1,5 +1,4 @@
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
-import type { Client } from '#platform/http-server/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
 import type { Route } from '../providers/route.ts';
@@ -40,7 +39,8 @@ export type Call = {
   createdAtMs: number;
   /** On the monotonic clock. */
   startedAt: number;
-  client: Client;
+  /** Aborts when the client leaves before its response is through. */
+  signal: AbortSignal;
   /** What every answer to the call says, whoever answers: its id, its limit, whether it was stored. */
   ownHeaders: HeaderPairs;
   /** The request whose stored answer this call gets; null: its provider is called. */

@@ -7,7 +7,7 @@ import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import type { Upstream } from '#platform/http-client/mod.ts';
-import { clientOf, rawHeadersOf, readBody } from '#platform/http-server/mod.ts';
+import type { ServerRequest } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
@@ -50,7 +50,7 @@ export type CallDependencies = AuthenticateDependencies & {
 };
 
 /** Handles a call of a surface. Never rejects: every failure is an answer in the surface's shape. */
-export type CallHandler = (request: Request, surface: Surface) => Promise<Response>;
+export type CallHandler = (request: ServerRequest, surface: Surface) => Promise<Response>;
 
 /** Makes what handles the gateway's calls. */
 export function createCallHandler(dependencies: CallDependencies): CallHandler {
@@ -62,7 +62,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
     let ownHeaders = idHeaders(id);
     let call: Call | null = null;
     try {
-      const headers = readCallHeaders(rawHeadersOf(request));
+      const headers = readCallHeaders(request.rawHeaders);
       id = headers.requestId ?? id;
       ownHeaders = [...idHeaders(id), ...warningHeaders(headers.warnings)];
       const caller = await authenticate(headers, dependencies);
@@ -84,7 +84,7 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
         attempts: [],
         createdAtMs,
         startedAt,
-        client: clientOf(request),
+        signal: request.signal,
         ownHeaders,
         cachedFrom: null,
         isLogged: true,
@@ -136,7 +136,7 @@ async function answer(
   }
   // Last, so that a call that is refused does not use its id up.
   if (headers.requestId !== null) await claim(caller, headers.requestId, dependencies);
-  if (call.client.hasLeft)
+  if (call.signal.aborted)
     throw new AssayError('client_closed_request', 'The client left before its call was made');
   dependencies.logging.watch(call);
   call.cachedFrom = stored?.requestId ?? null;
@@ -180,12 +180,12 @@ function withOwnId(call: Call): Call {
 }
 
 async function readRequest(
-  request: Request,
+  request: ServerRequest,
   headers: CallHeaders,
   surface: Surface,
   maxBytes: number,
 ): Promise<RequestBody> {
-  const received = await readBody(request, maxBytes);
+  const received = await request.readBody(maxBytes);
   const encoding = headers.contentEncoding;
   const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
   return readRequestBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), surface);

@@ -84,11 +84,10 @@ export function relayCall(
       abort = answering({ onStart: start, onFailure: fail });
     };
 
-    call.client.onLeave(() => {
+    call.signal.addEventListener('abort', () => {
       abort();
       if (stream !== null) stream.clientLeft();
-      else if (!call.client.isBeingAnswered)
-        void record(abandonedOutcome(plain)).then(() => respond(goneReply()));
+      else void record(abandonedOutcome(plain)).then(() => respond(goneReply()));
     });
 
     // Whatever happens to this process from now on, the call has a record.

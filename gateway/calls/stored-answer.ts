@@ -1,16 +1,8 @@
 /** Answers given twice: a call that asks for the cache gets what is stored for it, or has its own answer stored. */
 
-import { AssayError } from '#core/contracts/errors.ts';
 import { isObject } from '#core/json/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import {
-  type AnswerCache,
-  type CacheAsk,
-  type CacheWish,
-  cacheAsk,
-  type Lead,
-  type StoredAnswer,
-} from '../cache/mod.ts';
+import { type AnswerCache, type CacheWish, cacheAsk, type StoredAnswer } from '../cache/mod.ts';
 import type { Call, Outcome } from './call.ts';
 import { completionOf } from './completion-of.ts';
 import type { Proposal } from './proposal.ts';
@@ -38,7 +30,7 @@ export async function findStored(
   });
   const found = wish.isReading ? await cache.find(ask) : null;
   if (found !== null) return found;
-  const lead = wish.isCoalescing ? await leadWhileThere(call, ask, cache) : null;
+  const lead = wish.isCoalescing ? await cache.lead(ask, call.signal) : null;
   if (lead !== null && !lead.isLeader) return lead.answer;
   call.whenEnded.push((outcome) => {
     // What another model of a list answered is no answer of the first, which calls to come are for.
@@ -47,19 +39,6 @@ export async function findStored(
     else if (answer !== null) cache.store(ask, answer);
   });
   return null;
-}
-
-/** Waits as long as the client does. */
-async function leadWhileThere(call: Call, ask: CacheAsk, cache: AnswerCache): Promise<Lead> {
-  const left = new AbortController();
-  const leave = () =>
-    left.abort(new AssayError('client_closed_request', 'The client left before its call was made'));
-  const stay = call.client.onLeave(leave);
-  try {
-    return await cache.lead(ask, left.signal);
-  } finally {
-    stay();
-  }
 }
 
 /** Only what is whole, a success, and not to be forgotten. */

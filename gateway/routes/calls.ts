@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
+import { serverRequestOf } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { errorReply, idHeaders } from '../calls/answer.ts';
 import type { CallHandler } from '../calls/handle.ts';
@@ -10,7 +11,7 @@ export function callRoutes(handleCall: CallHandler) {
   const routes = new Elysia({ name: 'gateway/calls' });
   for (const surface of SURFACES) {
     for (const address of surface.addresses) {
-      routes.post(address, ({ request }) => handleCall(request, surface), { parse: 'none' });
+      routes.post(address, ({ request }) => handleCall(serverRequestOf(request), surface), { parse: 'none' });
       routes.all(
         address,
         ({ request }) => {

@@ -8,7 +8,13 @@ import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
 import type { OpenConnection } from './drain.ts';
-import { ClientConnection, type ConnectionOptions, Handshake, Reply } from './exchange/mod.ts';
+import {
+  ClientConnection,
+  type ConnectionOptions,
+  Handshake,
+  Reply,
+  type ServerRequest,
+} from './exchange/mod.ts';
 
 export type ConnectionBound = {
   max: number;
@@ -50,7 +56,7 @@ export class Connections implements ConnectionCounts {
   constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#served = { ...options, onClosed: (connection) => this.#remove(connection) };
-    const fetch = (request: Request) => this.#refuse(request);
+    const fetch = (request: ServerRequest) => this.#refuse(request);
     this.#turnedAway = { ...this.#served, fetch, isDraining: () => true };
   }
 
@@ -125,7 +131,7 @@ export class Connections implements ConnectionCounts {
     this.#refusing.delete(connection);
   }
 
-  #refuse(request: Request): Response | Promise<Response> {
+  #refuse(request: ServerRequest): Response | Promise<Response> {
     const { bound, fetch, tell } = this.#options;
     if (ALWAYS_ANSWERED.has(new URL(request.url).pathname)) return fetch(request);
     const error = new AssayError(

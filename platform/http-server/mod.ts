@@ -17,11 +17,11 @@ export { onlyCredential, requireSingleCredentials } from './credentials.ts';
 export {
   type BodySource,
   type BodyWriter,
-  type Client,
-  clientOf,
   Reply,
   rawHeadersOf,
   readBody,
+  type ServerRequest,
+  serverRequestOf,
 } from './exchange/mod.ts';
 export { type KnownPorts, notFoundSentence, SERVED_PATHS } from './other-port.ts';
 export { type HttpServer, type ServeOptions, serve } from './serve.ts';

@@ -7,7 +7,7 @@ import type { AssayError } from '#core/contracts/errors.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
 import { type ConnectionBound, type ConnectionCounts, Connections, UNBOUNDED } from './connections.ts';
 import { drain } from './drain.ts';
-import { Reply } from './exchange/mod.ts';
+import { Reply, type ServerRequest } from './exchange/mod.ts';
 import { type ListenOptions, listen } from './listen.ts';
 
 export type HttpServer = {
@@ -24,7 +24,7 @@ export type HttpServer = {
 };
 
 export type ServeOptions = ListenOptions & {
-  fetch: (request: Request) => Response | Promise<Response>;
+  fetch: (request: ServerRequest) => Response | Promise<Response>;
   /** The body that tells of an error where what came is no request that `fetch` could answer. Default: its sentence. */
   tell?: (error: AssayError) => string;
   /** How long `close` goes on accepting connections, for load balancers that ask `/readyz` now and then. Default: 0. */
@@ -39,7 +39,7 @@ export type ServeOptions = ListenOptions & {
 
 const CHECK_MS = 1_000;
 
-function asksWhetherReady({ url }: Request): boolean {
+function asksWhetherReady({ url }: ServerRequest): boolean {
   return new URL(url).pathname === '/readyz';
 }
 

@@ -1,32 +1,26 @@
+import { AssayError } from '#core/contracts/errors.ts';
 import type { Answer } from './answer.ts';
 import type { IncomingBody } from './incoming-body.ts';
-import type { Client } from './request.ts';
 
 /** A request that has begun to be handled. */
-export class Call implements Client {
+export class Call {
   readonly body: IncomingBody;
   readonly answer: Answer;
   #hasLeft = false;
-  #hearLeave: (() => void)[] = [];
+  #leaving: AbortController | null = null;
 
   constructor(body: IncomingBody, answer: Answer) {
     this.body = body;
     this.answer = answer;
   }
 
-  get hasLeft(): boolean {
-    return this.#hasLeft;
-  }
-
-  get isBeingAnswered(): boolean {
-    return this.answer.hasBegun;
-  }
-
-  onLeave(hear: () => void): () => void {
-    this.#hearLeave.push(hear);
-    return () => {
-      this.#hearLeave = this.#hearLeave.filter((other) => other !== hear);
-    };
+  /** Aborts when the client leaves before its response is through. Made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#leaving === null) {
+      this.#leaving = new AbortController();
+      if (this.#hasLeft) this.#leaving.abort(clientLeft());
+    }
+    return this.#leaving.signal;
   }
 
   leave(): void {
@@ -34,8 +28,10 @@ export class Call implements Client {
     this.#hasLeft = true;
     this.body.breakOff();
     this.answer.breakOff();
-    const all = this.#hearLeave;
-    this.#hearLeave = [];
-    if (!isAnswered) for (const hear of all) hear();
+    if (!isAnswered) this.#leaving?.abort(clientLeft());
   }
+}
+
+function clientLeft(): AssayError {
+  return new AssayError('client_closed_request', 'The client left before its response was complete');
 }

@@ -13,7 +13,7 @@ import { parseRequestHead, type RequestHead } from './request-head.ts';
 
 export type ConnectionOptions = {
   /** Answers a request. */
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: ServerRequest): Response | Promise<Response>;
   /** The body of an answer that tells of an error: JSON. */
   tell(error: AssayError): string;
   /** Whether this connection's answers are the last on it. */
@@ -192,7 +192,7 @@ export class ClientConnection {
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
     this.#awaitBody(body);
-    const request = new ServerRequest(head, body, call) as unknown as Request;
+    const request = new ServerRequest(head, body, call);
     try {
       Promise.resolve(fetch(request)).then(
         (response) => this.#send(call, response),

@@ -1,4 +1,4 @@
-/** Answers, as cheap as they can be: what is written to the socket, and no web `Response` unless somebody asks for one. */
+/** Responses as handlers give them and as the server writes them. */
 
 /** A body that is written as it comes into being. */
 export type BodySource = { pipe(body: BodyWriter): void };
@@ -20,7 +20,12 @@ export type ReplyBody = string | Uint8Array | ReadableStream<Uint8Array> | BodyS
 
 export type ReplyInit = { status?: number; headers?: [string, string][] | Record<string, string> };
 
-class CheapResponse {
+/**
+ * A response as handlers give it: a status, header pairs and a body, which are all that the server writes. It is a web
+ * `Response` by its members, at a small part of the cost of making one; the members that only a web `Response` has come
+ * from one that is made when somebody asks for them.
+ */
+export class Reply implements Response {
   readonly status: number;
   readonly source: ReplyBody;
   readonly #pairs: Iterable<[string, string]>;
@@ -33,6 +38,11 @@ class CheapResponse {
     this.#pairs = Array.isArray(headers) ? headers : Object.entries(headers);
   }
 
+  static {
+    // Elysia asks `instanceof Response` to tell a response from a value that it has to make one of.
+    Object.setPrototypeOf(Reply.prototype, Response.prototype);
+  }
+
   /** As they are now. */
   get pairs(): Iterable<[string, string]> {
     return this.#headers ?? this.#pairs;
@@ -43,37 +53,66 @@ class CheapResponse {
     return this.#headers;
   }
 
-  static {
-    // What else a web response has, it has as the one that is made of it.
-    for (const name of Object.getOwnPropertyNames(Response.prototype)) {
-      if (name === 'constructor' || name in CheapResponse.prototype) continue;
-      Object.defineProperty(CheapResponse.prototype, name, {
-        get(this: CheapResponse) {
-          const web = this.#asWeb();
-          const value: unknown = web[name as keyof Response];
-          return typeof value === 'function' ? value.bind(web) : value;
-        },
-      });
-    }
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+  get body(): Response['body'] {
+    return this.#asWeb().body;
+  }
+  get bodyUsed(): boolean {
+    return this.#asWeb().bodyUsed;
+  }
+  get redirected(): boolean {
+    return this.#asWeb().redirected;
+  }
+  get statusText(): string {
+    return this.#asWeb().statusText;
+  }
+  get type(): Response['type'] {
+    return this.#asWeb().type;
+  }
+  get url(): string {
+    return this.#asWeb().url;
+  }
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#asWeb().arrayBuffer();
+  }
+  blob(): ReturnType<Response['blob']> {
+    return this.#asWeb().blob();
+  }
+  bytes(): ReturnType<Response['bytes']> {
+    return this.#asWeb().bytes();
+  }
+  clone(): Response {
+    return this.#asWeb().clone();
+  }
+  formData(): ReturnType<Response['formData']> {
+    return this.#asWeb().formData();
+  }
+  json(): Promise<unknown> {
+    return this.#asWeb().json();
+  }
+  text(): Promise<string> {
+    return this.#asWeb().text();
   }
 
   #asWeb(): Response {
     const { source, status, headers } = this;
-    this.#web ??= new Response(source as string | null, { status, headers });
+    if (isBodySource(source)) throw new TypeError('A body that is pushed to the socket cannot be read here');
+    this.#web ??= new Response(source, { status, headers });
     return this.#web;
   }
 }
-// What handles web responses, as Elysia does, takes it for one.
-Object.setPrototypeOf(CheapResponse.prototype, Response.prototype);
 
-/** Answers with this instead of `Response`. */
-export const Reply = CheapResponse as unknown as new (body?: ReplyBody, init?: ReplyInit) => Response;
+function isBodySource(body: ReplyBody): body is BodySource {
+  return body !== null && typeof body === 'object' && 'pipe' in body;
+}
 
 /** What of an answer is sent. */
 export type Sendable = { status: number; pairs: Iterable<[string, string]>; body: ReplyBody };
 
 export function sendableOf(response: Response): Sendable {
-  const known: unknown = response;
-  if (known instanceof CheapResponse) return { status: known.status, pairs: known.pairs, body: known.source };
+  if (response instanceof Reply)
+    return { status: response.status, pairs: response.pairs, body: response.source };
   return { status: response.status, pairs: response.headers, body: response.body };
 }

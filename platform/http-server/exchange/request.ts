@@ -1,34 +1,36 @@
-/** A request as its handlers see it: no web `Request`, but what Elysia and the routes use of one. */
+/**
+ * A request as its handlers see it. Making a web `Request` for each would cost more than reading it from the socket, so
+ * this is one by its members: what handlers and Elysia ask of every request is here, and the rest comes from a web
+ * `Request` that is made when somebody asks for it.
+ */
 import type { IncomingBody } from './incoming-body.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Who made a request, and waits for its answer. */
-export type Client = {
-  /** It is gone, and the answer with it. */
-  readonly hasLeft: boolean;
-  /** Something of the answer was sent. */
-  readonly isBeingAnswered: boolean;
-  /** Calls `hear` when it leaves before its answer is through. Returns what forgets that. */
-  onLeave(hear: () => void): () => void;
-};
-
 /** Routes look at the path alone: a `Host` header has no part in it. */
 const ORIGIN = 'http://localhost';
+/** The largest body that the web methods (`text`, `json` …) read. Handlers name a limit of their own in `readBody`. */
+const MAX_WEB_BODY_BYTES = 32 * 1024 * 1024;
 
-export class ServerRequest {
+export class ServerRequest implements Request {
   readonly method: string;
   readonly url: string;
+  /** Names and values in turn, as they came. */
   readonly rawHeaders: readonly string[];
-  readonly incoming: IncomingBody;
-  readonly client: Client;
+  readonly #incoming: IncomingBody;
+  readonly #client: { readonly signal: AbortSignal };
   #headers: Headers | null = null;
+  #web: Request | null = null;
 
-  constructor({ method, target, rawHeaders }: RequestHead, incoming: IncomingBody, client: Client) {
+  constructor(
+    { method, target, rawHeaders }: RequestHead,
+    incoming: IncomingBody,
+    client: { readonly signal: AbortSignal },
+  ) {
     this.method = method;
     this.url = ORIGIN + target;
     this.rawHeaders = rawHeaders;
-    this.incoming = incoming;
-    this.client = client;
+    this.#incoming = incoming;
+    this.#client = client;
   }
 
   get headers(): Headers {
@@ -39,29 +41,117 @@ export class ServerRequest {
     }
     return this.#headers;
   }
+
+  /** Aborts when the client leaves before its response is through. */
+  get signal(): AbortSignal {
+    return this.#client.signal;
+  }
+
+  /**
+   * Reads the body whole, as bytes.
+   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
+   *   client_closed_request when the client leaves in the middle
+   */
+  readBody(maxBytes: number): Promise<Buffer> {
+    return this.#incoming.read(maxBytes);
+  }
+
+  get body(): Request['body'] {
+    return this.#asWeb().body;
+  }
+  get bodyUsed(): boolean {
+    return this.#asWeb().bodyUsed;
+  }
+  get cache(): Request['cache'] {
+    return this.#asWeb().cache;
+  }
+  get credentials(): Request['credentials'] {
+    return this.#asWeb().credentials;
+  }
+  get destination(): Request['destination'] {
+    return this.#asWeb().destination;
+  }
+  get duplex(): Request['duplex'] {
+    return this.#asWeb().duplex;
+  }
+  get integrity(): string {
+    return this.#asWeb().integrity;
+  }
+  get keepalive(): boolean {
+    return this.#asWeb().keepalive;
+  }
+  get mode(): Request['mode'] {
+    return this.#asWeb().mode;
+  }
+  get redirect(): Request['redirect'] {
+    return this.#asWeb().redirect;
+  }
+  get referrer(): string {
+    return this.#asWeb().referrer;
+  }
+  get referrerPolicy(): Request['referrerPolicy'] {
+    return this.#asWeb().referrerPolicy;
+  }
+  arrayBuffer(): Promise<ArrayBuffer> {
+    return this.#asWeb().arrayBuffer();
+  }
+  blob(): ReturnType<Request['blob']> {
+    return this.#asWeb().blob();
+  }
+  bytes(): ReturnType<Request['bytes']> {
+    return this.#asWeb().bytes();
+  }
+  clone(): Request {
+    return this.#asWeb().clone();
+  }
+  formData(): ReturnType<Request['formData']> {
+    return this.#asWeb().formData();
+  }
+  json(): Promise<unknown> {
+    return this.#asWeb().json();
+  }
+  text(): Promise<string> {
+    return this.#asWeb().text();
+  }
+
+  #asWeb(): Request {
+    const { url, method, headers, signal } = this;
+    const hasBody = method !== 'GET' && method !== 'HEAD';
+    this.#web ??= new Request(url, {
+      method,
+      headers,
+      signal,
+      ...(hasBody && { body: this.#stream(), duplex: 'half' }),
+    });
+    return this.#web;
+  }
+
+  #stream(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const bytes = await this.readBody(MAX_WEB_BODY_BYTES);
+        if (bytes.length > 0) controller.enqueue(bytes);
+        controller.close();
+      },
+    });
+  }
 }
 
-function ours(request: Request): ServerRequest {
-  const known: unknown = request;
-  if (known instanceof ServerRequest) return known;
-  throw new Error('The request did not come through platform/http-server');
-}
-
-/** The names and values of a request's headers in turn, as they came. */
+/** Returns the names and values of a request's headers in turn, as they came. */
 export function rawHeadersOf(request: Request): readonly string[] {
-  return ours(request).rawHeaders;
+  return serverRequestOf(request).rawHeaders;
 }
 
-/** Who waits for the answer to a request. */
-export function clientOf(request: Request): Client {
-  return ours(request).client;
+/** Reads the body of a request that came through Elysia: as `ServerRequest.readBody` does. */
+export function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+  return serverRequestOf(request).readBody(maxBytes);
 }
 
 /**
- * Reads a request body whole, as bytes.
- * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
- *   client_closed_request when the client leaves in the middle
+ * Returns a request that came through Elysia as the server made it.
+ * @throws Error for any other request
  */
-export function readBody(request: Request, maxBytes: number): Promise<Buffer> {
-  return ours(request).incoming.read(maxBytes);
+export function serverRequestOf(request: Request): ServerRequest {
+  if (request instanceof ServerRequest) return request;
+  throw new Error('The request did not come through platform/http-server');
 }

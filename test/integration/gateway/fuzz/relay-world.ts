@@ -8,7 +8,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';
-import type { BodySource, BodyWriter, Client } from '#platform/http-server/mod.ts';
+import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import type { Call, Outcome } from '../../../../gateway/calls/call.ts';
 import type { CallDependencies } from '../../../../gateway/calls/handle.ts';
@@ -54,9 +54,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const CLIENT_BUFFER_BYTES = 256;
 
 /** The client's end of the connection, as far as the gateway uses it. */
-class SlowReader implements Client, BodyWriter {
-  readonly hasLeft = false;
-  isBeingAnswered = false;
+class SlowReader implements BodyWriter {
   status = 0;
   headers: string[] = [];
   readonly chunks: Buffer[] = [];
@@ -68,7 +66,6 @@ class SlowReader implements Client, BodyWriter {
   /** Resolves when all of it is read. */
   async read(response: Response): Promise<void> {
     const { status, pairs, body } = sendableOf(response);
-    this.isBeingAnswered = true;
     this.status = status;
     this.headers = [...pairs].flat();
     if (body instanceof Uint8Array) {
@@ -97,10 +94,6 @@ class SlowReader implements Client, BodyWriter {
 
   onDrain(hear: () => void): void {
     this.#hearDrain = hear;
-  }
-
-  onLeave(): () => void {
-    return () => {};
   }
 
   onClose(): void {}
@@ -164,7 +157,7 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
     route,
     createdAtMs: CREATED_AT_MS,
     startedAt: 0,
-    client,
+    signal: new AbortController().signal,
     ownHeaders: [['service-request-id', 'call']],
     attempts: [],
     isLogged: true,

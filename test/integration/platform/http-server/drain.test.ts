@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { clientOf, Reply, readBody, serve } from '#platform/http-server/mod.ts';
+import { Reply, readBody, serve } from '#platform/http-server/mod.ts';
 
 const DEADLINE_MS = 8_000;
 /** How long a connection may be silent before a drain closes it. */
@@ -74,7 +74,7 @@ async function startServer(t: Test, options: { drainDelayMs?: number } = {}) {
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       asked.push(pathname);
-      clientOf(request).onLeave(() => left.push(pathname));
+      request.signal.addEventListener('abort', () => left.push(pathname));
       if (pathname === '/unread') return new Reply('no need');
       if (pathname === '/stream') {
         const body = new ReadableStream<Uint8Array>({

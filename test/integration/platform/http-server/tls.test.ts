@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { Agent, request } from 'undici';
-import { clientOf, Reply, readBody, serve } from '#platform/http-server/mod.ts';
+import { Reply, readBody, serve } from '#platform/http-server/mod.ts';
 import { keepCertificate, leafFingerprint } from '#platform/tls/mod.ts';
 import { certificateFiles, makeCertificate } from '../../../support/make-certificate.ts';
 
@@ -34,7 +34,7 @@ async function setUp(t: Test) {
     fetch: async (request) => {
       const { pathname } = new URL(request.url);
       if (pathname === '/hold') {
-        clientOf(request).onLeave(() => left.resolve());
+        request.signal.addEventListener('abort', () => left.resolve());
         await held.promise;
       }
       return new Reply(await readBody(request, MAX_BODY_BYTES));

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
-import { clientOf, Reply, rawHeadersOf, readBody } from '#platform/http-server/mod.ts';
+import { Reply, rawHeadersOf, readBody } from '#platform/http-server/mod.ts';
 import { served } from './wire.ts';
 
 const MAX_BODY_BYTES = 10_000_000;
@@ -209,17 +210,17 @@ t.test('a stream waits for a client that does not read', async (t) => {
 t.test('who answers hears that the client has left, and what it sends then goes nowhere', async (t) => {
   const left = Promise.withResolvers<string>();
   const dial = await served(t, async (request) => {
-    const client = clientOf(request);
-    t.notOk(client.hasLeft);
-    await new Promise<void>((resolve) => client.onLeave(resolve));
-    left.resolve(client.hasLeft && !client.isBeingAnswered ? 'left' : 'not left');
+    const { signal } = request;
+    t.notOk(signal.aborted);
+    await once(signal, 'abort');
+    left.resolve(signal.reason.code);
     return new Reply('too late');
   });
   const wire = await dial();
   wire.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   await sleep(20);
   wire.socket.destroy();
-  t.equal(await left.promise, 'left');
+  t.equal(await left.promise, 'client_closed_request');
 });
 
 t.test('who sends requests without reading the answers is not read without end', async (t) => {
