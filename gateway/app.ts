@@ -8,12 +8,12 @@ import {
   notFoundSentence,
 } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { errorReply, idHeaders } from './calls/answer.ts';
-import type { CallHandler } from './calls/handle.ts';
+import { ANTHROPIC_ERRORS, OPENAI_ERRORS } from './endpoints/error-format.ts';
 import type { ModelAnswers } from './models/mod.ts';
+import type { CallHandler } from './request/handle.ts';
+import { errorReply, idHeaders } from './response/reply.ts';
 import { callRoutes } from './routes/calls.ts';
 import { modelRoutes } from './routes/models.ts';
-import { ANTHROPIC_ERRORS, OPENAI_ERRORS } from './surfaces/error-form.ts';
 
 export type GatewayAppOptions = {
   handleCall: CallHandler;

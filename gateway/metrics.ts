@@ -1,7 +1,7 @@
 import type { Limiter } from '#platform/limiter/mod.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import type { AnswerCache } from './cache/mod.ts';
-import type { Recorder } from './calls/record.ts';
+import type { Recorder } from './request/record.ts';
 import type { BreakerState } from './routing/mod.ts';
 
 export type GatewayMetrics = {

@@ -20,19 +20,19 @@ import { createSecretBox, readInternalCall, readInternalSecret } from '#platform
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createAnswerCache } from './cache/mod.ts';
-import { toldError } from './calls/answer.ts';
-import { createClaims } from './calls/claims.ts';
-import { createCallHandler } from './calls/handle.ts';
-import { createRecorder } from './calls/record.ts';
+import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createAdmissions } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
-import { createPolicyReader } from './limits/policy-of.ts';
+import { createPolicyReader } from './limits/policy.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
-import { createRouter } from './providers/route.ts';
+import { createRouter } from './providers/resolve.ts';
+import { createCallHandler } from './request/handle.ts';
+import { createRecorder } from './request/record.ts';
+import { createClaims } from './request/request-id.ts';
+import { toldError } from './response/reply.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
-import { OPENAI_ERRORS } from './surfaces/error-form.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;

@@ -6,7 +6,7 @@
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { createBreaker } from './breaker.ts';
+import { createBreaker } from './availability.ts';
 import {
   type Bucket,
   type CacheAsk,
@@ -17,9 +17,9 @@ import {
   withBodiesOf,
   withUnwritten,
 } from './bucket.ts';
-import { createClaims } from './claims.ts';
 import { createCoalescer } from './coalesce.ts';
-import type { Lead } from './flights.ts';
+import { createClaims } from './cross-process-lock.ts';
+import type { Lead } from './leaders.ts';
 import { createMemory } from './memory.ts';
 import { keepAnswer, readAnswers } from './rows.ts';
 import { startSweeping } from './sweep.ts';

@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#platform/process/clock.ts';
 import type { CacheAsk, StoredAnswer } from './bucket.ts';
-import type { Claim, Claims } from './claims.ts';
-import { createFlights, type Lead } from './flights.ts';
+import type { Claim, Claims } from './cross-process-lock.ts';
+import { createFlights, type Lead } from './leaders.ts';
 
 export type CoalescerOptions = {
   clock: Clock;

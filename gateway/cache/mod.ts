@@ -7,6 +7,6 @@ export {
   type CacheCounts,
   createAnswerCache,
 } from './cache.ts';
-export type { Lead } from './flights.ts';
 export { answerKey, type KeyParts } from './key.ts';
-export { type CacheHeaders, type CacheWish, readCacheWish } from './wish.ts';
+export type { Lead } from './leaders.ts';
+export { type CacheHeaders, type CacheWish, readCacheWish } from './options.ts';

@@ -3,9 +3,9 @@
 import type { Catalog } from '#core/models/mod.ts';
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { Counter, Decision, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
-import type { HeaderPairs } from '../calls/answer.ts';
-import type { Call } from '../calls/call.ts';
-import type { Route } from '../providers/route.ts';
+import type { Route } from '../providers/resolve.ts';
+import type { Call } from '../request/call.ts';
+import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
 
 /** The limit that a call comes under: its policy, and the counter that it uses. */

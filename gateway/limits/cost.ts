@@ -4,9 +4,9 @@ import { readUsage, textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { textOrNull } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
-import type { Call, Outcome } from '../calls/call.ts';
-import type { Route } from '../providers/route.ts';
-import { billOf } from './bill.ts';
+import type { Route } from '../providers/resolve.ts';
+import type { Call, Outcome } from '../request/call.ts';
+import { billOf } from './scan-usage.ts';
 
 /**
  * Bytes of a request body per input token, of English text and JSON; what it is off by is corrected when the call is

@@ -1,6 +1,6 @@
 /** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all processes. */
 import { createLogLimit, type Limiter } from '#platform/limiter/mod.ts';
-import type { Call } from '../calls/call.ts';
+import type { Call } from '../request/call.ts';
 
 export type LoggingRate = {
   /**

@@ -4,7 +4,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { createModelAnswers, type ModelAnswers } from './answers.ts';
+import { createModelAnswers, type ModelAnswers } from './model-list.ts';
 import { usableModels } from './usable.ts';
 
 export type LiveModels = {

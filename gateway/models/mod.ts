@@ -1,5 +1,6 @@
 /** The models that callers can use, as answers that are ready to be sent. */
-export { createModelAnswers, type ModelAnswer, type ModelAnswers } from './answers.ts';
+
 export { createLiveModels, type LiveModels } from './live.ts';
+export { createModelAnswers, type ModelAnswer, type ModelAnswers } from './model-list.ts';
 export { routable } from './routable.ts';
 export { operatorsProviders, usableModels } from './usable.ts';

@@ -2,9 +2,9 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { serverRequestOf } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { errorReply, idHeaders } from '../calls/answer.ts';
-import type { CallHandler } from '../calls/handle.ts';
-import { SURFACES } from '../surfaces/surface.ts';
+import { SURFACES } from '../endpoints/endpoint.ts';
+import type { CallHandler } from '../request/handle.ts';
+import { errorReply, idHeaders } from '../response/reply.ts';
 
 /** Every surface's calls. `parse: 'none'`: the handler reads the body itself, from the socket, and passes its bytes on. */
 export function callRoutes(handleCall: CallHandler) {

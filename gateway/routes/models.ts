@@ -2,9 +2,9 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { errorReply, type HeaderPairs, idHeaders } from '../calls/answer.ts';
+import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../endpoints/error-format.ts';
 import type { ModelAnswer, ModelAnswers } from '../models/mod.ts';
-import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../surfaces/error-form.ts';
+import { errorReply, type HeaderPairs, idHeaders } from '../response/reply.ts';
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
 const PATHS = ['/v1/models', '/models'];

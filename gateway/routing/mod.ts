@@ -6,7 +6,7 @@ export {
   type SendRouted,
   type TriedRoute,
   type TryHearing,
-} from './attempts.ts';
-export { type BreakerState, createBreaker } from './breaker.ts';
+} from './attempt-loop.ts';
+export { type BreakerState, createBreaker } from './circuit-breaker.ts';
 export { createPlanner, type Plan, requireOneProvider } from './plan.ts';
 export { type RetryHeaders, readRetries } from './retry.ts';

@@ -4,9 +4,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
-import type { OperatorGroup } from '#core/models/mod.ts';
-import { modelKey, readModelList } from '#core/models/mod.ts';
-import type { Route } from '../providers/route.ts';
+import { modelKey, type OperatorGroup, readModelList } from '#core/models/mod.ts';
+import type { Route } from '../providers/resolve.ts';
 import { drawOrder, type Weighted } from './draw.ts';
 
 export type Plan = {

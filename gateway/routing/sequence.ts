@@ -8,9 +8,9 @@ import {
   type ResponseHeaders,
 } from '#platform/http-client/mod.ts';
 import { GatheredBytes } from '#platform/http-server/mod.ts';
-import type { Route } from '../providers/route.ts';
-import type { AttemptsOptions, CallHearing, RoutedCall } from './attempts.ts';
-import { addressOf, healthOf, type Leave } from './breaker.ts';
+import type { Route } from '../providers/resolve.ts';
+import type { AttemptsOptions, CallHearing, RoutedCall } from './attempt-loop.ts';
+import { addressOf, healthOf, type Leave } from './circuit-breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
 
 /** No try begins later than this after the first: OpenAI's and Anthropic's clients give up then. */

@@ -5,12 +5,12 @@
  * gathers them.
  */
 
-import { FrameSplitter, isNote, isUsageFrame } from '../../gateway/calls/sse-frames.ts';
+import { isDoneFrame } from '../../gateway/endpoints/end-of-stream.ts';
 import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
 } from '../../gateway/providers/anthropic/mod.ts';
-import { isDoneFrame } from '../../gateway/surfaces/last-frame.ts';
+import { FrameSplitter, isNote, isUsageFrame } from '../../gateway/response/sse-splitter.ts';
 import { describeMachine } from './machine.ts';
 import { prose } from './prose.ts';
 import { formatTable, median } from './table.ts';

@@ -1,5 +1,5 @@
 import { joinBytes } from '#platform/http-server/mod.ts';
-import { FrameSplitter } from '../../calls/sse-frames.ts';
+import { FrameSplitter } from '../../response/sse-splitter.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';

@@ -10,9 +10,9 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createLimitService } from '../../../api/limits/mod.ts';
 import { countDegraded } from '../../../api/log/mod.ts';
-import { ownErrorBody } from '../../../gateway/calls/answer.ts';
+import { OPENAI_ERRORS } from '../../../gateway/endpoints/error-format.ts';
 import { gatewayMetrics } from '../../../gateway/metrics.ts';
-import { OPENAI_ERRORS } from '../../../gateway/surfaces/error-form.ts';
+import { ownErrorBody } from '../../../gateway/response/reply.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 import { testDatabase } from '../../support/postgres.ts';
 

@@ -8,7 +8,7 @@ import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
 import { createModelAnswers, type ModelAnswers, routable } from '../../../gateway/models/mod.ts';
-import { createRouter } from '../../../gateway/providers/route.ts';
+import { createRouter } from '../../../gateway/providers/resolve.ts';
 
 const read = readConfig({});
 if (!read.ok) throw new Error(read.problems.join('\n'));

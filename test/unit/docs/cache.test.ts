@@ -4,12 +4,12 @@ import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { answerKey, readCacheWish } from '../../../gateway/cache/mod.ts';
-import { readCallHeaders } from '../../../gateway/calls/call-headers.ts';
-import { proposalTo } from '../../../gateway/calls/proposal.ts';
-import { readRequestBody } from '../../../gateway/calls/request-body.ts';
+import { CHAT } from '../../../gateway/endpoints/endpoint.ts';
 import { gatewayMetrics } from '../../../gateway/metrics.ts';
-import { createRouter } from '../../../gateway/providers/route.ts';
-import { CHAT } from '../../../gateway/surfaces/surface.ts';
+import { proposalTo } from '../../../gateway/providers/prepare-request.ts';
+import { createRouter } from '../../../gateway/providers/resolve.ts';
+import { readRequestBody } from '../../../gateway/request/body.ts';
+import { readCallHeaders } from '../../../gateway/request/headers.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/cache.md'), 'utf8');

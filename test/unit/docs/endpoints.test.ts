@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { SERVICE_HEADERS } from '../../../gateway/calls/service-headers.ts';
+import { SURFACES } from '../../../gateway/endpoints/endpoint.ts';
 import { PROVIDERS } from '../../../gateway/providers/registry.ts';
-import { SURFACES } from '../../../gateway/surfaces/surface.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/api/endpoints.md'), 'utf8');

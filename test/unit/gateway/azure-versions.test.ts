@@ -1,7 +1,7 @@
 /** Where Azure is called, and whether a stream's usage can be asked for there. */
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../gateway/providers/route.ts';
+import { createRouter } from '../../../gateway/providers/resolve.ts';
 
 function routeOf(environment: Record<string, string>) {
   const read = readConfig({ AZURE_OPENAI_API_KEY: 'k', ...environment });

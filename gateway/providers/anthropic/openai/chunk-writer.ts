@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import { NOTE_HEAD } from '../../../calls/sse-frames.ts';
+import { NOTE_HEAD } from '../../../response/sse-splitter.ts';
 import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../form.ts';
 import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
 import { writeCompletionUsage } from './usage.ts';

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { SURFACES } from '../../../../gateway/surfaces/surface.ts';
+import { SURFACES } from '../../../../gateway/endpoints/endpoint.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { codings, packed } from './codings.ts';
 import { spaces, unknownMembers, writeObject } from './json-text.ts';

@@ -10,13 +10,13 @@ import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';
 import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import type { Call, Outcome } from '../../../../gateway/calls/call.ts';
-import type { CallDependencies } from '../../../../gateway/calls/handle.ts';
-import { type Answering, relayCall } from '../../../../gateway/calls/relay.ts';
-import { translatedAnswer } from '../../../../gateway/calls/translated.ts';
-import { createRouter } from '../../../../gateway/providers/route.ts';
-import { SURFACES, type Surface } from '../../../../gateway/surfaces/surface.ts';
-import type { Translation } from '../../../../gateway/surfaces/translation.ts';
+import { SURFACES, type Surface } from '../../../../gateway/endpoints/endpoint.ts';
+import { createRouter } from '../../../../gateway/providers/resolve.ts';
+import type { Translation } from '../../../../gateway/providers/translation.ts';
+import type { Call, Outcome } from '../../../../gateway/request/call.ts';
+import type { CallDependencies } from '../../../../gateway/request/handle.ts';
+import { type Answering, relayCall } from '../../../../gateway/response/relay.ts';
+import { translatedAnswer } from '../../../../gateway/response/translated.ts';
 
 export type Exchange = {
   surface: Surface;

@@ -1,6 +1,6 @@
 /** Requests as clients may write them, with what their provider must be sent for them. */
 import fc from 'fast-check';
-import type { Surface } from '../../../../gateway/surfaces/surface.ts';
+import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
 import {
   bytesOf,
   type Member,

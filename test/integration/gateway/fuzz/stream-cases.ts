@@ -1,6 +1,6 @@
 /** Streams in the client's own dialect that end in any way, with what must come of them, told from how they were made. */
 import fc from 'fast-check';
-import type { Surface } from '../../../../gateway/surfaces/surface.ts';
+import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
 import { surfaceOf } from './relay-world.ts';
 import { chat, completions, messages, responses, type Said, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, type Frame, styles, writeStream } from './written-streams.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createUpstream } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import type { Route } from '../../../../gateway/providers/route.ts';
+import type { Route } from '../../../../gateway/providers/resolve.ts';
 import {
   createAttempts,
   createBreaker,

@@ -4,7 +4,7 @@ import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { AnswerSink, ResponseHeaders } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
-import type { Route } from '../../../../gateway/providers/route.ts';
+import type { Route } from '../../../../gateway/providers/resolve.ts';
 import {
   createAttempts,
   createBreaker,

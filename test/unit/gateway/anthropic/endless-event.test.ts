@@ -1,8 +1,8 @@
 /** An event without an end, of a provider whose answer is translated. */
 import t from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
-import { translatedAnswer } from '../../../../gateway/calls/translated.ts';
-import { TRANSLATIONS } from '../../../../gateway/surfaces/translation.ts';
+import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+import { translatedAnswer } from '../../../../gateway/response/translated.ts';
 import { dataOf, messageStart } from './streams.ts';
 
 t.test(

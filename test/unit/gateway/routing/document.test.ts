@@ -5,7 +5,7 @@ import t from 'tap';
 import type { ErrorCode } from '#core/contracts/errors.ts';
 import { parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../../gateway/providers/route.ts';
+import { createRouter } from '../../../../gateway/providers/resolve.ts';
 import { createPlanner } from '../../../../gateway/routing/mod.ts';
 import {
   isWorthFallingBack,

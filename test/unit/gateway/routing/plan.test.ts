@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createCatalog, type OperatorGroup, parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../../gateway/providers/route.ts';
+import { createRouter } from '../../../../gateway/providers/resolve.ts';
 import { createPlanner, type Plan, requireOneProvider } from '../../../../gateway/routing/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 

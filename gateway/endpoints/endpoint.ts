@@ -1,0 +1,106 @@
+/**
+ * The endpoints that take calls. What differs between them is a row of this table; how a call is let in, relayed, limited,
+ * cached and logged is the same for all.
+ */
+import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
+import { isMessageStopFrame } from '../providers/anthropic/mod.ts';
+import type { Endpoint } from '../providers/registry.ts';
+import { isDoneFrame, isResponseEndFrame } from './end-of-stream.ts';
+import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';
+
+export type Surface = {
+  endpoint: Endpoint;
+  /** As records and cache keys have it, whichever of its addresses was called. */
+  path: string;
+  /** Where it is served. */
+  addresses: readonly string[];
+  errors: ErrorForm;
+  /** What is called when the body names no model; null: it must name one. */
+  defaultModel: string | null;
+  /** The field of the body that asks for a stream is read. */
+  canStream: boolean;
+  /** A stream says its usage only when `stream_options` asks for it. */
+  hasUsageOption: boolean;
+  /** Nobody charges for it, so that it needs no known price under a limit in money. */
+  isFree: boolean;
+  /** Who the body says the call is made for. */
+  userOf(body: JsonObject): string | null;
+  isLastFrame(frame: Buffer): boolean;
+};
+
+const userField = ({ user }: JsonObject): string | null => textOrNull(user);
+
+const OPENAI = {
+  errors: OPENAI_ERRORS,
+  defaultModel: null,
+  canStream: false,
+  hasUsageOption: false,
+  isFree: false,
+  userOf: userField,
+  isLastFrame: isDoneFrame,
+} as const;
+
+/** OpenAI's own address, and the bare one that the interface has for chat completions. */
+function openAiAddresses(name: string) {
+  return { path: `/v1/${name}`, addresses: [`/v1/${name}`, `/${name}`] };
+}
+
+const ANTHROPIC = {
+  errors: ANTHROPIC_ERRORS,
+  defaultModel: null,
+  hasUsageOption: false,
+  userOf: ({ metadata }: JsonObject) => (isObject(metadata) ? textOrNull(metadata.user_id) : null),
+  isLastFrame: isMessageStopFrame,
+} as const;
+
+export const CHAT: Surface = {
+  ...OPENAI,
+  ...openAiAddresses('chat/completions'),
+  endpoint: 'chat',
+  canStream: true,
+  hasUsageOption: true,
+};
+
+export const SURFACES: readonly Surface[] = [
+  CHAT,
+  {
+    ...OPENAI,
+    ...openAiAddresses('completions'),
+    endpoint: 'completions',
+    canStream: true,
+    hasUsageOption: true,
+  },
+  {
+    ...OPENAI,
+    ...openAiAddresses('responses'),
+    endpoint: 'responses',
+    errors: RESPONSES_ERRORS,
+    canStream: true,
+    isLastFrame: isResponseEndFrame,
+  },
+  { ...OPENAI, ...openAiAddresses('embeddings'), endpoint: 'embeddings' },
+  {
+    ...OPENAI,
+    ...openAiAddresses('moderations'),
+    endpoint: 'moderations',
+    // https://platform.openai.com/docs/api-reference/moderations/create
+    defaultModel: 'omni-moderation-latest',
+    isFree: true,
+  },
+  {
+    ...ANTHROPIC,
+    endpoint: 'messages',
+    path: '/v1/messages',
+    addresses: ['/v1/messages'],
+    canStream: true,
+    isFree: false,
+  },
+  {
+    ...ANTHROPIC,
+    endpoint: 'countTokens',
+    path: '/v1/messages/count_tokens',
+    addresses: ['/v1/messages/count_tokens'],
+    canStream: false,
+    isFree: true,
+  },
+];

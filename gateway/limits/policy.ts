@@ -1,0 +1,50 @@
+/** Which policy a call is under, and whose counter it uses. */
+import { LRUCache } from 'lru-cache';
+import { AssayError } from '#core/contracts/errors.ts';
+import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
+import type { Counter } from '#platform/limiter/mod.ts';
+import type { CallHeaders } from '../request/headers.ts';
+
+/** Policies are few and calls are many: each text is read once. */
+const POLICIES_KEPT = 1_000;
+const USER = 'user';
+
+/** Reads policies, and remembers what it has read. */
+export function createPolicyReader(): (text: string) => Policy {
+  const known = new LRUCache<string, Policy>({ max: POLICIES_KEPT });
+  return (text) => {
+    const kept = known.get(text);
+    if (kept !== undefined) return kept;
+    const policy = parsePolicy(text);
+    known.set(text, policy);
+    return policy;
+  };
+}
+
+/**
+ * The counter that a call uses under a policy.
+ * @throws AssayError invalid_rate_limit_policy when the call lacks the header that the segment needs
+ */
+export function counterOf(
+  { segment, unit }: Policy,
+  caller: { organizationId: string; apiKeyId: string | null },
+  headers: Pick<CallHeaders, 'userId' | 'properties'>,
+): Counter {
+  const { organizationId, apiKeyId } = caller;
+  if (segment === null) return { organizationId, apiKeyId, unit, segment: '', value: '' };
+  return { organizationId, apiKeyId, unit, segment, value: segmentValue(segment, headers) };
+}
+
+function segmentValue(segment: string, headers: Pick<CallHeaders, 'userId' | 'properties'>): string {
+  const isUser = segment === USER;
+  // Of a property sent twice the last counts, as in its record.
+  const value = isUser
+    ? headers.userId
+    : headers.properties.findLast(([name]) => name.toLowerCase() === segment)?.[1];
+  if (value !== undefined && value !== null && value !== '') return value;
+  const header = isUser ? 'Service-User-Id' : `Service-Property-${segment}`;
+  throw new AssayError(
+    'invalid_rate_limit_policy',
+    `The rate-limit policy counts by ${segment} (s=${segment}), but the call has no header ${header}`,
+  );
+}

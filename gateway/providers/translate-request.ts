@@ -1,0 +1,42 @@
+/** A request in another dialect, written anew: all of its values are read for that. */
+import { move } from 'piscina';
+import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
+import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
+import type { Endpoint, ProviderRow } from './registry.ts';
+import { TRANSLATIONS } from './translation.ts';
+
+/** What is translated, as plain data. */
+export type TranslationTask = {
+  bytes: Uint8Array;
+  /** The one that was called. */
+  endpoint: Endpoint;
+  model: string;
+  row: ProviderRow;
+};
+
+/**
+ * Translates a request.
+ * @param task its bytes are JSON, and its endpoint one that is translated
+ * @throws AssayError invalid_body, naming the field that the other dialect cannot express
+ */
+export function translateRequest({ bytes, endpoint, model, row }: TranslationTask): Buffer {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  const asked = parseExactJson(text) as JsonObject;
+  return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(asked, model, row)));
+}
+
+/** What a thread answers: an error's class does not survive the way. */
+export type TranslationResult = Uint8Array | { code: ErrorCode; message: string };
+
+/** The same in a thread. */
+export function translateInThread(task: TranslationTask): TranslationResult {
+  try {
+    const bytes = translateRequest(task);
+    // Handed over, not copied, unless it shares its memory with other buffers.
+    const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+    return move(own) as unknown as Uint8Array;
+  } catch (error) {
+    if (error instanceof AssayError) return { code: error.code, message: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+/** The request body: what the gateway must know of it. */
+import { AssayError } from '#core/contracts/errors.ts';
+import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
+import type { Surface } from '../endpoints/endpoint.ts';
+
+export type RequestBody = {
+  /** As the client sent it, after content-encoding and without a byte order mark. */
+  bytes: Buffer;
+  model: string;
+  stream: boolean;
+  /** The body's own `user`, used when no header names one. */
+  user: string | null;
+  streamOptions: JsonObject | null;
+  /** Whether it has a member of that name at all. */
+  hasStreamOptions: boolean;
+  /** The most that the answer may have of tokens; null: the model's own limit. */
+  maxTokens: number | null;
+  /** Where the members stand that a provider may be sent otherwise. Of a small body they are looked for when needed. */
+  scanned: ScannedMembers | null;
+};
+
+/**
+ * Up to here `JSON.parse` is quicker than the scanner on ordinary bodies, and takes a few milliseconds on the worst. Beyond,
+ * a body is scanned in slices: of 32 MiB `JSON.parse` makes ten million arrays, or works for seconds without a pause.
+ */
+const LARGEST_PARSED_BYTES = 64 * 1024;
+
+/** Nesting above this costs memory for nothing; no real call comes near. */
+const MAX_DEPTH = 100_000;
+
+/** Members whose value the gateway reads. Each is short in any real call: the longest, `metadata`, is some kilobytes. */
+const FIELDS = [
+  'model',
+  'stream',
+  'stream_options',
+  'user',
+  'metadata',
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+] as const;
+const MAX_FIELD_BYTES = 64 * 1024;
+
+/** More is no wish but a way to say: without limit. */
+const LARGEST_MAX_TOKENS = 1_000_000;
+
+/**
+ * Reads a request, without holding up the event loop however large it is.
+ * @throws AssayError invalid_json or invalid_body, naming the field
+ */
+export async function readRequestBody(received: Buffer, surface: Surface): Promise<RequestBody> {
+  const bytes = withoutByteOrderMark(received);
+  if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, surface);
+  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
+  return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, surface);
+}
+
+/** Where the members of a body stand that a provider may be sent otherwise, and how large and deep it is. */
+export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
+  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH, isValid: true });
+}
+
+/** RFC 8259 allows parsers to ignore one. Providers mostly do not. */
+function withoutByteOrderMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    const where = /position (\d+)/.exec((cause as Error).message)?.[1];
+    throw notJson(where === undefined ? '' : ` (at character ${where})`, cause);
+  }
+}
+
+function notJson(where: string, cause: unknown): AssayError {
+  return new AssayError('invalid_json', `The request body is not valid JSON${where}`, { cause });
+}
+
+function refuse(fault: unknown): never {
+  if (!(fault instanceof JsonFault)) throw fault;
+  if (fault.reason === 'depth')
+    throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
+  if (fault.reason === 'repeats')
+    throw new AssayError('invalid_body', 'The request body repeats a field more than 10,000 times');
+  throw notJson(fault.at === null ? '' : ` (at byte ${fault.at})`, fault);
+}
+
+/** The fields that the gateway reads, as an object of them alone. Of a repeated name the last counts, as for `JSON.parse`. */
+function fieldsOf(bytes: Buffer, { spans }: ScannedMembers): JsonObject {
+  const fields: JsonObject = {};
+  for (const [name, members] of spans) {
+    const last = members.at(-1);
+    if (last === undefined) continue;
+    const size = members.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (size > MAX_FIELD_BYTES)
+      throw new AssayError('invalid_body', `${name} may be at most ${MAX_FIELD_BYTES} bytes long`);
+    fields[name] = JSON.parse(bytes.toString('utf8', last.start, last.end));
+  }
+  return fields;
+}
+
+/** @param body the body, or an object of FIELDS alone */
+function requestBody(
+  bytes: Buffer,
+  body: unknown,
+  scanned: ScannedMembers | null,
+  surface: Surface,
+): RequestBody {
+  if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
+  const { stream, stream_options: streamOptions } = body;
+  if (surface.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    throw new AssayError('invalid_body', 'stream must be true or false');
+  return {
+    bytes,
+    model: readModel(body.model, surface.defaultModel),
+    stream: surface.canStream && stream === true,
+    user: surface.userOf(body),
+    streamOptions: isObject(streamOptions) ? streamOptions : null,
+    hasStreamOptions: streamOptions !== undefined,
+    maxTokens:
+      tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens) ?? tokensOf(body.max_output_tokens),
+    scanned,
+  };
+}
+
+function readModel(model: unknown, defaultModel: string | null): string {
+  if (typeof model === 'string' && model !== '') return model;
+  if (model !== undefined && (model !== null || defaultModel === null))
+    throw new AssayError('invalid_body', 'model must be a string that is not empty');
+  if (defaultModel === null)
+    throw new AssayError('invalid_body', 'model is required: the id of the model to use');
+  return defaultModel;
+}
+
+function tokensOf(value: unknown): number | null {
+  return typeof value === 'number' && value > 0 && value <= LARGEST_MAX_TOKENS ? value : null;
+}

@@ -1,0 +1,109 @@
+/**
+ * One pass over a call's headers: what of them is ours, and what goes on to the provider. An allow-list, so that no
+ * credential, cookie or forwarding header of the caller's ever leaves by accident.
+ */
+import { onlyCredential } from '#platform/http-server/mod.ts';
+import type { CacheHeaders } from '../cache/mod.ts';
+import type { RetryHeaders } from '../routing/mod.ts';
+import { addWarning } from './header-warnings.ts';
+import { joinedValue, readServiceHeader } from './service-headers.ts';
+
+/** What a caller says about a call, beside its body. */
+export type CallHeaders = {
+  authorization: string | null;
+  /** Where Anthropic's clients have their key. */
+  xApiKey: string | null;
+  serviceAuth: string | null;
+  /** A call of our own evaluators says so here; of clients it counts for nothing. */
+  internal: string | null;
+  contentEncoding: string | null;
+  /** In which encodings it takes an answer. */
+  acceptEncoding: string | null;
+  requestId: string | null;
+  userId: string | null;
+  sessionId: string | null;
+  sessionPath: string | null;
+  sessionName: string | null;
+  promptId: string | null;
+  experimentId: string | null;
+  omitRequest: boolean;
+  omitResponse: boolean;
+  /** Several of them joined by commas, which no policy has; null: none. */
+  rateLimitPolicy: string | null;
+  cache: CacheHeaders;
+  retry: RetryHeaders;
+  /** Name (as sent) and value. */
+  properties: [string, string][];
+  /** Flat list of names and values for the provider, whichever it is. */
+  forwarded: string[];
+  /** The same, which only providers of that dialect know. */
+  forwardedTo: { openai: string[]; anthropic: string[] };
+  /** Sentences about headers that look like ours and are not read. */
+  warnings: string[];
+};
+
+const FORWARDED = new Set([
+  'accept',
+  'accept-language',
+  'user-agent',
+  'idempotency-key',
+  'http-referer',
+  'x-title',
+  'x-client-request-id',
+]);
+const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
+const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id']);
+/** The official SDKs tell the provider about themselves in these. */
+const FORWARDED_PREFIX = 'x-stainless-';
+const SERVICE_PREFIX = 'service-';
+/** A product whose headers mean the same, and which callers come from. */
+const HELICONE_PREFIX = 'helicone-';
+
+/**
+ * Reads a call's headers.
+ * @param rawHeaders flat list of names and values, as received
+ * @throws AssayError invalid_header
+ */
+export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
+  const call: CallHeaders = {
+    authorization: null,
+    xApiKey: null,
+    serviceAuth: null,
+    internal: null,
+    contentEncoding: null,
+    acceptEncoding: null,
+    requestId: null,
+    userId: null,
+    sessionId: null,
+    sessionPath: null,
+    sessionName: null,
+    promptId: null,
+    experimentId: null,
+    omitRequest: false,
+    omitResponse: false,
+    rateLimitPolicy: null,
+    cache: { isEnabled: false, cacheControl: null, seed: null, bucketMaxSize: null, isCoalescing: false },
+    retry: { isEnabled: false, num: null },
+    properties: [],
+    forwarded: [],
+    forwardedTo: { openai: [], anthropic: [] },
+    warnings: [],
+  };
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const given = rawHeaders[index]!;
+    const value = rawHeaders[index + 1]!;
+    const name = given.toLowerCase();
+    if (FORWARDED.has(name) || name.startsWith(FORWARDED_PREFIX)) call.forwarded.push(name, value);
+    else if (name.startsWith(SERVICE_PREFIX)) {
+      if (!readServiceHeader(call, given, value)) addWarning(call.warnings, given);
+    } else if (name.startsWith(HELICONE_PREFIX)) addWarning(call.warnings, given);
+    else if (name === 'authorization') call.authorization = onlyCredential(given, call.authorization, value);
+    else if (name === 'x-api-key') call.xApiKey = onlyCredential(given, call.xApiKey, value);
+    else if (name === 'content-encoding') call.contentEncoding = value;
+    else if (name === 'accept-encoding') call.acceptEncoding = joinedValue(call.acceptEncoding, value);
+    else if (name === 'cache-control') call.cache.cacheControl = joinedValue(call.cache.cacheControl, value);
+    else if (FORWARDED_TO_OPENAI.has(name)) call.forwardedTo.openai.push(name, value);
+    else if (FORWARDED_TO_ANTHROPIC.has(name)) call.forwardedTo.anthropic.push(name, value);
+  }
+  return call;
+}

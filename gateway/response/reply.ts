@@ -1,0 +1,123 @@
+/** Answers of the gateway's own, in the shape of the surface that was called, and the provider's headers that an answer passes on. */
+import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
+import type { ResponseHeaders } from '#platform/http-client/mod.ts';
+import { Reply } from '#platform/http-server/mod.ts';
+import { type ErrorForm, OPENAI_ERRORS, type ToldError } from '../endpoints/error-format.ts';
+
+/** Flat list of names and values. */
+export type HeaderPairs = [string, string][];
+
+/**
+ * Provider headers that are not passed on: those of one connection, those that the gateway computes itself, and those
+ * that tell a browser how to treat the host they came from. To the client that host is the gateway, whose answers a
+ * provider must not open to other origins, redirect, or clear the cookies and storage of.
+ */
+const DROPPED = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'set-cookie',
+  'alt-svc',
+  'strict-transport-security',
+  'refresh',
+  'clear-site-data',
+]);
+/** The first are the gateway's alone; the second as above; of the last, `proxy-authorization` is a credential. */
+const DROPPED_FAMILY = /^(?:service|access-control|proxy)-/;
+
+function isDropped(name: string): boolean {
+  return DROPPED.has(name) || DROPPED_FAMILY.test(name);
+}
+
+const REQUEST_ID = 'service-request-id';
+
+/** What each answer says of its request, at least. */
+export function idHeaders(requestId: string): HeaderPairs {
+  return [[REQUEST_ID, requestId]];
+}
+
+/** What an answer says of request headers that were not understood, each in a field of its own. */
+export function warningHeaders(warnings: readonly string[]): HeaderPairs {
+  return warnings.map((warning) => ['service-warning', warning]);
+}
+
+/** The same id under the name that the surface's clients know. */
+export function knownIdHeaders(requestId: string, { idHeader }: ErrorForm): HeaderPairs {
+  return idHeader === null ? [] : [[idHeader, requestId]];
+}
+
+/** The provider's own says more to who asks the provider about a call. */
+const YIELDS = 'request-id';
+
+/** The provider's headers for the client, and our own, which come first. */
+export function answerHeaders(provider: ResponseHeaders, allOwn: HeaderPairs): HeaderPairs {
+  const ownHeaders = YIELDS in provider ? allOwn.filter(([name]) => name !== YIELDS) : allOwn;
+  const headers = [...ownHeaders];
+  // Most calls say nothing of their own but Service-*.
+  const isOwn = ownHeaders.length > 1 ? (name: string) => ownHeaders.some(([own]) => own === name) : null;
+  for (const name in provider) if (!isDropped(name) && !isOwn?.(name)) headers.push([name, provider[name]!]);
+  return headers;
+}
+
+/** What clients are told of one of our errors. */
+export function toldError({ code, message }: Pick<AssayError, 'code' | 'message'>): ToldError {
+  const { status, type } = ERROR_CODES[code];
+  return { status, message, type, code };
+}
+
+/** The body that tells of one of our errors. */
+export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: ErrorForm): Buffer {
+  return Buffer.from(JSON.stringify(form.body(toldError(error))));
+}
+
+/**
+ * Codes that a second try cannot mend, although their status makes OpenAI's clients try again.
+ */
+const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
+
+/**
+ * What `Retry-After` says of a code, in seconds. Sooner, and those refused would stand in the same line again; later, and
+ * connections that were let go meanwhile would be idle.
+ */
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { provider_busy: 5 };
+
+const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle this request' } as const;
+
+/** One of our errors as a response. What is not an AssayError is told as an internal error, without its text. */
+export function errorReply(
+  error: unknown,
+  ownHeaders: HeaderPairs,
+  form: ErrorForm = OPENAI_ERRORS,
+): Response {
+  const known = error instanceof AssayError ? error : UNKNOWN;
+  const { code } = known;
+  const headers: HeaderPairs = [['content-type', 'application/json'], ...ownHeaders];
+  const [, requestId] = ownHeaders.find(([name]) => name === REQUEST_ID) ?? [];
+  const isThere = ownHeaders.some(([name]) => name === form.idHeader);
+  if (requestId !== undefined && !isThere) headers.push(...knownIdHeaders(requestId, form));
+  if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
+  const retryAfter = RETRY_AFTER_SECONDS[code];
+  if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)]);
+  if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
+  return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });
+}
+
+const TYPES_BY_STATUS: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'service_unavailable',
+  529: 'overloaded_error',
+};
+
+/** OpenAI's error type for a provider's status that came without a body of that shape. */
+export function errorTypeOf(status: number): string {
+  return TYPES_BY_STATUS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}

@@ -1,0 +1,96 @@
+/** Whether what a provider sent in one piece is an answer that a client can read. */
+import { AssayError } from '#core/contracts/errors.ts';
+import { encodingOf, isWithoutContent, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
+import { canDecode } from './decoders.ts';
+import { longestError } from './error-in-success.ts';
+import { TextEnds } from './text-ends.ts';
+import { unpack } from './unpack.ts';
+
+/** So much of a body without a JSON content type is read to learn whether it is JSON all the same. */
+const READ_BYTES = longestError(null);
+
+/**
+ * Returns what is wrong with an answer whose status says success, or sends elsewhere; null: nothing. A packed body is
+ * unpacked for that, off the event loop and without being kept: its end is where a torn one shows.
+ */
+export function refusalOf(
+  answer: ProviderAnswer,
+  raw: Buffer,
+  label: string,
+): AssayError | null | Promise<AssayError | null> {
+  const { status } = answer;
+  if (status >= 300 || isWithoutContent(status) || raw.length === 0) return noAnswer(answer, raw, label);
+  const encoding = encodingOf(answer);
+  if (encoding === null) {
+    const ends = new TextEnds();
+    ends.push(raw);
+    return refusalOfText(answer, raw, ends, label);
+  }
+  if (!canDecode(encoding)) {
+    const quoted = encoding.slice(0, LONGEST_ENCODING);
+    return badAnswer(label, `answered in the content-encoding "${quoted}", which is not known here`);
+  }
+  return unpack(raw, encoding, { keptBytes: READ_BYTES + 1, maxBytes: MAX_DECODED_BYTES }).then(
+    ({ beginning, ends, state }) => {
+      if (state === 'whole') return refusalOfText(answer, beginning, ends, label);
+      const rule = state === 'torn' ? `is not valid ${encoding}` : `has more than ${MAX_DECODED_BYTES} bytes`;
+      return badAnswer(label, `answered ${status} with a body that ${rule}`);
+    },
+  );
+}
+
+const LONGEST_ENCODING = 40;
+
+/** @param beginning all of it, or more of it than is read to learn whether it is JSON */
+function refusalOfText(
+  answer: ProviderAnswer,
+  beginning: Buffer,
+  ends: TextEnds,
+  label: string,
+): AssayError | null {
+  if (isJsonType(answer.headers['content-type']))
+    return ends.areOfJson ? null : badAnswer(label, `answered ${answer.status} with JSON that breaks off`);
+  const isReadable = ends.areOfJson && (beginning.length > READ_BYTES || isJson(beginning));
+  return isReadable ? null : noAnswer(answer, beginning, label);
+}
+
+/**
+ * Returns the text of the page that came in place of an error; null: the body is one that a client can read. Only the
+ * beginning of a page is unpacked.
+ */
+export function pageOf(answer: ProviderAnswer, raw: Buffer): string | null | Promise<string | null> {
+  if (raw.length > 0 && isJsonType(answer.headers['content-type'])) return null;
+  const encoding = encodingOf(answer);
+  if (encoding === null) return pageText(raw.subarray(0, READ_BYTES), raw.length <= READ_BYTES);
+  if (!canDecode(encoding)) return '';
+  return unpack(raw, encoding, { keptBytes: READ_BYTES, maxBytes: READ_BYTES }).then(({ beginning, state }) =>
+    pageText(beginning, state === 'whole'),
+  );
+}
+
+function pageText(beginning: Buffer, isAll: boolean): string | null {
+  return isAll && isJson(beginning) ? null : beginning.toString('utf8').trim();
+}
+
+function noAnswer({ status, headers }: ProviderAnswer, raw: Buffer, label: string): AssayError {
+  const body = raw.length === 0 ? 'no body' : (headers['content-type'] ?? 'a body without a content-type');
+  return badAnswer(label, `answered ${status} with ${body} instead of an answer`);
+}
+
+function badAnswer(label: string, what: string): AssayError {
+  return new AssayError('provider_bad_answer', `The provider ${label} ${what}`);
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/(?:[\w.+-]+\+)?json\b/i.test(contentType);
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}

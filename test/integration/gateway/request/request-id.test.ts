@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres } from '#platform/postgres/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { createClaims } from '../../../../gateway/request/request-id.ts';
+import { testDatabase } from '../../../support/postgres.ts';
+import { tcpProxy } from '../../../support/tcp-proxy.ts';
+
+t.test(
+  'an id that a caller chose is claimed once, and taken on trust while Postgres is silent or gone',
+  async (t) => {
+    const database = await testDatabase();
+    const proxy = await tcpProxy(database.url);
+    const sql = connectPostgres({
+      url: proxy.url,
+      max: 2,
+      applicationName: 'test',
+      statementTimeoutMs: 5_000,
+    });
+    t.teardown(async () => {
+      await sql.end({ timeout: 0 });
+      await proxy.close();
+      await database.close();
+    });
+    const time = { ms: 0 };
+    const claim = createClaims({
+      sql,
+      clock: { monotonic: () => time.ms },
+      log: createLogger({ role: 'test', level: 'silent' }),
+    });
+    const [organization, other] = [randomUUID(), randomUUID()];
+    const id = randomUUID();
+    t.equal(await claim(organization, id), true);
+    t.equal(await claim(organization, id), false, 'used before');
+    t.equal(await claim(other, id), true, 'each organization has its own');
+
+    proxy.freeze();
+    const startedAt = systemClock.monotonic();
+    t.equal(await claim(organization, randomUUID()), true);
+    const waitedMs = systemClock.monotonic() - startedAt;
+    t.ok(waitedMs < 4_000, `it waited for ${Math.round(waitedMs)} ms`);
+    t.equal(await claim(organization, id), true, 'nobody is asked for a second');
+    proxy.thaw();
+    t.equal(await claim(organization, id), true, 'though it would answer again');
+    time.ms += 1_000;
+    t.equal(await claim(organization, id), false, 'then it is asked');
+
+    await proxy.cut();
+    t.equal(await claim(organization, id), true);
+  },
+);

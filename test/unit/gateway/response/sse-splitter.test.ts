@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { isDoneFrame } from '../../../../gateway/endpoints/end-of-stream.ts';
+import { FrameSplitter, isUsageFrame } from '../../../../gateway/response/sse-splitter.ts';
+
+const lineEnd = fc.constantFrom('\n', '\r\n');
+const frame = fc
+  .tuple(
+    fc.array(
+      fc.stringMatching(/^[ -~é漢]{0,20}$/).map((text) => `data: ${text}`),
+      { minLength: 1, maxLength: 3 },
+    ),
+    lineEnd,
+  )
+  .map(([lines, end]) => lines.map((line) => line + end).join('') + end);
+
+const MIB = 1024 * 1024;
+const splitterOf = () => new FrameSplitter(MIB);
+
+t.test('however a stream is cut into chunks, its frames are the same and no byte is lost', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(frame, { maxLength: 6 }),
+      fc.stringMatching(/^[a-z:\r\n]{0,4}$/),
+      fc.array(fc.nat(), { maxLength: 30 }),
+      (frames, rest, places) => {
+        const bytes = Buffer.from(frames.join('') + rest);
+        const whole = splitterOf();
+        const expected = whole.push(bytes).map(String);
+        const splitter = splitterOf();
+        const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+        const given = [...at, bytes.length]
+          .flatMap((end, index) => splitter.push(bytes.subarray(at[index - 1] ?? 0, end)))
+          .map(String);
+        t.same(given, expected);
+        t.equal(given.join('') + splitter.rest().toString(), bytes.toString());
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+});
+
+t.test('frames end at a blank line, whatever the line ends', async (t) => {
+  t.same(splitterOf().push(Buffer.from('a\n\nb\r\n\r\nc\n\r\nd\n')).map(String), [
+    'a\n\n',
+    'b\r\n\r\n',
+    'c\n\r\n',
+  ]);
+});
+
+t.test('a 16 MiB event in 64 KiB chunks is joined in linear time', async (t) => {
+  const splitter = new FrameSplitter(17 * MIB);
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  for (let index = 0; index < 256; index += 1) t.equal(splitter.push(chunk).length, 0);
+  const [frame] = splitter.push(Buffer.from('\n\n'));
+  t.equal(frame?.length, 16 * MIB + 2);
+});
+
+t.test(
+  'a frame longer than may be is given up, with all behind it, wherever the stream is cut',
+  async (t) => {
+    const maxBytes = 12;
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 2 * maxBytes }), { maxLength: 6 }),
+        fc.nat({ max: 2 * maxBytes }),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (lengths, restBytes, places) => {
+          const frames = lengths.map((length) => `${'x'.repeat(length)}\n\n`);
+          const rest = 'x'.repeat(restBytes);
+          const tooLong = frames.findIndex((frame) => frame.length > maxBytes);
+          const isOverrun = tooLong !== -1 || restBytes > maxBytes;
+          const bytes = Buffer.from(frames.join('') + rest);
+          const splitter = new FrameSplitter(maxBytes);
+          const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+          const given = [...at, bytes.length]
+            .flatMap((end, index) => splitter.push(bytes.subarray(at[index - 1] ?? 0, end)))
+            .map(String);
+          t.same(given, tooLong === -1 ? frames : frames.slice(0, tooLong));
+          t.equal(splitter.isOverrun, isOverrun);
+          t.equal(splitter.rest().toString(), isOverrun ? '' : rest);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  },
+);
+
+t.test('only a whole [DONE] is the end', async (t) => {
+  for (const yes of [
+    'data: [DONE]\n\n',
+    'data:[DONE]\r\n\r\n',
+    'event: end\ndata: [DONE]\n\n',
+    'data: [DONE]',
+  ])
+    t.ok(isDoneFrame(Buffer.from(yes)), yes);
+  for (const no of ['data: "[DONE]"\n\n', 'data: {"content":"[DONE]"}\n\n', ': [DONE]\n\n'])
+    t.notOk(isDoneFrame(Buffer.from(no)), no);
+});
+
+t.test('only a chunk without choices and with usage is a usage chunk', async (t) => {
+  const yes = ['{"choices":[],"usage":{"total_tokens":1}}', '{ "usage" : {} , "choices" : [ ] }'];
+  const no = [
+    '{"choices":[],"usage":null}',
+    '{"choices":[],"prompt_filter_results":[]}',
+    '{"choices":[{"delta":{"content":"\\"choices\\":[] \\"usage\\""}}],"usage":{"total_tokens":1}}',
+    '{"usage":{}}',
+    '[DONE]',
+  ];
+  for (const data of yes) t.ok(isUsageFrame(Buffer.from(`data: ${data}\n\n`)), data);
+  for (const data of no) t.notOk(isUsageFrame(Buffer.from(`data: ${data}\n\n`)), data);
+});
