@@ -9,7 +9,7 @@ import {
 } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { ANTHROPIC_ERRORS, OPENAI_ERRORS } from './endpoints/error-format.ts';
-import type { ModelAnswers } from './models/mod.ts';
+import type { ModelLists } from './models/mod.ts';
 import type { CallHandler } from './request/handle.ts';
 import { errorReply, idHeaders } from './response/reply.ts';
 import { callRoutes } from './routes/calls.ts';
@@ -17,7 +17,7 @@ import { modelRoutes } from './routes/models.ts';
 
 export type GatewayAppOptions = {
   handleCall: CallHandler;
-  models: ModelAnswers;
+  models: ModelLists;
   health: HealthOptions;
   ports: KnownPorts;
 };

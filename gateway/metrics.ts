@@ -1,6 +1,6 @@
 import type { Limiter } from '#platform/limiter/mod.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import type { AnswerCache } from './cache/mod.ts';
+import type { ResponseCache } from './cache/mod.ts';
 import type { Recorder } from './request/record.ts';
 import type { BreakerState } from './routing/mod.ts';
 
@@ -18,7 +18,7 @@ export type GatewayMetrics = {
 };
 
 /** Registers the gateway's metrics. */
-export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'counts'>): GatewayMetrics {
+export function gatewayMetrics(metrics: Metrics, cache: Pick<ResponseCache, 'counts'>): GatewayMetrics {
   const calls = metrics.counter('gateway_calls_total', 'Calls that ended, by provider and status', [
     'provider',
     'status',
@@ -41,7 +41,7 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<AnswerCache, 'count
     '1 while the breaker of a provider address is open: calls go to their other routes, where they have any',
     ['address'],
   );
-  const counts: [keyof AnswerCache['counts'], string, string][] = [
+  const counts: [keyof ResponseCache['counts'], string, string][] = [
     ['memoryHits', 'cache_memory_hits', 'Calls that were answered from memory'],
     ['storeHits', 'cache_store_hits', 'Calls that were answered from Postgres'],
     ['misses', 'cache_misses', 'Calls that asked for a stored answer, and there was none'],

@@ -3,7 +3,7 @@
 import { createCatalog } from '#core/models/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import { createUpstream } from '#platform/http-client/mod.ts';
+import { createProviderClient } from '#platform/http-client/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter } from '#platform/limiter/mod.ts';
@@ -19,7 +19,7 @@ import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalCall, readInternalSecret } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
-import { createAnswerCache } from './cache/mod.ts';
+import { createResponseCache } from './cache/mod.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createAdmissions } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
@@ -27,11 +27,11 @@ import { createPolicyReader } from './limits/policy.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
-import { createRouter } from './providers/resolve.ts';
+import { createResolver } from './providers/resolve.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder } from './request/record.ts';
-import { createClaims } from './request/request-id.ts';
-import { toldError } from './response/reply.ts';
+import { createRequestIdReservations } from './request/request-id.ts';
+import { errorDetails } from './response/reply.ts';
 import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
@@ -72,7 +72,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   // Connecting takes longer than the first calls after a start should wait.
   await Promise.all(Array.from({ length: POSTGRES_CONNECTIONS }, () => limitsSql`select 1`));
   const cacheSql = connect('assay-cache');
-  const cache = createAnswerCache({
+  const cache = createResponseCache({
     sql: cacheSql,
     clock,
     log,
@@ -88,7 +88,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onDegraded: metricsOf.onDegraded,
   });
   watchLimiter(metrics, limiter);
-  const upstream = createUpstream({
+  const upstream = createProviderClient({
     timeouts: config.providerTimeouts,
     now: clock.monotonic,
     concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
@@ -96,7 +96,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onBusy: metricsOf.onProviderBusy,
   });
   const catalog = createCatalog(config.models);
-  const route = createRouter(config.providers, catalog);
+  const route = createResolver(config.providers, catalog);
   const models = await createLiveModels({
     models: routable(catalog.chatModels(), route),
     operators: operatorsProviders(config.providers),
@@ -123,7 +123,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     readPolicy: createPolicyReader(),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
     readInternalCall: (header) => readInternalCall(internalSecret, header, clock.now()),
-    claimRequestId: createClaims({ sql, clock, log }),
+    claimRequestId: createRequestIdReservations({ sql, clock, log }),
   });
   const app = createGatewayApp({
     handleCall,
@@ -134,7 +134,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
     fetch: app.fetch,
-    tell: (error) => JSON.stringify(OPENAI_ERRORS.body(toldError(error))),
+    tell: (error) => JSON.stringify(OPENAI_ERRORS.body(errorDetails(error))),
     host: config.host,
     port: config.gatewayPort,
     sharePort: config.sharePort,

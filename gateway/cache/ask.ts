@@ -1,9 +1,9 @@
-import type { CacheAsk } from './bucket.ts';
-import { answerKey, type KeyParts } from './key.ts';
-import type { CacheWish } from './options.ts';
+import type { CacheQuery } from './bucket.ts';
+import { type KeyParts, responseKey } from './key.ts';
+import type { CacheOptions } from './options.ts';
 
 /** What a call asks of the cache: the key is of the same organization as the ask, whoever wires it. */
-export function cacheAsk(wish: CacheWish, call: Omit<KeyParts, 'seed'>): CacheAsk {
+export function cacheQuery(wish: CacheOptions, call: Omit<KeyParts, 'seed'>): CacheQuery {
   const { maxAgeMs, buckets, seed } = wish;
-  return { organizationId: call.organizationId, key: answerKey({ ...call, seed }), buckets, maxAgeMs };
+  return { organizationId: call.organizationId, key: responseKey({ ...call, seed }), buckets, maxAgeMs };
 }

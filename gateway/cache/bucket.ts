@@ -1,7 +1,7 @@
 /** The answers of one key, newest first: which of them a caller may get, and which stay when another comes. Pure. */
 
 /** A provider's complete answer. */
-export type StoredAnswer = {
+export type StoredResponse = {
   /** The request whose answer it was. */
   requestId: string;
   /** Milliseconds since the epoch. */
@@ -14,9 +14,9 @@ export type StoredAnswer = {
 };
 
 /** What a caller asks of the cache. */
-export type CacheAsk = {
+export type CacheQuery = {
   organizationId: string;
-  /** See `answerKey`. */
+  /** See `responseKey`. */
   key: string;
   /** 1 to 20. */
   buckets: number;
@@ -30,7 +30,7 @@ export type KnownAnswer = {
   /** It counts for nobody from then on: the max-age of the call that stored it. */
   expiresAtMs: number;
   /** null: not in memory. */
-  answer: StoredAnswer | null;
+  answer: StoredResponse | null;
 };
 
 export type Bucket = readonly KnownAnswer[];
@@ -44,7 +44,7 @@ function byAge(a: KnownAnswer, b: KnownAnswer): number {
  * The place, from the newest, of the answer that a draw chooses among as many as the caller keeps.
  * @param draw in [0, 1)
  */
-export function drawPlace(ask: CacheAsk, draw: number): number {
+export function drawPlace(ask: CacheQuery, draw: number): number {
   return Math.floor(draw * ask.buckets);
 }
 
@@ -54,7 +54,7 @@ export function drawPlace(ask: CacheAsk, draw: number): number {
  */
 export function chooseAnswer(
   bucket: Bucket,
-  ask: CacheAsk,
+  ask: CacheQuery,
   place: number,
   nowMs: number,
 ): KnownAnswer | null {
@@ -74,7 +74,7 @@ export function withAnswer(bucket: Bucket, added: KnownAnswer, buckets: number):
 export function withUnwritten(
   bucket: Bucket,
   known: Bucket,
-  unwritten: ReadonlySet<StoredAnswer>,
+  unwritten: ReadonlySet<StoredResponse>,
   buckets: number,
 ): Bucket {
   const missing = known.filter(({ answer }) => answer !== null && unwritten.has(answer));

@@ -9,17 +9,17 @@ import type { Clock } from '#platform/process/clock.ts';
 import { createBreaker } from './availability.ts';
 import {
   type Bucket,
-  type CacheAsk,
+  type CacheQuery,
   chooseAnswer,
   drawPlace,
-  type StoredAnswer,
+  type StoredResponse,
   withAnswer,
   withBodiesOf,
   withUnwritten,
 } from './bucket.ts';
 import { createCoalescer } from './coalesce.ts';
 import { createClaims } from './cross-process-lock.ts';
-import type { Lead } from './leaders.ts';
+import type { Turn } from './leaders.ts';
 import { createMemory } from './memory.ts';
 import { keepAnswer, readAnswers } from './rows.ts';
 import { startSweeping } from './sweep.ts';
@@ -53,17 +53,17 @@ export type CacheCounts = {
   dropped: number;
 };
 
-export type AnswerCache = {
+export type ResponseCache = {
   /** An answer that the caller may get, at once when memory has it; null: the provider is to be called. Never rejects. */
-  find(ask: CacheAsk): StoredAnswer | null | Promise<StoredAnswer | null>;
+  find(ask: CacheQuery): StoredResponse | null | Promise<StoredResponse | null>;
   /**
    * After a miss, of a call that would rather wait than be made twice: the answer of an identical call, of any gateway,
    * or the lead, and with it the duty to call the provider and then `done`, which stores the answer. Resolves within twice
    * `waitMs`; rejects with the signal's reason alone, when that says that the call is not to be made any more.
    */
-  lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead>;
+  lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn>;
   /** Keeps a complete 2xx answer: at once in memory, soon in Postgres. One of more than 8 MiB is not kept. */
-  store(ask: CacheAsk, answer: StoredAnswer): void;
+  store(ask: CacheQuery, answer: StoredResponse): void;
   readonly counts: Readonly<CacheCounts>;
   /** Writes what waits to be written, for `withinMs` at most. */
   stop(withinMs: number): Promise<void>;
@@ -82,10 +82,10 @@ const BELIEVED_MS = 60_000;
 /** What a queued answer takes beside its body. */
 const QUEUED_BYTES = 1_000;
 
-type Kept = { ask: CacheAsk; answer: StoredAnswer };
+type Kept = { ask: CacheQuery; answer: StoredResponse };
 
 /** Makes the cache of this process; it begins to remove what has expired. */
-export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
+export function createResponseCache(options: AnswerCacheOptions): ResponseCache {
   const { sql, clock, log, random, maxMemoryBytes } = options;
   const { maxOrganizationBytes = DEFAULT_ORGANIZATION_BYTES, waitMs = DEFAULT_WAIT_MS } = options;
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0 };
@@ -100,10 +100,13 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
     log,
   });
   /** In memory, and not in Postgres yet. */
-  const unwritten = new Set<StoredAnswer>();
-  const lookUps = new Map<string, Promise<StoredAnswer | null | undefined>>();
+  const unwritten = new Set<StoredResponse>();
+  const lookUps = new Map<string, Promise<StoredResponse | null | undefined>>();
 
-  function remembered(ask: CacheAsk, place: number): { answer: StoredAnswer | null; isBelieved: boolean } {
+  function remembered(
+    ask: CacheQuery,
+    place: number,
+  ): { answer: StoredResponse | null; isBelieved: boolean } {
     const known = memory.get(ask.key);
     if (known === undefined) return { answer: null, isBelieved: false };
     const answer = chooseAnswer(known.bucket, ask, place, clock.now())?.answer ?? null;
@@ -111,7 +114,7 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
   }
 
   /** What Postgres has; undefined when it does not say. */
-  async function read(ask: CacheAsk, place: number): Promise<StoredAnswer | null | undefined> {
+  async function read(ask: CacheQuery, place: number): Promise<StoredResponse | null | undefined> {
     const before = memory.get(ask.key);
     const nowMs = clock.now();
     const knownAt = clock.monotonic();
@@ -130,7 +133,7 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
   }
 
   /** One look-up for all who ask the same at the same time. They get the same answer, also of several. */
-  function lookUp(ask: CacheAsk, place: number): Promise<StoredAnswer | null | undefined> {
+  function lookUp(ask: CacheQuery, place: number): Promise<StoredResponse | null | undefined> {
     const id = `${ask.key} ${ask.buckets} ${ask.maxAgeMs}`;
     const running = lookUps.get(id);
     if (running !== undefined) return running;
@@ -139,7 +142,7 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
     return started;
   }
 
-  function find(ask: CacheAsk): StoredAnswer | null | Promise<StoredAnswer | null> {
+  function find(ask: CacheQuery): StoredResponse | null | Promise<StoredResponse | null> {
     const place = drawPlace(ask, random());
     const { answer: known, isBelieved } = remembered(ask, place);
     if (known === null || !isBelieved) return findStored(ask, place, known);
@@ -148,10 +151,10 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
   }
 
   async function findStored(
-    ask: CacheAsk,
+    ask: CacheQuery,
     place: number,
-    known: StoredAnswer | null,
-  ): Promise<StoredAnswer | null> {
+    known: StoredResponse | null,
+  ): Promise<StoredResponse | null> {
     const found = await lookUp(ask, place);
     const answer = found === undefined ? known : found;
     if (answer === null) counts.misses += 1;
@@ -160,7 +163,7 @@ export function createAnswerCache(options: AnswerCacheOptions): AnswerCache {
   }
 
   /** Resolves when Postgres has the answer, or will not get it. */
-  async function keep(ask: CacheAsk, given: StoredAnswer): Promise<void> {
+  async function keep(ask: CacheQuery, given: StoredResponse): Promise<void> {
     const isSuccess = given.status >= 200 && given.status < 300;
     if (!isSuccess || given.body.length > LARGEST_ANSWER_BYTES || ask.maxAgeMs <= 0) return;
     // Of its own: a body may be a slice of a buffer many times its size.

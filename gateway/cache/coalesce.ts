@@ -3,9 +3,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#platform/process/clock.ts';
-import type { CacheAsk, StoredAnswer } from './bucket.ts';
+import type { CacheQuery, StoredResponse } from './bucket.ts';
 import type { Claim, Claims } from './cross-process-lock.ts';
-import { createFlights, type Lead } from './leaders.ts';
+import { createFlights, type Turn } from './leaders.ts';
 
 export type CoalescerOptions = {
   clock: Clock;
@@ -13,16 +13,16 @@ export type CoalescerOptions = {
   waitMs: number;
   claims: Claims;
   /** The answer in memory. */
-  remembered(ask: CacheAsk): StoredAnswer | null;
+  remembered(ask: CacheQuery): StoredResponse | null;
   /** The answer in Postgres, asked for now. */
-  read(ask: CacheAsk): Promise<StoredAnswer | null>;
+  read(ask: CacheQuery): Promise<StoredResponse | null>;
   /** Stores an answer; resolves when other processes can find it. */
-  keep(ask: CacheAsk, answer: StoredAnswer): Promise<void>;
+  keep(ask: CacheQuery, answer: StoredResponse): Promise<void>;
   /** A call got another's answer. */
   onCoalesced(): void;
 };
 
-type Leader = Lead & { isLeader: true };
+type Leader = Turn & { isLeader: true };
 
 /** How often a leader looks whether another process has the answer: soon at first, then less and less often. */
 const FIRST_POLL_MS = 20;
@@ -31,16 +31,16 @@ const POLL_GROWTH = 1.5;
 
 /** Makes the part of the cache that `lead` is. */
 export function createCoalescer(options: CoalescerOptions): {
-  lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead>;
+  lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn>;
 } {
   const { clock, waitMs, claims, remembered, read, keep, onCoalesced } = options;
   const flights = createFlights({ waitMs });
 
   /** The answer that another process got; null: the call is this process's to make, with a claim or past all patience. */
   async function askOthers(
-    ask: CacheAsk,
+    ask: CacheQuery,
     left?: AbortSignal,
-  ): Promise<{ answer: StoredAnswer | null; claim: Claim | null }> {
+  ): Promise<{ answer: StoredResponse | null; claim: Claim | null }> {
     const waitUntil = clock.monotonic() + waitMs;
     for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, LAST_POLL_MS)) {
       const claim = await claims.take(ask);
@@ -53,9 +53,9 @@ export function createCoalescer(options: CoalescerOptions): {
   }
 
   /** The lead of a call that tells both, its flight and the other processes, how it ended. */
-  function leading(ask: CacheAsk, turn: Leader, claim: Claim | null): Leader {
+  function leading(ask: CacheQuery, turn: Leader, claim: Claim | null): Leader {
     let isDone = false;
-    const done = async (answer: StoredAnswer | null): Promise<void> => {
+    const done = async (answer: StoredResponse | null): Promise<void> => {
       if (isDone) return;
       isDone = true;
       turn.done(answer);
@@ -67,17 +67,17 @@ export function createCoalescer(options: CoalescerOptions): {
   }
 
   /** Who has left while others were asked makes no call. */
-  function begin(lead: Leader, left?: AbortSignal): Lead {
+  function begin(lead: Leader, left?: AbortSignal): Turn {
     if (left?.aborted === true) lead.done(null);
     left?.throwIfAborted();
     return lead;
   }
 
-  async function lead(ask: CacheAsk, left?: AbortSignal): Promise<Lead> {
+  async function lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn> {
     left?.throwIfAborted();
     // It may have come since the caller's own look-up.
     const known = remembered(ask);
-    const turn: Lead =
+    const turn: Turn =
       known === null ? await flights.join(ask.key, left) : { isLeader: false, answer: known };
     if (!turn.isLeader) {
       onCoalesced();

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { Breaker } from './availability.ts';
-import type { CacheAsk } from './bucket.ts';
+import type { CacheQuery } from './bucket.ts';
 
 /** The right to call the provider on behalf of all processes. */
 export type Claim = {
@@ -16,7 +16,7 @@ export type Claim = {
 
 export type Claims = {
   /** Null: another process has it. One that Postgres cannot say anything of is taken for ours. Never rejects. */
-  take(ask: CacheAsk): Promise<Claim | null>;
+  take(ask: CacheQuery): Promise<Claim | null>;
   /** Gives all back. */
   stop(): Promise<void>;
 };
@@ -44,7 +44,7 @@ type Held = {
   inserted: Promise<unknown> | null;
 };
 
-const claimKey = (ask: CacheAsk) => Buffer.from(ask.key, 'hex');
+const claimKey = (ask: CacheQuery) => Buffer.from(ask.key, 'hex');
 
 /** Makes the claims of this process. */
 export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions): Claims {
@@ -68,7 +68,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
     );
   }
 
-  const insertClaim = (ask: CacheAsk) => sql`
+  const insertClaim = (ask: CacheQuery) => sql`
     insert into assay.answer_claims as claim (organization_id, answer_key, holder, expires_at)
     values (${ask.organizationId}, ${claimKey(ask)}, ${holder}, now() + make_interval(secs => ${LEASE_SECONDS}))
     on conflict (organization_id, answer_key) do update
@@ -76,7 +76,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
       where claim.expires_at < now() or claim.holder = excluded.holder
     returning 1`;
 
-  function claim(ask: CacheAsk): Held {
+  function claim(ask: CacheQuery): Held {
     let inserted: Promise<unknown> | null = null;
     const answer = breaker(() => {
       const statement = insertClaim(ask);
@@ -87,7 +87,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
     return { takenAt: clock.monotonic(), calls: 0, isOurs, inserted };
   }
 
-  async function giveBack(ask: CacheAsk, given: Held): Promise<void> {
+  async function giveBack(ask: CacheQuery, given: Held): Promise<void> {
     given.calls -= 1;
     if (given.calls > 0) return;
     forget(ask.key, given);

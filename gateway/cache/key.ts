@@ -29,7 +29,7 @@ const LARGEST_CANONICAL_BYTES = 256 * 1024;
  * does how a string or number is written; every difference of value does. A body that is not UTF-8, longer than 256 KiB, or
  * nested deeper than anything real, counts byte by byte.
  */
-export function answerKey(parts: KeyParts): string {
+export function responseKey(parts: KeyParts): string {
   const { organizationId, path, provider, model, body, seed } = parts;
   const isCanonical = body.length <= LARGEST_CANONICAL_BYTES && isUtf8(body);
   const canonical = isCanonical ? canonicalJson(body.toString('utf8')) : null;

@@ -3,15 +3,15 @@
  * one, a follower leads in its place. When that fails too, two do, then four: a provider that is down, or refuses this
  * very body, makes nobody queue for its refusal.
  */
-import type { StoredAnswer } from './bucket.ts';
+import type { StoredResponse } from './bucket.ts';
 
 /** Either an answer, or the duty to get one. */
-export type Lead =
-  | { isLeader: false; answer: StoredAnswer }
+export type Turn =
+  | { isLeader: false; answer: StoredResponse }
   | {
       isLeader: true;
       /** To be called at the end of the call, whatever became of it; null: no complete 2xx answer. */
-      done(answer: StoredAnswer | null): void;
+      done(answer: StoredResponse | null): void;
     };
 
 export type Flights = {
@@ -19,10 +19,10 @@ export type Flights = {
    * Resolves at once with the lead when nobody else has it; else when there is an answer, or the lead is handed on.
    * Rejects with the signal's reason when that says so first: who has left is handed nothing.
    */
-  join(key: string, left?: AbortSignal): Promise<Lead>;
+  join(key: string, left?: AbortSignal): Promise<Turn>;
 };
 
-type Follower = { resolve(lead: Lead): void; timer: NodeJS.Timeout };
+type Follower = { resolve(lead: Turn): void; timer: NodeJS.Timeout };
 type Flight = {
   waiting: Set<Follower>;
   /** Under way. */
@@ -44,7 +44,7 @@ export function createFlights({ waitMs }: { waitMs: number }): Flights {
     flight.waiting.delete(follower);
   }
 
-  function give(key: string, flight: Flight, answer: StoredAnswer): void {
+  function give(key: string, flight: Flight, answer: StoredResponse): void {
     land(key, flight);
     for (const follower of flight.waiting) {
       takeOut(flight, follower);
@@ -63,7 +63,7 @@ export function createFlights({ waitMs }: { waitMs: number }): Flights {
     }
   }
 
-  function leadOf(key: string, flight: Flight): Lead {
+  function leadOf(key: string, flight: Flight): Turn {
     let isDone = false;
     return {
       isLeader: true,

@@ -1,12 +1,12 @@
 /** The response cache: what was answered once is given again, to the same organization, when it is asked to. */
-export { cacheAsk } from './ask.ts';
-export type { CacheAsk, StoredAnswer } from './bucket.ts';
+export { cacheQuery } from './ask.ts';
+export type { CacheQuery, StoredResponse } from './bucket.ts';
 export {
-  type AnswerCache,
   type AnswerCacheOptions,
   type CacheCounts,
-  createAnswerCache,
+  createResponseCache,
+  type ResponseCache,
 } from './cache.ts';
-export { answerKey, type KeyParts } from './key.ts';
-export type { Lead } from './leaders.ts';
-export { type CacheHeaders, type CacheWish, readCacheWish } from './options.ts';
+export { type KeyParts, responseKey } from './key.ts';
+export type { Turn } from './leaders.ts';
+export { type CacheHeaders, type CacheOptions, parseCacheOptions } from './options.ts';

@@ -13,7 +13,7 @@ export type CacheHeaders = {
   isCoalescing: boolean;
 };
 
-export type CacheWish = {
+export type CacheOptions = {
   maxAgeMs: number;
   /** How many answers of one key are kept, 1 to 20. */
   buckets: number;
@@ -36,7 +36,7 @@ const QUOTED_CHARACTERS = 80;
  * that are no concern of a request here are ignored.
  * @throws AssayError invalid_header, naming it
  */
-export function readCacheWish(headers: CacheHeaders): CacheWish | null {
+export function parseCacheOptions(headers: CacheHeaders): CacheOptions | null {
   if (!headers.isEnabled) return null;
   const directives = readDirectives(headers.cacheControl ?? '');
   const maxAgeMs = readMaxAgeSeconds(directives) * 1_000;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import type { Bucket, CacheAsk, StoredAnswer } from './bucket.ts';
+import type { Bucket, CacheQuery, StoredResponse } from './bucket.ts';
 
 /** How many expired rows one statement removes: a row may be of megabytes. */
 const SWEEP_ROWS = 100;
@@ -18,13 +18,13 @@ type AnswerRow = {
 };
 
 /** SHA-256 of an answer and of where it belongs. */
-function digestOf(ask: CacheAsk, expiresAtMs: number, answer: StoredAnswer): Buffer {
+function digestOf(ask: CacheQuery, expiresAtMs: number, answer: StoredResponse): Buffer {
   const { requestId, storedAtMs, status, contentType, body } = answer;
   const head = [ask.organizationId, ask.key, requestId, storedAtMs, expiresAtMs, status, contentType];
   return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body).digest();
 }
 
-function answerOf(ask: CacheAsk, row: AnswerRow): StoredAnswer | 'damaged' | null {
+function answerOf(ask: CacheQuery, row: AnswerRow): StoredResponse | 'damaged' | null {
   if (row.body === null) return null;
   const answer = {
     requestId: row.requestId,
@@ -42,7 +42,7 @@ function answerOf(ask: CacheAsk, row: AnswerRow): StoredAnswer | 'damaged' | nul
  */
 export async function readAnswers(
   sql: Sql,
-  ask: CacheAsk,
+  ask: CacheQuery,
   { place, nowMs }: { place: number; nowMs: number },
 ): Promise<Bucket | 'damaged'> {
   const rows = await sql<AnswerRow[]>`
@@ -70,8 +70,8 @@ export async function readAnswers(
 /** Adds an answer to those of its key; the oldest go, of the key and, beyond its bound, of the organization. */
 export async function keepAnswer(
   sql: Sql,
-  ask: CacheAsk,
-  answer: StoredAnswer,
+  ask: CacheQuery,
+  answer: StoredResponse,
   maxOrganizationBytes: number,
 ): Promise<void> {
   const { requestId, storedAtMs, status, body } = answer;

@@ -2,11 +2,11 @@
 
 import { isObject } from '#core/json/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { Proposal } from '../providers/prepare-request.ts';
+import type { PreparedBody } from '../providers/prepare-request.ts';
 import type { Call, Outcome } from '../request/call.ts';
-import { completionOf } from '../response/read-completion.ts';
+import { readCompletion } from '../response/read-completion.ts';
 import type { Answering } from '../response/relay.ts';
-import { type AnswerCache, type CacheWish, cacheAsk, type StoredAnswer } from './mod.ts';
+import { type CacheOptions, cacheQuery, type ResponseCache, type StoredResponse } from './mod.ts';
 
 /**
  * The answer that is stored for a call, or that an identical call under way gets for it. Null: its provider is to be
@@ -15,13 +15,13 @@ import { type AnswerCache, type CacheWish, cacheAsk, type StoredAnswer } from '.
  */
 export async function findStored(
   call: Call,
-  proposal: Proposal,
-  wish: CacheWish,
-  { cache, clock }: { cache: AnswerCache; clock: Clock },
-): Promise<StoredAnswer | null> {
+  proposal: PreparedBody,
+  wish: CacheOptions,
+  { cache, clock }: { cache: ResponseCache; clock: Clock },
+): Promise<StoredResponse | null> {
   const { caller, surface, route } = call;
   // What the provider is sent: calls that differ only in what is hidden from them again share an answer.
-  const ask = cacheAsk(wish, {
+  const ask = cacheQuery(wish, {
     organizationId: caller.organizationId,
     path: surface.path,
     provider: route.provider,
@@ -42,20 +42,20 @@ export async function findStored(
 }
 
 /** Only what is whole, a success, and not to be forgotten. */
-function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredAnswer | null {
+function storable(call: Call, outcome: Outcome | null, nowMs: number): StoredResponse | null {
   if (outcome === null || outcome.truncated || outcome.errorCode !== null || call.headers.omitResponse)
     return null;
   const { status, contentEncoding, contentType, responseBody } = outcome;
   if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
   // What cannot be read broke off, and some providers tell of a failure under the status 200. Responses say that there was
   // none.
-  const said = completionOf(outcome);
+  const said = readCompletion(outcome);
   if (!isObject(said) || (said.error ?? null) !== null) return null;
   return { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
 }
 
 /** Sends nothing, and answers with what is stored, as its provider did. */
-export function replay({ status, contentType, body }: StoredAnswer): Answering {
+export function replay({ status, contentType, body }: StoredResponse): Answering {
   return ({ onStart }) => {
     const sink = onStart({
       status,

@@ -4,17 +4,17 @@
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import { isMessageStopFrame } from '../providers/anthropic/mod.ts';
-import type { Endpoint } from '../providers/registry.ts';
+import type { ProviderEndpoint } from '../providers/registry.ts';
 import { isDoneFrame, isResponseEndFrame } from './end-of-stream.ts';
-import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';
+import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';
 
-export type Surface = {
-  endpoint: Endpoint;
+export type ApiEndpoint = {
+  endpoint: ProviderEndpoint;
   /** As records and cache keys have it, whichever of its addresses was called. */
   path: string;
   /** Where it is served. */
   addresses: readonly string[];
-  errors: ErrorForm;
+  errors: ErrorFormat;
   /** What is called when the body names no model; null: it must name one. */
   defaultModel: string | null;
   /** The field of the body that asks for a stream is read. */
@@ -53,7 +53,7 @@ const ANTHROPIC = {
   isLastFrame: isMessageStopFrame,
 } as const;
 
-export const CHAT: Surface = {
+export const CHAT: ApiEndpoint = {
   ...OPENAI,
   ...openAiAddresses('chat/completions'),
   endpoint: 'chat',
@@ -61,7 +61,7 @@ export const CHAT: Surface = {
   hasUsageOption: true,
 };
 
-export const SURFACES: readonly Surface[] = [
+export const API_ENDPOINTS: readonly ApiEndpoint[] = [
   CHAT,
   {
     ...OPENAI,

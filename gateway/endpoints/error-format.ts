@@ -3,7 +3,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { anthropicErrorType } from '../providers/anthropic/mod.ts';
 
 /** What an error of the gateway's own says. */
-export type ToldError = {
+export type ErrorDetails = {
   status: number;
   message: string;
   /** OpenAI's name for errors of this kind. */
@@ -12,28 +12,28 @@ export type ToldError = {
   code: string | null;
 };
 
-export type ErrorForm = {
+export type ErrorFormat = {
   /** Where the surface's clients look for the id of a call, beside Service-Request-Id; null: nowhere else. */
   idHeader: string | null;
   /** The body of an answer. */
-  body(error: ToldError): JsonObject;
+  body(error: ErrorDetails): JsonObject;
   /** The last event of a stream that breaks off after `framesBefore` events. */
-  frame(error: ToldError, framesBefore: number): string;
+  frame(error: ErrorDetails, framesBefore: number): string;
 };
 
-function openAiBody({ message, type, code }: ToldError) {
+function openAiBody({ message, type, code }: ErrorDetails) {
   return { error: { message, type, param: null, code } };
 }
 
 /** `{"error": {message, type, param, code}}`; in a stream, an event of the same. */
-export const OPENAI_ERRORS: ErrorForm = {
+export const OPENAI_ERRORS: ErrorFormat = {
   idHeader: null,
   body: openAiBody,
   frame: (error) => `data: ${JSON.stringify(openAiBody(error))}\n\n`,
 };
 
 /** As OpenAI's; in a stream, the event `error` with its number, as every event of a response has one. */
-export const RESPONSES_ERRORS: ErrorForm = {
+export const RESPONSES_ERRORS: ErrorFormat = {
   idHeader: null,
   body: openAiBody,
   frame: (error, framesBefore) => {
@@ -48,14 +48,14 @@ const DETAILS: Readonly<Record<string, JsonObject>> = {
   threads_not_supported: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
 };
 
-function anthropicBody({ status, message, code }: ToldError) {
+function anthropicBody({ status, message, code }: ErrorDetails) {
   const details = code === null ? undefined : DETAILS[code];
   const error = { type: anthropicErrorType(status), message, ...(details === undefined ? {} : { details }) };
   return { type: 'error', error };
 }
 
 /** `{"type": "error", "error": {type, message}}`; in a stream, the event `error`. */
-export const ANTHROPIC_ERRORS: ErrorForm = {
+export const ANTHROPIC_ERRORS: ErrorFormat = {
   idHeader: 'request-id',
   body: anthropicBody,
   frame: (error) => `event: error\ndata: ${JSON.stringify(anthropicBody(error))}\n\n`,

@@ -3,7 +3,7 @@
 import type { Catalog } from '#core/models/mod.ts';
 import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { Counter, Decision, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import type { Call } from '../request/call.ts';
 import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
@@ -15,7 +15,7 @@ export type CallLimit = { policy: Policy; counter: Counter };
 export type Applicant = {
   call: Call;
   /** Where it may be answered. */
-  routes: readonly Route[];
+  routes: readonly Candidate[];
   limit: CallLimit;
   /** Its answer is stored. */
   isStored: boolean;

@@ -4,9 +4,9 @@ import { readUsage, textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { textOrNull } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import type { Call, Outcome } from '../request/call.ts';
-import { billOf } from './scan-usage.ts';
+import { scanUsage } from './scan-usage.ts';
 
 /**
  * Bytes of a request body per input token, of English text and JSON; what it is off by is corrected when the call is
@@ -26,7 +26,7 @@ export type Costs = {
    * @throws AssayError invalid_rate_limit_policy when one of their models has no known price: such a call cannot be held
    *   to a limit in money
    */
-  estimate(call: Call, routes: readonly Route[]): number;
+  estimate(call: Call, routes: readonly Candidate[]): number;
   /** Nano-dollars; null when the answer does not tell: it broke off, or has no usage. */
   actual(call: Call, outcome: Outcome): number | null;
 };
@@ -55,7 +55,7 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
       // Refused by the provider, or never reached: nothing was bought. Who left has bought what had come, and so has a
       // stream that told of an error in its middle, whose status that is.
       if (outcome.status >= 400 && outcome.status !== 499 && !outcome.stream) return 0;
-      const bill = billOf(outcome);
+      const bill = scanUsage(outcome);
       const usage = bill === null ? null : readUsage(bill);
       if (bill === null || usage === null) return null;
       const before = usual.get(route.model) ?? usage.completionTokens;

@@ -8,7 +8,7 @@
 import { assembleStream } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { Outcome } from '../request/call.ts';
-import { completionOf } from '../response/read-completion.ts';
+import { readCompletion } from '../response/read-completion.ts';
 
 const USAGE = '"usage"';
 const MODEL = '"model"';
@@ -21,11 +21,11 @@ const NEAR_CHARACTERS = 512;
  * The answer's `usage` and `model`, of which `readUsage` makes what it makes of the whole answer; or that. Null: the answer
  * is no object.
  */
-export function billOf(outcome: Outcome): JsonObject | null {
+export function scanUsage(outcome: Outcome): JsonObject | null {
   const { responseBody, contentEncoding, stream } = outcome;
   const isClear = contentEncoding === null || contentEncoding === 'identity';
   const read = stream ? readLastChunk : readEnds;
-  const bill = (isClear ? read(responseBody.toString('utf8')) : null) ?? completionOf(outcome);
+  const bill = (isClear ? read(responseBody.toString('utf8')) : null) ?? readCompletion(outcome);
   return isObject(bill) ? bill : null;
 }
 

@@ -4,11 +4,11 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { createModelAnswers, type ModelAnswers } from './model-list.ts';
+import { createModelLists, type ModelLists } from './model-list.ts';
 import { usableModels } from './usable.ts';
 
 export type LiveModels = {
-  answers: ModelAnswers;
+  answers: ModelLists;
   /** Keys were stored or removed: the providers are read again, soon. */
   refresh(): void;
   stop(): void;
@@ -42,8 +42,8 @@ export async function createLiveModels(options: LiveModelsOptions): Promise<Live
   let isStale = false;
   let isStopped = false;
 
-  function answersFor(): ModelAnswers {
-    return createModelAnswers(usableModels(models, new Set([...operators, ...stored])));
+  function answersFor(): ModelLists {
+    return createModelLists(usableModels(models, new Set([...operators, ...stored])));
   }
 
   async function read(): Promise<void> {

@@ -7,19 +7,19 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { type CatalogModel, snapshotOf } from '#core/models/mod.ts';
 
 /** A body and what names it: the same tag is the same bytes. */
-export type ModelAnswer = { body: Buffer; etag: string };
+export type ModelDocument = { body: Buffer; etag: string };
 
 export type Dialect = 'openai' | 'anthropic';
 
-export type ModelAnswers = {
+export type ModelLists = {
   /**
    * All models. OpenAI's list is in the order of ids and has no parameters; Anthropic's has the newest first and takes
    * `limit`, `after_id` and `before_id`: without them it is whole too.
    * @throws AssayError invalid_body when a parameter cannot be understood
    */
-  list(dialect: Dialect, parameters: URLSearchParams): ModelAnswer;
+  list(dialect: Dialect, parameters: URLSearchParams): ModelDocument;
   /** @throws AssayError model_not_found */
-  one(dialect: Dialect, id: string): ModelAnswer;
+  one(dialect: Dialect, id: string): ModelDocument;
 };
 
 const MS_PER_SECOND = 1_000;
@@ -29,15 +29,15 @@ const LARGEST_PAGE = 1_000;
 const SHOWN_CHARACTERS = 80;
 
 /** Makes the answers; ids must differ. */
-export function createModelAnswers(models: readonly CatalogModel[]): ModelAnswers {
+export function createModelLists(models: readonly CatalogModel[]): ModelLists {
   const byId = [...models].sort((a, b) => compare(a.id, b.id));
   const newestFirst = [...byId].sort((a, b) => b.created - a.created).map(anthropicEntry);
-  const lists: Record<Dialect, ModelAnswer> = {
+  const lists: Record<Dialect, ModelDocument> = {
     openai: answer({ object: 'list', data: byId.map(openAiEntry) }),
     anthropic: answer(page(newestFirst, 0, newestFirst.length)),
   };
   const entryOf = { openai: openAiEntry, anthropic: anthropicEntry };
-  const single: Record<Dialect, Map<string, ModelAnswer>> = {
+  const single: Record<Dialect, Map<string, ModelDocument>> = {
     openai: new Map(byId.map((model) => [model.id, answer(openAiEntry(model))])),
     anthropic: new Map(byId.map((model) => [model.id, answer(anthropicEntry(model))])),
   };
@@ -67,7 +67,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function answer(value: unknown): ModelAnswer {
+function answer(value: unknown): ModelDocument {
   const body = Buffer.from(JSON.stringify(value));
   const hash = createHash('sha256').update(body).digest('base64url');
   return { body, etag: `"${hash.slice(0, ETAG_CHARACTERS)}"` };

@@ -2,15 +2,15 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
-import type { Surface } from '../endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { membersOf, type RequestBody } from '../request/body.ts';
-import type { Endpoint } from './registry.ts';
-import type { Route } from './resolve.ts';
+import type { ProviderEndpoint } from './registry.ts';
+import type { Candidate } from './resolve.ts';
 import { TRANSLATIONS, type Translation } from './translation.ts';
 import { translated } from './translation-thread.ts';
 
-export type Proposal = {
-  route: Route;
+export type PreparedBody = {
+  route: Candidate;
   path: string;
   /** null: the provider speaks the surface's dialect, and bytes pass through. */
   translation: Translation | null;
@@ -25,7 +25,11 @@ export type Proposal = {
  * usage, which is added or left out where needed.
  * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
  */
-export async function proposalTo(route: Route, body: RequestBody, surface: Surface): Promise<Proposal> {
+export async function prepareBody(
+  route: Candidate,
+  body: RequestBody,
+  surface: ApiEndpoint,
+): Promise<PreparedBody> {
   const { row, model, paths } = route;
   const path = paths[surface.endpoint];
   if (path === undefined) return translatedProposal(route, body, surface);
@@ -55,7 +59,11 @@ const MAX_TRANSLATED_DEPTH = 512;
 /** Ten thousand messages have a tenth of that. Reading more takes seconds, and hundreds of megabytes. */
 const MAX_TRANSLATED_VALUES = 250_000;
 
-async function translatedProposal(route: Route, body: RequestBody, surface: Surface): Promise<Proposal> {
+async function translatedProposal(
+  route: Candidate,
+  body: RequestBody,
+  surface: ApiEndpoint,
+): Promise<PreparedBody> {
   const translation = TRANSLATIONS[surface.endpoint];
   const path = translation === undefined ? undefined : route.paths[translation.endpoint];
   if (translation === undefined || path === undefined) throw notSupported(route, surface);
@@ -70,15 +78,15 @@ async function translatedProposal(route: Route, body: RequestBody, surface: Surf
   return { route, path, translation, body: bytes, hidesUsage };
 }
 
-function tooMuch({ row }: Route, what: string): AssayError {
+function tooMuch({ row }: Candidate, what: string): AssayError {
   return new AssayError(
     'invalid_body',
     `The request body ${what}, and ${row.label} is called in another dialect`,
   );
 }
 
-function notSupported({ row, model, paths }: Route, { path }: Surface): AssayError {
-  const names = (Object.keys(paths) as Endpoint[]).join(', ');
+function notSupported({ row, model, paths }: Candidate, { path }: ApiEndpoint): AssayError {
+  const names = (Object.keys(paths) as ProviderEndpoint[]).join(', ');
   return new AssayError(
     'endpoint_not_supported',
     `The provider ${row.label} of the model '${model}' has no ${path} here; it can be called for: ${names}`,

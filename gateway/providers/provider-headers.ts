@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { Call } from '../request/call.ts';
 import type { CallHeaders } from '../request/headers.ts';
-import type { Proposal } from './prepare-request.ts';
+import type { PreparedBody } from './prepare-request.ts';
 import type { ProviderRow } from './registry.ts';
 
 type OwnKey = { key: string; isBearer: boolean };
@@ -13,7 +13,7 @@ type OwnKey = { key: string; isBearer: boolean };
  * @param isStored the answer will be
  * @throws AssayError provider_not_configured when there is no key for the provider
  */
-export function providerHeaders(call: Call, proposal: Proposal, isStored: boolean): string[] {
+export function providerHeaders(call: Call, proposal: PreparedBody, isStored: boolean): string[] {
   const { headers, body } = call;
   const { row } = proposal.route;
   // A stream is read event by event, what is stored is for clients of any kind, and what is translated is read: these
@@ -46,7 +46,7 @@ export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): Ow
 }
 
 /** The caller's own provider key; else its organization's; else the operator's. */
-function credential({ headers, caller }: Call, { route, translation }: Proposal): string[] {
+function credential({ headers, caller }: Call, { route, translation }: PreparedBody): string[] {
   const { row } = route;
   const own = ownKey(headers);
   if (own !== null) {

@@ -5,7 +5,7 @@
 import type { ProviderName } from '#platform/config/mod.ts';
 
 /** What a provider may be called for: OpenAI's chat completions and their kin, Anthropic's Messages. */
-export type Endpoint =
+export type ProviderEndpoint =
   | 'chat'
   | 'completions'
   | 'responses'
@@ -22,7 +22,7 @@ export type ProviderRow = {
   /** Where `paths` lie below, as the maker's own clients have it; null when there is no public address. */
   baseUrl: string | null;
   /** Its endpoints. Where it has one of chat completions and Messages alone, the other is translated. */
-  paths: Readonly<Partial<Record<Endpoint, string>>>;
+  paths: Readonly<Partial<Record<ProviderEndpoint, string>>>;
   /** The header that carries the provider key. */
   keyHeader: 'authorization' | 'api-key' | 'x-api-key';
   /** Sent with every call: flat list of names and values. */

@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { ProviderConfig, ProviderName } from '#platform/config/mod.ts';
-import { type Endpoint, PROVIDERS, type ProviderRow } from './registry.ts';
+import { PROVIDERS, type ProviderEndpoint, type ProviderRow } from './registry.ts';
 
-export type Route = {
+export type Candidate = {
   provider: ProviderName;
   row: ProviderRow;
   /** The model name as the provider knows it. */
@@ -13,7 +13,7 @@ export type Route = {
   /** Scheme, host and port. */
   origin: string;
   /** Paths of the provider's endpoints. */
-  paths: Readonly<Partial<Record<Endpoint, string>>>;
+  paths: Readonly<Partial<Record<ProviderEndpoint, string>>>;
   /** The operator's key; null when only the caller's own can be used. */
   apiKey: string | null;
 };
@@ -33,11 +33,11 @@ function baseUrlOf(provider: ProviderName, configured: string): string {
  *
  * The returned function throws AssayError model_not_found or provider_not_configured.
  */
-export function createRouter(
+export function createResolver(
   providers: Record<ProviderName, ProviderConfig>,
   catalog: Pick<Catalog, 'providerOf'> = BUILT_IN_CATALOG,
-): (model: string) => Route {
-  const known = new LRUCache<string, Route>({ max: ROUTES_KEPT });
+): (model: string) => Candidate {
+  const known = new LRUCache<string, Candidate>({ max: ROUTES_KEPT });
   return (model) => {
     const kept = known.get(model);
     if (kept !== undefined) return kept;
@@ -51,7 +51,7 @@ function findRoute(
   asked: string,
   providers: Record<ProviderName, ProviderConfig>,
   catalog: Pick<Catalog, 'providerOf'>,
-): Route {
+): Candidate {
   if (asked.length > LONGEST_MODEL_NAME) throw unknownModel(`${asked.slice(0, 40)}…`);
   const found = catalog.providerOf(asked);
   if (found === null) throw unknownModel(asked);
@@ -78,26 +78,26 @@ function pathsOf(
   row: ProviderRow,
   endpoints: readonly string[],
   place: (path: string) => string,
-): Route['paths'] {
+): Candidate['paths'] {
   const known = endpoints.flatMap((endpoint) => {
-    const path = row.paths[endpoint as Endpoint];
+    const path = row.paths[endpoint as ProviderEndpoint];
     return path === undefined ? [] : [[endpoint, place(path)]];
   });
   return Object.fromEntries(known);
 }
 
 /** What Azure has below a deployment's address. */
-const DEPLOYMENT_ENDPOINTS: readonly Endpoint[] = ['chat', 'completions', 'embeddings'];
+const DEPLOYMENT_ENDPOINTS: readonly ProviderEndpoint[] = ['chat', 'completions', 'embeddings'];
 /** Before it, Azure refused `stream_options`. */
 const FIRST_VERSION_WITH_USAGE = '2024-09-01';
 
-type DeploymentOptions = Pick<Route, 'provider' | 'row' | 'model' | 'apiKey'> & {
+type DeploymentOptions = Pick<Candidate, 'provider' | 'row' | 'model' | 'apiKey'> & {
   address: string;
   apiVersion: string;
 };
 
 /** Azure's older way: the deployment is in the address, and so is the version. */
-function deploymentRoute({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Route {
+function deploymentRoute({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Candidate {
   const { origin, pathname } = new URL(address);
   const base = pathname.replace(/\/(?:openai(?:\/v1)?\/?)?$/, '');
   const deployment = `${base}/openai/deployments/${encodeURIComponent(model)}`;

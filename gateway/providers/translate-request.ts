@@ -2,14 +2,14 @@
 import { move } from 'piscina';
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
-import type { Endpoint, ProviderRow } from './registry.ts';
+import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 import { TRANSLATIONS } from './translation.ts';
 
 /** What is translated, as plain data. */
 export type TranslationTask = {
   bytes: Uint8Array;
   /** The one that was called. */
-  endpoint: Endpoint;
+  endpoint: ProviderEndpoint;
   model: string;
   row: ProviderRow;
 };

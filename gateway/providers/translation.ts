@@ -11,11 +11,11 @@ import {
   toMessagesRequest,
   toOpenAiError,
 } from './anthropic/mod.ts';
-import type { Endpoint, ProviderRow } from './registry.ts';
+import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 
 export type Translation = {
   /** The provider's endpoint that answers in place of the one that was called. */
-  endpoint: Endpoint;
+  endpoint: ProviderEndpoint;
   /**
    * @param model as the provider knows it
    * @throws AssayError invalid_body, naming the field that the other dialect cannot express
@@ -58,7 +58,7 @@ const MESSAGES_BY_CHAT: Translation = {
 };
 
 /** For endpoints that a provider may lack, how they are answered by another of its. */
-export const TRANSLATIONS: Partial<Record<Endpoint, Translation>> = {
+export const TRANSLATIONS: Partial<Record<ProviderEndpoint, Translation>> = {
   chat: CHAT_BY_MESSAGES,
   messages: MESSAGES_BY_CHAT,
 };

@@ -2,7 +2,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
-import type { Surface } from '../endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 
 export type RequestBody = {
   /** As the client sent it, after content-encoding and without a byte order mark. */
@@ -49,7 +49,7 @@ const LARGEST_MAX_TOKENS = 1_000_000;
  * Reads a request, without holding up the event loop however large it is.
  * @throws AssayError invalid_json or invalid_body, naming the field
  */
-export async function readRequestBody(received: Buffer, surface: Surface): Promise<RequestBody> {
+export async function readRequestBody(received: Buffer, surface: ApiEndpoint): Promise<RequestBody> {
   const bytes = withoutByteOrderMark(received);
   if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, surface);
   const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
@@ -107,7 +107,7 @@ function requestBody(
   bytes: Buffer,
   body: unknown,
   scanned: ScannedMembers | null,
-  surface: Surface,
+  surface: ApiEndpoint,
 ): RequestBody {
   if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
   const { stream, stream_options: streamOptions } = body;

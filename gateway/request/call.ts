@@ -1,10 +1,10 @@
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
-import type { Surface } from '../endpoints/endpoint.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { ApiEndpoint } from '../endpoints/endpoint.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import type { HeaderPairs } from '../response/reply.ts';
-import type { TriedRoute } from '../routing/mod.ts';
+import type { Attempt } from '../routing/mod.ts';
 import type { RequestBody } from './body.ts';
 import type { CallHeaders } from './headers.ts';
 
@@ -26,15 +26,15 @@ export type Caller = {
 export type Call = {
   id: string;
   caller: Caller;
-  surface: Surface;
+  surface: ApiEndpoint;
   headers: CallHeaders;
   body: RequestBody;
   /** Where it is tried first; once it is answered, where that was. */
-  route: Route;
-  /** Leave the usage chunk out: the gateway asked for it, not the client. Of the route that answers. */
+  route: Candidate;
+  /** Permit the usage chunk out: the gateway asked for it, not the client. Of the route that answers. */
   hidesUsage: boolean;
   /** How it was tried, when it could be tried more than once. */
-  attempts: TriedRoute[];
+  attempts: Attempt[];
   /** Milliseconds since the epoch. */
   createdAtMs: number;
   /** On the monotonic clock. */

@@ -11,19 +11,19 @@ import type { ServerRequest } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { type AnswerCache, type CacheWish, readCacheWish } from '../cache/mod.ts';
+import { type CacheOptions, parseCacheOptions, type ResponseCache } from '../cache/mod.ts';
 import { findStored, replay } from '../cache/stored-response.ts';
-import type { Surface } from '../endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import type { Admissions, CallLimit } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
 import { counterOf } from '../limits/policy.ts';
-import { proposalTo } from '../providers/prepare-request.ts';
+import { prepareBody } from '../providers/prepare-request.ts';
 import { ownKey, providerHeaders } from '../providers/provider-headers.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import { failedOutcome, relayCall } from '../response/relay.ts';
 import { errorReply, idHeaders, knownIdHeaders, warningHeaders } from '../response/reply.ts';
 import { providedBy } from '../routing/from-providers.ts';
-import { type Plan, readRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
+import { type Plan, parseRetries, requireOneProvider, type SendRouted } from '../routing/mod.ts';
 import { type AuthenticateDependencies, authenticate } from './authenticate.ts';
 import { type RequestBody, readRequestBody } from './body.ts';
 import type { Call, Caller } from './call.ts';
@@ -40,7 +40,7 @@ export type CallDependencies = AuthenticateDependencies & {
   sendRouted: SendRouted;
   upstream: Upstream;
   recorder: Recorder;
-  cache: AnswerCache;
+  cache: ResponseCache;
   /** What a rate-limit policy says; throws AssayError invalid_rate_limit_policy. */
   readPolicy(text: string): Policy;
   admissions: Admissions;
@@ -50,7 +50,7 @@ export type CallDependencies = AuthenticateDependencies & {
 };
 
 /** Handles a call of a surface. Never rejects: every failure is an answer in the surface's shape. */
-export type CallHandler = (request: ServerRequest, surface: Surface) => Promise<Response>;
+export type CallHandler = (request: ServerRequest, surface: ApiEndpoint) => Promise<Response>;
 
 /** Makes what handles the gateway's calls. */
 export function createCallHandler(dependencies: CallDependencies): CallHandler {
@@ -66,10 +66,10 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
       id = headers.requestId ?? id;
       ownHeaders = [...idHeaders(id), ...warningHeaders(headers.warnings)];
       const caller = await authenticate(headers, dependencies);
-      const wish = readCacheWish(headers.cache);
+      const wish = parseCacheOptions(headers.cache);
       const limit = limitOf(headers, caller, dependencies);
       const body = await readRequest(request, headers, surface, dependencies.config.maxBodyBytes);
-      const retries = readRetries(headers.retry);
+      const retries = parseRetries(headers.retry);
       const plan = dependencies.plan(body.model);
       if (ownKey(headers) !== null) requireOneProvider(plan);
       const { routes } = plan;
@@ -105,9 +105,9 @@ export function createCallHandler(dependencies: CallDependencies): CallHandler {
 }
 
 type Wanted = {
-  wish: CacheWish | null;
+  wish: CacheOptions | null;
   limit: CallLimit | null;
-  routes: readonly Route[];
+  routes: readonly Candidate[];
   /** How often each route is tried again. */
   retries: number;
 };
@@ -122,7 +122,7 @@ async function answer(
   // All of them before any call: what a model of the list cannot be asked is a mistake of the call's.
   const sendings = [];
   for (const route of routes) {
-    const proposal = await proposalTo(route, body, surface);
+    const proposal = await prepareBody(route, body, surface);
     sendings.push({ proposal, headers: providerHeaders(call, proposal, wish !== null) });
   }
   const { proposal } = sendings[0]!;
@@ -182,7 +182,7 @@ function withOwnId(call: Call): Call {
 async function readRequest(
   request: ServerRequest,
   headers: CallHeaders,
-  surface: Surface,
+  surface: ApiEndpoint,
   maxBytes: number,
 ): Promise<RequestBody> {
   const received = await request.readBody(maxBytes);

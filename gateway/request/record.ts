@@ -4,7 +4,7 @@ import { readableHead } from '#core/contracts/readable-head.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { completionOf } from '../response/read-completion.ts';
+import { readCompletion } from '../response/read-completion.ts';
 import { type Call, entryHead, interruptedHead, type Outcome } from './call.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -92,7 +92,7 @@ export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recor
 }
 
 function withoutText(outcome: Outcome): Buffer {
-  const answer = completionOf(outcome);
+  const answer = readCompletion(outcome);
   // What cannot be read cannot be reduced either: then nothing of it is kept.
   return Buffer.from(answer === null ? '{}' : JSON.stringify(answerSkeleton(answer)));
 }

@@ -12,13 +12,13 @@ const PATIENCE_MS = 1_000;
 const AWAY_MS = 1_000;
 
 /** Claims an id for an organization; false when it has used it before. */
-export type ClaimRequestId = (organizationId: string, requestId: string) => Promise<boolean>;
+export type ReserveRequestId = (organizationId: string, requestId: string) => Promise<boolean>;
 
 /**
  * Makes what claims ids. While Postgres is away, refuses or is silent, they are taken on trust: a call is worth more
  * than a refused repetition.
  */
-export function createClaims({
+export function createRequestIdReservations({
   sql,
   clock,
   log,
@@ -26,7 +26,7 @@ export function createClaims({
   sql: Sql;
   clock: Pick<Clock, 'monotonic'>;
   log: Logger;
-}): ClaimRequestId {
+}): ReserveRequestId {
   let awayUntil = Number.NEGATIVE_INFINITY;
   const trust = (requestId: string) => {
     awayUntil = clock.monotonic() + AWAY_MS;

@@ -7,9 +7,9 @@ import { type AnswerSink, encodingOf, failedHere, type ProviderAnswer } from '#p
 import { GatheredBytes, Reply } from '#platform/http-server/mod.ts';
 import type { Call, Outcome } from '../request/call.ts';
 import type { RecordOutcome } from '../request/record.ts';
-import { toldStatusOfAnswer } from './error-in-success.ts';
+import { detectErrorPayload } from './error-in-success.ts';
 import { answerHeaders, errorTypeOf, type HeaderPairs, ownErrorBody } from './reply.ts';
-import { pageOf, refusalOf } from './validate-body.ts';
+import { findInvalidBody, pageOf } from './validate-body.ts';
 
 export type PlainRelay = AnswerSink & {
   /** What has come so far, for the record of a call whose client left. */
@@ -32,7 +32,7 @@ type Answer = { status: number; body: Buffer; headers: HeaderPairs; errorCode: s
 
 /** What the record says: of an error under the status of a success, the one that it would have had. */
 function recordedStatus({ status }: Answer, answer: ProviderAnswer, raw: Buffer): number {
-  return status > 299 ? status : (toldStatusOfAnswer(raw, encodingOf(answer)) ?? status);
+  return status > 299 ? status : (detectErrorPayload(raw, encodingOf(answer)) ?? status);
 }
 
 /** The sink of a plain answer. */
@@ -112,7 +112,7 @@ function answerFor(call: Call, answer: ProviderAnswer, raw: Buffer): Answer | Pr
     return whenKnown(pageOf(answer, raw), (page) =>
       page === null ? asItCame() : ofPage(call, answer, page),
     );
-  return whenKnown(refusalOf(answer, raw, call.route.row.label), (refusal) =>
+  return whenKnown(findInvalidBody(answer, raw, call.route.row.label), (refusal) =>
     refusal === null ? asItCame() : ownError(call, refusal),
   );
 }

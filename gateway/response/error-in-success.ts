@@ -8,7 +8,7 @@ import { statusOfErrorType } from '../providers/anthropic/mod.ts';
  * The status that an error in the middle of a stream would have had as an answer, by what providers say of it: a number
  * (OpenRouter), or the error's type. Null: there is none.
  */
-export function toldStatus(error: unknown): number | null {
+export function errorStatus(error: unknown): number | null {
   if (!isObject(error)) return null;
   for (const told of [error.code, error.status]) {
     const status = Number(told);
@@ -24,20 +24,20 @@ const OF_ANSWERS = ['choices', 'content', 'output', 'data', 'results'];
 const LONGEST_BYTES = { plain: 64 * 1024, packed: 1_024 };
 
 /** How long an answer can be that is an error. */
-export function longestError(encoding: string | null): number {
+export function maxErrorBytes(encoding: string | null): number {
   return encoding === null ? LONGEST_BYTES.plain : LONGEST_BYTES.packed;
 }
 
 /** The same for an answer in one piece that is an error and nothing else, although its status is a success's. */
-export function toldStatusOfAnswer(body: Buffer, encoding: string | null): number | null {
-  if (body.length > longestError(encoding)) return null;
+export function detectErrorPayload(body: Buffer, encoding: string | null): number | null {
+  if (body.length > maxErrorBytes(encoding)) return null;
   const error = readObject(body, encoding)?.error ?? '';
-  return error === '' ? null : toldStatus(isObject(error) ? error : {});
+  return error === '' ? null : errorStatus(isObject(error) ? error : {});
 }
 
 /** Null: it is none, or an answer. */
 function readObject(body: Buffer, encoding: string | null): JsonObject | null {
-  if (encoding === null && !mayTellError(body)) return null;
+  if (encoding === null && !mayHoldError(body)) return null;
   try {
     const value: unknown = JSON.parse(decodeContent(body, encoding, LONGEST_BYTES.plain).toString('utf8'));
     return isObject(value) && !OF_ANSWERS.some((name) => name in value) ? value : null;
@@ -53,7 +53,7 @@ const [SPACE, COLON, N] = [0x20, 0x3a, 0x6e];
  * Whether an event may tell of one: something stands behind `"error"` that is not null. Looks at bytes, and errs on the
  * side of yes. The text that a model writes has its quotes escaped, so that it does not count.
  */
-export function mayTellError(frame: Buffer): boolean {
+export function mayHoldError(frame: Buffer): boolean {
   for (let at = frame.indexOf(ERROR_MEMBER); at !== -1; at = frame.indexOf(ERROR_MEMBER, at + 1)) {
     let value = at + ERROR_MEMBER.length;
     while (frame[value] === SPACE || frame[value] === COLON) value += 1;

@@ -9,7 +9,7 @@ import type { Outcome } from '../request/call.ts';
 const MAX_READ_BYTES = 32 * 1024 * 1024;
 
 /** The completion that an answer is, put together when it was streamed; null when it is none. */
-export function completionOf({ responseBody, contentEncoding, stream }: Outcome): unknown {
+export function readCompletion({ responseBody, contentEncoding, stream }: Outcome): unknown {
   try {
     const text = decodeContent(responseBody, contentEncoding, MAX_READ_BYTES).toString('utf8');
     return stream ? assembleStream(text).completion : JSON.parse(text);

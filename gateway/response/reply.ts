@@ -2,7 +2,7 @@
 import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
-import { type ErrorForm, OPENAI_ERRORS, type ToldError } from '../endpoints/error-format.ts';
+import { type ErrorDetails, type ErrorFormat, OPENAI_ERRORS } from '../endpoints/error-format.ts';
 
 /** Flat list of names and values. */
 export type HeaderPairs = [string, string][];
@@ -46,7 +46,7 @@ export function warningHeaders(warnings: readonly string[]): HeaderPairs {
 }
 
 /** The same id under the name that the surface's clients know. */
-export function knownIdHeaders(requestId: string, { idHeader }: ErrorForm): HeaderPairs {
+export function knownIdHeaders(requestId: string, { idHeader }: ErrorFormat): HeaderPairs {
   return idHeader === null ? [] : [[idHeader, requestId]];
 }
 
@@ -64,14 +64,14 @@ export function answerHeaders(provider: ResponseHeaders, allOwn: HeaderPairs): H
 }
 
 /** What clients are told of one of our errors. */
-export function toldError({ code, message }: Pick<AssayError, 'code' | 'message'>): ToldError {
+export function errorDetails({ code, message }: Pick<AssayError, 'code' | 'message'>): ErrorDetails {
   const { status, type } = ERROR_CODES[code];
   return { status, message, type, code };
 }
 
 /** The body that tells of one of our errors. */
-export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: ErrorForm): Buffer {
-  return Buffer.from(JSON.stringify(form.body(toldError(error))));
+export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: ErrorFormat): Buffer {
+  return Buffer.from(JSON.stringify(form.body(errorDetails(error))));
 }
 
 /**
@@ -91,7 +91,7 @@ const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle
 export function errorReply(
   error: unknown,
   ownHeaders: HeaderPairs,
-  form: ErrorForm = OPENAI_ERRORS,
+  form: ErrorFormat = OPENAI_ERRORS,
 ): Response {
   const known = error instanceof AssayError ? error : UNKNOWN;
   const { code } = known;

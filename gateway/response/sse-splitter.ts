@@ -25,7 +25,7 @@ export function isNote(frame: Buffer): boolean {
 }
 
 /** Splits what comes in into whole frames, each with the blank line that ends it. */
-export class FrameSplitter {
+export class SseSplitter {
   readonly #maxFrameBytes: number;
   /** Bytes after the last whole frame. Joined only when their frame ends, so that a huge event is copied once. */
   readonly #rest = new GatheredBytes();

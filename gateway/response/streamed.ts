@@ -10,9 +10,9 @@ import { GatheredBytes, joinBytes, Reply } from '#platform/http-server/mod.ts';
 import type { Call } from '../request/call.ts';
 import type { RecordOutcome } from '../request/record.ts';
 import { ClientStream } from './client-stream.ts';
-import { mayTellError, toldStatus } from './error-in-success.ts';
-import { answerHeaders, toldError } from './reply.ts';
-import { FrameSplitter, isNote, isUsageFrame } from './sse-splitter.ts';
+import { errorStatus, mayHoldError } from './error-in-success.ts';
+import { answerHeaders, errorDetails } from './reply.ts';
+import { isNote, isUsageFrame, SseSplitter } from './sse-splitter.ts';
 
 export type StreamRelayOptions = {
   call: Call;
@@ -37,7 +37,7 @@ const ASSEMBLED_AT_ONCE_BYTES = 256 * 1024;
 export class StreamRelay implements AnswerSink {
   readonly #options: StreamRelayOptions;
   readonly #client: ClientStream;
-  readonly #splitter: FrameSplitter;
+  readonly #splitter: SseSplitter;
   #frames = 0;
   /** Of whole events, up to the last one. */
   #answerBytes = 0;
@@ -59,7 +59,7 @@ export class StreamRelay implements AnswerSink {
     const { call, answer } = options;
     this.#options = options;
     this.#client = new ClientStream(answer);
-    this.#splitter = new FrameSplitter(options.maxLoggedBytes);
+    this.#splitter = new SseSplitter(options.maxLoggedBytes);
     const headers = answerHeaders(answer.headers, call.ownHeaders).filter(
       ([name]) => name !== 'content-encoding',
     );
@@ -81,7 +81,7 @@ export class StreamRelay implements AnswerSink {
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
       if (this.#phase === 'answering') this.#answerBytes += frame.length;
-      this.#mayHaveFailed ||= mayTellError(frame);
+      this.#mayHaveFailed ||= mayHoldError(frame);
       if (isNote(frame) || (hidesUsage && isUsageFrame(frame))) continue;
       if (this.#phase === 'answering' && surface.isLastFrame(frame)) {
         this.#send(passed);
@@ -210,13 +210,13 @@ export class StreamRelay implements AnswerSink {
   #breakOff(error: AssayError): void {
     const { answer, call } = this.#options;
     this.#record(answer.status, true, error.code);
-    this.#endBehind([Buffer.from(call.surface.errors.frame(toldError(error), this.#frames))]);
+    this.#endBehind([Buffer.from(call.surface.errors.frame(errorDetails(error), this.#frames))]);
   }
 
   /** Not the usual end: the answer may be whole all the same, or an error have told why not. */
   #recordEnd({ completion, complete }: AssembledStream): void {
     const { status } = this.#options.answer;
-    const told = toldStatus(completion.error);
+    const told = errorStatus(completion.error);
     this.#record(told ?? status, told !== null || !complete, null);
   }
 

@@ -8,17 +8,17 @@ import {
   isEventStream,
   type ProviderAnswer,
 } from '#platform/http-client/mod.ts';
-import { longestError, mayTellError, toldStatusOfAnswer } from './error-in-success.ts';
+import { detectErrorPayload, maxErrorBytes, mayHoldError } from './error-in-success.ts';
 
 /**
  * The sink of an answer that is held back for as long as it may be such an error.
  * @param begin where the answer goes, once it is known what status it counts as
  */
-export function watchForError(answer: ProviderAnswer, begin: (status: number) => AnswerSink): AnswerSink {
+export function holdPossibleError(answer: ProviderAnswer, begin: (status: number) => AnswerSink): AnswerSink {
   const { status } = answer;
   if (status < 200 || status > 299 || isEventStream(answer)) return begin(status);
   const encoding = encodingOf(answer);
-  const maxHeldBytes = longestError(encoding);
+  const maxHeldBytes = maxErrorBytes(encoding);
   let held: Buffer = Buffer.alloc(0);
   let sink: AnswerSink | null = null;
   const open = (counted: number): AnswerSink => {
@@ -32,11 +32,11 @@ export function watchForError(answer: ProviderAnswer, begin: (status: number) =>
         sink.data(chunk);
         return;
       }
-      const mayBeError = held.length > 0 || encoding !== null || mayTellError(chunk);
+      const mayBeError = held.length > 0 || encoding !== null || mayHoldError(chunk);
       held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
       if (!mayBeError || held.length > maxHeldBytes) open(status);
     },
-    end: () => (sink ?? open(toldStatusOfAnswer(held, encoding) ?? status)).end(),
+    end: () => (sink ?? open(detectErrorPayload(held, encoding) ?? status)).end(),
     fail: (error) => (sink ?? open(status)).fail(error),
   };
 }

@@ -14,7 +14,7 @@ import { GatheredBytes, joinBytes } from '#platform/http-server/mod.ts';
 import type { Translation } from '../providers/translation.ts';
 import { decodedAnswer } from './decode.ts';
 import { canDecode } from './decoders.ts';
-import { longestError } from './error-in-success.ts';
+import { maxErrorBytes } from './error-in-success.ts';
 import { unpack } from './unpack.ts';
 
 export type TranslatedOptions = {
@@ -140,7 +140,7 @@ function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnsw
 
 /** The text of a packed message, or the beginning of an error's, which may be a page of any length. */
 async function unpackedText(body: Buffer, encoding: string, status: number): Promise<string> {
-  const maxBytes = status < 300 ? MAX_MESSAGE_BYTES : longestError(null);
+  const maxBytes = status < 300 ? MAX_MESSAGE_BYTES : maxErrorBytes(null);
   const { beginning, state } = await unpack(body, encoding, { keptBytes: maxBytes, maxBytes });
   if (status < 300 && state !== 'whole')
     throw new Error(`The body is ${state}: it is no ${encoding} to its end`);

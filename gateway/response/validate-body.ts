@@ -3,18 +3,18 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { encodingOf, isWithoutContent, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
 import { canDecode } from './decoders.ts';
-import { longestError } from './error-in-success.ts';
+import { maxErrorBytes } from './error-in-success.ts';
 import { TextEnds } from './text-ends.ts';
 import { unpack } from './unpack.ts';
 
 /** So much of a body without a JSON content type is read to learn whether it is JSON all the same. */
-const READ_BYTES = longestError(null);
+const READ_BYTES = maxErrorBytes(null);
 
 /**
  * Returns what is wrong with an answer whose status says success, or sends elsewhere; null: nothing. A packed body is
  * unpacked for that, off the event loop and without being kept: its end is where a torn one shows.
  */
-export function refusalOf(
+export function findInvalidBody(
   answer: ProviderAnswer,
   raw: Buffer,
   label: string,

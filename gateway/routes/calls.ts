@@ -2,14 +2,14 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { serverRequestOf } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { SURFACES } from '../endpoints/endpoint.ts';
+import { API_ENDPOINTS } from '../endpoints/endpoint.ts';
 import type { CallHandler } from '../request/handle.ts';
 import { errorReply, idHeaders } from '../response/reply.ts';
 
 /** Every surface's calls. `parse: 'none'`: the handler reads the body itself, from the socket, and passes its bytes on. */
 export function callRoutes(handleCall: CallHandler) {
   const routes = new Elysia({ name: 'gateway/calls' });
-  for (const surface of SURFACES) {
+  for (const surface of API_ENDPOINTS) {
     for (const address of surface.addresses) {
       routes.post(address, ({ request }) => handleCall(serverRequestOf(request), surface), { parse: 'none' });
       routes.all(

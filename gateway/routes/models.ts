@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { ANTHROPIC_ERRORS, type ErrorForm, OPENAI_ERRORS } from '../endpoints/error-format.ts';
-import type { ModelAnswer, ModelAnswers } from '../models/mod.ts';
+import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS } from '../endpoints/error-format.ts';
+import type { ModelDocument, ModelLists } from '../models/mod.ts';
 import { errorReply, type HeaderPairs, idHeaders } from '../response/reply.ts';
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
@@ -13,7 +13,7 @@ const CACHE_CONTROL = 'public, max-age=1';
 const ALLOWED = 'GET, HEAD';
 
 /** The models, all and each. Nobody needs a key for them. Who sends `anthropic-version` is answered in that dialect. */
-export function modelRoutes(models: ModelAnswers) {
+export function modelRoutes(models: ModelLists) {
   const routes = new Elysia({ name: 'gateway/models' });
   for (const path of PATHS) {
     const handle = ({ request }: { request: Request }) => answer(models, path, request);
@@ -23,7 +23,7 @@ export function modelRoutes(models: ModelAnswers) {
   return routes;
 }
 
-function answer(models: ModelAnswers, path: string, request: Request): Response {
+function answer(models: ModelLists, path: string, request: Request): Response {
   const dialect = request.headers.has('anthropic-version') ? 'anthropic' : 'openai';
   const errors = dialect === 'anthropic' ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
   const headers = idHeaders(newRequestId());
@@ -49,7 +49,7 @@ function idIn(rest: string): string {
   }
 }
 
-function reply({ body, etag }: ModelAnswer, request: Request, headers: HeaderPairs): Response {
+function reply({ body, etag }: ModelDocument, request: Request, headers: HeaderPairs): Response {
   headers.push(['etag', etag], ['cache-control', CACHE_CONTROL], ['vary', 'anthropic-version']);
   if (isCurrent(request.headers.get('if-none-match'), etag)) return new Reply(null, { status: 304, headers });
   headers.push(['content-type', 'application/json'], ['content-length', String(body.length)]);
@@ -66,7 +66,7 @@ function isCurrent(condition: string | null, etag: string): boolean {
   });
 }
 
-function notAllowed(request: Request, path: string, headers: HeaderPairs, errors: ErrorForm): Response {
+function notAllowed(request: Request, path: string, headers: HeaderPairs, errors: ErrorFormat): Response {
   const error = new AssayError('method_not_allowed', `${request.method} is not allowed on ${path}; use GET`);
   return errorReply(error, [...headers, ['allow', ALLOWED]], errors);
 }

@@ -10,7 +10,7 @@
 import type { AssayError, ErrorCode } from '#core/contracts/errors.ts';
 import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import { addressOf, type Breaker, healthOf } from './circuit-breaker.ts';
 import { nothing, Sequence } from './sequence.ts';
 
@@ -29,7 +29,7 @@ export type CallHearing = {
 };
 
 /** How one try ended, as log entries have it. */
-export type TriedRoute = {
+export type Attempt = {
   /** As records show it. */
   provider: string;
   model: string;
@@ -42,23 +42,27 @@ export type TriedRoute = {
 
 export type RoutedCall = {
   /** At least one. */
-  routes: readonly Route[];
+  routes: readonly Candidate[];
   /** How often each of them is tried again. */
   retries: number;
   /**
    * Begins to call a route, and returns what stops it; what is heard of it after that does not count. What it throws
    * counts as its failure.
    */
-  tryRoute(route: Route, index: number, hear: TryHearing): () => void;
+  tryRoute(route: Candidate, index: number, hear: TryHearing): () => void;
   /** What is wrong with an answer that came whole, with a status below 400; null: nothing. */
-  refuse(route: Route, answer: ProviderAnswer, body: Buffer): AssayError | null | Promise<AssayError | null>;
+  refuse(
+    route: Candidate,
+    answer: ProviderAnswer,
+    body: Buffer,
+  ): AssayError | null | Promise<AssayError | null>;
   /** Of a larger answer the beginning is passed on before its end is there. */
   maxHeldBytes: number;
   /**
    * Hears of each try when its outcome is known, before the relay does. Of a call that can be tried once only it hears
    * nothing: its record says it all.
    */
-  onTried(tried: TriedRoute): void;
+  onTried(tried: Attempt): void;
 };
 
 export type AttemptsOptions = {
@@ -87,7 +91,7 @@ export function createAttempts(options: AttemptsOptions): SendRouted {
 function sendOnce({ routes, tryRoute }: RoutedCall, hear: CallHearing, breaker: Breaker): () => void {
   const route = routes[0]!;
   const address = addressOf(route);
-  const leave = breaker.leaveFor(address);
+  const leave = breaker.peekPermit(address);
   try {
     return tryRoute(route, 0, {
       onStart: (answer) => {

@@ -10,7 +10,7 @@
 
 import type { ErrorCode } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -18,24 +18,24 @@ export type BreakerState = 'closed' | 'open' | 'half-open';
  * What a call to an address is: to one that is well (`closed`), to one that is ill (`open`), or the one that finds out
  * (`probe`). To be handed back when it has ended.
  */
-export type Leave = { readonly kind: 'closed' | 'probe' | 'open' };
+export type Permit = { readonly kind: 'closed' | 'probe' | 'open' };
 
-const CLOSED: Leave = { kind: 'closed' };
-const OPEN: Leave = { kind: 'open' };
+const CLOSED: Permit = { kind: 'closed' };
+const OPEN: Permit = { kind: 'open' };
 
 /** What the end of a call says of the address; `unknown`: nothing. */
-export type Health = 'well' | 'ill' | 'unknown';
+export type Health = 'healthy' | 'failing' | 'unknown';
 
 export type Breaker = {
   /**
    * Asks whether to call an address. Who gets `open` should call elsewhere if it can. Who gets `probe` is the only one
    * that finds out, and must settle it.
    */
-  admit(address: string): Leave;
+  admit(address: string): Permit;
   /** The same without the chance to be the probe, for calls that have nowhere else to go. */
-  leaveFor(address: string): Leave;
+  peekPermit(address: string): Permit;
   /** A call has ended; to be called at most once for each. */
-  settle(address: string, leave: Leave, health: Health): void;
+  settle(address: string, leave: Permit, health: Health): void;
 };
 
 export type BreakerOptions = {
@@ -61,7 +61,7 @@ const ROW_BITS = 2 ** FAILURES_IN_A_ROW - 1;
 type Circuit = {
   isOpen: boolean;
   /** Who finds out, of one that is open; null: nobody. */
-  probe: Leave | null;
+  probe: Permit | null;
   /** The latest outcomes, the newest as the lowest bit; 1: a failure. */
   recent: number;
   failedAt: number;
@@ -73,16 +73,16 @@ type Circuit = {
 /** What an outcome says of an address. A refusal is a sign of life; a rate limit says nothing, and erases nothing. */
 export function healthOf(status: number, errorCode: ErrorCode | null): Health {
   if (errorCode !== null)
-    return errorCode === 'provider_unreachable' || errorCode === 'provider_timeout' ? 'ill' : 'unknown';
-  if (status >= 500) return 'ill';
-  return status === 408 || status === 429 ? 'unknown' : 'well';
+    return errorCode === 'provider_unreachable' || errorCode === 'provider_timeout' ? 'failing' : 'unknown';
+  if (status >= 500) return 'failing';
+  return status === 408 || status === 429 ? 'unknown' : 'healthy';
 }
 
 /**
  * What a breaker knows a route's provider by. Its address alone would not do: where calls leave through a proxy of their
  * own, that of one provider is that of all.
  */
-export function addressOf({ provider, origin }: Pick<Route, 'provider' | 'origin'>): string {
+export function addressOf({ provider, origin }: Pick<Candidate, 'provider' | 'origin'>): string {
   return `${provider} ${origin}`;
 }
 
@@ -97,7 +97,7 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): B
     onChange(address, 'open');
   }
 
-  function wasWell(address: string, circuit: Circuit, leave: Leave): void {
+  function wasWell(address: string, circuit: Circuit, leave: Permit): void {
     if (!circuit.isOpen) {
       circuit.recent = (circuit.recent << 1) & WINDOW_BITS;
       if (circuit.recent === 0) circuits.delete(address);
@@ -108,7 +108,7 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): B
     // Else it was called before the address fell ill: what it says is out of date.
   }
 
-  function wasIll(address: string, circuit: Circuit, leave: Leave): void {
+  function wasIll(address: string, circuit: Circuit, leave: Permit): void {
     if (!circuit.isOpen) {
       const now = clock.monotonic();
       const before = now - circuit.failedAt > APART_MS ? 0 : circuit.recent;
@@ -136,12 +136,12 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): B
       onChange(address, 'half-open');
       return circuit.probe;
     },
-    leaveFor: (address) => (circuits.get(address)?.isOpen ? OPEN : CLOSED),
+    peekPermit: (address) => (circuits.get(address)?.isOpen ? OPEN : CLOSED),
     settle: (address, leave, health) => {
       const circuit = circuits.get(address);
-      if (health === 'ill') wasIll(address, circuit ?? madeFor(address), leave);
+      if (health === 'failing') wasIll(address, circuit ?? madeFor(address), leave);
       else if (circuit === undefined) return;
-      else if (health === 'well') wasWell(address, circuit, leave);
+      else if (health === 'healthy') wasWell(address, circuit, leave);
       else if (leave === circuit.probe) {
         // It has found nothing out, so the next call is a probe.
         circuit.probe = null;

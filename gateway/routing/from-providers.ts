@@ -1,18 +1,18 @@
 /** The answer of the providers that a call is tried at. */
 import type { Config } from '#platform/config/mod.ts';
 import type { AnswerSink, ProviderAnswer, Upstream } from '#platform/http-client/mod.ts';
-import type { Proposal } from '../providers/prepare-request.ts';
+import type { PreparedBody } from '../providers/prepare-request.ts';
 import type { Call } from '../request/call.ts';
 import type { AnswerHearing, Answering } from '../response/relay.ts';
 import { knownIdHeaders } from '../response/reply.ts';
-import { watchForError } from '../response/told-answer.ts';
+import { holdPossibleError } from '../response/told-answer.ts';
 import { translatedAnswer } from '../response/translated.ts';
-import { refusalOf } from '../response/validate-body.ts';
+import { findInvalidBody } from '../response/validate-body.ts';
 import type { SendRouted } from './mod.ts';
 
 /** What is sent to each route. */
 export type Sending = {
-  proposal: Proposal;
+  proposal: PreparedBody;
   /** Flat list of names and values. */
   headers: string[];
 };
@@ -58,7 +58,7 @@ export function providedBy(
             },
             onFailure: hear.onFailure,
           }),
-        refuse: ({ row }, answer, body) => refusalOf(answer, body, row.label),
+        refuse: ({ row }, answer, body) => findInvalidBody(answer, body, row.label),
         maxHeldBytes: config.maxBodyBytes,
         onTried: (tried) => call.attempts.push(tried),
       },
@@ -105,7 +105,7 @@ function trySending(
     headers,
     body,
     onStart: (answer) =>
-      watchForError(answer, (status) => {
+      holdPossibleError(answer, (status) => {
         if (translation === null) return onStart(answer, status);
         return translatedAnswer(
           { ...answer, status },

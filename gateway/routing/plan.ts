@@ -5,17 +5,17 @@
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { modelKey, type OperatorGroup, readModelList } from '#core/models/mod.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import { drawOrder, type Weighted } from './draw.ts';
 
 export type Plan = {
   /** At least one, none twice; the first is tried first, the others when those before them fail. */
-  routes: readonly Route[];
+  routes: readonly Candidate[];
 };
 
 export type PlannerOptions = {
   /** The way to one model; throws AssayError model_not_found or provider_not_configured. */
-  route(model: string): Route;
+  route(model: string): Candidate;
   groups: readonly OperatorGroup[];
   /** Numbers in [0, 1). */
   random(): number;
@@ -23,7 +23,7 @@ export type PlannerOptions = {
 
 const PLANS_KEPT = 2_000;
 
-type Members = Weighted<Route>[];
+type Members = Weighted<Candidate>[];
 
 /**
  * Makes the function that reads `model`. What is fixed is kept: planning a call to one model is a look-up. Groups are
@@ -40,7 +40,7 @@ export function createPlanner(options: PlannerOptions): (model: string) => Plan 
 
   function read(model: string): () => Plan {
     const steps = readModelList(model, { find: route, groups });
-    if (steps.every((step): step is Route => !Array.isArray(step))) {
+    if (steps.every((step): step is Candidate => !Array.isArray(step))) {
       const plan: Plan = { routes: steps };
       return () => plan;
     }
@@ -90,14 +90,14 @@ function membersOf({ groups, route }: PlannerOptions): Map<string, Members> {
 }
 
 /** A route, or the routes of a group. */
-type Step = Route | Members;
+type Step = Candidate | Members;
 
-function drawn(step: Step, random: () => number): Route[] {
+function drawn(step: Step, random: () => number): Candidate[] {
   return Array.isArray(step) ? drawOrder(step, random) : [step];
 }
 
 /** Groups may share models with each other and with the list: the second try would be the first one's. */
-function withoutRepeats(routes: readonly Route[]): Route[] {
+function withoutRepeats(routes: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>();
   return routes.filter((route) => {
     const isNew = !seen.has(modelKey(route));

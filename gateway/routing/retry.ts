@@ -30,7 +30,7 @@ const QUOTED_CHARACTERS = 80;
  * How often a failed call is tried again at each of its models; 0: it did not ask for that.
  * @throws AssayError invalid_header
  */
-export function readRetries({ isEnabled, num }: RetryHeaders): number {
+export function parseRetries({ isEnabled, num }: RetryHeaders): number {
   if (!isEnabled) return 0;
   if (num === null) return DEFAULT_RETRIES;
   const retries = /^\d$/.test(num.trim()) ? Number(num) : 0;

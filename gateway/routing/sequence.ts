@@ -8,9 +8,9 @@ import {
   type ResponseHeaders,
 } from '#platform/http-client/mod.ts';
 import { GatheredBytes } from '#platform/http-server/mod.ts';
-import type { Route } from '../providers/resolve.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import type { AttemptsOptions, CallHearing, RoutedCall } from './attempt-loop.ts';
-import { addressOf, healthOf, type Leave } from './circuit-breaker.ts';
+import { addressOf, healthOf, type Permit } from './circuit-breaker.ts';
 import { isWorthFallingBack, isWorthRetrying, type TryOutcome, waitBeforeRetry } from './retry.ts';
 
 /** No try begins later than this after the first: OpenAI's and Anthropic's clients give up then. */
@@ -18,8 +18,8 @@ const DEADLINE_MS = 600_000;
 
 type Try = {
   index: number;
-  route: Route;
-  leave: Leave;
+  route: Candidate;
+  leave: Permit;
   startedAt: number;
   /** `passed`: its answer is the call's. `over`: nothing of it counts any more. */
   state: 'open' | 'passed' | 'over';
@@ -60,7 +60,7 @@ export class Sequence {
       return;
     }
     const first = this.#untried.shift()!;
-    this.#try(first, this.#options.breaker.leaveFor(this.#addressOf(first)));
+    this.#try(first, this.#options.breaker.peekPermit(this.#addressOf(first)));
   }
 
   /** May be called again, and when all is over. */
@@ -77,7 +77,7 @@ export class Sequence {
     return addressOf(this.#call.routes[index]!);
   }
 
-  #try(index: number, leave: Leave): void {
+  #try(index: number, leave: Permit): void {
     const route = this.#call.routes[index]!;
     const startedAt = this.#options.clock.monotonic();
     const tried: Try = { index, route, leave, startedAt, state: 'open', abort: nothing };
@@ -196,7 +196,7 @@ export class Sequence {
     const leftMs = this.#beganAt + DEADLINE_MS - clock.monotonic();
     const canFallBack = this.#untried.length > 0 && leftMs >= 0 && isWorthFallingBack(outcome);
     // To wait for an address that others have found ill would be to wait for nothing.
-    const isBetterElsewhere = canFallBack && breaker.leaveFor(addressOf(route)).kind === 'open';
+    const isBetterElsewhere = canFallBack && breaker.peekPermit(addressOf(route)).kind === 'open';
     if (this.#retriesBefore < this.#call.retries && isWorthRetrying(outcome) && !isBetterElsewhere) {
       const retriesBefore = this.#retriesBefore;
       const waitMs = waitBeforeRetry(outcome, { retriesBefore, nowMs: clock.now(), random });

@@ -18,7 +18,7 @@ export type Upstream = {
   close(): void;
 };
 
-export type UpstreamOptions = PoolOptions & {
+export type ProviderClientOptions = PoolOptions & {
   /** The proxy for an address. Default: none for any. */
   proxyFor?: ProxyChoice;
 };
@@ -29,7 +29,7 @@ const LATENESS = 1 / 8;
 const LONGEST_CHECK_MS = 1_000;
 
 /** Makes the upstream side of a gateway: one pool of connections for each provider address. */
-export function createUpstream(options: UpstreamOptions): Upstream {
+export function createProviderClient(options: ProviderClientOptions): Upstream {
   const { proxyFor = () => null } = options;
   const pools = new Map<string, Pool>();
   const poolFor = (origin: string): Pool => {

@@ -10,7 +10,7 @@ import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
 } from '../../gateway/providers/anthropic/mod.ts';
-import { FrameSplitter, isNote, isUsageFrame } from '../../gateway/response/sse-splitter.ts';
+import { isNote, isUsageFrame, SseSplitter } from '../../gateway/response/sse-splitter.ts';
 import { describeMachine } from './machine.ts';
 import { prose } from './prose.ts';
 import { formatTable, median } from './table.ts';
@@ -57,8 +57,8 @@ function fromOpenAi(): CompletionStreamTranslator {
   return new CompletionStreamTranslator({ maxEventBytes: MAX_EVENT_BYTES });
 }
 
-function splitter(): FrameSplitter {
-  return new FrameSplitter(MAX_EVENT_BYTES);
+function splitter(): SseSplitter {
+  return new SseSplitter(MAX_EVENT_BYTES);
 }
 
 function chunks(): string[] {

@@ -1,5 +1,5 @@
 import { joinBytes } from '#platform/http-server/mod.ts';
-import { FrameSplitter } from '../../response/sse-splitter.ts';
+import { SseSplitter } from '../../response/sse-splitter.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';
@@ -10,7 +10,7 @@ type MakeReader = (emit: (event: AnswerEvent) => void) => EventReader;
 
 /** A streamed answer in one dialect, as it comes, written in the other: bytes in, whole frames out. */
 export class StreamTranslator {
-  readonly #splitter: FrameSplitter;
+  readonly #splitter: SseSplitter;
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
   /** What was written since the last frame that stands alone. */
@@ -22,7 +22,7 @@ export class StreamTranslator {
 
   /** @param maxEventBytes how long an event of the provider's may be */
   constructor(maxEventBytes: number, makeReader: MakeReader, writer: EventWriter) {
-    this.#splitter = new FrameSplitter(maxEventBytes);
+    this.#splitter = new SseSplitter(maxEventBytes);
     this.#reader = makeReader((event) => this.#take(event));
     this.#writer = writer;
   }

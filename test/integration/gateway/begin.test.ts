@@ -1,7 +1,7 @@
 /** When the provider hears of a call: after its START is committed, and only if the client is still there. */
 import t, { type Test } from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
-import { createUpstream, type Upstream } from '#platform/http-client/mod.ts';
+import { createProviderClient, type Upstream } from '#platform/http-client/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -9,8 +9,8 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
-import { createModelAnswers } from '../../../gateway/models/mod.ts';
-import { createRouter } from '../../../gateway/providers/resolve.ts';
+import { createModelLists } from '../../../gateway/models/mod.ts';
+import { createResolver } from '../../../gateway/providers/resolve.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
 import { createAttempts, createBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
@@ -33,7 +33,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { config } = read;
-  const upstream = createUpstream({
+  const upstream = createProviderClient({
     timeouts: config.providerTimeouts,
     now: systemClock.monotonic,
     concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
@@ -51,7 +51,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
         find: () => API_KEY,
         providerKeysOf: () => NO_PROVIDER_KEYS,
       },
-      plan: createPlanner({ route: createRouter(config.providers), groups: [], random: Math.random }),
+      plan: createPlanner({ route: createResolver(config.providers), groups: [], random: Math.random }),
       upstream: { ...upstream, ...replaceUpstream },
       sendRouted: createAttempts({
         breaker: createBreaker({ clock: systemClock }),
@@ -76,7 +76,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
       readPolicy: () => t.fail('no policy is asked for') as never,
       logging: { watch: () => {} },
     }),
-    models: createModelAnswers([]),
+    models: createModelLists([]),
     health: { metrics: createMetrics('gateway'), checks: {} },
   });
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });

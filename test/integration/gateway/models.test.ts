@@ -7,15 +7,15 @@ import { readConfig } from '#platform/config/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
-import { createModelAnswers, type ModelAnswers, routable } from '../../../gateway/models/mod.ts';
-import { createRouter } from '../../../gateway/providers/resolve.ts';
+import { createModelLists, type ModelLists, routable } from '../../../gateway/models/mod.ts';
+import { createResolver } from '../../../gateway/providers/resolve.ts';
 
 const read = readConfig({});
 if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createRouter(read.config.providers);
+const route = createResolver(read.config.providers);
 const listed = routable(BUILT_IN_CATALOG.chatModels(), route);
 
-async function serveModels(models: ModelAnswers) {
+async function serveModels(models: ModelLists) {
   const app = createGatewayApp({
     ports: { gateway: null, api: null },
     handleCall: async () => new Response(null, { status: 500 }),
@@ -27,7 +27,7 @@ async function serveModels(models: ModelAnswers) {
   return server.url;
 }
 
-const url = await serveModels(createModelAnswers(listed));
+const url = await serveModels(createModelLists(listed));
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers });
 const ANTHROPIC = { 'anthropic-version': '2023-06-01' };
 
@@ -78,7 +78,7 @@ t.test('what has no way here is not listed', async (t) => {
   const routed = (environment: Record<string, string>) => {
     const config = readConfig(environment);
     if (!config.ok) throw new Error(config.problems.join('\n'));
-    return routable(models, createRouter(config.config.providers)).map(({ id }) => id);
+    return routable(models, createResolver(config.config.providers)).map(({ id }) => id);
   };
   t.same(routed({}), ['gpt-4o']);
   t.same(
@@ -173,8 +173,7 @@ t.test('who has the list already is told so, in no bytes', async (t) => {
 });
 
 t.test('the tag is that of the content: the same for every gateway, another for another list', async (t) => {
-  const tag = (models: CatalogModel[]) =>
-    createModelAnswers(models).list('openai', new URLSearchParams()).etag;
+  const tag = (models: CatalogModel[]) => createModelLists(models).list('openai', new URLSearchParams()).etag;
   t.equal(tag(listed), tag([...listed].reverse()));
   t.not(tag(listed), tag(listed.slice(1)));
 });
@@ -305,7 +304,7 @@ t.test("OpenAI's own client lists and finds them", async (t) => {
 });
 
 t.test('an answer takes less than a millisecond', async (t) => {
-  const answers = createModelAnswers(listed);
+  const answers = createModelLists(listed);
   const parameters = new URLSearchParams();
   const calls = 1_000;
   const begin = performance.now();

@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
 import {
-  createUpstream,
+  createProviderClient,
   type ProviderAnswer,
+  type ProviderClientOptions,
   type ProviderRequest,
   type ProviderTimeouts,
-  type UpstreamOptions,
 } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
@@ -77,9 +77,11 @@ const TIMEOUTS: ProviderTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleM
 /** An upstream, and what makes calls with it. */
 export function startCalls(
   t: Test,
-  options: Partial<Omit<UpstreamOptions, 'timeouts' | 'now'>> & { timeouts?: Partial<ProviderTimeouts> } = {},
+  options: Partial<Omit<ProviderClientOptions, 'timeouts' | 'now'>> & {
+    timeouts?: Partial<ProviderTimeouts>;
+  } = {},
 ) {
-  const upstream = createUpstream({
+  const upstream = createProviderClient({
     concurrencyPerOrganization: 1_024,
     ...options,
     timeouts: { ...TIMEOUTS, ...options.timeouts },

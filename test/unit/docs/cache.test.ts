@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { answerKey, readCacheWish } from '../../../gateway/cache/mod.ts';
+import { parseCacheOptions, responseKey } from '../../../gateway/cache/mod.ts';
 import { CHAT } from '../../../gateway/endpoints/endpoint.ts';
 import { gatewayMetrics } from '../../../gateway/metrics.ts';
-import { proposalTo } from '../../../gateway/providers/prepare-request.ts';
-import { createRouter } from '../../../gateway/providers/resolve.ts';
+import { prepareBody } from '../../../gateway/providers/prepare-request.ts';
+import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { readRequestBody } from '../../../gateway/request/body.ts';
 import { readCallHeaders } from '../../../gateway/request/headers.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
@@ -15,7 +15,7 @@ import { rowsOf } from '../../support/markdown-tables.ts';
 const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/cache.md'), 'utf8');
 
 const wishOf = (...headers: string[]) =>
-  readCacheWish(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);
+  parseCacheOptions(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);
 const DEFAULT = wishOf();
 
 t.test(
@@ -49,17 +49,17 @@ t.test(
   async (t) => {
     const config = readConfig({ OPENAI_API_KEY: 'sk-operator' });
     if (!config.ok) throw new Error(config.problems.join('\n'));
-    const route = createRouter(config.config.providers);
+    const route = createResolver(config.config.providers);
     const keyOf = async (text: string) => {
       const body = await readRequestBody(Buffer.from(text), CHAT);
       const found = route(body.model);
       const { provider, model } = found;
-      return answerKey({
+      return responseKey({
         organizationId: 'o',
         path: '/v1/chat/completions',
         provider,
         model,
-        body: (await proposalTo(found, body, CHAT)).body,
+        body: (await prepareBody(found, body, CHAT)).body,
         seed: null,
       });
     };

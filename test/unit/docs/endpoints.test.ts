@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { SURFACES } from '../../../gateway/endpoints/endpoint.ts';
+import { API_ENDPOINTS } from '../../../gateway/endpoints/endpoint.ts';
 import { PROVIDERS } from '../../../gateway/providers/registry.ts';
+import { SERVICE_HEADERS } from '../../../gateway/request/service-headers.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/api/endpoints.md'), 'utf8');
@@ -12,14 +13,14 @@ t.test('docs/api/endpoints.md has every endpoint that takes calls, and no other'
   const documented = rowsOf(document, 'endpoint')
     .map(([endpoint, , called]) => [unquoted(endpoint), unquoted(called)])
     .filter(([endpoint]) => endpoint!.startsWith('POST'));
-  const served = SURFACES.map(({ path, endpoint }) => [`POST ${path}`, endpoint]);
+  const served = API_ENDPOINTS.map(({ path, endpoint }) => [`POST ${path}`, endpoint]);
   t.same(documented.sort(), served.sort());
 });
 
 t.test(
   "endpoints of OpenAI's dialect are also served without /v1, those of Anthropic's are not",
   async (t) => {
-    for (const { path, addresses } of SURFACES) {
+    for (const { path, addresses } of API_ENDPOINTS) {
       const bare = path.startsWith('/v1/messages') ? [] : [path.slice('/v1'.length)];
       t.same(addresses, [path, ...bare]);
     }

@@ -1,12 +1,12 @@
 /** Where Azure is called, and whether a stream's usage can be asked for there. */
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../gateway/providers/resolve.ts';
+import { createResolver } from '../../../gateway/providers/resolve.ts';
 
 function routeOf(environment: Record<string, string>) {
   const read = readConfig({ AZURE_OPENAI_API_KEY: 'k', ...environment });
   if (!read.ok) throw new Error(read.problems.join('\n'));
-  return createRouter(read.config.providers)('azure/my gpt');
+  return createResolver(read.config.providers)('azure/my gpt');
 }
 
 const ENDPOINT = 'https://eu.openai.azure.com';

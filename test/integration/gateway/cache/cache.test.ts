@@ -1,12 +1,15 @@
 import t from 'tap';
-import type { AnswerCache, CacheAsk, StoredAnswer } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery, ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { askFor, cacheWorld } from './world.ts';
 
 const MIB = 1024 * 1024;
 
 /** The text of the answer found, and whether it came at once; null: a miss. */
-async function found(cache: AnswerCache, ask: CacheAsk): Promise<{ text: string; atOnce: boolean } | null> {
+async function found(
+  cache: ResponseCache,
+  ask: CacheQuery,
+): Promise<{ text: string; atOnce: boolean } | null> {
   const asked = cache.find(ask);
   const answer = await asked;
   return answer === null ? null : { text: answer.body.toString(), atOnce: !(asked instanceof Promise) };
@@ -246,7 +249,7 @@ t.test('a row that was damaged, cut or moved is a miss', async (t) => {
 t.test('only a complete success of at most 8 MiB, and some age, is kept', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ maxMemoryBytes: 64 * MIB });
-  const tries: [string, Partial<StoredAnswer>, Partial<CacheAsk>, boolean][] = [
+  const tries: [string, Partial<StoredResponse>, Partial<CacheQuery>, boolean][] = [
     ['an error', { status: 500 }, {}, false],
     ['a redirect', { status: 302 }, {}, false],
     ['for no time', {}, { maxAgeMs: 0 }, false],

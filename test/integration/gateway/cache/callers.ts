@@ -1,13 +1,13 @@
 /** Callers of caches, and the claims that they hold. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { AnswerCache, CacheAsk, Lead, StoredAnswer } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery, ResponseCache, StoredResponse, Turn } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import type { CacheWorld } from './world.ts';
 
 /** Callers that wait; those that come to lead, or get an answer, are taken note of in that order. */
-export function follow(cache: AnswerCache, ask: CacheAsk, count: number) {
-  const leads: (Lead & { isLeader: true })[] = [];
-  const answers: StoredAnswer[] = [];
+export function follow(cache: ResponseCache, ask: CacheQuery, count: number) {
+  const leads: (Turn & { isLeader: true })[] = [];
+  const answers: StoredResponse[] = [];
   for (let follower = 0; follower < count; follower += 1) {
     void cache.lead(ask).then((lead) => {
       if (lead.isLeader) leads.push(lead);

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { AnswerCache, CacheAsk, StoredAnswer } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery, ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { claimHolders, follow, noClaims, settle } from './callers.ts';
 import { askFor, cacheWorld } from './world.ts';
 
 /** A call as a gateway makes it; `call` is the provider. */
-async function make(cache: AnswerCache, ask: CacheAsk, call: () => Promise<StoredAnswer | null>) {
+async function make(cache: ResponseCache, ask: CacheQuery, call: () => Promise<StoredResponse | null>) {
   const found = await cache.find(ask);
   if (found !== null) return found;
   const lead = await cache.lead(ask);

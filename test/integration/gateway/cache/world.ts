@@ -5,12 +5,12 @@ import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import {
-  type AnswerCache,
   type AnswerCacheOptions,
-  type CacheAsk,
-  cacheAsk,
-  createAnswerCache,
-  type StoredAnswer,
+  type CacheQuery,
+  cacheQuery,
+  createResponseCache,
+  type ResponseCache,
+  type StoredResponse,
 } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { testDatabase } from '../../../support/postgres.ts';
@@ -25,9 +25,9 @@ export type CacheWorld = {
   clock: Clock;
   advance(ms: number): void;
   /** Another gateway's cache. */
-  cache(options?: Partial<AnswerCacheOptions>): AnswerCache;
+  cache(options?: Partial<AnswerCacheOptions>): ResponseCache;
   /** An answer of this text, stored now by the caches' clock. */
-  answer(text: string, given?: Partial<StoredAnswer>): StoredAnswer;
+  answer(text: string, given?: Partial<StoredResponse>): StoredResponse;
   /** Resolves once Postgres has `count` answers. */
   stored(count: number): Promise<void>;
 };
@@ -35,19 +35,19 @@ export type CacheWorld = {
 const DAY_MS = 86_400_000;
 
 /** What a call asks for; `content` tells one body from another. */
-export function askFor(content: string, given: Partial<CacheAsk> = {}): CacheAsk {
+export function askFor(content: string, given: Partial<CacheQuery> = {}): CacheQuery {
   const organizationId = given.organizationId ?? '11111111-1111-4111-8111-111111111111';
   const wish = { maxAgeMs: DAY_MS, buckets: 1, seed: null, isReading: true, isCoalescing: false };
   const call = { path: '/v1/chat/completions', provider: 'OPENAI', model: 'gpt-4o-mini' };
   const body = Buffer.from(JSON.stringify({ content }));
-  return { ...cacheAsk(wish, { ...call, organizationId, body }), ...given };
+  return { ...cacheQuery(wish, { ...call, organizationId, body }), ...given };
 }
 
 export async function cacheWorld(t: Test): Promise<CacheWorld> {
   const database = await testDatabase();
   const proxy = await tcpProxy(database.url);
   const sql = connectPostgres({ url: proxy.url, max: 4, applicationName: 'test', statementTimeoutMs: 5_000 });
-  const caches: AnswerCache[] = [];
+  const caches: ResponseCache[] = [];
   let ahead = 0;
   const clock: Clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead };
   t.teardown(async () => {
@@ -65,7 +65,7 @@ export async function cacheWorld(t: Test): Promise<CacheWorld> {
     },
     cache: (options = {}) => {
       const log = createLogger({ role: 'test', level: 'silent' });
-      const cache = createAnswerCache({
+      const cache = createResponseCache({
         sql,
         clock,
         log,

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { SURFACES } from '../../../../gateway/endpoints/endpoint.ts';
+import { API_ENDPOINTS } from '../../../../gateway/endpoints/endpoint.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { codings, packed } from './codings.ts';
 import { spaces, unknownMembers, writeObject } from './json-text.ts';
@@ -10,7 +10,7 @@ import { cutAt, cuts, relayed } from './relay-world.ts';
 import { sameBytes } from './same-bytes.ts';
 
 const answers = fc.record({
-  surface: fc.constantFrom(...SURFACES),
+  surface: fc.constantFrom(...API_ENDPOINTS),
   status: fc.constantFrom(200, 200, 201, 400, 404, 429, 500, 529),
   // The last one is what servers say that forget to.
   contentType: fc.constantFrom(

@@ -5,7 +5,7 @@ import t from 'tap';
 import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { codings, packed } from './codings.ts';
-import { cutAt, cuts, relayed, surfaceOf } from './relay-world.ts';
+import { cutAt, cuts, endpointOf, relayed } from './relay-world.ts';
 import { sameBytes } from './same-bytes.ts';
 import { streamCases } from './stream-cases.ts';
 import { messages, said } from './told-streams.ts';
@@ -40,7 +40,7 @@ t.test('a compressed stream is read like the same stream without, cut anywhere',
 });
 
 t.test('a compressed stream of the other dialect too', async (t) => {
-  const surface = surfaceOf('chat');
+  const surface = endpointOf('chat');
   const translation = TRANSLATIONS.chat!;
   await fc.assert(
     fc.asyncProperty(said, styles, codings, cuts, async (said, styles, coding, cuts) => {

@@ -3,17 +3,17 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
-import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
 import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
-import { type Relayed, relayed, surfaceOf } from './relay-world.ts';
+import { endpointOf, type Relayed, relayed } from './relay-world.ts';
 import { sameBytes } from './same-bytes.ts';
 import { streamCases } from './stream-cases.ts';
 import { chat, messages, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, styles, writeStream } from './written-streams.ts';
 
 type Way = {
-  surface: Surface;
+  surface: ApiEndpoint;
   chunks: readonly Buffer[];
   ending?: 'end' | 'cut';
   hidesUsage?: boolean;
@@ -62,7 +62,7 @@ t.test('so does a translated one: whole once its provider has said why it ended'
       const came = frames.slice(0, place % (frames.length + 1));
       const isComplete = came.some(({ isFinish }) => isFinish);
       const chunks = [bytesOfFrames(came)].filter(({ length }) => length > 0);
-      const given = await relay({ surface: surfaceOf(endpoint), chunks, ending, isTranslated: true });
+      const given = await relay({ surface: endpointOf(endpoint), chunks, ending, isTranslated: true });
       const last = `${given.bytes.toString('utf8').split('\n\n').at(-2) ?? ''}\n\n`;
       if (isComplete)
         match(last, /^(data: \[DONE\]|event: message_stop\ndata: \{"type":"message_stop"\})\n\n$/);
@@ -84,10 +84,10 @@ t.test(
       ['chat', { name: null, data: { error } }],
       ['completions', { name: null, data: { error } }],
       ['messages', { name: 'error', data: { type: 'error', error } }],
-    ] as const satisfies [Surface['endpoint'], Told][]) {
+    ] as const satisfies [ApiEndpoint['endpoint'], Told][]) {
       for (const ending of ['end', 'cut'] as const) {
         const bytes = bytesOfFrames(writeStream([told], [PLAIN]));
-        const given = await relay({ surface: surfaceOf(endpoint), chunks: [bytes], ending });
+        const given = await relay({ surface: endpointOf(endpoint), chunks: [bytes], ending });
         t.equal(given.bytes.toString(), bytes.toString(), `${endpoint} ${ending}`);
         t.match(given.outcome, { status: 529, truncated: true, errorCode: null });
       }
@@ -102,7 +102,7 @@ t.test(
     const [usage] = chat({ ...all, texts: [], hasFinish: false, hasUsage: true, hasLast: false }).slice(-1);
     const answer = bytesOfFrames(writeStream(chat(all), [PLAIN]));
     const after = bytesOfFrames(writeStream([usage!], [PLAIN]));
-    const surface = surfaceOf('chat');
+    const surface = endpointOf('chat');
     const once = await relay({ surface, chunks: [Buffer.concat([answer, after])] });
     const twice = await relay({ surface, chunks: [answer, after] });
     const recorded = ({ outcome }: Relayed) => assembleStream(outcome.responseBody.toString()).completion;
@@ -122,7 +122,7 @@ t.test('the last event is known however it is written, and waits for the record'
     `event: message_stop\ndata: {"type":"message_stop"${' '.repeat(500)}}\n\n`,
     `event: message_stop\ndata: {"pad":"${'x'.repeat(300)}","type":"message_stop"}\n\n`,
   ]) {
-    const given = await relay({ surface: surfaceOf('messages'), chunks: [Buffer.from(last)] });
+    const given = await relay({ surface: endpointOf('messages'), chunks: [Buffer.from(last)] });
     t.equal(given.bytes.toString(), last);
     t.equal(given.bytesBeforeRecord, 0, JSON.stringify(last.slice(0, 60)));
   }

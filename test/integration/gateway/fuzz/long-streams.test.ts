@@ -5,7 +5,7 @@ import t from 'tap';
 import { assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
-import { cutAt, cuts, relayed, surfaceOf } from './relay-world.ts';
+import { cutAt, cuts, endpointOf, relayed } from './relay-world.ts';
 import { streamCases } from './stream-cases.ts';
 
 t.test('a long stream in one piece leaves other work its turns too', async (t) => {
@@ -42,7 +42,7 @@ t.test(
     for (const ending of ['end', 'cut'] as const) {
       const stallMs = await loopDelayMs(3, async () => {
         const given = await relayed({
-          surface: surfaceOf('chat'),
+          surface: endpointOf('chat'),
           translation: null,
           hidesUsage: false,
           status: 200,

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { SURFACES } from '../../../../gateway/endpoints/endpoint.ts';
+import { API_ENDPOINTS } from '../../../../gateway/endpoints/endpoint.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import type { StoredRecord } from '../../../support/gateway.ts';
 import { codings, packed } from './codings.ts';
@@ -20,7 +20,7 @@ function kept(text: string, raw: Buffer | null): Buffer {
   return raw ?? Buffer.from(text);
 }
 
-const calls = fc.constantFrom(...SURFACES).chain((surface) =>
+const calls = fc.constantFrom(...API_ENDPOINTS).chain((surface) =>
   fc.record({
     surface: fc.constant(surface),
     address: fc.constantFrom(...surface.addresses),

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { CODINGS, packed } from './codings.ts';
-import { relayed, surfaceOf } from './relay-world.ts';
+import { endpointOf, relayed } from './relay-world.ts';
 
 const PAGE = Buffer.alloc(96 * 1024 * 1024, '<p>The model is down</p>\n');
 const QUOTED_CHARACTERS = 2_000;
@@ -16,7 +16,7 @@ for (const coding of CODINGS) {
       const bytes = packed(coding, PAGE);
       const stallMs = await loopDelayMs(3, async () => {
         const given = await relayed({
-          surface: surfaceOf('chat'),
+          surface: endpointOf('chat'),
           translation: null,
           hidesUsage: false,
           status: 503,

@@ -10,8 +10,8 @@ import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';
 import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { SURFACES, type Surface } from '../../../../gateway/endpoints/endpoint.ts';
-import { createRouter } from '../../../../gateway/providers/resolve.ts';
+import { API_ENDPOINTS, type ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
+import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import type { Translation } from '../../../../gateway/providers/translation.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import type { CallDependencies } from '../../../../gateway/request/handle.ts';
@@ -19,7 +19,7 @@ import { type Answering, relayCall } from '../../../../gateway/response/relay.ts
 import { translatedAnswer } from '../../../../gateway/response/translated.ts';
 
 export type Exchange = {
-  surface: Surface;
+  surface: ApiEndpoint;
   /** Null: the provider speaks the surface's dialect. */
   translation: Translation | null;
   hidesUsage: boolean;
@@ -47,7 +47,7 @@ export const CREATED_AT_MS = 1_700_000_000_000;
 
 const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
 if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createRouter(read.config.providers)('gpt-4o-mini');
+const route = createResolver(read.config.providers)('gpt-4o-mini');
 const log = createLogger({ role: 'test', level: 'silent' });
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** So little that the provider is paused now and then. */
@@ -184,8 +184,8 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
 }
 
 /** The row of an endpoint. */
-export function surfaceOf(endpoint: Surface['endpoint']): Surface {
-  return SURFACES.find((surface) => surface.endpoint === endpoint)!;
+export function endpointOf(endpoint: ApiEndpoint['endpoint']): ApiEndpoint {
+  return API_ENDPOINTS.find((surface) => surface.endpoint === endpoint)!;
 }
 
 /** More than any stream here has bytes. */

@@ -1,6 +1,6 @@
 /** Requests as clients may write them, with what their provider must be sent for them. */
 import fc from 'fast-check';
-import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
 import {
   bytesOf,
   type Member,
@@ -42,7 +42,7 @@ const ANTHROPIC: Provider = { name: 'anthropic', bare: 'claude-sonnet-4-5', take
 const MISTRAL: Provider = { name: 'mistral', bare: 'mistral-small-latest', takesUsageOption: false };
 
 /** Who has the endpoint of a surface in its own dialect. */
-const PROVIDERS: Record<Surface['endpoint'], readonly Provider[]> = {
+const PROVIDERS: Record<ApiEndpoint['endpoint'], readonly Provider[]> = {
   chat: [OPENAI, OPENAI, MISTRAL],
   completions: [OPENAI],
   responses: [OPENAI],
@@ -112,7 +112,7 @@ function withMember(object: string, member: string, hasOthers: boolean): string 
  * @param streamOptions what there may be of them
  */
 export function requestBodies(
-  surface: Surface,
+  surface: ApiEndpoint,
   streamOptions: fc.Arbitrary<Part> = askingOptions,
 ): fc.Arbitrary<RequestCase> {
   const some = (arbitrary: fc.Arbitrary<Part>, minLength = 0) =>
@@ -149,7 +149,7 @@ export function requestBodies(
 }
 
 type Written = {
-  surface: Surface;
+  surface: ApiEndpoint;
   provider: Provider;
   parts: readonly Part[];
   gaps: string[];

@@ -3,27 +3,27 @@ import { strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
-import { SURFACES } from '../../../../gateway/endpoints/endpoint.ts';
-import { proposalTo } from '../../../../gateway/providers/prepare-request.ts';
-import { createRouter } from '../../../../gateway/providers/resolve.ts';
+import { API_ENDPOINTS } from '../../../../gateway/endpoints/endpoint.ts';
+import { prepareBody } from '../../../../gateway/providers/prepare-request.ts';
+import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { readRequestBody } from '../../../../gateway/request/body.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
-import { surfaceOf } from './relay-world.ts';
+import { endpointOf } from './relay-world.ts';
 import { type RequestCase, requestBodies, silentOptions } from './request-bodies.ts';
 import { sameBytes } from './same-bytes.ts';
 
 const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', MISTRAL_API_KEY: 'sk-3' });
 if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createRouter(read.config.providers);
+const route = createResolver(read.config.providers);
 
 async function check(
-  surface: (typeof SURFACES)[number],
+  surface: (typeof API_ENDPOINTS)[number],
   { sent, expected, model, isStream, hidesUsage }: RequestCase,
 ) {
   const body = await readRequestBody(sent, surface);
   strictEqual(body.model, model);
   strictEqual(body.stream, isStream);
-  const proposal = await proposalTo(route(model), body, surface);
+  const proposal = await prepareBody(route(model), body, surface);
   strictEqual(proposal.translation, null);
   strictEqual(proposal.hidesUsage, hidesUsage);
   sameBytes(proposal.body, expected);
@@ -35,7 +35,7 @@ t.test(
   '10,000 bodies of all surfaces go out as they came, but for a prefix and a wish for usage',
   async (t) => {
     const bodies = fc
-      .constantFrom(...SURFACES)
+      .constantFrom(...API_ENDPOINTS)
       .chain((surface) => requestBodies(surface).map((body) => ({ surface, body })));
     await fc.assert(
       fc.asyncProperty(bodies, ({ surface, body }) => check(surface, body)),
@@ -48,7 +48,7 @@ t.test(
   'stream options that do not ask for usage are made to in place, and nothing else of them changes',
   async (t) => {
     const bodies = fc
-      .constantFrom(...SURFACES.filter(({ hasUsageOption }) => hasUsageOption))
+      .constantFrom(...API_ENDPOINTS.filter(({ hasUsageOption }) => hasUsageOption))
       .chain((surface) => requestBodies(surface, silentOptions).map((body) => ({ surface, body })));
     await fc.assert(
       fc.asyncProperty(bodies, ({ surface, body }) => check(surface, body)),
@@ -58,11 +58,11 @@ t.test(
 );
 
 t.test('members repeated without end are left out in no time', async (t) => {
-  const surface = surfaceOf('chat');
+  const surface = endpointOf('chat');
   const repeated = '"stream_options":{},'.repeat(10_000);
   const body = await readRequestBody(Buffer.from(`{${repeated}"model":"mistral-small-latest"}`), surface);
   const startedAt = performance.now();
-  const proposal = await proposalTo(route(body.model), body, surface);
+  const proposal = await prepareBody(route(body.model), body, surface);
   t.equal(proposal.body.toString(), '{"model":"mistral-small-latest"}');
   const took = performance.now() - startedAt;
   t.ok(took < 1_000, `${took} ms`);

@@ -1,12 +1,12 @@
 /** Streams in the client's own dialect that end in any way, with what must come of them, told from how they were made. */
 import fc from 'fast-check';
-import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
-import { surfaceOf } from './relay-world.ts';
+import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
+import { endpointOf } from './relay-world.ts';
 import { chat, completions, messages, responses, type Said, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, type Frame, styles, writeStream } from './written-streams.ts';
 
 export type StreamCase = {
-  surface: Surface;
+  surface: ApiEndpoint;
   said: Said;
   hidesUsage: boolean;
   /** What the provider sends, before its connection ends or breaks. */
@@ -25,7 +25,7 @@ export type Expected = {
   isComplete: boolean;
 };
 
-const DIALECTS: readonly [Surface['endpoint'], (said: Said) => Told[]][] = [
+const DIALECTS: readonly [ApiEndpoint['endpoint'], (said: Said) => Told[]][] = [
   ['chat', chat],
   ['completions', completions],
   ['responses', responses],
@@ -49,7 +49,7 @@ export const streamCases: fc.Arbitrary<StreamCase> = fc
     asksForUsage: fc.boolean(),
   })
   .map(({ dialect: [endpoint, tell], said, styles, place, ending, asksForUsage }) => {
-    const surface = surfaceOf(endpoint);
+    const surface = endpointOf(endpoint);
     const hidesUsage = surface.hasUsageOption && !asksForUsage;
     const frames = writeStream(tell(said), styles);
     const whole = bytesOfFrames(frames);

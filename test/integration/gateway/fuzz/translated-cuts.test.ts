@@ -7,18 +7,18 @@ import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Surface } from '../../../../gateway/endpoints/endpoint.ts';
+import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
 import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
-import { cutAt, cuts, type Relayed, relayed, surfaceOf } from './relay-world.ts';
+import { cutAt, cuts, endpointOf, type Relayed, relayed } from './relay-world.ts';
 import { chat, messages, type Said, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, styles, writeStream } from './written-streams.ts';
 
-type Direction = { surface: Surface; tell(said: Said): Told[] };
+type Direction = { surface: ApiEndpoint; tell(said: Said): Told[] };
 
 const DIRECTIONS: readonly Direction[] = [
-  { surface: surfaceOf('chat'), tell: messages },
-  { surface: surfaceOf('messages'), tell: chat },
+  { surface: endpointOf('chat'), tell: messages },
+  { surface: endpointOf('messages'), tell: chat },
 ];
 
 type Way = { ending?: 'end' | 'cut'; places?: readonly number[]; hasTurns?: boolean; hidesUsage?: boolean };

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { createClaims } from '../../../../gateway/request/request-id.ts';
+import { createRequestIdReservations } from '../../../../gateway/request/request-id.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { tcpProxy } from '../../../support/tcp-proxy.ts';
 
@@ -24,7 +24,7 @@ t.test(
       await database.close();
     });
     const time = { ms: 0 };
-    const claim = createClaims({
+    const claim = createRequestIdReservations({
       sql,
       clock: { monotonic: () => time.ms },
       log: createLogger({ role: 'test', level: 'silent' }),

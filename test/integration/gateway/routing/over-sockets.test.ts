@@ -1,13 +1,13 @@
 /** The same over real connections, to providers that fail as providers do. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { createUpstream } from '#platform/http-client/mod.ts';
+import { createProviderClient } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import type { Route } from '../../../../gateway/providers/resolve.ts';
+import type { Candidate } from '../../../../gateway/providers/resolve.ts';
 import {
+  type Attempt,
   createAttempts,
   createBreaker,
-  type TriedRoute,
   type TryHearing,
 } from '../../../../gateway/routing/mod.ts';
 import { type Behaviour, startScriptedProvider } from '../../../support/scripted-provider.ts';
@@ -19,7 +19,7 @@ const BUSY: Behaviour = { kind: 'error', status: 503, message: 'busy' };
 
 /** A provider for each list of behaviours, asked in turn; the last behaviour stays. */
 async function setUp(t: Test, ...scripts: Behaviour[][]) {
-  const upstream = createUpstream({
+  const upstream = createProviderClient({
     timeouts: TIMEOUTS,
     now: systemClock.monotonic,
     concurrencyPerOrganization: 1_024,
@@ -47,9 +47,9 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
 
   /** Resolves with what the relay hears. */
   const call = (retries = 0) => {
-    const attempts: TriedRoute[] = [];
+    const attempts: Attempt[] = [];
     const { promise, resolve } = Promise.withResolvers<{ index: number; status: number; body: string }>();
-    const tryRoute = (route: Route, _: number, hear: TryHearing) =>
+    const tryRoute = (route: Candidate, _: number, hear: TryHearing) =>
       upstream.send({
         label: route.model,
         organizationId: 'acme',
@@ -59,7 +59,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
         body: Buffer.from('{"model":"m","messages":[]}'),
         ...hear,
       });
-    const onTried = (tried: TriedRoute) => attempts.push(tried);
+    const onTried = (tried: Attempt) => attempts.push(tried);
     const abort = send(
       { routes, retries, tryRoute, onTried, refuse, maxHeldBytes: 1_000_000 },
       {

@@ -4,17 +4,17 @@ import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { AnswerSink, ResponseHeaders } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
-import type { Route } from '../../../../gateway/providers/resolve.ts';
+import type { Candidate } from '../../../../gateway/providers/resolve.ts';
 import {
+  type Attempt,
   createAttempts,
   createBreaker,
   type RoutedCall,
-  type TriedRoute,
   type TryHearing,
 } from '../../../../gateway/routing/mod.ts';
 
 /** A route to a model; each model has an address of its own unless one is given. */
-export function routeTo(model: string, origin = `http://${model}.test`): Route {
+export function routeTo(model: string, origin = `http://${model}.test`): Candidate {
   return { provider: 'custom', row: PROVIDERS.custom, model, origin, paths: {}, apiKey: null };
 }
 
@@ -70,7 +70,7 @@ export type Script = Record<string, readonly Ending[]>;
 export type CallOptions = {
   /** By model, in the order of the plan: how its first try ends, its second… */
   script: Script;
-  routes?: readonly Route[];
+  routes?: readonly Candidate[];
   retries?: number;
   /** Every try ends before it has begun: nothing is waited for but time. */
   isSynchronous?: boolean;
@@ -86,7 +86,7 @@ export type CallOptions = {
 export type ScriptedCall = {
   /** In words, in order. */
   events: string[];
-  attempts: TriedRoute[];
+  attempts: Attempt[];
   time: Time;
   /** Lets the next thing happen; false: there is nothing left that could. */
   step(): boolean;
@@ -111,7 +111,7 @@ export function startCall(options: CallOptions): ScriptedCall {
   const routes = options.routes ?? Object.keys(script).map((model) => routeTo(model));
   const breaker = options.breaker ?? createBreaker({ clock: time.clock });
   const events: string[] = [];
-  const attempts: TriedRoute[] = [];
+  const attempts: Attempt[] = [];
   const due: (() => void)[] = [];
   const tries = new Map<string, number>();
 
@@ -120,7 +120,7 @@ export function startCall(options: CallOptions): ScriptedCall {
     return time.after(ms, run);
   };
 
-  const tryRoute = ({ model }: Route, _: number, hear: TryHearing) => {
+  const tryRoute = ({ model }: Candidate, _: number, hear: TryHearing) => {
     const before = tries.get(model) ?? 0;
     tries.set(model, before + 1);
     const ending = script[model]?.[before];

@@ -11,7 +11,7 @@ const USAGE = {
   output_tokens: 16,
 };
 
-function completionOf(message: JsonObject): JsonObject {
+function readCompletion(message: JsonObject): JsonObject {
   const whole = {
     id: 'msg_1',
     type: 'message',
@@ -24,7 +24,7 @@ function completionOf(message: JsonObject): JsonObject {
 }
 
 t.test('an answer of text is a completion, whose prompt counts what the cache gave and took', async (t) => {
-  const completion = completionOf({
+  const completion = readCompletion({
     content: [
       { type: 'text', text: 'Hello' },
       { type: 'text', text: ' you' },
@@ -64,7 +64,7 @@ t.test('an answer of text is a completion, whose prompt counts what the cache ga
 t.test('calls have their input as exact JSON, and no text is null', async (t) => {
   const raw =
     '{"content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890}}],"stop_reason":"tool_use"}';
-  const [choice] = completionOf(parseExactJson(raw) as JsonObject).choices as JsonObject[];
+  const [choice] = readCompletion(parseExactJson(raw) as JsonObject).choices as JsonObject[];
   t.match(choice, {
     finish_reason: 'tool_calls',
     message: {
@@ -78,7 +78,7 @@ t.test('calls have their input as exact JSON, and no text is null', async (t) =>
 
 t.test('a refusal says why, where the provider does', async (t) => {
   const stop_details = { type: 'refusal', category: 'cyber', explanation: 'It could do harm.' };
-  const [choice] = completionOf({ content: [], stop_reason: 'refusal', stop_details })
+  const [choice] = readCompletion({ content: [], stop_reason: 'refusal', stop_details })
     .choices as JsonObject[];
   t.match(choice, {
     finish_reason: 'content_filter',
@@ -88,17 +88,17 @@ t.test('a refusal says why, where the provider does', async (t) => {
 
 t.test('JSON that had to be asked for as a tool is content again', async (t) => {
   const content = [{ type: 'tool_use', id: 'a', name: 'answer_in_json', input: { a: 1 } }];
-  const [choice] = completionOf({ content, stop_reason: 'tool_use' }).choices as JsonObject[];
+  const [choice] = readCompletion({ content, stop_reason: 'tool_use' }).choices as JsonObject[];
   t.match(choice, { finish_reason: 'stop', message: { content: '{"a":1}', tool_calls: undefined } });
 });
 
 t.test(
   'blocks and reasons that are not known do no harm, what is no message is an error of the provider',
   async (t) => {
-    const [choice] = completionOf({ content: [{ type: 'hologram' }, null, 5], stop_reason: 'bored' })
+    const [choice] = readCompletion({ content: [{ type: 'hologram' }, null, 5], stop_reason: 'bored' })
       .choices as JsonObject[];
     t.match(choice, { finish_reason: 'stop', native_finish_reason: 'bored' });
-    t.throws(() => completionOf({ content: 'text' }), AssayError);
+    t.throws(() => readCompletion({ content: 'text' }), AssayError);
   },
 );
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { answerKey, type KeyParts } from '../../../../gateway/cache/mod.ts';
+import { type KeyParts, responseKey } from '../../../../gateway/cache/mod.ts';
 
 const PARTS = { organizationId: 'o', path: '/p', provider: 'OPENAI', model: 'm', seed: null };
 
 function keyOf(body: string | Buffer, parts: Partial<KeyParts> = {}): string {
-  return answerKey({ ...PARTS, body: Buffer.from(body as string), ...parts });
+  return responseKey({ ...PARTS, body: Buffer.from(body as string), ...parts });
 }
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
@@ -249,7 +249,7 @@ t.test('every part counts, and none can be taken for another', async (t) => {
   ] as const) {
     fc.assert(
       fc.property(one, other, (a, b) => {
-        if ((answerKey(a) === answerKey(b)) !== same(a, b)) throw new Error(JSON.stringify([a, b]));
+        if ((responseKey(a) === responseKey(b)) !== same(a, b)) throw new Error(JSON.stringify([a, b]));
       }),
       { numRuns: 5_000 },
     );

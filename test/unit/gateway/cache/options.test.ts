@@ -1,8 +1,8 @@
 import t from 'tap';
-import { type CacheHeaders, readCacheWish } from '../../../../gateway/cache/mod.ts';
+import { type CacheHeaders, parseCacheOptions } from '../../../../gateway/cache/mod.ts';
 
 function wish(headers: Partial<CacheHeaders>) {
-  return readCacheWish({
+  return parseCacheOptions({
     isEnabled: true,
     cacheControl: null,
     seed: null,

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { billOf } from '../../../../gateway/limits/scan-usage.ts';
+import { scanUsage } from '../../../../gateway/limits/scan-usage.ts';
 import type { Outcome } from '../../../../gateway/request/call.ts';
 
 const outcomeOf = (text: string, given: Partial<Outcome> = {}): Outcome => ({
@@ -23,7 +23,7 @@ const told = (answer: JsonObject) => JSON.stringify([answer.usage, answer.model,
 
 /** Whether the bill of an answer tells what the parsed answer does. */
 function isExact(text: string): boolean {
-  const bill = billOf(outcomeOf(text));
+  const bill = scanUsage(outcomeOf(text));
   return bill !== null && told(bill) === told(JSON.parse(text) as JsonObject);
 }
 
@@ -173,7 +173,7 @@ for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
   t.test(`of ${what} only the ends are parsed`, async (t) => {
     const text = JSON.stringify(answerOf('Hello. '.repeat(200)));
     const parse = t.capture(JSON, 'parse', JSON.parse);
-    billOf(outcomeOf(text));
+    scanUsage(outcomeOf(text));
     const parsed = parse().reduce((sum, { args }) => sum + String(args[0]).length, 0);
     t.ok(parsed < 400, `${parsed} of ${text.length} characters`);
   });
@@ -203,7 +203,7 @@ t.test('whether a prompt that is counted alone is all, the rest of its answer de
 
 t.test('what is no object has none', async (t) => {
   for (const text of ['', 'no JSON', '[{"usage":{}}]', '"usage"', '{"usage":{}', '{"model":"m","usage":']) {
-    t.equal(billOf(outcomeOf(text)), null, text);
+    t.equal(scanUsage(outcomeOf(text)), null, text);
   }
 });
 
@@ -256,7 +256,7 @@ t.test('of a stream too, whatever its events are', async (t) => {
   let quick = 0;
   fc.assert(
     fc.property(streams, (text) => {
-      const bill = billOf(outcomeOf(text, STREAMED));
+      const bill = scanUsage(outcomeOf(text, STREAMED));
       if (bill !== null && Object.keys(bill).length === 2) quick += 1;
       return bill !== null && told(bill) === told(assembleStream(text).completion);
     }),
@@ -268,6 +268,6 @@ t.test('of a stream too, whatever its events are', async (t) => {
 t.test('what is compressed is read in the clear', async (t) => {
   const text = JSON.stringify({ model: 'm', usage: { prompt_tokens: 3 } });
   const { gzipSync } = await import('node:zlib');
-  const bill = billOf(outcomeOf('', { responseBody: gzipSync(text), contentEncoding: 'gzip' }));
+  const bill = scanUsage(outcomeOf('', { responseBody: gzipSync(text), contentEncoding: 'gzip' }));
   t.match(bill, { model: 'm', usage: { prompt_tokens: 3 } });
 });

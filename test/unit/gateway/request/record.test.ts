@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream';
 import pino from 'pino';
 import t from 'tap';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import { createRecorder } from '../../../../gateway/request/record.ts';
 import { buildRecord } from '../../../../ingest/build-record.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { isDoneFrame } from '../../../../gateway/endpoints/end-of-stream.ts';
-import { FrameSplitter, isUsageFrame } from '../../../../gateway/response/sse-splitter.ts';
+import { isUsageFrame, SseSplitter } from '../../../../gateway/response/sse-splitter.ts';
 
 const lineEnd = fc.constantFrom('\n', '\r\n');
 const frame = fc
@@ -15,7 +15,7 @@ const frame = fc
   .map(([lines, end]) => lines.map((line) => line + end).join('') + end);
 
 const MIB = 1024 * 1024;
-const splitterOf = () => new FrameSplitter(MIB);
+const splitterOf = () => new SseSplitter(MIB);
 
 t.test('however a stream is cut into chunks, its frames are the same and no byte is lost', async (t) => {
   fc.assert(
@@ -49,7 +49,7 @@ t.test('frames end at a blank line, whatever the line ends', async (t) => {
 });
 
 t.test('a 16 MiB event in 64 KiB chunks is joined in linear time', async (t) => {
-  const splitter = new FrameSplitter(17 * MIB);
+  const splitter = new SseSplitter(17 * MIB);
   const chunk = Buffer.alloc(64 * 1024, 'x');
   for (let index = 0; index < 256; index += 1) t.equal(splitter.push(chunk).length, 0);
   const [frame] = splitter.push(Buffer.from('\n\n'));
@@ -71,7 +71,7 @@ t.test(
           const tooLong = frames.findIndex((frame) => frame.length > maxBytes);
           const isOverrun = tooLong !== -1 || restBytes > maxBytes;
           const bytes = Buffer.from(frames.join('') + rest);
-          const splitter = new FrameSplitter(maxBytes);
+          const splitter = new SseSplitter(maxBytes);
           const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
           const given = [...at, bytes.length]
             .flatMap((end, index) => splitter.push(bytes.subarray(at[index - 1] ?? 0, end)))

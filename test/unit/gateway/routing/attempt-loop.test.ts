@@ -291,7 +291,7 @@ t.test('no try begins when the clients of the official libraries have given up',
 t.test('while an address is ill', async (t) => {
   const ill = (address: string, time: Time) => {
     const breaker = createBreaker({ clock: time.clock });
-    for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'ill');
+    for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'failing');
     return breaker;
   };
 
@@ -310,10 +310,10 @@ t.test('while an address is ill', async (t) => {
     const time = new Time();
     const breaker = ill(A, time);
     const once = startCall({ script: { a: [OK] }, time, breaker });
-    t.equal(breaker.leaveFor(A).kind, 'open');
+    t.equal(breaker.peekPermit(A).kind, 'open');
     once.finish();
     t.equal(once.events.join(', '), 'try a, 200 of a, byte, end');
-    t.equal(breaker.leaveFor(A).kind, 'closed');
+    t.equal(breaker.peekPermit(A).kind, 'closed');
   });
 
   t.test('a call whose models are all there tries them in order', async (t) => {
@@ -328,7 +328,7 @@ t.test('while an address is ill', async (t) => {
   t.test('it is not waited for when there is another model, and is when there is none', async (t) => {
     const time = new Time();
     const breaker = createBreaker({ clock: time.clock });
-    for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'ill');
+    for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'failing');
     const call = startCall({ script: { a: [BUSY], b: [OK] }, retries: 3, time, breaker });
     call.finish();
     t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
@@ -367,7 +367,7 @@ t.test('calls with one way to go tell of the health of their address', async (t)
   const time = new Time();
   const breaker = createBreaker({ clock: time.clock });
   for (let call = 0; call < 5; call += 1) startCall({ script: { a: [UNREACHABLE] }, time, breaker }).finish();
-  t.equal(breaker.leaveFor(A).kind, 'open');
+  t.equal(breaker.peekPermit(A).kind, 'open');
 });
 
 t.test('what goes wrong before a try has begun is its failure', async (t) => {

@@ -7,7 +7,7 @@ import {
   createBreaker,
   type Health,
   healthOf,
-  type Leave,
+  type Permit,
 } from '../../../../gateway/routing/circuit-breaker.ts';
 import { Time } from '../../../integration/gateway/routing/world.ts';
 
@@ -22,14 +22,14 @@ function setUp() {
     onChange: (origin: string, state: BreakerState) => changes.push(`${origin.slice(7, 8)} ${state}`),
   });
   /** Each letter is a call that ends before the next one begins: w well, i ill, u unknown. */
-  const calls = (letters: string, origin = A): Leave['kind'][] =>
+  const calls = (letters: string, origin = A): Permit['kind'][] =>
     [...letters].map((letter) => {
       const leave = breaker.admit(origin);
-      const health: Health = letter === 'w' ? 'well' : letter === 'i' ? 'ill' : 'unknown';
+      const health: Health = letter === 'w' ? 'healthy' : letter === 'i' ? 'failing' : 'unknown';
       breaker.settle(origin, leave, health);
       return leave.kind;
     });
-  const stateOf = (origin: string) => breaker.leaveFor(origin).kind;
+  const stateOf = (origin: string) => breaker.peekPermit(origin).kind;
   return { time, changes, breaker, calls, stateOf };
 }
 
@@ -80,7 +80,7 @@ t.test('when it was open for a while one call tries the address, and the others 
   t.equal(breaker.admit(A).kind, 'open');
   time.pass(600_000);
   t.equal(breaker.admit(A).kind, 'open', 'however long the one takes');
-  breaker.settle(A, probe, 'well');
+  breaker.settle(A, probe, 'healthy');
   t.equal(breaker.admit(A).kind, 'closed');
   t.same(changes, ['a open', 'a half-open', 'a closed']);
 });
@@ -114,17 +114,17 @@ t.test('a probe that finds nothing out leaves the finding out to the next call',
 t.test('calls that were made although it was open can close it, and cannot keep it open', async (t) => {
   const { breaker, calls, time } = setUp();
   calls('iiiii');
-  const made = breaker.leaveFor(A);
+  const made = breaker.peekPermit(A);
   t.same(calls('iiiiiiiiii'), Array(10).fill('open'));
   time.pass(5_000);
   const probe = breaker.admit(A);
   t.equal(probe.kind, 'probe', 'their failures are nothing new');
-  breaker.settle(A, made, 'ill');
+  breaker.settle(A, made, 'failing');
   breaker.settle(A, made, 'unknown');
   t.equal(breaker.admit(A).kind, 'open', 'nor do they end the probe');
-  breaker.settle(A, made, 'well');
+  breaker.settle(A, made, 'healthy');
   t.equal(breaker.admit(A).kind, 'closed');
-  breaker.settle(A, probe, 'ill');
+  breaker.settle(A, probe, 'failing');
   t.equal(breaker.admit(A).kind, 'closed', 'and the probe is one failure among others then');
 });
 
@@ -133,12 +133,12 @@ t.test('a probe that was overtaken does not end a later one', async (t) => {
   calls('iiiii');
   time.pass(5_000);
   const overtaken = breaker.admit(A);
-  breaker.settle(A, breaker.leaveFor(A), 'well');
+  breaker.settle(A, breaker.peekPermit(A), 'healthy');
   calls('iiiii');
   time.pass(5_000);
   t.equal(breaker.admit(A).kind, 'probe');
   breaker.settle(A, overtaken, 'unknown');
-  breaker.settle(A, overtaken, 'ill');
+  breaker.settle(A, overtaken, 'failing');
   t.equal(breaker.admit(A).kind, 'open');
 });
 
@@ -146,26 +146,26 @@ t.test('what was called before it opened says nothing about now', async (t) => {
   const { breaker, calls, time } = setUp();
   const early = breaker.admit(A);
   calls('iiiii');
-  breaker.settle(A, early, 'well');
+  breaker.settle(A, early, 'healthy');
   t.equal(breaker.admit(A).kind, 'open');
   time.pass(5_000);
   t.equal(breaker.admit(A).kind, 'probe');
-  breaker.settle(A, early, 'ill');
-  breaker.settle(A, early, 'well');
+  breaker.settle(A, early, 'failing');
+  breaker.settle(A, early, 'healthy');
   t.equal(breaker.admit(A).kind, 'open', 'the probe is still under way');
 });
 
 t.test('what an outcome says of an address', async (t) => {
   for (const [status, health] of [
-    [200, 'well'],
-    [302, 'well'],
-    [400, 'well'],
-    [401, 'well'],
-    [404, 'well'],
+    [200, 'healthy'],
+    [302, 'healthy'],
+    [400, 'healthy'],
+    [401, 'healthy'],
+    [404, 'healthy'],
     [408, 'unknown'],
     [429, 'unknown'],
-    [500, 'ill'],
-    [529, 'ill'],
+    [500, 'failing'],
+    [529, 'failing'],
   ] as const) {
     t.equal(healthOf(status, null), health, `${status}`);
   }
@@ -175,7 +175,7 @@ t.test('what an outcome says of an address', async (t) => {
     ['provider_unreachable', 'provider_timeout'],
     'of our errors only those that tell of the provider',
   );
-  t.equal(healthOf(0, 'provider_timeout'), 'ill');
+  t.equal(healthOf(0, 'provider_timeout'), 'failing');
 });
 
 t.test('it opens exactly when five in a row or ten of the last twenty are ill', async () => {
@@ -201,15 +201,15 @@ t.test('it opens exactly when five in a row or ten of the last twenty are ill', 
 t.test('whatever happens, one call at most is a probe, and an address is never given up', async () => {
   const action = fc.oneof(
     fc.constant('admit' as const),
-    fc.record({ which: fc.nat(), health: fc.constantFrom<Health>('well', 'ill', 'unknown') }),
+    fc.record({ which: fc.nat(), health: fc.constantFrom<Health>('healthy', 'failing', 'unknown') }),
     fc.record({ ms: fc.constantFrom(1, 4_999, 5_000, 60_000) }),
   );
   fc.assert(
     fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
       const { breaker, calls, time, stateOf } = setUp();
       calls('iiiii');
-      const underWay: Leave[] = [];
-      const probes = new Set<Leave>();
+      const underWay: Permit[] = [];
+      const probes = new Set<Permit>();
       for (const next of actions) {
         if (next === 'admit') {
           const leave = breaker.admit(A);
@@ -238,9 +238,9 @@ t.test('two providers behind one address fall ill one by one', async (t) => {
   const origin = 'http://proxy.test';
   const [openai, groq] = (['openai', 'groq'] as const).map((provider) => addressOf({ provider, origin }));
   for (let call = 0; call < 5; call += 1) {
-    breaker.settle(openai!, breaker.admit(openai!), 'ill');
-    breaker.settle(groq!, breaker.admit(groq!), 'well');
+    breaker.settle(openai!, breaker.admit(openai!), 'failing');
+    breaker.settle(groq!, breaker.admit(groq!), 'healthy');
   }
-  t.equal(breaker.leaveFor(openai!).kind, 'open');
-  t.equal(breaker.leaveFor(groq!).kind, 'closed');
+  t.equal(breaker.peekPermit(openai!).kind, 'open');
+  t.equal(breaker.peekPermit(groq!).kind, 'closed');
 });

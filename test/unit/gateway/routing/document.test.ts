@@ -5,12 +5,12 @@ import t from 'tap';
 import type { ErrorCode } from '#core/contracts/errors.ts';
 import { parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../../gateway/providers/resolve.ts';
+import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { createPlanner } from '../../../../gateway/routing/mod.ts';
 import {
   isWorthFallingBack,
   isWorthRetrying,
-  readRetries,
+  parseRetries,
   type TryOutcome,
 } from '../../../../gateway/routing/retry.ts';
 import { rowsOf } from '../../../support/markdown-tables.ts';
@@ -25,7 +25,7 @@ function planner(file: unknown) {
   const parsed = parseModelsFile(JSON.stringify(file));
   const config = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });
   if (!parsed.ok || !config.ok) throw new Error('The example cannot be used');
-  const route = createRouter(config.config.providers);
+  const route = createResolver(config.config.providers);
   return createPlanner({ route, groups: parsed.value.groups, random: () => 0.5 });
 }
 
@@ -86,11 +86,11 @@ t.test('the outcomes in docs/guides/routing.md are tried again, or not, as its t
 t.test('docs/guides/routing.md has the number of retries and their bounds', async (t) => {
   const [, num = ''] = rowsOf(routing, 'header')[1]!;
   const [, least, most, unlessGiven] = /(\d) to (\d); (\d) unless given/.exec(num) ?? [];
-  t.equal(readRetries({ isEnabled: true, num: null }), Number(unlessGiven));
+  t.equal(parseRetries({ isEnabled: true, num: null }), Number(unlessGiven));
   for (const allowed of [least!, most!])
-    t.equal(readRetries({ isEnabled: true, num: allowed }), Number(allowed));
+    t.equal(parseRetries({ isEnabled: true, num: allowed }), Number(allowed));
   for (const beyond of [Number(least) - 1, Number(most) + 1]) {
-    t.throws(() => readRetries({ isEnabled: true, num: String(beyond) }), { code: 'invalid_header' });
+    t.throws(() => parseRetries({ isEnabled: true, num: String(beyond) }), { code: 'invalid_header' });
   }
 });
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createCatalog, type OperatorGroup, parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
-import { createRouter } from '../../../../gateway/providers/resolve.ts';
+import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { createPlanner, type Plan, requireOneProvider } from '../../../../gateway/routing/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 
@@ -30,7 +30,7 @@ function setUp({ random = () => 0, file = FILE }: { random?: () => number; file?
   const read = parseModelsFile(JSON.stringify(file));
   const config = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });
   if (!read.ok || !config.ok) throw new Error('The fixture is wrong');
-  const route = createRouter(config.config.providers, createCatalog(read.value));
+  const route = createResolver(config.config.providers, createCatalog(read.value));
   return { plan: createPlanner({ route, groups: read.value.groups, random }), route };
 }
 

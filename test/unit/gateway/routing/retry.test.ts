@@ -4,7 +4,7 @@ import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import {
   isWorthFallingBack,
   isWorthRetrying,
-  readRetries,
+  parseRetries,
   type TryOutcome,
   waitBeforeRetry,
 } from '../../../../gateway/routing/retry.ts';
@@ -115,11 +115,11 @@ t.test('a call says how often it is tried again', async (t) => {
     [true, '1', 1],
     [true, ' 5 ', 5],
   ] as const) {
-    t.equal(readRetries({ isEnabled, num }), retries, `${isEnabled} ${num}`);
+    t.equal(parseRetries({ isEnabled, num }), retries, `${isEnabled} ${num}`);
   }
   for (const num of ['0', '6', '', ' ', '-1', '1.5', '03', '1e0', 'three', '3, 3', '９'.repeat(100)]) {
     t.throws(
-      () => readRetries({ isEnabled: true, num }),
+      () => parseRetries({ isEnabled: true, num }),
       {
         code: 'invalid_header',
         message: `Cannot read the header Service-Retry-Num: it must be a whole number from 1 to 5, but is "${num.slice(0, 80)}"`,
