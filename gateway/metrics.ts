@@ -57,9 +57,9 @@ export function gatewayMetrics(metrics: Metrics, cache: Pick<ResponseCache, 'cou
     onBreaker: (address, state) => open.set({ address }, Number(state !== 'closed')),
     counted: ({ begin, record }) => ({
       begin,
-      record: (call, outcome) => {
-        calls.inc({ provider: call.route.row.label, status: outcome.status });
-        return record(call, outcome);
+      record: (logged, result) => {
+        calls.inc({ provider: result.candidate.row.label, status: result.outcome.status });
+        return record(logged, result);
       },
     }),
   };

@@ -1,5 +1,5 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
-
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createCatalog } from '#core/models/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
@@ -13,37 +13,33 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
-import type { Role } from '#platform/process/lifecycle.ts';
+import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalCall, readInternalSecret } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
-import { createResponseCache } from './cache/mod.ts';
+import { createCacheLookUp, createResponseCache } from './cache/mod.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
-import { createAdmissions } from './limits/admission.ts';
+import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
-import { createPolicyReader } from './limits/policy.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
+import { createAuthenticator } from './request/authenticate.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
+import { createProviderSources } from './response/from-providers.ts';
 import { errorDetails } from './response/reply.ts';
-import { createAttempts, createBreaker, createPlanner } from './routing/mod.ts';
+import { createAttemptLoop, createCircuitBreaker, createPlanner } from './routing/mod.ts';
 
-/** Of each of three pools: keys and ids, limits, stored answers. None of them keeps another waiting. */
+/** Of each of three pools: keys and ids, limits, stored responses. None of them keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** For what is still to be told Postgres: answers to keep, what calls cost. */
+/** For what Postgres is still to be told: responses to store, settlements of what calls cost. */
 const SAYING_GOODBYE_MS = 2_000;
-
-function after(ms: number, run: () => void): () => void {
-  const timer = setTimeout(run, ms);
-  return () => clearTimeout(timer);
-}
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
@@ -88,7 +84,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onDegraded: metricsOf.onDegraded,
   });
   watchLimiter(metrics, limiter);
-  const upstream = createProviderClient({
+  const client = createProviderClient({
     timeouts: config.providerTimeouts,
     now: clock.monotonic,
     concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
@@ -96,34 +92,34 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onBusy: metricsOf.onProviderBusy,
   });
   const catalog = createCatalog(config.models);
-  const route = createResolver(config.providers, catalog);
+  const resolve = createResolver(config.providers, catalog);
   const models = await createLiveModels({
-    models: routable(catalog.chatModels(), route),
+    models: routable(catalog.chatModels(), resolve),
     operators: operatorsProviders(config.providers),
     readStored: () => findStoredProviders(sql),
     log,
   });
   keys.onChange(models.refresh);
+  const attemptLoop = createAttemptLoop({
+    breaker: createCircuitBreaker({ clock, onChange: metricsOf.onBreaker }),
+    clock,
+    random: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
+  });
   const handleCall = createCallHandler({
-    config,
     clock,
     log,
-    keys,
-    plan: createPlanner({ route, groups: config.models?.groups ?? [], random: Math.random }),
-    upstream,
-    sendRouted: createAttempts({
-      breaker: createBreaker({ clock, onChange: metricsOf.onBreaker }),
-      clock,
-      random: Math.random,
-      after,
-    }),
-    recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
-    cache,
-    admissions: createAdmissions(limiter, catalog),
-    readPolicy: createPolicyReader(),
+    maxBodyBytes: config.maxBodyBytes,
+    authenticate: createAuthenticator(keys, (header) =>
+      readInternalCall(internalSecret, header, clock.now()),
+    ),
+    plan: createPlanner({ resolve, groups: config.models?.groups ?? [], random: Math.random }),
+    limits: createCallLimits(limiter, catalog),
+    lookUpCache: createCacheLookUp(cache, clock),
+    reserveRequestId: createRequestIdReservations({ sql, clock, log }),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
-    readInternalCall: (header) => readInternalCall(internalSecret, header, clock.now()),
-    claimRequestId: createRequestIdReservations({ sql, clock, log }),
+    fromProviders: createProviderSources(client, attemptLoop, config.maxBodyBytes),
+    recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
   });
   const app = createGatewayApp({
     handleCall,
@@ -149,23 +145,32 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   return {
     name: 'gateway',
     address: server.url,
-    stop: async () => {
+    stop: () => {
       const stopBy = clock.monotonic() + config.shutdownMs;
-      // 1. No new calls; those under way finish, or are cut at the deadline.
-      await server.close(config.shutdownMs);
-      certificate?.stop();
-      // 2. Every record that was begun is committed, and on its way.
-      await logPath.close(stopBy);
-      // 3. Then what they needed.
-      await upstream.close();
-      models.stop();
-      await Promise.all([
-        cache.stop(SAYING_GOODBYE_MS),
-        limiter.stop(SAYING_GOODBYE_MS),
-        keys.stop(),
-        announcement.stop(),
+      const pools = [sql, limitsSql, cacheSql];
+      return stopInOrder([
+        // 1. No new calls; those under way finish, or are cut at the deadline.
+        { what: 'closing the server', run: () => server.close(config.shutdownMs) },
+        { what: 'letting go of the certificate', run: async () => certificate?.stop() },
+        // 2. Every record that was begun is committed, and on its way.
+        { what: 'closing the outbox', run: () => logPath.close(stopBy) },
+        // 3. Then what they needed.
+        { what: 'closing the connections to providers', run: async () => client.close() },
+        { what: 'stopping the list of models', run: async () => models.stop() },
+        {
+          what: 'stopping the cache, the limiter, the keys and the announcement',
+          run: async () => {
+            const goodbyes = [cache.stop(SAYING_GOODBYE_MS), limiter.stop(SAYING_GOODBYE_MS)];
+            await Promise.all([...goodbyes, keys.stop(), announcement.stop()]);
+          },
+        },
+        {
+          what: 'closing Postgres',
+          run: async () => {
+            await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
+          },
+        },
       ]);
-      await Promise.all([sql, limitsSql, cacheSql].map((pool) => pool.end({ timeout: 1 })));
     },
   };
 }

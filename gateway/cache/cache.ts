@@ -25,7 +25,7 @@ import { keepAnswer, readAnswers } from './rows.ts';
 import { startSweeping } from './sweep.ts';
 import { createWriteBehind } from './write-behind.ts';
 
-export type AnswerCacheOptions = {
+export type ResponseCacheOptions = {
   sql: Sql;
   clock: Clock;
   log: Logger;
@@ -85,7 +85,7 @@ const QUEUED_BYTES = 1_000;
 type Kept = { ask: CacheQuery; answer: StoredResponse };
 
 /** Makes the cache of this process; it begins to remove what has expired. */
-export function createResponseCache(options: AnswerCacheOptions): ResponseCache {
+export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
   const { sql, clock, log, random, maxMemoryBytes } = options;
   const { maxOrganizationBytes = DEFAULT_ORGANIZATION_BYTES, waitMs = DEFAULT_WAIT_MS } = options;
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0 };

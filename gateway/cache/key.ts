@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
+import type { CacheQuery } from './bucket.ts';
 import { canonicalJson } from './canonical-json.ts';
+import type { CacheOptions } from './options.ts';
 
 /** What makes two calls the same to the cache. */
 export type KeyParts = {
@@ -38,4 +40,10 @@ export function responseKey(parts: KeyParts): string {
   const head = `${JSON.stringify([VERSION, form, organizationId, path, provider, model, seed])}\n`;
   if (canonical === null) return createHash('sha256').update(head).update(body).digest('hex');
   return hash('sha256', head + canonical);
+}
+
+/** Returns what a call asks of the cache. The key is of the same organization as the query, whoever makes it. */
+export function cacheQuery(options: CacheOptions, call: Omit<KeyParts, 'seed'>): CacheQuery {
+  const { maxAgeMs, buckets, seed } = options;
+  return { organizationId: call.organizationId, key: responseKey({ ...call, seed }), buckets, maxAgeMs };
 }

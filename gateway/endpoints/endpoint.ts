@@ -1,6 +1,6 @@
 /**
- * The endpoints that take calls. What differs between them is a row of this table; how a call is let in, relayed, limited,
- * cached and logged is the same for all.
+ * The API endpoints: the paths that clients call. What differs between them is a row of this table; how a call is admitted,
+ * relayed, limited, cached and logged is the same for all.
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import { isMessageStopFrame } from '../providers/anthropic/mod.ts';
@@ -9,21 +9,22 @@ import { isDoneFrame, isResponseEndFrame } from './end-of-stream.ts';
 import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';
 
 export type ApiEndpoint = {
-  endpoint: ProviderEndpoint;
+  /** The provider's endpoint that it corresponds to. */
+  providerEndpoint: ProviderEndpoint;
   /** As records and cache keys have it, whichever of its addresses was called. */
   path: string;
-  /** Where it is served. */
+  /** The paths at which it is served. */
   addresses: readonly string[];
   errors: ErrorFormat;
-  /** What is called when the body names no model; null: it must name one. */
+  /** The model of a body that names none; null: it must name one. */
   defaultModel: string | null;
   /** The field of the body that asks for a stream is read. */
   canStream: boolean;
   /** A stream says its usage only when `stream_options` asks for it. */
   hasUsageOption: boolean;
-  /** Nobody charges for it, so that it needs no known price under a limit in money. */
+  /** Providers charge nothing for it, so that it needs no known price under a limit in money. */
   isFree: boolean;
-  /** Who the body says the call is made for. */
+  /** Returns the end user that the body names. */
   userOf(body: JsonObject): string | null;
   isLastFrame(frame: Buffer): boolean;
 };
@@ -56,7 +57,7 @@ const ANTHROPIC = {
 export const CHAT: ApiEndpoint = {
   ...OPENAI,
   ...openAiAddresses('chat/completions'),
-  endpoint: 'chat',
+  providerEndpoint: 'chat',
   canStream: true,
   hasUsageOption: true,
 };
@@ -66,30 +67,30 @@ export const API_ENDPOINTS: readonly ApiEndpoint[] = [
   {
     ...OPENAI,
     ...openAiAddresses('completions'),
-    endpoint: 'completions',
+    providerEndpoint: 'completions',
     canStream: true,
     hasUsageOption: true,
   },
   {
     ...OPENAI,
     ...openAiAddresses('responses'),
-    endpoint: 'responses',
+    providerEndpoint: 'responses',
     errors: RESPONSES_ERRORS,
     canStream: true,
     isLastFrame: isResponseEndFrame,
   },
-  { ...OPENAI, ...openAiAddresses('embeddings'), endpoint: 'embeddings' },
+  { ...OPENAI, ...openAiAddresses('embeddings'), providerEndpoint: 'embeddings' },
   {
     ...OPENAI,
     ...openAiAddresses('moderations'),
-    endpoint: 'moderations',
+    providerEndpoint: 'moderations',
     // https://platform.openai.com/docs/api-reference/moderations/create
     defaultModel: 'omni-moderation-latest',
     isFree: true,
   },
   {
     ...ANTHROPIC,
-    endpoint: 'messages',
+    providerEndpoint: 'messages',
     path: '/v1/messages',
     addresses: ['/v1/messages'],
     canStream: true,
@@ -97,7 +98,7 @@ export const API_ENDPOINTS: readonly ApiEndpoint[] = [
   },
   {
     ...ANTHROPIC,
-    endpoint: 'countTokens',
+    providerEndpoint: 'countTokens',
     path: '/v1/messages/count_tokens',
     addresses: ['/v1/messages/count_tokens'],
     canStream: false,

@@ -1,69 +1,83 @@
-/** Lets calls in, or not: the policy that a call is under, asked of the counters that all gateways share. */
-
+/** Admits calls, or refuses them: asks the counters that all gateways share about the policy that a call is under. */
+import { LRUCache } from 'lru-cache';
 import type { Catalog } from '#core/models/mod.ts';
-import { rateLimitHeaders } from '#core/rate-limit/mod.ts';
+import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { Counter, Decision, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
-import type { Candidate } from '../providers/resolve.ts';
-import type { Call } from '../request/call.ts';
+import type { Call, Caller } from '../request/call.ts';
+import type { CallHeaders } from '../request/headers.ts';
+import type { CallResult } from '../request/record.ts';
 import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
+import { counterOf } from './policy.ts';
 
 /** The limit that a call comes under: its policy, and the counter that it uses. */
 export type CallLimit = { policy: Policy; counter: Counter };
 
-/** A call that asks to be let in. */
-export type Applicant = {
-  call: Call;
-  /** Where it may be answered. */
-  routes: readonly Candidate[];
-  limit: CallLimit;
-  /** Its answer is stored. */
-  isStored: boolean;
-};
-
 export type Admission = {
-  isAdmitted: boolean;
-  /** For every answer to the call. */
-  headers: HeaderPairs;
+  readonly isAdmitted: boolean;
+  /** For every reply to the call. */
+  readonly headers: HeaderPairs;
+  /** Corrects what the call was held to cost; to be called once, with how it ended, or null when it was not made. */
+  settle(result: CallResult | null): void;
 };
 
-export type Admissions = {
+/** Of a call without a limit. */
+export const UNLIMITED: Admission = { isAdmitted: true, headers: [], settle: () => {} };
+
+export type CallLimits = {
   /**
-   * Counts a call, or refuses it. One whose answer is stored uses nothing, and is told how its limit stands.
+   * Returns the limit of a call: of the policy that it names, else of its key's; null: it has none.
+   * @throws AssayError invalid_rate_limit_policy
+   */
+  limitOf(headers: CallHeaders, caller: Caller): CallLimit | null;
+  /**
+   * Counts a call, or refuses it. One whose response is stored uses nothing, and is told how its limit stands.
    * @throws AssayError invalid_rate_limit_policy when the call cannot be counted in the policy's unit
    */
-  admit(applicant: Applicant): Admission | Promise<Admission>;
+  admit(call: Call, limit: CallLimit, isStored: boolean): Admission | Promise<Admission>;
 };
 
-/** Makes what admits calls by `limiter`; what they cost is the catalog's. */
-export function createAdmissions(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): Admissions {
+/** Policies are few and calls are many: each text is read once. */
+const POLICIES_KEPT = 1_000;
+
+/** Makes the limits that `limiter` counts; what calls cost is the catalog's. */
+export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): CallLimits {
   const costs = createCosts(catalog);
+  const policies = new LRUCache<string, Policy>({ max: POLICIES_KEPT });
 
-  function reserve({ call, routes, limit }: Applicant): Decision | Promise<Decision> {
-    const reservation = limiter.reserve(limit.counter, limit.policy, costs.estimate(call, routes));
-    return reservation instanceof Promise
-      ? reservation.then((made) => settleAtEnd(call, made))
-      : settleAtEnd(call, reservation);
-  }
-
-  function settleAtEnd(call: Call, reservation: Reservation): Decision {
-    const { isAdmitted, settle } = reservation;
-    if (isAdmitted) {
-      call.whenEnded.push((outcome) => settle(outcome === null ? 0 : costs.actual(call, outcome)));
+  function readPolicy(text: string): Policy {
+    let policy = policies.get(text);
+    if (policy === undefined) {
+      policy = parsePolicy(text);
+      policies.set(text, policy);
     }
-    return reservation;
+    return policy;
   }
 
-  function decide(applicant: Applicant): Decision | Promise<Decision> {
-    const { policy, counter } = applicant.limit;
-    if (applicant.isStored) return limiter.peek(counter, policy);
-    return policy.unit === 'cents' ? reserve(applicant) : limiter.admit(counter, policy);
+  function reserved(call: Call, reservation: Reservation): Admission {
+    const settle = (result: CallResult | null) =>
+      reservation.settle(result === null ? 0 : costs.actual(call, result));
+    return { ...toAdmission(reservation, false), settle: reservation.isAdmitted ? settle : UNLIMITED.settle };
+  }
+
+  function reserve(call: Call, { policy, counter }: CallLimit): Admission | Promise<Admission> {
+    const reservation = limiter.reserve(counter, policy, costs.estimate(call));
+    return reservation instanceof Promise
+      ? reservation.then((made) => reserved(call, made))
+      : reserved(call, reservation);
   }
 
   return {
-    admit: (applicant) => {
-      const { isStored } = applicant;
-      const decision = decide(applicant);
+    limitOf: (headers, caller) => {
+      const text = headers.rateLimitPolicy ?? caller.rateLimitPolicy;
+      if (text === null) return null;
+      const policy = readPolicy(text);
+      return { policy, counter: counterOf(policy, caller, headers) };
+    },
+    admit: (call, limit, isStored) => {
+      const { policy, counter } = limit;
+      if (!isStored && policy.unit === 'cents') return reserve(call, limit);
+      const decision = isStored ? limiter.peek(counter, policy) : limiter.admit(counter, policy);
       return decision instanceof Promise
         ? decision.then((made) => toAdmission(made, isStored))
         : toAdmission(decision, isStored);
@@ -74,5 +88,9 @@ export function createAdmissions(limiter: Limiter, catalog: Pick<Catalog, 'costO
 function toAdmission(decision: Decision, isStored: boolean): Admission {
   const isAdmitted = isStored || decision.isAdmitted;
   const headers = rateLimitHeaders({ ...decision, isAdmitted });
-  return { isAdmitted, headers: headers.map(([name, value]) => [name.toLowerCase(), value]) };
+  return {
+    isAdmitted,
+    headers: headers.map(([name, value]) => [name.toLowerCase(), value]),
+    settle: UNLIMITED.settle,
+  };
 }

@@ -1,30 +1,39 @@
 /** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all processes. */
 import { createLogLimit, type Limiter } from '#platform/limiter/mod.ts';
-import type { Call } from '../request/call.ts';
+import type { Caller } from '../request/call.ts';
+
+/** Whether a call is logged. */
+export type LoggingDecision = {
+  /** Null: the counters are still asked. */
+  readonly atOnce: boolean | null;
+  /** The same, once it is known. Never rejects. */
+  readonly settled: Promise<boolean>;
+};
 
 export type LoggingRate = {
   /**
-   * Finds out whether a call is logged. That may take until its provider has answered, so nothing waits for it but the
-   * record; `call.isLogged` has it as soon as it is known.
+   * Decides whether a call is logged. That may take until its provider has responded, so nothing waits for it but the
+   * record and the headers of a stream.
    */
-  watch(call: Call): void;
+  decide(caller: Pick<Caller, 'organizationId' | 'logsPer5s'>): LoggingDecision;
 };
 
-/** @param onUnlogged a call is served and not logged */
+export const LOGGED: LoggingDecision = { atOnce: true, settled: Promise.resolve(true) };
+const UNLOGGED: LoggingDecision = { atOnce: false, settled: Promise.resolve(false) };
+
+/** @param onUnlogged called for each call that is served and not logged */
 export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): LoggingRate {
   const logs = createLogLimit(limiter);
+  const noted = (isLogged: boolean): boolean => {
+    if (!isLogged) onUnlogged();
+    return isLogged;
+  };
   return {
-    watch: (call) => {
-      const { organizationId, logsPer5s } = call.caller;
-      if (logsPer5s === null) return;
-      const know = (isLogged: boolean) => {
-        call.isLogged = isLogged;
-        if (!isLogged) onUnlogged();
-        return isLogged;
-      };
+    decide: ({ organizationId, logsPer5s }) => {
+      if (logsPer5s === null) return LOGGED;
       const decision = logs.admit(organizationId, logsPer5s);
-      if (decision instanceof Promise) call.isLogged = decision.then(({ isAdmitted }) => know(isAdmitted));
-      else know(decision.isAdmitted);
+      if (!(decision instanceof Promise)) return noted(decision.isAdmitted) ? LOGGED : UNLOGGED;
+      return { atOnce: null, settled: decision.then(({ isAdmitted }) => noted(isAdmitted)) };
     },
   };
 }

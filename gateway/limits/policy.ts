@@ -1,28 +1,13 @@
-/** Which policy a call is under, and whose counter it uses. */
-import { LRUCache } from 'lru-cache';
+/** The counter that a call uses under its policy. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { type Policy, parsePolicy } from '#core/rate-limit/mod.ts';
+import type { Policy } from '#core/rate-limit/mod.ts';
 import type { Counter } from '#platform/limiter/mod.ts';
 import type { CallHeaders } from '../request/headers.ts';
 
-/** Policies are few and calls are many: each text is read once. */
-const POLICIES_KEPT = 1_000;
 const USER = 'user';
 
-/** Reads policies, and remembers what it has read. */
-export function createPolicyReader(): (text: string) => Policy {
-  const known = new LRUCache<string, Policy>({ max: POLICIES_KEPT });
-  return (text) => {
-    const kept = known.get(text);
-    if (kept !== undefined) return kept;
-    const policy = parsePolicy(text);
-    known.set(text, policy);
-    return policy;
-  };
-}
-
 /**
- * The counter that a call uses under a policy.
+ * Returns the counter that a call uses under a policy.
  * @throws AssayError invalid_rate_limit_policy when the call lacks the header that the segment needs
  */
 export function counterOf(
@@ -37,7 +22,7 @@ export function counterOf(
 
 function segmentValue(segment: string, headers: Pick<CallHeaders, 'userId' | 'properties'>): string {
   const isUser = segment === USER;
-  // Of a property sent twice the last counts, as in its record.
+  // Of a property that was sent twice the last one counts, as in its record.
   const value = isUser
     ? headers.userId
     : headers.properties.findLast(([name]) => name.toLowerCase() === segment)?.[1];

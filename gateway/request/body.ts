@@ -1,23 +1,25 @@
-/** The request body: what the gateway must know of it. */
+/** The body of a call, and what the gateway must know of it. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
+import type { ServerRequest } from '#platform/http-server/mod.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
+import { decodeBody } from './decode-body.ts';
 
 export type RequestBody = {
   /** As the client sent it, after content-encoding and without a byte order mark. */
-  bytes: Buffer;
-  model: string;
-  stream: boolean;
+  readonly bytes: Buffer;
+  readonly model: string;
+  readonly stream: boolean;
   /** The body's own `user`, used when no header names one. */
-  user: string | null;
-  streamOptions: JsonObject | null;
+  readonly user: string | null;
+  readonly streamOptions: JsonObject | null;
   /** Whether it has a member of that name at all. */
-  hasStreamOptions: boolean;
-  /** The most that the answer may have of tokens; null: the model's own limit. */
-  maxTokens: number | null;
-  /** Where the members stand that a provider may be sent otherwise. Of a small body they are looked for when needed. */
-  scanned: ScannedMembers | null;
+  readonly hasStreamOptions: boolean;
+  /** The most tokens that the completion may have; null: the model's own limit. */
+  readonly maxTokens: number | null;
+  /** The places of the members that a provider may be sent otherwise. In a small body they are looked for when needed. */
+  readonly scanned: ScannedMembers | null;
 };
 
 /**
@@ -42,21 +44,37 @@ const FIELDS = [
 ] as const;
 const MAX_FIELD_BYTES = 64 * 1024;
 
-/** More is no wish but a way to say: without limit. */
+/** A larger number is a way to say: without limit. */
 const LARGEST_MAX_TOKENS = 1_000_000;
 
 /**
- * Reads a request, without holding up the event loop however large it is.
- * @throws AssayError invalid_json or invalid_body, naming the field
+ * Reads the body of a request.
+ * @param encoding its content-encoding; null: none
+ * @throws AssayError body_too_large, unsupported_media_type, invalid_json, invalid_body or client_closed_request
  */
-export async function readRequestBody(received: Buffer, surface: ApiEndpoint): Promise<RequestBody> {
-  const bytes = withoutByteOrderMark(received);
-  if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, surface);
-  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
-  return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, surface);
+export async function readRequestBody(
+  request: Pick<ServerRequest, 'readBody'>,
+  encoding: string | null,
+  endpoint: ApiEndpoint,
+  maxBytes: number,
+): Promise<RequestBody> {
+  const received = await request.readBody(maxBytes);
+  const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
+  return parseRequestBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), endpoint);
 }
 
-/** Where the members of a body stand that a provider may be sent otherwise, and how large and deep it is. */
+/**
+ * Parses a body, without holding up the event loop however large it is.
+ * @throws AssayError invalid_json or invalid_body, naming the field
+ */
+export async function parseRequestBody(received: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
+  const bytes = withoutByteOrderMark(received);
+  if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, endpoint);
+  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
+  return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, endpoint);
+}
+
+/** Returns the places of the members that a provider may be sent otherwise, and how large and deep the body is. */
 export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
   return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH, isValid: true });
 }
@@ -88,7 +106,7 @@ function refuse(fault: unknown): never {
   throw notJson(fault.at === null ? '' : ` (at byte ${fault.at})`, fault);
 }
 
-/** The fields that the gateway reads, as an object of them alone. Of a repeated name the last counts, as for `JSON.parse`. */
+/** Returns an object of the fields that the gateway reads. Of a repeated name the last counts, as for `JSON.parse`. */
 function fieldsOf(bytes: Buffer, { spans }: ScannedMembers): JsonObject {
   const fields: JsonObject = {};
   for (const [name, members] of spans) {
@@ -107,17 +125,17 @@ function requestBody(
   bytes: Buffer,
   body: unknown,
   scanned: ScannedMembers | null,
-  surface: ApiEndpoint,
+  endpoint: ApiEndpoint,
 ): RequestBody {
   if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
   const { stream, stream_options: streamOptions } = body;
-  if (surface.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
+  if (endpoint.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw new AssayError('invalid_body', 'stream must be true or false');
   return {
     bytes,
-    model: readModel(body.model, surface.defaultModel),
-    stream: surface.canStream && stream === true,
-    user: surface.userOf(body),
+    model: readModel(body.model, endpoint.defaultModel),
+    stream: endpoint.canStream && stream === true,
+    user: endpoint.userOf(body),
     streamOptions: isObject(streamOptions) ? streamOptions : null,
     hasStreamOptions: streamOptions !== undefined,
     maxTokens:

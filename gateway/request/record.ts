@@ -1,11 +1,15 @@
 /** Writes a call's log entry to the outbox: the moment from which nothing can lose it. */
 import { answerSkeleton } from '#core/chat/mod.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { readableHead } from '#core/contracts/readable-head.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import type { LoggingDecision } from '../limits/logging-rate.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import { readCompletion } from '../response/read-completion.ts';
-import { type Call, entryHead, interruptedHead, type Outcome } from './call.ts';
+import type { Attempt } from '../routing/mod.ts';
+import type { Call, Outcome } from './call.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -16,30 +20,51 @@ const NOTHING = Buffer.alloc(0);
  */
 const LARGEST_BEGUN_BODY = 8 * 1024;
 
+/** A call, with what its log entry says besides and is known before its provider is called. */
+export type LoggedCall = {
+  readonly call: Call;
+  /** The request whose stored response this call gets; null: a provider is called. */
+  readonly cachedFrom: string | null;
+  readonly logging: LoggingDecision;
+};
+
+/** How a call ended. */
+export type CallResult = {
+  readonly outcome: Outcome;
+  /** The candidate that responded, or that was tried last. */
+  readonly candidate: Candidate;
+  /** Empty when there was one attempt at most. */
+  readonly attempts: readonly Attempt[];
+};
+
 /** Bodies that the caller asked to omit never leave this process. */
 export type Recorder = {
   /**
-   * Commits what is known of a call before its provider hears of it: the record that it gets if this process is killed
+   * Commits what is known of a call before its provider is called: the record that it gets if this process is killed
    * before `record`. Resolves with whether it was kept, never rejects: the call is made either way.
    */
-  begin(call: Call): Promise<boolean>;
+  begin(logged: LoggedCall): Promise<boolean>;
   /**
-   * Commits a call's record; to be called once for each call that was begun. Resolves with whether it was kept, never
-   * rejects: the answer goes out either way.
+   * Commits a call's record; to be called once for each call that was begun, with the same object. Resolves with whether
+   * it was kept, never rejects: the response goes out either way.
    */
-  record(call: Call, outcome: Outcome): Promise<boolean>;
+  record(logged: LoggedCall, result: CallResult): Promise<boolean>;
 };
 
-/** The latter for one call, and once: whatever comes after the first outcome is told the first's result. */
-export type RecordOutcome = (outcome: Outcome) => Promise<boolean>;
+/** Records how a call ended. Only the first result counts; later callers get the promise of the first. */
+export type RecordResult = (result: CallResult) => Promise<boolean>;
 
-/** Records the first outcome of a call, and tells those who wait for it. */
-export function recordOnce(call: Call, recorder: Recorder): RecordOutcome {
+/** @param onEnd called with the result before it is committed */
+export function recordOnce(
+  logged: LoggedCall,
+  recorder: Pick<Recorder, 'record'>,
+  onEnd: (result: CallResult) => void,
+): RecordResult {
   let recorded: Promise<boolean> | null = null;
-  return (outcome) => {
+  return (result) => {
     if (recorded === null) {
-      recorded = recorder.record(call, outcome);
-      if (call.whenEnded.length > 0) for (const hear of call.whenEnded.splice(0)) hear(outcome);
+      recorded = recorder.record(logged, result);
+      onEnd(result);
     }
     return recorded;
   };
@@ -48,42 +73,44 @@ export function recordOnce(call: Call, recorder: Recorder): RecordOutcome {
 /** Makes the recorder that writes to an outbox. Calls beyond their organization's logging rate leave nothing there. */
 export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recorder {
   return {
-    begin: (call) => {
-      if (call.isLogged === false) return Promise.resolve(false);
-      const { headers, body } = call;
+    begin: (logged) => {
+      if (logged.logging.atOnce === false) return Promise.resolve(false);
+      const { headers, body } = logged.call;
       const isBodyKept = !headers.omitRequest && body.bytes.length <= LARGEST_BEGUN_BODY;
-      return outbox.begin(call, {
-        head: Buffer.from(JSON.stringify(interruptedHead(call))),
+      return outbox.begin(logged, {
+        head: Buffer.from(JSON.stringify(interruptedHead(logged))),
         requestBody: isBodyKept ? body.bytes : NOTHING,
         responseBody: NOTHING,
       });
     },
-    record: (call, outcome) =>
-      // A promise only while the counters are asked: ordinary calls do not wait for one.
-      call.isLogged instanceof Promise
-        ? call.isLogged.then((isLogged) => append(call, outcome, isLogged))
-        : append(call, outcome, call.isLogged),
+    record: (logged, result) => {
+      const { atOnce, settled } = logged.logging;
+      // Ordinary calls do not wait for a promise.
+      if (atOnce !== null) return append(logged, result, atOnce);
+      return settled.then((isLogged) => append(logged, result, isLogged));
+    },
   };
 
-  function append(call: Call, outcome: Outcome, isLogged: boolean): Promise<boolean> {
+  function append(logged: LoggedCall, result: CallResult, isLogged: boolean): Promise<boolean> {
     if (!isLogged) {
-      outbox.discard(call);
+      outbox.discard(logged);
       return Promise.resolve(false);
     }
-    const { head, unreadable } = readableHead(entryHead(call, outcome, clock));
+    const { call } = logged;
+    const { head, unreadable } = readableHead(entryHead(logged, result, clock));
     if (unreadable.length > 0)
       log.error({ requestId: call.id, unreadable }, 'a log entry had members that ingest could not read');
     if (head === null) {
-      outbox.discard(call);
+      outbox.discard(logged);
       return Promise.resolve(false);
     }
-    let responseBody = outcome.responseBody;
+    let { responseBody } = result.outcome;
     if (head.omitResponse) {
-      responseBody = withoutText(outcome);
+      responseBody = withoutText(result.outcome);
       head.contentEncoding = null;
       head.contentType = 'application/json';
     }
-    return outbox.append(call, {
+    return outbox.append(logged, {
       head: Buffer.from(JSON.stringify(head)),
       requestBody: head.omitRequest ? NOTHING : call.body.bytes,
       responseBody,
@@ -91,8 +118,74 @@ export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recor
   }
 }
 
+/** Returns what the head of a log entry says of the call, whatever came of it. */
+function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attempts: readonly Attempt[]) {
+  const { headers, body, caller } = call;
+  return {
+    v: 1,
+    id: call.id,
+    organizationId: caller.organizationId,
+    apiKeyId: caller.apiKeyId,
+    source: caller.source,
+    createdAtMs: call.createdAtMs,
+    path: call.endpoint.path,
+    provider: candidate.row.label,
+    requestModel: body.model,
+    ...(candidate.model !== body.model && { routedModel: candidate.model }),
+    userId: headers.userId ?? body.user,
+    sessionId: headers.sessionId,
+    sessionPath: headers.sessionPath,
+    sessionName: headers.sessionName,
+    promptId: headers.promptId,
+    experimentId: headers.experimentId,
+    properties: headers.properties,
+    omitRequest: headers.omitRequest,
+    omitResponse: headers.omitResponse,
+    ...(attempts.length > 1 && { attempts: [...attempts] }),
+    ...(cachedFrom !== null && { cachedFrom }),
+  } as const;
+}
+
+/** Returns the head of a call's log entry. */
+function entryHead(
+  logged: LoggedCall,
+  { outcome, candidate, attempts }: CallResult,
+  clock: Clock,
+): LogEntryHead {
+  return {
+    ...callHead(logged, candidate, attempts),
+    answeredAtMs: clock.now(),
+    latencyMs: Math.round(clock.monotonic() - logged.call.startedAt),
+    ttftMs: outcome.ttftMs === null ? null : Math.round(outcome.ttftMs),
+    status: outcome.status,
+    stream: outcome.stream,
+    truncated: outcome.truncated,
+    errorCode: outcome.errorCode,
+    contentType: outcome.contentType,
+    contentEncoding: outcome.contentEncoding,
+  };
+}
+
+/** Returns the head of the entry of a call that its gateway was killed in the middle of. */
+function interruptedHead(logged: LoggedCall): LogEntryHead {
+  const { call } = logged;
+  return {
+    ...callHead(logged, call.candidates[0]!, []),
+    answeredAtMs: call.createdAtMs,
+    latencyMs: 0,
+    ttftMs: null,
+    status: 0,
+    // What was asked for: whether it would have been streamed, only the response says.
+    stream: call.body.stream,
+    truncated: true,
+    errorCode: 'interrupted',
+    contentType: null,
+    contentEncoding: null,
+  };
+}
+
 function withoutText(outcome: Outcome): Buffer {
-  const answer = readCompletion(outcome);
+  const completion = readCompletion(outcome);
   // What cannot be read cannot be reduced either: then nothing of it is kept.
-  return Buffer.from(answer === null ? '{}' : JSON.stringify(answerSkeleton(answer)));
+  return Buffer.from(completion === null ? '{}' : JSON.stringify(answerSkeleton(completion)));
 }

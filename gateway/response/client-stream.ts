@@ -1,36 +1,36 @@
-import type { ProviderAnswer } from '#platform/http-client/mod.ts';
+import type { ResponseBody } from '#platform/http-client/mod.ts';
 import { type BodySource, type BodyWriter, joinBytes } from '#platform/http-server/mod.ts';
 
 /**
  * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also
- * think for minutes first, and the client, or a proxy before it, wants to know by then that it is answered.
+ * think for minutes first, and the client, or a proxy before it, wants to know by then that its call is under way.
  */
 const HEADERS_WAIT_MS = 100;
-/** So much may come before the response has begun; a provider that sends more until then is paused. */
+/** So much may come before the reply has begun; a provider that sends more until then is paused. */
 const MAX_EARLY_BYTES = 256 * 1024;
 
-/** Writes to a response that comes into being a moment later, and slows the provider down when the client is slow. */
+/** Writes to a reply that begins a moment later, and slows the provider down when the client is slow. */
 export class ClientStream implements BodySource {
-  readonly #answer: ProviderAnswer;
+  readonly #provider: Pick<ResponseBody, 'pause' | 'resume'>;
   #out: BodyWriter | null = null;
   #early: Buffer[] = [];
   #earlyBytes = 0;
   #hasEnded = false;
   #headersTimer: NodeJS.Timeout | undefined;
 
-  constructor(answer: ProviderAnswer) {
-    this.#answer = answer;
+  constructor(provider: Pick<ResponseBody, 'pause' | 'resume'>) {
+    this.#provider = provider;
   }
 
-  /** Called by the HTTP layer with the headers, which wait for what follows them. */
+  /** Called by the HTTP server with the headers, which wait for what follows them. */
   pipe(out: BodyWriter): void {
     this.#out = out;
-    out.onDrain(() => this.#answer.resume());
+    out.onDrain(() => this.#provider.resume());
     const early = joinBytes(this.#early);
     this.#early = [];
     if (this.#hasEnded) out.end(early);
     else if (early.length > 0) {
-      if (this.write(early) && this.#earlyBytes > MAX_EARLY_BYTES) this.#answer.resume();
+      if (this.write(early) && this.#earlyBytes > MAX_EARLY_BYTES) this.#provider.resume();
     } else this.#headersTimer = setTimeout(() => out.flushHeaders(), HEADERS_WAIT_MS);
     out.onClose(() => clearTimeout(this.#headersTimer));
   }
@@ -45,7 +45,7 @@ export class ClientStream implements BodySource {
       this.#earlyBytes += bytes.length;
       hasRoom = this.#earlyBytes <= MAX_EARLY_BYTES;
     } else hasRoom = this.#out.write(bytes);
-    if (!hasRoom) this.#answer.pause();
+    if (!hasRoom) this.#provider.pause();
     return hasRoom;
   }
 

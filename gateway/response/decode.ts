@@ -1,66 +1,94 @@
-/** A compressed event stream, unpacked on its way: events can be told apart only in plain bytes. */
+/** A compressed event stream, decoded on its way: events can be told apart only in plain bytes. */
+import type { Transform } from 'node:stream';
+import {
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+  type ZlibOptions,
+} from 'node:zlib';
 import { AssayError } from '#core/contracts/errors.ts';
-import type { AnswerSink, ProviderAnswer } from '#platform/http-client/mod.ts';
-import { createDecoder } from './decoders.ts';
+import { type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
 
-export type DecodedOptions = {
-  /** One that `canDecode`. */
-  encoding: string;
-  /** The provider's name in error sentences. */
-  label: string;
-  /** Where the plain bytes go. To slow the plain answer down is to slow the decoder down. */
-  onStart(plain: ProviderAnswer): AnswerSink;
+/** Streams that undo a content-encoding, off the event loop. `decodeAnswer` knows the same encodings. */
+const DECODERS: Record<string, (options: Pick<ZlibOptions, 'chunkSize'>) => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
 };
 
 /**
- * Returns the sink of compressed bytes. What is in memory is bounded: a reader that is slow pauses the decoder, and a
- * decoder that is full pauses the provider.
+ * Bytes that a decoder puts out at a time, at most; as many as one read of a socket brings. Each such piece is a turn of a
+ * thread and of the event loop: smaller ones take longer in all, larger ones hold the loop.
  */
-export function decodedAnswer(answer: ProviderAnswer, options: DecodedOptions): AnswerSink {
-  const { encoding, label } = options;
+const CHUNK_BYTES = 64 * 1024;
+
+/** Whether bytes in this content-encoding, as `encodingOf` returns it, can be decoded. A list of several cannot. */
+export function canDecode(encoding: string): boolean {
+  return Object.hasOwn(DECODERS, encoding);
+}
+
+/** Makes a decoder. `encoding` must be one that `canDecode`. */
+export function createDecoder(encoding: string): Transform {
+  return DECODERS[encoding]!({ chunkSize: CHUNK_BYTES });
+}
+
+/**
+ * Decodes a response as it comes. Memory is bounded: a slow reader pauses the decoder, and a full decoder pauses the
+ * provider.
+ * @param encoding one that `canDecode`
+ * @param label the provider's name in error sentences
+ */
+export function decodedResponse(
+  { status, headers, body }: ProviderResponse,
+  encoding: string,
+  label: string,
+): ProviderResponse {
   const decoder = createDecoder(encoding);
-  /** The provider has ended its answer, one way or the other. */
+  /** The provider has ended its response, one way or the other. */
   let hasEnded = false;
   let failure: AssayError | null = null;
-  const sink = options.onStart({
-    ...answer,
+  const plain = new ResponseBody({
     pause: () => void decoder.pause(),
     resume: () => void decoder.resume(),
     stop: () => {
       decoder.destroy();
-      answer.stop();
+      body.stop();
     },
   });
-  decoder.on('data', (chunk: Buffer) => sink.data(chunk));
-  decoder.on('drain', () => answer.resume());
+  decoder.on('data', (chunk: Buffer) => plain.onData(chunk));
+  decoder.on('drain', () => body.resume());
   decoder.once('end', () => {
-    // Bytes behind the end of the compressed ones are no part of the answer, however many there are.
-    if (!hasEnded) answer.stop();
-    if (failure === null) sink.end();
-    else sink.fail(failure);
+    // Bytes behind the end of the compressed ones are no part of the response, however many there are.
+    if (!hasEnded) body.stop();
+    if (failure === null) plain.onEnd();
+    else plain.onError(failure);
   });
   decoder.once('error', (cause) => {
-    if (!hasEnded) answer.stop();
-    sink.fail(failure ?? invalid(label, encoding, cause));
+    if (!hasEnded) body.stop();
+    plain.onError(failure ?? notDecodable(label, encoding, cause));
   });
-  return {
-    data: (chunk) => {
-      if (!decoder.destroyed && !decoder.write(chunk)) answer.pause();
+  body.read({
+    onData: (chunk) => {
+      if (!decoder.destroyed && !decoder.write(chunk)) body.pause();
     },
-    end: () => {
+    onEnd: () => {
       hasEnded = true;
       decoder.end();
     },
-    fail: (error) => {
-      // What was unpacked so far goes out first; the end of the decoder then reports the failure.
+    onError: (error) => {
+      // What was decoded so far goes out first; the end of the decoder then reports the failure.
       hasEnded = true;
       failure = error;
       decoder.end();
     },
-  };
+  });
+  return { status, headers, body: plain };
 }
 
-function invalid(label: string, encoding: string, cause: unknown): AssayError {
+function notDecodable(label: string, encoding: string, cause: unknown): AssayError {
   const message = `The provider ${label} sent a stream that is not valid ${encoding}`;
   return new AssayError('provider_bad_answer', message, { cause });
 }

@@ -1,6 +1,6 @@
-/** Errors that providers tell of under the status of a success: in the middle of a stream, or in place of an answer. */
-
+/** Error payloads: errors that providers send under the status of a success, in the middle of a stream or in place of a completion. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { encodingOf, isEventStream, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { decodeContent } from '#platform/http-message/mod.ts';
 import { statusOfErrorType } from '../providers/anthropic/mod.ts';
 
@@ -60,4 +60,23 @@ export function mayHoldError(frame: Buffer): boolean {
     if (frame[value] !== N) return true;
   }
   return false;
+}
+
+/**
+ * Returns the status that a response counts as: its own, or that of the error payload which is all that it holds. Some
+ * providers send those when a model failed that had begun to work: the call may have another outcome elsewhere, and this
+ * must be known before the client gets any of it. So the response is held for as long as it may be such an error.
+ */
+export async function errorPayloadStatus(response: ProviderResponse, signal: AbortSignal): Promise<number> {
+  const { status, body } = response;
+  if (status < 200 || status > 299 || isEventStream(response)) return status;
+  const encoding = encodingOf(response);
+  const maxBytes = maxErrorBytes(encoding);
+  let isFirst = true;
+  const gathered = await body.gather((chunk, heldBytes) => {
+    const isOrdinary = isFirst && encoding === null && !mayHoldError(chunk);
+    isFirst = false;
+    return isOrdinary || heldBytes > maxBytes;
+  }, signal);
+  return gathered === 'whole' ? (detectErrorPayload(body.held, encoding) ?? status) : status;
 }

@@ -1,4 +1,4 @@
-/** Answers of the gateway's own, in the shape of the surface that was called, and the provider's headers that an answer passes on. */
+/** Replies of the gateway's own, in the format of the API endpoint that was called, and the headers of relayed ones. */
 import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
@@ -9,7 +9,7 @@ export type HeaderPairs = [string, string][];
 
 /**
  * Provider headers that are not passed on: those of one connection, those that the gateway computes itself, and those
- * that tell a browser how to treat the host they came from. To the client that host is the gateway, whose answers a
+ * that tell a browser how to treat the host they came from. To the client that host is the gateway, whose replies a
  * provider must not open to other origins, redirect, or clear the cookies and storage of.
  */
 const DROPPED = new Set([
@@ -35,59 +35,57 @@ function isDropped(name: string): boolean {
 
 const REQUEST_ID = 'service-request-id';
 
-/** What each answer says of its request, at least. */
+/** Returns what every reply says of its request, at least. */
 export function idHeaders(requestId: string): HeaderPairs {
   return [[REQUEST_ID, requestId]];
 }
 
-/** What an answer says of request headers that were not understood, each in a field of its own. */
+/** Returns what a reply says of request headers that were not understood, each in a field of its own. */
 export function warningHeaders(warnings: readonly string[]): HeaderPairs {
   return warnings.map((warning) => ['service-warning', warning]);
 }
 
-/** The same id under the name that the surface's clients know. */
+/** Returns the id of a request under the name that the endpoint's clients know. */
 export function knownIdHeaders(requestId: string, { idHeader }: ErrorFormat): HeaderPairs {
   return idHeader === null ? [] : [[idHeader, requestId]];
 }
 
-/** The provider's own says more to who asks the provider about a call. */
+/** The provider's own id says more when a client asks the provider about a call. */
 const YIELDS = 'request-id';
 
-/** The provider's headers for the client, and our own, which come first. */
-export function answerHeaders(provider: ResponseHeaders, allOwn: HeaderPairs): HeaderPairs {
+/** Returns the provider's headers for the client, and our own, which come first. */
+export function relayedHeaders(provider: ResponseHeaders, allOwn: HeaderPairs): HeaderPairs {
   const ownHeaders = YIELDS in provider ? allOwn.filter(([name]) => name !== YIELDS) : allOwn;
   const headers = [...ownHeaders];
-  // Most calls say nothing of their own but Service-*.
+  // Most replies have no header of ours but Service-*.
   const isOwn = ownHeaders.length > 1 ? (name: string) => ownHeaders.some(([own]) => own === name) : null;
   for (const name in provider) if (!isDropped(name) && !isOwn?.(name)) headers.push([name, provider[name]!]);
   return headers;
 }
 
-/** What clients are told of one of our errors. */
+/** Returns what clients read of one of our errors. */
 export function errorDetails({ code, message }: Pick<AssayError, 'code' | 'message'>): ErrorDetails {
   const { status, type } = ERROR_CODES[code];
   return { status, message, type, code };
 }
 
-/** The body that tells of one of our errors. */
+/** Returns the body of one of our errors. */
 export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: ErrorFormat): Buffer {
   return Buffer.from(JSON.stringify(form.body(errorDetails(error))));
 }
 
-/**
- * Codes that a second try cannot mend, although their status makes OpenAI's clients try again.
- */
+/** Codes that another attempt cannot mend, although their status makes OpenAI's clients try again. */
 const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
 
 /**
- * What `Retry-After` says of a code, in seconds. Sooner, and those refused would stand in the same line again; later, and
- * connections that were let go meanwhile would be idle.
+ * `Retry-After` of a code, in seconds. With less, refused calls would wait in the same line again; with more, connections
+ * that became free meanwhile would be idle.
  */
 const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { provider_busy: 5 };
 
 const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle this request' } as const;
 
-/** One of our errors as a response. What is not an AssayError is told as an internal error, without its text. */
+/** Returns one of our errors as a reply. Anything but an AssayError becomes an internal error, without its text. */
 export function errorReply(
   error: unknown,
   ownHeaders: HeaderPairs,
@@ -106,6 +104,11 @@ export function errorReply(
   return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });
 }
 
+/** Returns what a reply says besides when its call has no record. */
+export function unloggedHeaders(isKept: boolean): HeaderPairs {
+  return isKept ? [] : [['service-logged', 'false']];
+}
+
 const TYPES_BY_STATUS: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',
@@ -117,7 +120,7 @@ const TYPES_BY_STATUS: Record<number, string> = {
   529: 'overloaded_error',
 };
 
-/** OpenAI's error type for a provider's status that came without a body of that shape. */
+/** Returns OpenAI's error type for a provider's status that came without a body of that format. */
 export function errorTypeOf(status: number): string {
   return TYPES_BY_STATUS[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }

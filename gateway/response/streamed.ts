@@ -1,23 +1,23 @@
 /**
- * A streamed answer: whole events go to the client as they come, byte for byte, and are kept for the log. The end is
- * held back, the surface's last event or the close of the stream, until the record is committed: a client that has seen
+ * A streamed response: whole events go to the client as they come, byte for byte, and are kept for the log. The end is
+ * held back, the endpoint's last event or the close of the stream, until the record is committed: a client that has seen
  * the end can find its record.
  */
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { failedHere, type ResponseHandler } from '#platform/http-client/mod.ts';
 import { GatheredBytes, joinBytes, Reply } from '#platform/http-server/mod.ts';
-import type { Call } from '../request/call.ts';
-import type { RecordOutcome } from '../request/record.ts';
+import type { LoggingDecision } from '../limits/logging-rate.ts';
 import { ClientStream } from './client-stream.ts';
 import { errorStatus, mayHoldError } from './error-in-success.ts';
-import { answerHeaders, errorDetails } from './reply.ts';
+import type { ResponseRelay } from './outcome.ts';
+import { errorDetails, relayedHeaders, unloggedHeaders } from './reply.ts';
 import { isNote, isUsageFrame, SseSplitter } from './sse-splitter.ts';
 
-export type StreamRelayOptions = {
-  call: Call;
-  answer: ProviderAnswer;
-  record: RecordOutcome;
+export type StreamOptions = {
+  /** Leave the usage event out: the gateway asked for it, not the client. */
+  hidesUsage: boolean;
+  logging: LoggingDecision;
   /**
    * How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. Nor may one
    * event be longer, which is held until it ends: the last event of a response has the whole answer in it.
@@ -25,65 +25,70 @@ export type StreamRelayOptions = {
   maxLoggedBytes: number;
   /** Milliseconds on the monotonic clock. */
   now(): number;
-  respond(response: Response): void;
 };
 
-/** So much may wait for the record, which takes milliseconds; a provider that sends more meanwhile is paused. */
+/** Relays a stream of events; resolves with the reply that it begins. */
+export async function relayStreamed(relay: ResponseRelay, options: StreamOptions): Promise<Response> {
+  const { response, headers, call } = relay;
+  const client = new ClientStream(response.body);
+  const handler = new StreamRelay(relay, options, client);
+  call.signal.addEventListener('abort', () => handler.clientLeft());
+  response.body.read(handler);
+  // A provider may be quicker than the counters, and the headers go out before the rest: what comes meanwhile waits.
+  const { atOnce, settled } = options.logging;
+  const isLogged = atOnce ?? (await settled);
+  const replyHeaders = relayedHeaders(response.headers, headers).filter(
+    ([name]) => name !== 'content-encoding',
+  );
+  replyHeaders.push(...unloggedHeaders(isLogged));
+  return new Reply(client, { status: response.status, headers: replyHeaders });
+}
+
+/** So much may wait for the record, which takes milliseconds; a provider that sends more is paused. */
 const MAX_BEHIND_BYTES = 256 * 1024;
 
 /** Up to here a stream is put together in one turn of the event loop, in some 5 ms. Nearly all are shorter. */
 const ASSEMBLED_AT_ONCE_BYTES = 256 * 1024;
 
-export class StreamRelay implements AnswerSink {
-  readonly #options: StreamRelayOptions;
+class StreamRelay implements ResponseHandler {
+  readonly #relay: ResponseRelay;
+  readonly #options: StreamOptions;
   readonly #client: ClientStream;
   readonly #splitter: SseSplitter;
   #frames = 0;
-  /** Of whole events, up to the last one. */
-  #answerBytes = 0;
-  /** An event told of an error, or only looked like it: some servers end a stream as usual behind one. */
+  #wholeEventBytes = 0;
+  /** An event held an error, or only looked like it: some servers end a stream as usual behind one. */
   #mayHaveFailed = false;
   readonly #logged = new GatheredBytes();
   #loggedBytes = 0;
   #isCut = false;
   #ttftMs: number | null = null;
   /** From the last event on the record is being committed. */
-  #phase: 'answering' | 'recording' | 'recorded' = 'answering';
-  /** What waits behind the record. */
-  #behind: Buffer[] = [];
-  #behindBytes = 0;
-  /** Nothing more will come. */
+  #phase: 'responding' | 'recording' | 'recorded' = 'responding';
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
   #isFinished = false;
 
-  constructor(options: StreamRelayOptions) {
-    const { call, answer } = options;
+  constructor(relay: ResponseRelay, options: StreamOptions, client: ClientStream) {
+    this.#relay = relay;
     this.#options = options;
-    this.#client = new ClientStream(answer);
+    this.#client = client;
     this.#splitter = new SseSplitter(options.maxLoggedBytes);
-    const headers = answerHeaders(answer.headers, call.ownHeaders).filter(
-      ([name]) => name !== 'content-encoding',
-    );
-    const begin = (isLogged: boolean): void => {
-      if (!isLogged) headers.push(['service-logged', 'false']);
-      options.respond(new Reply(this.#client, { status: answer.status, headers }));
-    };
-    // A provider may be quicker than the counters, and the headers go out before the rest: what comes meanwhile waits.
-    if (typeof call.isLogged === 'boolean') begin(call.isLogged);
-    else void call.isLogged.then(begin);
   }
 
-  data(chunk: Buffer): void {
+  onData(chunk: Buffer): void {
     if (this.#splitter.isOverrun) return;
-    this.#ttftMs ??= this.#options.now() - this.#options.call.startedAt;
+    this.#ttftMs ??= this.#options.now() - this.#relay.call.startedAt;
     this.#log(chunk);
     let passed: Buffer[] = [];
-    const { hidesUsage, surface } = this.#options.call;
+    const { hidesUsage } = this.#options;
+    const { endpoint } = this.#relay.call;
     for (const frame of this.#splitter.push(chunk)) {
       this.#frames += 1;
-      if (this.#phase === 'answering') this.#answerBytes += frame.length;
+      if (this.#phase === 'responding') this.#wholeEventBytes += frame.length;
       this.#mayHaveFailed ||= mayHoldError(frame);
       if (isNote(frame) || (hidesUsage && isUsageFrame(frame))) continue;
-      if (this.#phase === 'answering' && surface.isLastFrame(frame)) {
+      if (this.#phase === 'responding' && endpoint.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
         // What follows the last event is not part of the answer, in whichever chunk it came.
@@ -91,7 +96,7 @@ export class StreamRelay implements AnswerSink {
         if (this.#mayHaveFailed) {
           this.#phase = 'recording';
           this.#assemble((assembled) => this.#recordEnd(assembled));
-        } else this.#record(this.#options.answer.status, false, null);
+        } else this.#record(this.#relay.response.status, false, null);
       }
       passed.push(frame);
     }
@@ -99,67 +104,68 @@ export class StreamRelay implements AnswerSink {
     if (this.#splitter.isOverrun) this.#giveUp();
   }
 
-  end(): void {
+  onEnd(): void {
     if (!this.#splitter.isOverrun) this.#finish(null);
   }
 
-  fail(error: AssayError): void {
+  onError(error: AssayError): void {
     if (!this.#splitter.isOverrun) this.#finish(error);
   }
 
-  /** The client left: its record says so, with what had come. */
+  /** Records that the client left, with what had come. */
   clientLeft(): void {
-    this.#options.answer.stop();
-    if (this.#phase === 'answering') this.#record(499, true, 'client_closed_request');
+    this.#relay.response.body.stop();
+    if (this.#phase === 'responding') this.#record(499, true, 'client_closed_request');
   }
 
   #send(frames: Buffer[]): void {
     if (frames.length === 0) return;
-    if (this.#phase === 'answering') {
+    if (this.#phase === 'responding') {
       this.#client.write(joinBytes(frames));
       return;
     }
-    this.#behind.push(...frames);
-    for (const { length } of frames) this.#behindBytes += length;
-    if (this.#phase === 'recording' && this.#behindBytes > MAX_BEHIND_BYTES) this.#options.answer.pause();
+    this.#waiting.push(...frames);
+    for (const { length } of frames) this.#waitingBytes += length;
+    if (this.#phase === 'recording' && this.#waitingBytes > MAX_BEHIND_BYTES)
+      this.#relay.response.body.pause();
     this.#sendBehind();
   }
 
   /** Once the record is committed; mostly the last event and the end of the stream, in one write. */
   #sendBehind(): void {
     if (this.#phase !== 'recorded') return;
-    const bytes = joinBytes(this.#behind);
-    const wasPaused = this.#behindBytes > MAX_BEHIND_BYTES;
-    this.#behind = [];
-    this.#behindBytes = 0;
+    const bytes = joinBytes(this.#waiting);
+    const wasPaused = this.#waitingBytes > MAX_BEHIND_BYTES;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
     if (this.#isFinished) this.#client.end(bytes);
-    else if (this.#client.write(bytes) && wasPaused) this.#options.answer.resume();
+    else if (this.#client.write(bytes) && wasPaused) this.#relay.response.body.resume();
   }
 
   #log(chunk: Buffer): void {
-    if (this.#phase !== 'answering' || this.#isCut) return;
+    if (this.#phase !== 'responding' || this.#isCut) return;
     this.#loggedBytes += chunk.length;
     if (this.#loggedBytes > this.#options.maxLoggedBytes) this.#isCut = true;
     else this.#logged.push(chunk);
   }
 
   #logWholeEvents(): void {
-    if (this.#loggedBytes <= this.#answerBytes) return;
-    const whole = this.#logged.bytes().subarray(0, this.#answerBytes);
+    if (this.#loggedBytes <= this.#wholeEventBytes) return;
+    const whole = this.#logged.bytes().subarray(0, this.#wholeEventBytes);
     this.#logged.clear();
     this.#logged.push(whole);
   }
 
-  /** An event would not end, and who sends it is not listened to any more. */
+  /** Stops a provider whose event would not end. */
   #giveUp(): void {
-    const { answer, call, maxLoggedBytes } = this.#options;
-    answer.stop();
-    if (this.#phase === 'answering') this.#logWholeEvents();
-    const message = `The provider ${call.route.row.label} sent an event of more than ${maxLoggedBytes} bytes`;
+    const { response, label } = this.#relay;
+    response.body.stop();
+    if (this.#phase === 'responding') this.#logWholeEvents();
+    const message = `The provider ${label} sent an event of more than ${this.#options.maxLoggedBytes} bytes`;
     this.#finish(new AssayError('provider_bad_answer', message));
   }
 
-  /** Puts together what is logged, and goes on with it: at once, or of a long stream some turns later. */
+  /** Puts together what is logged, and goes on with it: at once, or for a long stream some turns later. */
   #assemble(goOn: (assembled: AssembledStream) => void): void {
     if (this.#loggedBytes <= ASSEMBLED_AT_ONCE_BYTES)
       goOn(assembleStream(this.#logged.bytes().toString('utf8')));
@@ -167,27 +173,28 @@ export class StreamRelay implements AnswerSink {
       assembleInTurns(this.#logged.pieces())
         .then(goOn)
         .catch((error) => {
-          if (this.#phase === 'answering') this.#breakOff(failedHere(error));
+          if (this.#phase === 'responding') this.#breakOff(failedHere(error));
         });
   }
 
   #finish(broken: AssayError | null): void {
-    if (this.#phase === 'answering') this.#assemble((assembled) => this.#conclude(assembled, broken));
+    if (this.#phase === 'responding') this.#assemble((assembled) => this.#conclude(assembled, broken));
     else this.#endWithRest();
   }
 
   /**
-   * The connection closed, or broke. After the last event, or after a finish reason, the answer was whole all the same,
-   * and a provider that has told an error has said why it is not; any other end is told as one.
+   * Ends a stream whose connection closed or broke. After the last event, or after a finish reason, the response was
+   * whole all the same, and a provider that sent an error has said why it is not; any other end is an error.
    */
   #conclude(assembled: AssembledStream, broken: AssayError | null): void {
-    // Unless the client left while the answer was put together.
-    if (this.#phase === 'answering') {
-      const { surface, route } = this.#options.call;
+    // Unless the client left while the stream was put together.
+    if (this.#phase === 'responding') {
+      const { call, label } = this.#relay;
       const { complete, completion } = assembled;
-      const isTold = complete || (completion.error ?? null) !== null;
-      if (!isTold && (broken !== null || (surface.canStream && !this.#isCut))) {
-        this.#breakOff(broken ?? endedEarly(route.row.label));
+      const isExplained = complete || (completion.error ?? null) !== null;
+      if (!isExplained && (broken !== null || (call.endpoint.canStream && !this.#isCut))) {
+        const message = `The provider ${label} ended its answer before it was whole`;
+        this.#breakOff(broken ?? new AssayError('provider_bad_answer', message));
         return;
       }
       this.#recordEnd(assembled);
@@ -197,37 +204,37 @@ export class StreamRelay implements AnswerSink {
 
   #endWithRest(): void {
     const rest = this.#splitter.rest();
-    this.#endBehind(this.#options.call.hidesUsage && isUsageFrame(rest) ? [] : [rest]);
+    this.#endBehind(this.#options.hidesUsage && isUsageFrame(rest) ? [] : [rest]);
   }
 
   #endBehind(last: Buffer[]): void {
-    this.#behind.push(...last);
+    this.#waiting.push(...last);
     this.#isFinished = true;
     this.#sendBehind();
   }
 
   /** A torn event is not passed on: the error stands where it would have been, and no end follows. */
   #breakOff(error: AssayError): void {
-    const { answer, call } = this.#options;
-    this.#record(answer.status, true, error.code);
-    this.#endBehind([Buffer.from(call.surface.errors.frame(errorDetails(error), this.#frames))]);
+    const { response, call } = this.#relay;
+    this.#record(response.status, true, error.code);
+    this.#endBehind([Buffer.from(call.endpoint.errors.frame(errorDetails(error), this.#frames))]);
   }
 
-  /** Not the usual end: the answer may be whole all the same, or an error have told why not. */
+  /** Records an unusual end: the response may be whole all the same, or have an error that says why not. */
   #recordEnd({ completion, complete }: AssembledStream): void {
-    const { status } = this.#options.answer;
-    const told = errorStatus(completion.error);
-    this.#record(told ?? status, told !== null || !complete, null);
+    const { status } = this.#relay.response;
+    const failed = errorStatus(completion.error);
+    this.#record(failed ?? status, failed !== null || !complete, null);
   }
 
   #record(status: number, truncated: boolean, errorCode: string | null): void {
     this.#phase = 'recording';
     const responseBody = this.#logged.bytes();
     this.#logged.clear();
-    const recorded = this.#options.record({
+    const recorded = this.#relay.record({
       status,
       responseBody,
-      contentType: this.#options.answer.headers['content-type'] ?? null,
+      contentType: this.#relay.response.headers['content-type'] ?? null,
       contentEncoding: null,
       stream: true,
       ttftMs: this.#ttftMs,
@@ -239,8 +246,4 @@ export class StreamRelay implements AnswerSink {
       this.#sendBehind();
     });
   }
-}
-
-function endedEarly(label: string): AssayError {
-  return new AssayError('provider_bad_answer', `The provider ${label} ended its answer before it was whole`);
 }

@@ -5,15 +5,15 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import {
-  type AnswerSink,
   encodingOf,
   isEventStream,
-  type ProviderAnswer,
+  type ProviderResponse,
+  ResponseBody,
+  type ResponseHandler,
 } from '#platform/http-client/mod.ts';
 import { GatheredBytes, joinBytes } from '#platform/http-server/mod.ts';
 import type { Translation } from '../providers/translation.ts';
-import { decodedAnswer } from './decode.ts';
-import { canDecode } from './decoders.ts';
+import { canDecode, decodedResponse } from './decode.ts';
 import { maxErrorBytes } from './error-in-success.ts';
 import { unpack } from './unpack.ts';
 
@@ -23,122 +23,122 @@ export type TranslatedOptions = {
   label: string;
   /** Seconds since 1970. */
   created: number;
-  /** Where the translated answer begins. */
-  onStart(answer: ProviderAnswer): AnswerSink;
 };
 
-/** The sink of a provider's answer that passes it on in the other dialect. */
-export function translatedAnswer(answer: ProviderAnswer, options: TranslatedOptions): AnswerSink {
-  const { translation, created, label } = options;
-  const encoding = encodingOf(answer);
-  if (!isEventStream(answer) || !(encoding === null || canDecode(encoding))) {
-    const sink = options.onStart(retyped(answer, 'application/json'));
-    return wholeAnswer({ answer, encoding, translation, created, sink });
+/** Returns a provider's response in the other dialect. */
+export function translatedResponse(response: ProviderResponse, options: TranslatedOptions): ProviderResponse {
+  const encoding = encodingOf(response);
+  if (!isEventStream(response) || !(encoding === null || canDecode(encoding))) {
+    const translated = translatedFrom(response, 'application/json');
+    response.body.read(wholeTranslator(response, translated.body, encoding, options));
+    return translated;
   }
-  const onStart = (plain: ProviderAnswer): AnswerSink => {
-    const start = options.onStart(retyped(plain, plain.headers['content-type']!));
-    return streamedAnswer(plain, start, options);
-  };
-  return encoding === null ? onStart(answer) : decodedAnswer(answer, { encoding, label, onStart });
+  const plain = encoding === null ? response : decodedResponse(response, encoding, options.label);
+  const translated = translatedFrom(plain, plain.headers['content-type']!);
+  plain.body.read(streamTranslator(plain.body, translated.body, options));
+  return translated;
 }
 
-/** What described the provider's bytes goes with them. */
-function retyped(answer: ProviderAnswer, contentType: string): ProviderAnswer {
-  const headers: Record<string, string> = Object.create(null);
-  headers['content-type'] = contentType;
-  for (const name in answer.headers)
-    if (!name.startsWith('content-') && name !== 'etag') headers[name] = answer.headers[name]!;
-  return { ...answer, headers };
+/** Returns a response whose body is pushed by us. What described the provider's bytes goes with them. */
+function translatedFrom({ status, headers, body }: ProviderResponse, contentType: string): ProviderResponse {
+  const kept: Record<string, string> = Object.create(null);
+  kept['content-type'] = contentType;
+  for (const name in headers)
+    if (!name.startsWith('content-') && name !== 'etag') kept[name] = headers[name]!;
+  const translated = new ResponseBody({
+    pause: () => body.pause(),
+    resume: () => body.resume(),
+    stop: () => body.stop(),
+  });
+  return { status, headers: kept, body: translated };
 }
 
 /** No message, and no event, is nearly as large. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** What a stream becomes as it comes. */
-function streamedAnswer(
-  answer: ProviderAnswer,
-  sink: AnswerSink,
+/** Returns the handler that translates a stream as it comes. */
+function streamTranslator(
+  provider: ResponseBody,
+  translated: ResponseBody,
   { translation, created, label }: TranslatedOptions,
-): AnswerSink {
+): ResponseHandler {
   const translator = translation.stream({ created, maxEventBytes: MAX_MESSAGE_BYTES });
   const pass = (frames: readonly Buffer[]) => {
-    if (frames.length > 0) sink.data(joinBytes(frames));
+    if (frames.length > 0) translated.onData(joinBytes(frames));
   };
   return {
-    data: (chunk) => {
+    onData: (chunk) => {
       if (translator.isOverrun) return;
       pass(translator.push(chunk));
       if (!translator.isOverrun) return;
-      answer.stop();
-      sink.fail(badAnswer(`The provider ${label} sent an event of more than ${MAX_MESSAGE_BYTES} bytes`));
+      provider.stop();
+      translated.onError(
+        badAnswer(`The provider ${label} sent an event of more than ${MAX_MESSAGE_BYTES} bytes`),
+      );
     },
-    end: () => {
+    onEnd: () => {
       if (translator.isOverrun) return;
       pass(translator.end());
-      sink.end();
+      translated.onEnd();
     },
-    fail: (error) => {
+    onError: (error) => {
       if (translator.isOverrun) return;
-      // All but its last event may have come: then the answer is whole, as it is in the same dialect.
+      // All but its last event may have come: then the response is whole, as it is in the same dialect.
       const frames = translator.end();
       if (!translator.isComplete) {
-        sink.fail(error);
+        translated.onError(error);
         return;
       }
       pass(frames);
-      sink.end();
+      translated.onEnd();
     },
   };
 }
 
-type WholeAnswer = {
-  answer: ProviderAnswer;
-  encoding: string | null;
-  translation: Translation;
-  created: number;
-  sink: AnswerSink;
-};
-
-/** What a message or an error becomes once it is whole. */
-function wholeAnswer({ answer, encoding, translation, created, sink }: WholeAnswer): AnswerSink {
+/** Returns the handler that translates a message or an error once it is whole. */
+function wholeTranslator(
+  { status, body: provider }: ProviderResponse,
+  translated: ResponseBody,
+  encoding: string | null,
+  { translation, created }: TranslatedOptions,
+): ResponseHandler {
   const gathered = new GatheredBytes();
-  const { status } = answer;
   const fail = (cause: unknown): void => {
     const known = cause instanceof AssayError ? cause : null;
-    sink.fail(known ?? badAnswer('The provider answered with something that is no message', cause));
+    translated.onError(known ?? badAnswer('The provider answered with something that is no message', cause));
   };
-  const tell = (text: string): void => {
+  const translate = (text: string): void => {
     try {
-      const told =
+      const said =
         status < 300
           ? translation.answer(parseExactJson(text) as JsonObject, created)
           : translation.error(status, text);
-      sink.data(Buffer.from(JSON.stringify(told)));
-      sink.end();
+      translated.onData(Buffer.from(JSON.stringify(said)));
+      translated.onEnd();
     } catch (cause) {
       fail(cause);
     }
   };
   return {
-    data: (chunk) => {
+    onData: (chunk) => {
       if (gathered.length + chunk.length <= MAX_MESSAGE_BYTES) {
         gathered.push(chunk);
         return;
       }
-      answer.stop();
-      sink.fail(badAnswer(`The provider sent an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
+      provider.stop();
+      translated.onError(badAnswer(`The provider sent an answer of more than ${MAX_MESSAGE_BYTES} bytes`));
     },
-    end: () => {
+    onEnd: () => {
       const body = gathered.bytes();
-      if (encoding === null) tell(body.toString('utf8'));
+      if (encoding === null) translate(body.toString('utf8'));
       else if (!canDecode(encoding)) fail(new Error(`unknown content-encoding ${encoding}`));
-      else void unpackedText(body, encoding, status).then(tell, fail);
+      else void unpackedText(body, encoding, status).then(translate, fail);
     },
-    fail: (error) => sink.fail(error),
+    onError: (error) => translated.onError(error),
   };
 }
 
-/** The text of a packed message, or the beginning of an error's, which may be a page of any length. */
+/** Returns the text of a packed message, or the beginning of an error's, which may be a page of any length. */
 async function unpackedText(body: Buffer, encoding: string, status: number): Promise<string> {
   const maxBytes = status < 300 ? MAX_MESSAGE_BYTES : maxErrorBytes(null);
   const { beginning, state } = await unpack(body, encoding, { keptBytes: maxBytes, maxBytes });

@@ -1,6 +1,6 @@
 /** A packed body, unpacked to learn what it is: off the event loop, and no more of it than is needed. */
 import { decodeContent } from '#platform/http-message/mod.ts';
-import { createDecoder } from './decoders.ts';
+import { createDecoder } from './decode.ts';
 import { TextEnds } from './text-ends.ts';
 
 export type Unpacked = {

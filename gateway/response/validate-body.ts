@@ -1,8 +1,12 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { encodingOf, isWithoutContent, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import {
+  encodingOf,
+  isWithoutContent,
+  type ProviderResponse,
+} from '#platform/http-client/mod.ts';
 import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
-import { canDecode } from './decoders.ts';
+import { canDecode } from './decode.ts';
 import { maxErrorBytes } from './error-in-success.ts';
 import { TextEnds } from './text-ends.ts';
 import { unpack } from './unpack.ts';
@@ -15,17 +19,17 @@ const READ_BYTES = maxErrorBytes(null);
  * unpacked for that, off the event loop and without being kept: its end is where a torn one shows.
  */
 export function findInvalidBody(
-  answer: ProviderAnswer,
+  response: ProviderResponse,
   raw: Buffer,
   label: string,
 ): AssayError | null | Promise<AssayError | null> {
-  const { status } = answer;
-  if (status >= 300 || isWithoutContent(status) || raw.length === 0) return noAnswer(answer, raw, label);
-  const encoding = encodingOf(answer);
+  const { status } = response;
+  if (status >= 300 || isWithoutContent(status) || raw.length === 0) return noAnswer(response, raw, label);
+  const encoding = encodingOf(response);
   if (encoding === null) {
     const ends = new TextEnds();
     ends.push(raw);
-    return refusalOfText(answer, raw, ends, label);
+    return refusalOfText(response, raw, ends, label);
   }
   if (!canDecode(encoding)) {
     const quoted = encoding.slice(0, LONGEST_ENCODING);
@@ -33,7 +37,7 @@ export function findInvalidBody(
   }
   return unpack(raw, encoding, { keptBytes: READ_BYTES + 1, maxBytes: MAX_DECODED_BYTES }).then(
     ({ beginning, ends, state }) => {
-      if (state === 'whole') return refusalOfText(answer, beginning, ends, label);
+      if (state === 'whole') return refusalOfText(response, beginning, ends, label);
       const rule = state === 'torn' ? `is not valid ${encoding}` : `has more than ${MAX_DECODED_BYTES} bytes`;
       return badAnswer(label, `answered ${status} with a body that ${rule}`);
     },
@@ -44,24 +48,24 @@ const LONGEST_ENCODING = 40;
 
 /** @param beginning all of it, or more of it than is read to learn whether it is JSON */
 function refusalOfText(
-  answer: ProviderAnswer,
+  response: ProviderResponse,
   beginning: Buffer,
   ends: TextEnds,
   label: string,
 ): AssayError | null {
-  if (isJsonType(answer.headers['content-type']))
-    return ends.areOfJson ? null : badAnswer(label, `answered ${answer.status} with JSON that breaks off`);
+  if (isJsonType(response.headers['content-type']))
+    return ends.areOfJson ? null : badAnswer(label, `answered ${response.status} with JSON that breaks off`);
   const isReadable = ends.areOfJson && (beginning.length > READ_BYTES || isJson(beginning));
-  return isReadable ? null : noAnswer(answer, beginning, label);
+  return isReadable ? null : noAnswer(response, beginning, label);
 }
 
 /**
  * Returns the text of the page that came in place of an error; null: the body is one that a client can read. Only the
  * beginning of a page is unpacked.
  */
-export function pageOf(answer: ProviderAnswer, raw: Buffer): string | null | Promise<string | null> {
-  if (raw.length > 0 && isJsonType(answer.headers['content-type'])) return null;
-  const encoding = encodingOf(answer);
+export function pageOf(response: ProviderResponse, raw: Buffer): string | null | Promise<string | null> {
+  if (raw.length > 0 && isJsonType(response.headers['content-type'])) return null;
+  const encoding = encodingOf(response);
   if (encoding === null) return pageText(raw.subarray(0, READ_BYTES), raw.length <= READ_BYTES);
   if (!canDecode(encoding)) return '';
   return unpack(raw, encoding, { keptBytes: READ_BYTES, maxBytes: READ_BYTES }).then(({ beginning, state }) =>
@@ -73,7 +77,7 @@ function pageText(beginning: Buffer, isAll: boolean): string | null {
   return isAll && isJson(beginning) ? null : beginning.toString('utf8').trim();
 }
 
-function noAnswer({ status, headers }: ProviderAnswer, raw: Buffer, label: string): AssayError {
+function noAnswer({ status, headers }: ProviderResponse, raw: Buffer, label: string): AssayError {
   const body = raw.length === 0 ? 'no body' : (headers['content-type'] ?? 'a body without a content-type');
   return badAnswer(label, `answered ${status} with ${body} instead of an answer`);
 }

@@ -1,110 +1,191 @@
 /**
- * Tries a call at the routes of its plan, one after the other, until an answer can be passed on. Seen from the relay it
- * is one call: it hears of one beginning of an answer, or of one failure, and can stop everything at any moment.
+ * Sends a call to its candidates, one after the other, until a response can be passed on.
  *
- * Nothing is tried once anything was passed on. As long as something else can be tried, a stream is passed on with its
- * first byte and another answer when it is whole, not before: a provider that dies between its headers and its body, or
- * sends a page instead of an answer, is one that did not answer.
+ * Nothing is sent again once anything was passed on. As long as another attempt could follow, a stream is passed on with
+ * its first byte and any other response when it is whole: a provider that dies between its headers and its body, or sends
+ * a page instead of a completion, did not respond.
  */
 
-import type { AssayError, ErrorCode } from '#core/contracts/errors.ts';
-import { type AnswerSink, failedHere, type ProviderAnswer } from '#platform/http-client/mod.ts';
+import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
+import {
+  failedHere,
+  isEventStream,
+  type ProviderResponse,
+  type ResponseHeaders,
+} from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { Candidate } from '../providers/resolve.ts';
-import { addressOf, type Breaker, healthOf } from './circuit-breaker.ts';
-import { nothing, Sequence } from './sequence.ts';
+import { addressOf, type CircuitBreaker, healthOf, type Permit } from './circuit-breaker.ts';
+import { type AttemptOutcome, isWorthFallingBack, isWorthRetrying, waitBeforeRetry } from './retry.ts';
 
-/** Who waits for one try. One of the two is called, once. */
-export type TryHearing = {
-  /** Status and headers are there: returns where the bytes go. */
-  onStart(answer: ProviderAnswer): AnswerSink;
-  /** There will be no answer. */
-  onFailure(error: AssayError): void;
-};
-
-/** The same for a call; `index` is the place in `routes` of the route that answered, or failed last. */
-export type CallHearing = {
-  onStart(answer: ProviderAnswer, index: number): AnswerSink;
-  onFailure(error: AssayError, index: number): void;
-};
-
-/** How one try ended, as log entries have it. */
+/** How one attempt ended, as log entries have it. */
 export type Attempt = {
   /** As records show it. */
   provider: string;
   model: string;
-  /** 0: no answer came. */
+  /** 0: no response came. */
   status: number;
   errorCode: ErrorCode | null;
-  /** To the beginning of the answer, or to the failure. */
+  /** To the beginning of the response, or to the failure. */
   latencyMs: number;
 };
 
+/** A response, and the status that it counts as: an error payload counts as the error, whatever its status says. */
+export type CandidateResponse = { response: ProviderResponse; countsAs: number };
+
 export type RoutedCall = {
   /** At least one. */
-  routes: readonly Candidate[];
+  candidates: readonly Candidate[];
   /** How often each of them is tried again. */
   retries: number;
-  /**
-   * Begins to call a route, and returns what stops it; what is heard of it after that does not count. What it throws
-   * counts as its failure.
-   */
-  tryRoute(route: Candidate, index: number, hear: TryHearing): () => void;
-  /** What is wrong with an answer that came whole, with a status below 400; null: nothing. */
-  refuse(
-    route: Candidate,
-    answer: ProviderAnswer,
-    body: Buffer,
-  ): AssayError | null | Promise<AssayError | null>;
-  /** Of a larger answer the beginning is passed on before its end is there. */
+  /** Sends the call to the candidate at `index`; rejects when there is no response, or when `signal` aborts. */
+  send(index: number, signal: AbortSignal): Promise<CandidateResponse>;
+  /** Says what is wrong with a response that came whole, with a status below 400; null: nothing. */
+  refuse(candidate: Candidate, response: ProviderResponse, body: Buffer): Refusal | Promise<Refusal>;
+  /** The beginning of a larger response is passed on before its end is there. */
   maxHeldBytes: number;
-  /**
-   * Hears of each try when its outcome is known, before the relay does. Of a call that can be tried once only it hears
-   * nothing: its record says it all.
-   */
-  onTried(tried: Attempt): void;
 };
 
-export type AttemptsOptions = {
-  breaker: Breaker;
+type Refusal = AssayError | null;
+
+export type Attempted = {
+  /** The place of the candidate that responded, or failed last. */
+  index: number;
+  /** In order; empty when the call could be sent once only: its record says it all. */
+  attempts: readonly Attempt[];
+  /** client_closed_request when the signal aborted. */
+  result: ProviderResponse | AssayError;
+};
+
+export type AttemptLoopOptions = {
+  breaker: CircuitBreaker;
   clock: Clock;
   /** Numbers in [0, 1). */
   random(): number;
-  /** Runs something after so many milliseconds; returns what cancels that. */
-  after(ms: number, run: () => void): () => void;
+  /** Resolves after so many milliseconds, or as soon as `signal` aborts. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** Begins a call; returns what stops it, within the same tick, after which nothing is heard of it again. */
-export type SendRouted = (call: RoutedCall, hear: CallHearing) => () => void;
+/** Sends a call to its candidates. Never rejects. */
+export type AttemptLoop = (call: RoutedCall, signal: AbortSignal) => Promise<Attempted>;
 
-/** Makes what sends calls along their plans. */
-export function createAttempts(options: AttemptsOptions): SendRouted {
-  return (call, hear) => {
-    if (call.routes.length === 1 && call.retries === 0) return sendOnce(call, hear, options.breaker);
-    const sequence = new Sequence(call, hear, options);
-    sequence.begin();
-    return () => sequence.abort();
+/** No attempt begins later than this after the first: OpenAI's and Anthropic's clients give up then. */
+const DEADLINE_MS = 600_000;
+
+/** Makes the function that sends calls to their candidates. */
+export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
+  const { breaker, clock, sleep } = options;
+  return async (call, signal) => {
+    const { candidates, retries } = call;
+    const attempts: Attempt[] = [];
+    const isOnlyOne = candidates.length === 1 && retries === 0;
+    const deadline = clock.monotonic() + DEADLINE_MS;
+    let last: Attempted = { index: 0, attempts, result: clientLeft() };
+    for (const { index, permit: firstPermit, isLast } of byHealth(candidates, breaker, isOnlyOne)) {
+      const candidate = candidates[index]!;
+      let permit = firstPermit;
+      for (let retriesBefore = 0; ; retriesBefore += 1) {
+        const canRetry = retriesBefore < retries;
+        const startedAt = clock.monotonic();
+        const { result, countsAs } = await attempt(call, index, canRetry || !isLast, signal);
+        const ended = outcomeOf(result, countsAs);
+        breaker.settle(addressOf(candidate), permit, healthOf(ended.status, ended.errorCode));
+        if (!isOnlyOne) attempts.push(attemptOf(candidate, ended, clock.monotonic() - startedAt));
+        last = { index, attempts, result };
+        if (signal.aborted || isPassedOn(ended)) return last;
+        const canFallBack = !isLast && clock.monotonic() <= deadline && isWorthFallingBack(ended);
+        // To wait for an address that other calls have found failing would be to wait for nothing.
+        const isBetterElsewhere = canFallBack && breaker.peekPermit(addressOf(candidate)).kind === 'open';
+        const waitMs = canRetry && !isBetterElsewhere ? retryWait(ended, retriesBefore, deadline) : null;
+        if (waitMs === null && !canFallBack) return last;
+        if (!(result instanceof AssayError)) result.body.stop();
+        if (waitMs === null) break;
+        await sleep(waitMs, signal);
+        if (signal.aborted) return { index, attempts, result: clientLeft() };
+        permit = breaker.admit(addressOf(candidate));
+      }
+    }
+    return last;
   };
+
+  /** Milliseconds to wait before the same candidate is tried again; null: it is not. */
+  function retryWait(ended: AttemptOutcome, retriesBefore: number, deadline: number): number | null {
+    if (!isWorthRetrying(ended)) return null;
+    const waitMs = waitBeforeRetry(ended, { retriesBefore, nowMs: clock.now(), random: options.random });
+    return waitMs !== null && waitMs <= deadline - clock.monotonic() ? waitMs : null;
+  }
 }
 
-/** Most calls: there is one way, and what comes of it is passed on. Only the breaker listens. */
-function sendOnce({ routes, tryRoute }: RoutedCall, hear: CallHearing, breaker: Breaker): () => void {
-  const route = routes[0]!;
-  const address = addressOf(route);
-  const leave = breaker.peekPermit(address);
-  try {
-    return tryRoute(route, 0, {
-      onStart: (answer) => {
-        breaker.settle(address, leave, healthOf(answer.status, null));
-        return hear.onStart(answer, 0);
-      },
-      onFailure: (error) => {
-        breaker.settle(address, leave, healthOf(0, error.code));
-        hear.onFailure(error, 0);
-      },
-    });
-  } catch (error) {
-    hear.onFailure(failedHere(error), 0);
-    return nothing;
+type Turn = { index: number; permit: Permit; isLast: boolean };
+
+/**
+ * Yields the candidates in the order of the plan, those first whose circuit is not open when their turn comes. A call that
+ * cannot be sent again is never the probe of a circuit: it is made whatever the state.
+ */
+function* byHealth(
+  candidates: readonly Candidate[],
+  breaker: CircuitBreaker,
+  isOnlyOne: boolean,
+): Generator<Turn, void> {
+  const untried = [...candidates.keys()];
+  while (untried.length > 0) {
+    let place = 0;
+    let permit: Permit | null = null;
+    for (; permit === null && !isOnlyOne && place < untried.length; place += 1) {
+      const asked = breaker.admit(addressOf(candidates[untried[place]!]!));
+      if (asked.kind !== 'open') permit = asked;
+    }
+    const [index] = untried.splice(permit === null ? 0 : place - 1, 1);
+    permit ??= breaker.peekPermit(addressOf(candidates[index!]!));
+    yield { index: index!, permit, isLast: untried.length === 0 };
   }
+}
+
+type Ended = { result: ProviderResponse | AssayError; countsAs: number };
+
+/** Sends the call once. What could be followed by another attempt is held until it is known to be a response. */
+async function attempt(
+  { candidates, send, refuse, maxHeldBytes }: RoutedCall,
+  index: number,
+  canFollow: boolean,
+  signal: AbortSignal,
+): Promise<Ended> {
+  try {
+    const { response, countsAs } = await send(index, signal);
+    if (signal.aborted) return failure(clientLeft());
+    if (!canFollow || countsAs >= 400) return { result: response, countsAs };
+    const isStream = isEventStream(response);
+    const held = await response.body.gather((_, bytes) => isStream || bytes > maxHeldBytes, signal);
+    if (held instanceof AssayError) return failure(held);
+    if (held === 'stopped') return failure(clientLeft());
+    const refusal = held === 'whole' ? await refuse(candidates[index]!, response, response.body.held) : null;
+    if (signal.aborted) return failure(clientLeft());
+    return refusal === null ? { result: response, countsAs } : failure(refusal);
+  } catch (error) {
+    return failure(signal.aborted ? clientLeft() : failedHere(error));
+  }
+}
+
+function failure(error: AssayError): Ended {
+  return { result: error, countsAs: 0 };
+}
+
+function clientLeft(): AssayError {
+  return new AssayError('client_closed_request', 'The client left before its provider responded');
+}
+
+const NO_HEADERS: ResponseHeaders = {};
+
+function outcomeOf(result: Ended['result'], countsAs: number): AttemptOutcome {
+  return result instanceof AssayError
+    ? { status: 0, headers: NO_HEADERS, errorCode: result.code }
+    : { status: countsAs, headers: result.headers, errorCode: null };
+}
+
+function isPassedOn({ status, errorCode }: AttemptOutcome): boolean {
+  return errorCode === null && status < 400;
+}
+
+function attemptOf({ row, model }: Candidate, { status, errorCode }: AttemptOutcome, ms: number): Attempt {
+  return { provider: row.label, model, status, errorCode, latencyMs: Math.round(ms) };
 }

@@ -26,7 +26,7 @@ const OPEN: Permit = { kind: 'open' };
 /** What the end of a call says of the address; `unknown`: nothing. */
 export type Health = 'healthy' | 'failing' | 'unknown';
 
-export type Breaker = {
+export type CircuitBreaker = {
   /**
    * Asks whether to call an address. Who gets `open` should call elsewhere if it can. Who gets `probe` is the only one
    * that finds out, and must settle it.
@@ -35,10 +35,10 @@ export type Breaker = {
   /** The same without the chance to be the probe, for calls that have nowhere else to go. */
   peekPermit(address: string): Permit;
   /** A call has ended; to be called at most once for each. */
-  settle(address: string, leave: Permit, health: Health): void;
+  settle(address: string, permit: Permit, health: Health): void;
 };
 
-export type BreakerOptions = {
+export type CircuitBreakerOptions = {
   clock: Pick<Clock, 'monotonic'>;
   /** An address's state has changed. */
   onChange?(address: string, state: BreakerState): void;
@@ -87,7 +87,7 @@ export function addressOf({ provider, origin }: Pick<Candidate, 'provider' | 'or
 }
 
 /** Makes the breaker of all addresses, closed for each. */
-export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): Breaker {
+export function createCircuitBreaker({ clock, onChange = () => {} }: CircuitBreakerOptions): CircuitBreaker {
   const circuits = new Map<string, Circuit>();
 
   function open(address: string, circuit: Circuit): void {
@@ -97,25 +97,25 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): B
     onChange(address, 'open');
   }
 
-  function wasWell(address: string, circuit: Circuit, leave: Permit): void {
+  function succeeded(address: string, circuit: Circuit, permit: Permit): void {
     if (!circuit.isOpen) {
       circuit.recent = (circuit.recent << 1) & WINDOW_BITS;
       if (circuit.recent === 0) circuits.delete(address);
-    } else if (leave !== CLOSED) {
+    } else if (permit !== CLOSED) {
       circuits.delete(address);
       onChange(address, 'closed');
     }
     // Else it was called before the address fell ill: what it says is out of date.
   }
 
-  function wasIll(address: string, circuit: Circuit, leave: Permit): void {
+  function failed(address: string, circuit: Circuit, permit: Permit): void {
     if (!circuit.isOpen) {
       const now = clock.monotonic();
       const before = now - circuit.failedAt > APART_MS ? 0 : circuit.recent;
       circuit.recent = ((before << 1) | 1) & WINDOW_BITS;
       circuit.failedAt = now;
       if (isTooMuch(circuit.recent)) open(address, circuit);
-    } else if (leave === circuit.probe) {
+    } else if (permit === circuit.probe) {
       circuit.openMs = Math.min(2 * circuit.openMs, OPEN_MS.longest);
       open(address, circuit);
     }
@@ -137,12 +137,12 @@ export function createBreaker({ clock, onChange = () => {} }: BreakerOptions): B
       return circuit.probe;
     },
     peekPermit: (address) => (circuits.get(address)?.isOpen ? OPEN : CLOSED),
-    settle: (address, leave, health) => {
+    settle: (address, permit, health) => {
       const circuit = circuits.get(address);
-      if (health === 'failing') wasIll(address, circuit ?? madeFor(address), leave);
+      if (health === 'failing') failed(address, circuit ?? madeFor(address), permit);
       else if (circuit === undefined) return;
-      else if (health === 'healthy') wasWell(address, circuit, leave);
-      else if (leave === circuit.probe) {
+      else if (health === 'healthy') succeeded(address, circuit, permit);
+      else if (permit === circuit.probe) {
         // It has found nothing out, so the next call is a probe.
         circuit.probe = null;
         onChange(address, 'open');

@@ -1,12 +1,11 @@
-/** Where calls go: from the text of `model` to the routes that are tried, and how they are tried. Nothing here does I/O. */
+/** Where calls go: from the text of `model` to the candidates of a call, and the attempts to get a response from them. */
 export {
   type Attempt,
-  type CallHearing,
-  createAttempts,
+  type AttemptLoop,
+  type CandidateResponse,
+  createAttemptLoop,
   type RoutedCall,
-  type SendRouted,
-  type TryHearing,
 } from './attempt-loop.ts';
-export { type BreakerState, createBreaker } from './circuit-breaker.ts';
-export { createPlanner, type Plan, requireOneProvider } from './plan.ts';
+export { type BreakerState, createCircuitBreaker } from './circuit-breaker.ts';
+export { createPlanner, type RoutePlan, requireOneProvider } from './plan.ts';
 export { parseRetries, type RetryHeaders } from './retry.ts';

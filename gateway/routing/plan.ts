@@ -8,14 +8,14 @@ import { modelKey, type OperatorGroup, readModelList } from '#core/models/mod.ts
 import type { Candidate } from '../providers/resolve.ts';
 import { drawOrder, type Weighted } from './draw.ts';
 
-export type Plan = {
+export type RoutePlan = {
   /** At least one, none twice; the first is tried first, the others when those before them fail. */
-  routes: readonly Candidate[];
+  candidates: readonly Candidate[];
 };
 
 export type PlannerOptions = {
-  /** The way to one model; throws AssayError model_not_found or provider_not_configured. */
-  route(model: string): Candidate;
+  /** Finds the candidate for one model; throws AssayError model_not_found or provider_not_configured. */
+  resolve(model: string): Candidate;
   groups: readonly OperatorGroup[];
   /** Numbers in [0, 1). */
   random(): number;
@@ -29,22 +29,22 @@ type Members = Weighted<Candidate>[];
  * Makes the function that reads `model`. What is fixed is kept: planning a call to one model is a look-up. Groups are
  * drawn anew for each call.
  *
- * The returned function throws AssayError invalid_body for a list that breaks a rule, and what `route` throws for one of
+ * The returned function throws AssayError invalid_body for a list that breaks a rule, and what `resolve` throws for one of
  * its models: a list that cannot work as it is written is a mistake, and not to be found out on the day it is needed.
  * @throws Error that names each route of a group that leads nowhere
  */
-export function createPlanner(options: PlannerOptions): (model: string) => Plan {
-  const { route, random } = options;
+export function createPlanner(options: PlannerOptions): (model: string) => RoutePlan {
+  const { resolve, random } = options;
   const groups = membersOf(options);
-  const known = new LRUCache<string, () => Plan>({ max: PLANS_KEPT });
+  const known = new LRUCache<string, () => RoutePlan>({ max: PLANS_KEPT });
 
-  function read(model: string): () => Plan {
-    const steps = readModelList(model, { find: route, groups });
+  function read(model: string): () => RoutePlan {
+    const steps = readModelList(model, { find: resolve, groups });
     if (steps.every((step): step is Candidate => !Array.isArray(step))) {
-      const plan: Plan = { routes: steps };
+      const plan: RoutePlan = { candidates: steps };
       return () => plan;
     }
-    return () => ({ routes: withoutRepeats(steps.flatMap((step) => drawn(step, random))) });
+    return () => ({ candidates: withoutRepeats(steps.flatMap((step) => drawn(step, random))) });
   }
 
   return (model) => {
@@ -61,8 +61,8 @@ export function createPlanner(options: PlannerOptions): (model: string) => Plan 
  * For calls that bring a provider key of their own: it is for one provider, and no other must see it.
  * @throws AssayError invalid_body when the call could go to several
  */
-export function requireOneProvider({ routes }: Plan): void {
-  const [first, ...others] = routes.map(({ provider }) => provider);
+export function requireOneProvider(candidates: readonly Candidate[]): void {
+  const [first, ...others] = candidates.map(({ provider }) => provider);
   const other = others.find((provider) => provider !== first);
   if (other === undefined) return;
   throw new AssayError(
@@ -72,12 +72,12 @@ export function requireOneProvider({ routes }: Plan): void {
 }
 
 /** The routes of each group, by its id. */
-function membersOf({ groups, route }: PlannerOptions): Map<string, Members> {
+function membersOf({ groups, resolve }: PlannerOptions): Map<string, Members> {
   const problems: string[] = [];
   const members = groups.map(({ id, routes }, group): [string, Members] => {
     const found = routes.flatMap(({ model, weight = 1 }, index) => {
       try {
-        return [{ item: route(model), weight }];
+        return [{ item: resolve(model), weight }];
       } catch (error) {
         problems.push(`groups.${group}.routes.${index}.model: ${describeError(error)}`);
         return [];
@@ -97,11 +97,11 @@ function drawn(step: Step, random: () => number): Candidate[] {
 }
 
 /** Groups may share models with each other and with the list: the second try would be the first one's. */
-function withoutRepeats(routes: readonly Candidate[]): Candidate[] {
+function withoutRepeats(candidates: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>();
-  return routes.filter((route) => {
-    const isNew = !seen.has(modelKey(route));
-    seen.add(modelKey(route));
+  return candidates.filter((candidate) => {
+    const isNew = !seen.has(modelKey(candidate));
+    seen.add(modelKey(candidate));
     return isNew;
   });
 }

@@ -6,7 +6,7 @@ import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 
 /** How a try ended. */
-export type TryOutcome = {
+export type AttemptOutcome = {
   /** The provider's; 0: it did not answer. */
   status: number;
   headers: ResponseHeaders;
@@ -57,7 +57,7 @@ function isPassing(status: number): boolean {
 }
 
 /** Whether the same call may have another outcome at the same provider. `x-should-retry` has the last word of an answer. */
-export function isWorthRetrying({ status, headers, errorCode }: TryOutcome): boolean {
+export function isWorthRetrying({ status, headers, errorCode }: AttemptOutcome): boolean {
   if (errorCode !== null) return NO_ANSWER.has(errorCode);
   const word = headers['x-should-retry'];
   return word === 'true' || (word !== 'false' && isPassing(status));
@@ -70,7 +70,7 @@ const THIS_PROVIDERS: ReadonlySet<number> = new Set([401, 402, 403, 404]);
  * Whether the call may have another outcome at the next model of its list. What is the caller's own mistake (400, 413,
  * 422) would come again.
  */
-export function isWorthFallingBack({ status, errorCode }: TryOutcome): boolean {
+export function isWorthFallingBack({ status, errorCode }: AttemptOutcome): boolean {
   if (errorCode !== null) return ELSEWHERE.has(errorCode);
   return isPassing(status) || THIS_PROVIDERS.has(status);
 }
@@ -97,7 +97,7 @@ export type WaitOptions = {
  * nothing to the whole of the backoff, so that those who failed together do not come back together; what the provider
  * asked for comes on top.
  */
-export function waitBeforeRetry({ headers }: TryOutcome, options: WaitOptions): number | null {
+export function waitBeforeRetry({ headers }: AttemptOutcome, options: WaitOptions): number | null {
   const { retriesBefore, nowMs, random } = options;
   const askedMs = retryAfterMs(headers, nowMs);
   if (askedMs > LONGEST_RETRY_AFTER_MS) return null;

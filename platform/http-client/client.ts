@@ -1,19 +1,22 @@
 /**
- * Calls to providers: an HTTP/1.1 client of its own for the one thing a gateway does all day. A request is one write, an
- * answer's bytes go straight from the socket to a sink. In a bare proxy of 1 KB calls undici's dispatcher takes 5–27 µs
+ * An HTTP/1.1 client of our own for the one thing a gateway does all day: calling providers. A request is one write, and
+ * a response's bytes go straight from the socket to their handler. In a bare proxy of 1 KB calls undici's dispatcher takes 5–27 µs
  * more of CPU a call, of 51–70 (AMD EPYC, Node 24.21, 2026-11-21).
  */
 import type { ProxyChoice } from '../proxy/mod.ts';
 import { connectorTo } from './connect.ts';
 import type { ProviderRequest } from './exchange.ts';
 import { Pool, type PoolOptions } from './pool.ts';
+import type { ProviderResponse } from './response.ts';
 
-export type Upstream = {
+export type ProviderClient = {
   /**
-   * Sends a request; the function returned aborts it, after which neither callback nor sink hears of it again.
-   * @throws AssayError provider_not_configured when it cannot be written as HTTP
+   * Sends a request; resolves when the head of its response is there. When `signal` aborts, before that or while the body
+   * is under way, the exchange is given up: the promise rejects with client_closed_request, or the body stops.
+   * @throws AssayError (as a rejection) when no response comes: provider_unreachable, provider_timeout, provider_busy,
+   *   provider_bad_answer, or provider_not_configured when the request cannot be written as HTTP
    */
-  send(request: ProviderRequest): () => void;
+  send(request: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse>;
   /** Aborts what is under way and closes every connection. */
   close(): void;
 };
@@ -28,8 +31,8 @@ const MAX_ORIGINS = 100;
 const LATENESS = 1 / 8;
 const LONGEST_CHECK_MS = 1_000;
 
-/** Makes the upstream side of a gateway: one pool of connections for each provider address. */
-export function createProviderClient(options: ProviderClientOptions): Upstream {
+/** Makes the client: one pool of connections for each provider address. */
+export function createProviderClient(options: ProviderClientOptions): ProviderClient {
   const { proxyFor = () => null } = options;
   const pools = new Map<string, Pool>();
   const poolFor = (origin: string): Pool => {
@@ -53,9 +56,10 @@ export function createProviderClient(options: ProviderClientOptions): Upstream {
   );
   checks.unref();
   return {
-    send: (request) => {
+    send: async (request, signal) => {
       const exchange = poolFor(request.origin).send(request);
-      return () => exchange.abort();
+      exchange.watch(signal);
+      return exchange.response;
     },
     close: () => {
       clearInterval(checks);

@@ -37,7 +37,7 @@ export type ConnectionOptions = {
 };
 
 /** What a connection waits for, until its deadline. */
-type Phase = 'connecting' | 'asked' | 'answering' | 'free';
+type Phase = 'connecting' | 'sent' | 'responding' | 'free';
 
 export class Connection {
   /** Whose call it carries, for the pool; null: nobody's. */
@@ -93,7 +93,7 @@ export class Connection {
     const { connectMs, firstByteMs, idleMs } = this.#options.timeouts;
     if (this.#phase === 'connecting')
       exchange.fail(notAccepted(label, connectMs, this.#options.connector.isProxied));
-    else if (this.#phase === 'asked') exchange.fail(notAnswered(label, firstByteMs));
+    else if (this.#phase === 'sent') exchange.fail(notAnswered(label, firstByteMs));
     else exchange.fail(fellSilent(label, idleMs));
   }
 
@@ -121,7 +121,7 @@ export class Connection {
   }
 
   #write(socket: Socket, { bytes: [head, body] }: Exchange): void {
-    this.#phase = 'asked';
+    this.#phase = 'sent';
     this.#deadline = this.#options.now() + this.#options.timeouts.firstByteMs;
     if (body === null) {
       socket.write(head);
@@ -133,12 +133,9 @@ export class Connection {
     socket.uncork();
   }
 
-  #begins(exchange: Exchange, { status, headers }: ResponseHead): void {
-    this.#phase = 'answering';
-    exchange.start({
-      status,
-      headers,
-      stop: () => exchange.abort(),
+  #begins(exchange: Exchange, head: ResponseHead): void {
+    this.#phase = 'responding';
+    exchange.start(head, {
       pause: () => {
         if (this.#exchange !== exchange) return;
         this.#deadline = NEVER;
@@ -163,7 +160,7 @@ export class Connection {
       const read = reader.push(piece);
       // Whoever hears of it may have given it up meanwhile.
       if (this.#reader !== reader) return;
-      if (reader.isWhole) this.#isAnswered(reader.head!, read < piece.length);
+      if (reader.isWhole) this.#finish(reader.head!, read < piece.length);
       else if (reader.head !== null && !this.#socket!.isPaused())
         this.#deadline = this.#options.now() + this.#options.timeouts.idleMs;
     } catch (error) {
@@ -171,7 +168,7 @@ export class Connection {
     }
   }
 
-  #isAnswered({ isKept, keptForMs }: ResponseHead, hasMore: boolean): void {
+  #finish({ isKept, keptForMs }: ResponseHead, hasMore: boolean): void {
     const exchange = this.#exchange!;
     this.#exchange = null;
     this.#reader = null;
@@ -189,7 +186,7 @@ export class Connection {
   /** The provider has closed its side. */
   #ended(): void {
     const reader = this.#reader;
-    if (this.#exchange !== null && reader?.close() === true) this.#isAnswered(reader.head!, false);
+    if (this.#exchange !== null && reader?.close() === true) this.#finish(reader.head!, false);
     else this.#fail((label) => closedEarly(label, null));
   }
 

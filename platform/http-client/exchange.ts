@@ -1,66 +1,68 @@
-/** What is asked of a provider, and who hears of its answer. */
-import type { AssayError } from '#core/contracts/errors.ts';
-import { failedHere } from './failures.ts';
-import type { RequestBytes } from './request-bytes.ts';
-import type { ResponseHeaders } from './response-headers.ts';
-
-/** Takes an answer's bytes. Exactly one of `end` and `fail` is called, last. */
-export type AnswerSink = {
-  data(chunk: Buffer): void;
-  end(): void;
-  fail(error: AssayError): void;
-};
-
-/** The beginning of a provider's answer, and the means to slow it down or to stop it. */
-export type ProviderAnswer = {
-  status: number;
-  headers: ResponseHeaders;
-  pause(): void;
-  resume(): void;
-  /** Gives it up: nothing more of it is heard. */
-  stop(): void;
-};
+/** One request to a provider under way, and its response. */
+import { AssayError } from '#core/contracts/errors.ts';
+import { isHeaderText } from '../http-server/mod.ts';
+import { type BodyControl, type ProviderResponse, ResponseBody } from './response.ts';
+import type { ResponseHead } from './response-head.ts';
 
 export type ProviderRequest = {
   /** The provider's name in error sentences. */
   label: string;
-  /** Whose call it is: organizations share the connections to an address. */
+  /** The organization whose call it is: organizations share the connections to an address. */
   organizationId: string;
   origin: string;
   path: string;
   /** Flat list of names and values. */
   headers: string[];
   body: Buffer;
-  /** Called once, when status and headers are there: returns where the bytes go. */
-  onStart(answer: ProviderAnswer): AnswerSink;
-  /** Called instead of `onStart` when no answer came. */
-  onFailure(error: AssayError): void;
 };
 
 /**
  * How long a provider may be silent, milliseconds: until it has accepted a connection, from then until its headers are
- * there, and between two pieces of its answer.
+ * there, and between two pieces of its body.
  */
 export type ProviderTimeouts = { connectMs: number; firstByteMs: number; idleMs: number };
 
-/**
- * One request under way: passes on what is heard of it, in order, until it is over. Its connection calls it; whoever
- * sent it may abort it at any moment.
- */
+/** Head and body of a request as they are written; null: the first holds both. */
+type RequestBytes = [Buffer, Buffer | null];
+
+/** Driven by the connection that carries it; its sender may abort it at any moment. */
 export class Exchange {
   readonly request: ProviderRequest;
   readonly bytes: RequestBytes;
-  #sink: AnswerSink | null = null;
+  /** Resolves when status and headers are there; rejects with an AssayError when there will be none. */
+  readonly response: Promise<ProviderResponse>;
+  readonly #settle: PromiseWithResolvers<ProviderResponse>;
+  #signal: AbortSignal | null = null;
+  #body: ResponseBody | null = null;
   #isOver = false;
   #stop: () => void = () => {};
 
-  constructor(request: ProviderRequest, bytes: RequestBytes) {
+  /**
+   * @param host as the address has it
+   * @throws AssayError provider_not_configured when the request cannot be written as HTTP
+   */
+  constructor(request: ProviderRequest, host: string) {
     this.request = request;
-    this.bytes = bytes;
+    this.bytes = requestBytes(request, host);
+    this.#settle = Promise.withResolvers();
+    this.response = this.#settle.promise;
   }
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Aborts the exchange when `signal` does. */
+  watch(signal: AbortSignal): void {
+    if (this.#isOver) return;
+    this.#signal = signal;
+    if (signal.aborted) this.abort();
+    else signal.addEventListener('abort', this);
+  }
+
+  /** The signal that it watches has aborted. */
+  handleEvent(): void {
+    this.abort();
   }
 
   /** Says how to stop what carries it. */
@@ -68,56 +70,76 @@ export class Exchange {
     this.#stop = stop;
   }
 
-  /** Nothing is heard of it from now on. Harmless when it is over. */
+  /** Gives it up: a body stops, and a response that has not begun is rejected. Harmless when it is over. */
   abort(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#finish();
     this.#stop();
+    if (this.#body === null) this.#settle.reject(clientLeft());
+    else this.#body.stop();
   }
 
-  start(answer: ProviderAnswer): void {
+  start({ status, headers }: ResponseHead, { pause, resume }: Omit<BodyControl, 'stop'>): void {
     if (this.#isOver) return;
-    try {
-      this.#sink = this.request.onStart(answer);
-    } catch (error) {
-      this.#breakOff(error);
-    }
+    this.#body = new ResponseBody({ pause, resume, stop: () => this.abort() });
+    this.#settle.resolve({ status, headers, body: this.#body });
   }
 
   data(chunk: Buffer): void {
-    if (this.#isOver) return;
-    try {
-      this.#sink?.data(chunk);
-    } catch (error) {
-      this.#breakOff(error);
-    }
+    this.#body?.onData(chunk);
   }
 
   end(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
-    try {
-      this.#sink?.end();
-    } catch (error) {
-      this.#tell(failedHere(error));
-    }
+    this.#finish();
+    this.#body?.onEnd();
   }
 
   fail(error: AssayError): void {
     if (this.#isOver) return;
-    this.#isOver = true;
-    this.#tell(error);
+    this.#finish();
+    if (this.#body === null) this.#settle.reject(error);
+    else this.#body.onError(error);
   }
 
-  /** Who hears of it failed: the provider is not to blame, and its other calls go on. */
-  #breakOff(error: unknown): void {
+  #finish(): void {
     this.#isOver = true;
-    this.#stop();
-    this.#tell(failedHere(error));
+    this.#signal?.removeEventListener('abort', this);
   }
+}
 
-  #tell(error: AssayError): void {
-    if (this.#sink === null) this.request.onFailure(error);
-    else this.#sink.fail(error);
+function clientLeft(): AssayError {
+  return new AssayError('client_closed_request', 'The client left before its provider responded');
+}
+
+/** Up to here head and body are sent as one piece: copying costs less than a second system call. */
+const COPIED_BYTES = 64 * 1024;
+/** Without spaces and line breaks: else a model's name could write headers of its own. */
+const PATH = /^\/[\x21-\x7e]*$/;
+
+/**
+ * Writes a request as HTTP. Headers and paths that have characters which HTTP does not allow come from settings and stored
+ * keys; those of clients were checked when they came.
+ */
+function requestBytes({ label, path, headers, body }: ProviderRequest, host: string): RequestBytes {
+  if (!PATH.test(path)) throw unwritable(label, 'path');
+  let head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+  for (let at = 0; at < headers.length; at += 2) {
+    const value = headers[at + 1]!;
+    if (!isHeaderText(value)) throw unwritable(label, `header ${headers[at]}`);
+    head += `${headers[at]}: ${value}\r\n`;
   }
+  head += `content-length: ${body.length}\r\n\r\n`;
+  if (body.length > COPIED_BYTES) return [Buffer.from(head, 'latin1'), body];
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 'latin1');
+  body.copy(bytes, head.length);
+  return [bytes, null];
+}
+
+function unwritable(label: string, part: string): AssayError {
+  return new AssayError(
+    'provider_not_configured',
+    `The ${part} for the provider ${label} has a character that HTTP does not allow there`,
+  );
 }

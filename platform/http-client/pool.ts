@@ -8,7 +8,6 @@ import { Connection, type ConnectionOptions } from './connection.ts';
 import { Exchange, type ProviderRequest } from './exchange.ts';
 import { connectionsBusy, organizationBusy } from './failures.ts';
 import { FairQueue, type Share } from './fair-queue.ts';
-import { requestBytes } from './request-bytes.ts';
 
 /** A process cannot use more sockets to one provider than this without running out of ports or files. */
 const MAX_CONNECTIONS = 1_024;
@@ -56,8 +55,8 @@ export class Pool {
       connector,
       timeouts,
       now,
-      onFree: (connection) => this.#isFree(connection),
-      onClosed: (connection) => this.#isClosed(connection),
+      onFree: (connection) => this.#reuse(connection),
+      onClosed: (connection) => this.#forget(connection),
     };
   }
 
@@ -66,7 +65,7 @@ export class Pool {
    * @throws AssayError provider_not_configured when it cannot be written
    */
   send(request: ProviderRequest): Exchange {
-    const exchange = new Exchange(request, requestBytes(request, this.#host));
+    const exchange = new Exchange(request, this.#host);
     const share = this.#queue.shareOf(request.organizationId);
     const connection = this.#queue.mayHold(share) ? (this.#takeFree() ?? this.#open()) : null;
     if (connection === null) this.#wait(exchange, share);
@@ -118,13 +117,13 @@ export class Pool {
     return connection;
   }
 
-  #isFree(connection: Connection): void {
+  #reuse(connection: Connection): void {
     this.#release(connection);
     this.#free.push(connection);
     this.#serve();
   }
 
-  #isClosed(connection: Connection): void {
+  #forget(connection: Connection): void {
     this.#all.delete(connection);
     const at = this.#free.indexOf(connection);
     if (at >= 0) this.#free.splice(at, 1);

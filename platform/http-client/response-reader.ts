@@ -5,7 +5,7 @@
 import { ChunkedReader, NotHttp } from '../http-server/mod.ts';
 import { checkBeginning, parseResponseHead, type ResponseHead } from './response-head.ts';
 
-export type ResponseHearing = {
+export type ReaderCallbacks = {
   onHead(head: ResponseHead): void;
   /** Never empty. */
   onBytes(bytes: Buffer): void;
@@ -19,7 +19,7 @@ const MAX_INTERIM_RESPONSES = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 export class ResponseReader {
-  readonly #hear: ResponseHearing;
+  readonly #callbacks: ReaderCallbacks;
   /** The beginning of a head whose end has not come. */
   #pending: Buffer | null = null;
   #interimResponses = 0;
@@ -30,8 +30,8 @@ export class ResponseReader {
   #chunked: ChunkedReader | null = null;
   #isWhole = false;
 
-  constructor(hear: ResponseHearing) {
-    this.#hear = hear;
+  constructor(callbacks: ReaderCallbacks) {
+    this.#callbacks = callbacks;
   }
 
   /** Null until it has come. */
@@ -94,10 +94,11 @@ export class ResponseReader {
 
   #takeHead(head: ResponseHead): void {
     this.#head = head;
-    if (head.framing === 'chunked') this.#chunked = new ChunkedReader((bytes) => this.#hear.onBytes(bytes));
+    if (head.framing === 'chunked')
+      this.#chunked = new ChunkedReader((bytes) => this.#callbacks.onBytes(bytes));
     else if (head.framing !== 'until close') this.#bytesLeft = head.framing;
     this.#isWhole = head.framing === 0;
-    this.#hear.onHead(head);
+    this.#callbacks.onHead(head);
   }
 
   #readBody({ framing }: ResponseHead, bytes: Buffer, from: number): number {
@@ -111,7 +112,8 @@ export class ResponseReader {
       this.#bytesLeft -= to - from;
       this.#isWhole = this.#bytesLeft === 0;
     }
-    if (to > from) this.#hear.onBytes(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
+    if (to > from)
+      this.#callbacks.onBytes(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
     return to;
   }
 }

@@ -1,7 +1,7 @@
 /** When the provider hears of a call: after its START is committed, and only if the client is still there. */
 import t, { type Test } from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
-import { createProviderClient, type Upstream } from '#platform/http-client/mod.ts';
+import { createProviderClient, type ProviderClient } from '#platform/http-client/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -9,11 +9,14 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
+import { LOGGED } from '../../../gateway/limits/logging-rate.ts';
 import { createModelLists } from '../../../gateway/models/mod.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
+import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
-import { createAttempts, createBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
+import { createProviderSources } from '../../../gateway/response/from-providers.ts';
+import { createAttemptLoop, createCircuitBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
 
@@ -28,15 +31,21 @@ const API_KEY: ApiKey = {
 };
 
 /** A gateway whose START is committed when the test says so. */
-async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
+async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
   const provider = await startScriptedProvider();
   const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const { config } = read;
-  const upstream = createProviderClient({
+  const client = createProviderClient({
     timeouts: config.providerTimeouts,
     now: systemClock.monotonic,
     concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
+  });
+  const attemptLoop = createAttemptLoop({
+    breaker: createCircuitBreaker({ clock: systemClock }),
+    clock: systemClock,
+    random: Math.random,
+    sleep: () => t.fail('nothing is tried again') as never,
   });
   const outcomes: Outcome[] = [];
   const begun = Promise.withResolvers<void>();
@@ -44,37 +53,29 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const app = createGatewayApp({
     ports: { gateway: null, api: null },
     handleCall: createCallHandler({
-      config,
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),
-      keys: {
-        find: () => API_KEY,
-        providerKeysOf: () => NO_PROVIDER_KEYS,
-      },
-      plan: createPlanner({ route: createResolver(config.providers), groups: [], random: Math.random }),
-      upstream: { ...upstream, ...replaceUpstream },
-      sendRouted: createAttempts({
-        breaker: createBreaker({ clock: systemClock }),
-        clock: systemClock,
-        random: Math.random,
-        after: () => t.fail('nothing is tried again') as never,
-      }),
+      maxBodyBytes: config.maxBodyBytes,
+      authenticate: createAuthenticator(
+        { find: () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
+        () => null,
+      ),
+      plan: createPlanner({ resolve: createResolver(config.providers), groups: [], random: Math.random }),
+      fromProviders: createProviderSources({ ...client, ...replaced }, attemptLoop, config.maxBodyBytes),
       recorder: {
         begin: () => {
           begun.resolve();
           return committed.promise;
         },
-        record: async (_call, outcome) => {
+        record: async (_logged, { outcome }) => {
           outcomes.push(outcome);
           return true;
         },
       },
-      claimRequestId: async () => true,
-      readInternalCall: () => null,
-      cache: null as never,
-      admissions: null as never,
-      readPolicy: () => t.fail('no policy is asked for') as never,
-      logging: { watch: () => {} },
+      reserveRequestId: async () => true,
+      lookUpCache: () => t.fail('no call uses the cache') as never,
+      limits: { limitOf: () => null, admit: () => t.fail('no call is under a limit') as never },
+      logging: { decide: () => LOGGED },
     }),
     models: createModelLists([]),
     health: { metrics: createMetrics('gateway'), checks: {} },
@@ -82,7 +83,7 @@ async function setUp(t: Test, replaceUpstream: Partial<Upstream> = {}) {
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });
   t.teardown(async () => {
     await server.close(0);
-    await upstream.close();
+    await client.close();
     await provider.stop();
   });
   const chat = (signal?: AbortSignal) =>
@@ -125,8 +126,8 @@ t.test(
     await begun;
     leaving.abort();
     await t.rejects(answer);
-    await waitFor('its record', () => outcomes.length === 1);
     commit(true);
+    await waitFor('its record', () => outcomes.length === 1);
     await fetch(`${provider.url}/chat/completions`, {
       method: 'POST',
       body: '{"model":"probe","messages":[]}',

@@ -226,7 +226,7 @@ t.test('an abort after the end leaves the connection to the call that has it now
 t.test('who hears of an answer and fails is told so, and other calls go on', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('a')) });
   const { begin, call } = startCalls(t);
-  const broken = begin(wire.origin, {}, () => {
+  const broken = begin(wire.origin, {}, undefined, () => {
     throw new Error('a fault of ours');
   });
   t.match((await broken.whole).error, { code: 'internal_error', detail: 'a fault of ours' });

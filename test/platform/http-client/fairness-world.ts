@@ -99,9 +99,11 @@ export class PoolWorld {
       path: `/${place}`,
       headers: [],
       body: Buffer.alloc(0),
-      onStart: () => ({ data: () => {}, end: () => end('over'), fail: () => end('over') }),
-      onFailure: ({ code }) => end(code === 'provider_busy' ? 'refused' : 'over'),
     });
+    exchange.response.then(
+      ({ body }) => body.read({ onData: () => {}, onEnd: () => end('over'), onError: () => end('over') }),
+      ({ code }) => end(code === 'provider_busy' ? 'refused' : 'over'),
+    );
     this.#exchanges.push(exchange);
     this.#settle();
   }

@@ -1,4 +1,5 @@
 /** Who gets a provider's connections when there are too few. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { FairQueue } from '#platform/http-client/fair-queue.ts';
@@ -31,31 +32,36 @@ const limits = fc.record({
 t.test(
   'whatever comes and goes, organizations get connections in turn, and within their bounds',
   async () => {
-    fc.assert(
-      fc.property(limits, fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), (bounds, steps) => {
-        const world = new PoolWorld(bounds);
-        const model = new Model(bounds);
-        for (const next of steps) {
-          if (next.kind === 'send') {
-            world.send(next.organization);
-            model.send(next.organization);
-          } else if (next.kind === 'pass') {
-            world.pass(next.ms);
-            model.pass(next.ms);
-          } else {
-            const state = next.kind === 'leave' ? 'waiting' : 'under way';
-            const places = [...model.calls.keys()].filter((place) => model.calls[place]!.state === state);
-            const place = places[next.pick % Math.max(1, places.length)];
-            if (place === undefined) continue;
-            world[next.kind === 'leave' ? 'abort' : next.kind](place);
-            model.end(place);
+    await fc.assert(
+      fc.asyncProperty(
+        limits,
+        fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }),
+        async (bounds, steps) => {
+          const world = new PoolWorld(bounds);
+          const model = new Model(bounds);
+          for (const next of steps) {
+            if (next.kind === 'send') {
+              world.send(next.organization);
+              model.send(next.organization);
+            } else if (next.kind === 'pass') {
+              world.pass(next.ms);
+              model.pass(next.ms);
+            } else {
+              const state = next.kind === 'leave' ? 'waiting' : 'under way';
+              const places = [...model.calls.keys()].filter((place) => model.calls[place]!.state === state);
+              const place = places[next.pick % Math.max(1, places.length)];
+              if (place === undefined) continue;
+              world[next.kind === 'leave' ? 'abort' : next.kind](place);
+              model.end(place);
+            }
+            await nextTurn();
+            const expected = model.calls.map(({ state }) => state);
+            if (JSON.stringify(world.states()) !== JSON.stringify(expected))
+              throw new Error(`${world.states()} instead of ${expected}`);
+            if (world.sockets > bounds.connections) throw new Error(`${world.sockets} sockets are open`);
           }
-          const expected = model.calls.map(({ state }) => state);
-          if (JSON.stringify(world.states()) !== JSON.stringify(expected))
-            throw new Error(`${world.states()} instead of ${expected}`);
-          if (world.sockets > bounds.connections) throw new Error(`${world.sockets} sockets are open`);
-        }
-      }),
+        },
+      ),
       { numRuns: 500 },
     );
   },

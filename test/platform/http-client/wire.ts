@@ -6,9 +6,9 @@ import type { Test } from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
 import {
   createProviderClient,
-  type ProviderAnswer,
   type ProviderClientOptions,
   type ProviderRequest,
+  type ProviderResponse,
   type ProviderTimeouts,
 } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -74,25 +74,26 @@ export type Heard = { status: number | null; body: string; error: AssayError | n
 
 const TIMEOUTS: ProviderTimeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
 
-/** An upstream, and what makes calls with it. */
+/** A client, and what makes calls with it. */
 export function startCalls(
   t: Test,
   options: Partial<Omit<ProviderClientOptions, 'timeouts' | 'now'>> & {
     timeouts?: Partial<ProviderTimeouts>;
   } = {},
 ) {
-  const upstream = createProviderClient({
+  const client = createProviderClient({
     concurrencyPerOrganization: 1_024,
     ...options,
     timeouts: { ...TIMEOUTS, ...options.timeouts },
     now: systemClock.monotonic,
   });
-  t.teardown(() => upstream.close());
+  t.teardown(() => client.close());
   /** Begins a call; `whole` resolves when it has ended, one way or the other. */
   const begin = (
     origin: string,
     changes: Partial<ProviderRequest> = {},
-    onAnswer?: (answer: ProviderAnswer) => void,
+    onResponse: (body: ProviderResponse['body']) => void = () => {},
+    onData: () => void = () => {},
   ) => {
     const heard: Heard = { status: null, body: '', error: null, events: [] };
     const { promise: whole, resolve } = Promise.withResolvers<Heard>();
@@ -101,31 +102,41 @@ export function startCalls(
       heard.error = error;
       resolve(heard);
     };
-    const abort = upstream.send({
-      label: 'WIRE',
-      organizationId: 'acme',
-      origin,
-      path: '/v1/chat/completions',
-      headers: ['content-type', 'application/json'],
-      body: Buffer.from('{}'),
-      onStart: (answer) => {
+    const leaving = new AbortController();
+    const sent = client.send(
+      {
+        label: 'WIRE',
+        organizationId: 'acme',
+        origin,
+        path: '/v1/chat/completions',
+        headers: ['content-type', 'application/json'],
+        body: Buffer.from('{}'),
+        ...changes,
+      },
+      leaving.signal,
+    );
+    sent.then(
+      ({ status, body }) => {
         heard.events.push('start');
-        heard.status = answer.status;
-        onAnswer?.(answer);
-        return {
-          data: (chunk) => {
+        heard.status = status;
+        onResponse(body);
+        body.read({
+          onData: (chunk) => {
+            onData();
             heard.body += chunk.toString('latin1');
           },
-          end: () => end('end', null),
-          fail: (error) => end('fail', error),
-        };
+          onEnd: () => end('end', null),
+          onError: (error) => end('fail', error),
+        });
       },
-      onFailure: (error) => end('failure', error),
-      ...changes,
-    });
+      (error) => {
+        if (!leaving.signal.aborted) end('failure', error);
+      },
+    );
+    const abort = () => leaving.abort();
     return { abort, whole, heard };
   };
-  return { upstream, begin, call: (origin: string) => begin(origin).whole };
+  return { client, begin, call: (origin: string) => begin(origin).whole };
 }
 
 /** A response of a known length. */

@@ -8,7 +8,7 @@ import { CHAT } from '../../../gateway/endpoints/endpoint.ts';
 import { gatewayMetrics } from '../../../gateway/metrics.ts';
 import { prepareBody } from '../../../gateway/providers/prepare-request.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
-import { readRequestBody } from '../../../gateway/request/body.ts';
+import { parseRequestBody } from '../../../gateway/request/body.ts';
 import { readCallHeaders } from '../../../gateway/request/headers.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
@@ -51,7 +51,7 @@ t.test(
     if (!config.ok) throw new Error(config.problems.join('\n'));
     const route = createResolver(config.config.providers);
     const keyOf = async (text: string) => {
-      const body = await readRequestBody(Buffer.from(text), CHAT);
+      const body = await parseRequestBody(Buffer.from(text), CHAT);
       const found = route(body.model);
       const { provider, model } = found;
       return responseKey({

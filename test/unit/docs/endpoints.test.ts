@@ -13,7 +13,7 @@ t.test('docs/api/endpoints.md has every endpoint that takes calls, and no other'
   const documented = rowsOf(document, 'endpoint')
     .map(([endpoint, , called]) => [unquoted(endpoint), unquoted(called)])
     .filter(([endpoint]) => endpoint!.startsWith('POST'));
-  const served = API_ENDPOINTS.map(({ path, endpoint }) => [`POST ${path}`, endpoint]);
+  const served = API_ENDPOINTS.map(({ path, providerEndpoint }) => [`POST ${path}`, providerEndpoint]);
   t.same(documented.sort(), served.sort());
 });
 

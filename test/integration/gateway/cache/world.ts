@@ -5,11 +5,11 @@ import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import {
-  type AnswerCacheOptions,
   type CacheQuery,
   cacheQuery,
   createResponseCache,
   type ResponseCache,
+  type ResponseCacheOptions,
   type StoredResponse,
 } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
@@ -25,7 +25,7 @@ export type CacheWorld = {
   clock: Clock;
   advance(ms: number): void;
   /** Another gateway's cache. */
-  cache(options?: Partial<AnswerCacheOptions>): ResponseCache;
+  cache(options?: Partial<ResponseCacheOptions>): ResponseCache;
   /** An answer of this text, stored now by the caches' clock. */
   answer(text: string, given?: Partial<StoredResponse>): StoredResponse;
   /** Resolves once Postgres has `count` answers. */

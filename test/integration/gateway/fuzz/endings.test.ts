@@ -23,7 +23,7 @@ type Way = {
 function relay({ surface, chunks, ending = 'end', hidesUsage = false, isTranslated = false }: Way) {
   return relayed({
     surface,
-    translation: isTranslated ? TRANSLATIONS[surface.endpoint]! : null,
+    translation: isTranslated ? TRANSLATIONS[surface.providerEndpoint]! : null,
     hidesUsage,
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
@@ -84,7 +84,7 @@ t.test(
       ['chat', { name: null, data: { error } }],
       ['completions', { name: null, data: { error } }],
       ['messages', { name: 'error', data: { type: 'error', error } }],
-    ] as const satisfies [ApiEndpoint['endpoint'], Told][]) {
+    ] as const satisfies [ApiEndpoint['providerEndpoint'], Told][]) {
       for (const ending of ['end', 'cut'] as const) {
         const bytes = bytesOfFrames(writeStream([told], [PLAIN]));
         const given = await relay({ surface: endpointOf(endpoint), chunks: [bytes], ending });

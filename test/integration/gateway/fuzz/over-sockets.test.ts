@@ -65,7 +65,7 @@ t.test('a stream cut anywhere is for client and log the stream that comes at onc
   const streams = fc.record({ stream: streamCases, cuts: fc.array(fc.nat(), { maxLength: 12 }) });
   await sampled(streams, runs(t, 300), async ({ stream, cuts }) => {
     const { surface, hidesUsage, bytes, ending, expected } = stream;
-    const model = surface.endpoint === 'messages' ? 'claude-sonnet-4-5' : 'gpt-4o-mini';
+    const model = surface.providerEndpoint === 'messages' ? 'claude-sonnet-4-5' : 'gpt-4o-mini';
     const asks = hidesUsage ? {} : { stream_options: { include_usage: true } };
     const body = Buffer.from(JSON.stringify({ model, stream: true, ...asks }));
     const send = async (at: readonly number[]) => {

@@ -6,17 +6,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { AssayError } from '#core/contracts/errors.ts';
 import { readConfig } from '#platform/config/mod.ts';
-import type { ResponseHeaders } from '#platform/http-client/mod.ts';
+import { type ProviderResponse, ResponseBody, type ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';
 import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
+import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
+import { LOGGED } from '../../../../gateway/limits/logging-rate.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import type { Translation } from '../../../../gateway/providers/translation.ts';
+import { parseRequestBody } from '../../../../gateway/request/body.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
-import type { CallDependencies } from '../../../../gateway/request/handle.ts';
-import { type Answering, relayCall } from '../../../../gateway/response/relay.ts';
-import { translatedAnswer } from '../../../../gateway/response/translated.ts';
+import { readCallHeaders } from '../../../../gateway/request/headers.ts';
+import { relayCall } from '../../../../gateway/response/relay.ts';
+import { translatedResponse } from '../../../../gateway/response/translated.ts';
 
 export type Exchange = {
   surface: ApiEndpoint;
@@ -47,7 +50,16 @@ export const CREATED_AT_MS = 1_700_000_000_000;
 
 const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
 if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createResolver(read.config.providers)('gpt-4o-mini');
+const candidate = createResolver(read.config.providers)('gpt-4o-mini');
+const CALLER: Call['caller'] = {
+  organizationId: 'acme',
+  apiKeyId: null,
+  source: 'gateway',
+  evaluationId: null,
+  rateLimitPolicy: null,
+  logsPer5s: null,
+  providerKeys: NO_PROVIDER_KEYS,
+};
 const log = createLogger({ role: 'test', level: 'silent' });
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 /** So little that the provider is paused now and then. */
@@ -100,48 +112,33 @@ class SlowReader implements BodyWriter {
   flushHeaders(): void {}
 }
 
-/** Feeds an answer in, as fast as it may. */
-function provider(exchange: Exchange): Answering {
+/** Returns a provider's response, and what feeds its body in, as fast as it may. */
+function provider(exchange: Exchange): { response: ProviderResponse; feed(): Promise<void> } {
   const { status, headers, chunks, ending, hasTurns, translation } = exchange;
-  return ({ onStart }) => {
-    let resume: (() => void) | null = null;
-    const answer = {
-      status,
-      headers,
-      pause: () => {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        paused ??= promise;
-        resume ??= resolve;
-      },
-      resume: () => {
-        paused = null;
-        resume?.();
-        resume = null;
-      },
-      stop: () => {},
-    };
-    let paused: Promise<void> | null = null;
-    const sink =
-      translation === null
-        ? onStart(answer)
-        : translatedAnswer(answer, {
-            translation,
-            label: 'TEST',
-            created: CREATED_AT_MS / 1_000,
-            onStart,
-          });
-    const feed = async () => {
-      for (const chunk of chunks) {
-        sink.data(chunk);
-        if (paused !== null) await paused;
-        if (hasTurns) await nextTurn();
-      }
-      if (ending === 'end') sink.end();
-      else sink.fail(new AssayError('provider_unreachable', 'The provider TEST closed the connection'));
-    };
-    void feed();
-    return () => {};
+  let paused: PromiseWithResolvers<void> | null = null;
+  const body = new ResponseBody({
+    pause: () => {
+      paused ??= Promise.withResolvers();
+    },
+    resume: () => {
+      paused?.resolve();
+      paused = null;
+    },
+    stop: () => {},
+  });
+  const feed = async (): Promise<void> => {
+    for (const chunk of chunks) {
+      body.onData(chunk);
+      if (paused !== null) await paused.promise;
+      if (hasTurns) await nextTurn();
+    }
+    if (ending === 'end') body.onEnd();
+    else body.onError(new AssayError('provider_unreachable', 'The provider TEST closed the connection'));
   };
+  const response = { status, headers, body };
+  const created = CREATED_AT_MS / 1_000;
+  if (translation === null) return { response, feed };
+  return { response: translatedResponse(response, { translation, label: 'TEST', created }), feed };
 }
 
 /** Carries an exchange out. Resolves when the client has read all of it. */
@@ -150,42 +147,48 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
   const client = new SlowReader();
   let outcome: Outcome | null = null;
   let bytesBeforeRecord = -1;
-  const call = {
+  const call: Call = {
     id: 'call',
-    surface,
-    hidesUsage,
-    route,
+    caller: CALLER,
+    endpoint: surface,
+    headers: readCallHeaders([]),
+    body: await parseRequestBody(Buffer.from('{"model":"gpt-4o-mini"}'), surface),
+    candidates: [candidate],
     createdAtMs: CREATED_AT_MS,
     startedAt: 0,
     signal: new AbortController().signal,
-    ownHeaders: [['service-request-id', 'call']],
-    attempts: [],
-    isLogged: true,
-    whenEnded: [],
-  } as unknown as Call;
-  const dependencies = {
-    config: { maxBodyBytes: MAX_BODY_BYTES },
-    clock: { now: () => CREATED_AT_MS, monotonic: () => 0 },
-    log,
-    recorder: {
-      begin: async () => true,
-      record: async (_call: Call, told: Outcome) => {
-        outcome = told;
+  };
+  const { response: result, feed } = provider(exchange);
+  const response = await relayCall(
+    {
+      logged: { call, cachedFrom: null, logging: LOGGED },
+      headers: [['service-request-id', 'call']],
+      record: async (ended) => {
+        outcome = ended.outcome;
         await nextTurn();
         bytesBeforeRecord = client.size;
         return true;
       },
     },
-  } as unknown as CallDependencies;
-  const response = await relayCall(call, provider(exchange), dependencies);
+    async () => {
+      void feed();
+      return { candidate, hidesUsage, attempts: [], headers: [], result };
+    },
+    {
+      clock: { now: () => CREATED_AT_MS, monotonic: () => 0 },
+      log,
+      recorder: { begin: async () => true },
+      maxBodyBytes: MAX_BODY_BYTES,
+    },
+  );
   await client.read(response);
   const { status, headers, chunks } = client;
   return { status, headers, bytes: Buffer.concat(chunks), bytesBeforeRecord, outcome: outcome! };
 }
 
 /** The row of an endpoint. */
-export function endpointOf(endpoint: ApiEndpoint['endpoint']): ApiEndpoint {
-  return API_ENDPOINTS.find((surface) => surface.endpoint === endpoint)!;
+export function endpointOf(endpoint: ApiEndpoint['providerEndpoint']): ApiEndpoint {
+  return API_ENDPOINTS.find((surface) => surface.providerEndpoint === endpoint)!;
 }
 
 /** More than any stream here has bytes. */

@@ -42,7 +42,7 @@ const ANTHROPIC: Provider = { name: 'anthropic', bare: 'claude-sonnet-4-5', take
 const MISTRAL: Provider = { name: 'mistral', bare: 'mistral-small-latest', takesUsageOption: false };
 
 /** Who has the endpoint of a surface in its own dialect. */
-const PROVIDERS: Record<ApiEndpoint['endpoint'], readonly Provider[]> = {
+const PROVIDERS: Record<ApiEndpoint['providerEndpoint'], readonly Provider[]> = {
   chat: [OPENAI, OPENAI, MISTRAL],
   completions: [OPENAI],
   responses: [OPENAI],
@@ -143,7 +143,7 @@ export function requestBodies(
         });
       });
   return fc
-    .constantFrom(...PROVIDERS[surface.endpoint])
+    .constantFrom(...PROVIDERS[surface.providerEndpoint])
     .chain(bodies)
     .map(caseOf);
 }

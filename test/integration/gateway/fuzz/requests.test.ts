@@ -6,7 +6,7 @@ import { readConfig } from '#platform/config/mod.ts';
 import { API_ENDPOINTS } from '../../../../gateway/endpoints/endpoint.ts';
 import { prepareBody } from '../../../../gateway/providers/prepare-request.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
-import { readRequestBody } from '../../../../gateway/request/body.ts';
+import { parseRequestBody } from '../../../../gateway/request/body.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { endpointOf } from './relay-world.ts';
 import { type RequestCase, requestBodies, silentOptions } from './request-bodies.ts';
@@ -20,7 +20,7 @@ async function check(
   surface: (typeof API_ENDPOINTS)[number],
   { sent, expected, model, isStream, hidesUsage }: RequestCase,
 ) {
-  const body = await readRequestBody(sent, surface);
+  const body = await parseRequestBody(sent, surface);
   strictEqual(body.model, model);
   strictEqual(body.stream, isStream);
   const proposal = await prepareBody(route(model), body, surface);
@@ -60,7 +60,7 @@ t.test(
 t.test('members repeated without end are left out in no time', async (t) => {
   const surface = endpointOf('chat');
   const repeated = '"stream_options":{},'.repeat(10_000);
-  const body = await readRequestBody(Buffer.from(`{${repeated}"model":"mistral-small-latest"}`), surface);
+  const body = await parseRequestBody(Buffer.from(`{${repeated}"model":"mistral-small-latest"}`), surface);
   const startedAt = performance.now();
   const proposal = await prepareBody(route(body.model), body, surface);
   t.equal(proposal.body.toString(), '{"model":"mistral-small-latest"}');

@@ -25,7 +25,7 @@ export type Expected = {
   isComplete: boolean;
 };
 
-const DIALECTS: readonly [ApiEndpoint['endpoint'], (said: Said) => Told[]][] = [
+const DIALECTS: readonly [ApiEndpoint['providerEndpoint'], (said: Said) => Told[]][] = [
   ['chat', chat],
   ['completions', completions],
   ['responses', responses],

@@ -27,7 +27,7 @@ function relay({ surface }: Direction, bytes: Buffer, way: Way = {}): Promise<Re
   const { ending = 'end', places = [], hasTurns = false, hidesUsage = false } = way;
   return relayed({
     surface,
-    translation: TRANSLATIONS[surface.endpoint]!,
+    translation: TRANSLATIONS[surface.providerEndpoint]!,
     hidesUsage: hidesUsage && surface.hasUsageOption,
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
@@ -97,7 +97,7 @@ t.test('what is said arrives, in any writing of it, with the end that the provid
       styles,
       fc.boolean(),
       async (direction, said, styles, hidesUsage) => {
-        const { endpoint } = direction.surface;
+        const { providerEndpoint: endpoint } = direction.surface;
         const told = direction.tell(said);
         const written = bytesOfFrames(writeStream(told, styles));
         const usual = bytesOfFrames(writeStream(told, [PLAIN]));

@@ -1,17 +1,12 @@
 /** The same over real connections, to providers that fail as providers do. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { AssayError } from '#core/contracts/errors.ts';
 import { createProviderClient } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import type { Candidate } from '../../../../gateway/providers/resolve.ts';
-import {
-  type Attempt,
-  createAttempts,
-  createBreaker,
-  type TryHearing,
-} from '../../../../gateway/routing/mod.ts';
+import { createAttemptLoop, createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
 import { type Behaviour, startScriptedProvider } from '../../../support/scripted-provider.ts';
-import { refuse, routeTo } from './world.ts';
+import { candidateOf, refuse } from './world.ts';
 
 const TIMEOUTS = { connectMs: 1_000, firstByteMs: 800, idleMs: 800 };
 const ANSWER: Behaviour = { kind: 'answer', text: 'here' };
@@ -19,12 +14,12 @@ const BUSY: Behaviour = { kind: 'error', status: 503, message: 'busy' };
 
 /** A provider for each list of behaviours, asked in turn; the last behaviour stays. */
 async function setUp(t: Test, ...scripts: Behaviour[][]) {
-  const upstream = createProviderClient({
+  const client = createProviderClient({
     timeouts: TIMEOUTS,
     now: systemClock.monotonic,
     concurrencyPerOrganization: 1_024,
   });
-  t.teardown(() => upstream.close());
+  t.teardown(() => client.close());
   const providers = await Promise.all(
     scripts.map(async (script) => {
       const provider = await startScriptedProvider();
@@ -34,47 +29,43 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
       return provider;
     }),
   );
-  const routes = providers.map(({ port }, place) => routeTo(`m${place}`, `http://127.0.0.1:${port}`));
-  const send = createAttempts({
-    breaker: createBreaker({ clock: systemClock }),
+  const candidates = providers.map(({ port }, place) => candidateOf(`m${place}`, `http://127.0.0.1:${port}`));
+  const attemptLoop = createAttemptLoop({
+    breaker: createCircuitBreaker({ clock: systemClock }),
     clock: systemClock,
     random: () => 0.02,
-    after: (ms, run) => {
-      const timer = setTimeout(run, ms);
-      return () => clearTimeout(timer);
-    },
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   });
 
-  /** Resolves with what the relay hears. */
+  /** `heard` resolves with what the client gets. */
   const call = (retries = 0) => {
-    const attempts: Attempt[] = [];
-    const { promise, resolve } = Promise.withResolvers<{ index: number; status: number; body: string }>();
-    const tryRoute = (route: Candidate, _: number, hear: TryHearing) =>
-      upstream.send({
-        label: route.model,
-        organizationId: 'acme',
-        origin: route.origin,
-        path: '/v1/chat/completions',
-        headers: ['content-type', 'application/json'],
-        body: Buffer.from('{"model":"m","messages":[]}'),
-        ...hear,
-      });
-    const onTried = (tried: Attempt) => attempts.push(tried);
-    const abort = send(
-      { routes, retries, tryRoute, onTried, refuse, maxHeldBytes: 1_000_000 },
-      {
-        onStart: ({ status }, index) => {
-          const chunks: Buffer[] = [];
-          return {
-            data: (chunk) => chunks.push(chunk),
-            end: () => resolve({ index, status, body: Buffer.concat(chunks).toString() }),
-            fail: ({ code }) => resolve({ index, status, body: code }),
-          };
+    const leaving = new AbortController();
+    const send = async (index: number, signal: AbortSignal) => {
+      const { model, origin } = candidates[index]!;
+      const response = await client.send(
+        {
+          label: model,
+          organizationId: 'acme',
+          origin,
+          path: '/v1/chat/completions',
+          headers: ['content-type', 'application/json'],
+          body: Buffer.from('{"model":"m","messages":[]}'),
         },
-        onFailure: ({ code, status }, index) => resolve({ index, status, body: code }),
-      },
+        signal,
+      );
+      return { response, countsAs: response.status };
+    };
+    const attempted = attemptLoop(
+      { candidates, retries, send, refuse, maxHeldBytes: 1_000_000 },
+      leaving.signal,
     );
-    return { abort, attempts, heard: promise };
+    const heard = attempted.then(async ({ index, attempts, result }) => {
+      if (result instanceof AssayError) return { index, attempts, status: result.status, body: result.code };
+      const gathered = await result.body.gather(() => false, leaving.signal);
+      const body = gathered instanceof AssayError ? gathered.code : result.body.held.toString();
+      return { index, attempts, status: result.status, body };
+    });
+    return { abort: () => leaving.abort(), heard };
   };
   return { providers, call };
 }
@@ -101,16 +92,11 @@ t.test('each way to fail leads to the next provider, which answers', async (t) =
   ];
   for (const [what, behaviour, status, errorCode] of failures) {
     const { call } = await setUp(t, [behaviour], [ANSWER]);
-    const { heard, attempts } = call();
-    t.match(await heard, { index: 1, status: 200, body: /"here"/ }, what);
-    t.match(
-      attempts,
-      [
-        { model: 'm0', status, errorCode },
-        { model: 'm1', status: 200, errorCode: null },
-      ],
-      what,
-    );
+    const attempts = [
+      { model: 'm0', status, errorCode },
+      { model: 'm1', status: 200, errorCode: null },
+    ];
+    t.match(await call().heard, { index: 1, status: 200, body: /"here"/, attempts }, what);
   }
 });
 
@@ -118,8 +104,8 @@ t.test('a provider that nobody listens for is fallen back from, and retried', as
   const { providers, call } = await setUp(t, [ANSWER], [ANSWER]);
   await providers[0]!.pause();
   t.match(await call().heard, { index: 1, status: 200 });
-  const retried = call(1);
-  t.match(await retried.heard, { index: 1, status: 200 });
+  const retried = await call(1).heard;
+  t.match(retried, { index: 1, status: 200 });
   t.same(
     retried.attempts.map(({ model, status }) => [model, status]),
     [
@@ -150,8 +136,8 @@ t.test('the same provider is asked again, and its last error comes with its byte
   t.match(await call(2).heard, { status: 200, body: /"here"/ });
   t.equal(providers[0]!.requests.length, 3);
   const { call: callBusy } = await setUp(t, [BUSY]);
-  const busy = callBusy(2);
-  t.match(await busy.heard, { status: 503, body: /"busy"/ });
+  const busy = await callBusy(2).heard;
+  t.match(busy, { status: 503, body: /"busy"/ });
   t.equal(busy.attempts.length, 3);
 });
 
@@ -166,11 +152,12 @@ t.test('Retry-After is waited for', async (t) => {
 
 t.test('a client that leaves stops the call under way, and no other follows', async (t) => {
   const { providers, call } = await setUp(t, [{ kind: 'hang' }], [ANSWER]);
-  const { abort, attempts } = call(3);
+  const { abort, heard } = call(3);
   while (providers[0]!.requests.length === 0) await sleep(5);
   const leftAt = performance.now();
   abort();
-  t.match(attempts, [{ model: 'm0', status: 0, errorCode: 'client_closed_request' }]);
+  const attempts = [{ model: 'm0', status: 0, errorCode: 'client_closed_request' }];
+  t.match(await heard, { body: 'client_closed_request', attempts });
   await providers[0]!.requests[0]!.ended;
   t.ok(providers[0]!.requests[0]!.abortedAtMs! - leftAt < 5_000, 'at once');
   await sleep(400);

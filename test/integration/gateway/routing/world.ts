@@ -1,20 +1,20 @@
-/** Calls whose tries end as a script says, in a time that is advanced. What happens is told in words, in order. */
-
+/** Calls whose attempts end as a script says, in a time that is advanced. What happens is told in words, in order. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
-import type { AnswerSink, ResponseHeaders } from '#platform/http-client/mod.ts';
+import { type ProviderResponse, ResponseBody, type ResponseHeaders } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
 import type { Candidate } from '../../../../gateway/providers/resolve.ts';
 import {
   type Attempt,
-  createAttempts,
-  createBreaker,
+  type CandidateResponse,
+  createAttemptLoop,
+  createCircuitBreaker,
   type RoutedCall,
-  type TryHearing,
 } from '../../../../gateway/routing/mod.ts';
 
-/** A route to a model; each model has an address of its own unless one is given. */
-export function routeTo(model: string, origin = `http://${model}.test`): Candidate {
+/** Returns a candidate; each model has an address of its own unless one is given. */
+export function candidateOf(model: string, origin = `http://${model}.test`): Candidate {
   return { provider: 'custom', row: PROVIDERS.custom, model, origin, paths: {}, apiKey: null };
 }
 
@@ -53,11 +53,11 @@ export class Time {
   }
 }
 
-/** How a try ends. */
+/** How an attempt ends. */
 export type Ending =
-  /** An answer of this status with a body of one byte. */
+  /** A response of this status with a body of one byte. */
   | { status: number; headers?: ResponseHeaders }
-  /** No answer. */
+  /** No response. */
   | { fails: ErrorCode }
   /** The beginning of a stream, and then nothing but this. */
   | { breaksOff: ErrorCode }
@@ -68,31 +68,32 @@ export type Ending =
 export type Script = Record<string, readonly Ending[]>;
 
 export type CallOptions = {
-  /** By model, in the order of the plan: how its first try ends, its second… */
+  /** By model, in the order of the plan: how its first attempt ends, its second… */
   script: Script;
-  routes?: readonly Candidate[];
+  candidates?: readonly Candidate[];
   retries?: number;
-  /** Every try ends before it has begun: nothing is waited for but time. */
+  /** Every attempt ends before it has begun: nothing is waited for but time. */
   isSynchronous?: boolean;
-  /** Tries go on after they were stopped, as what is being decompressed does. */
+  /** Providers go on after they were stopped, as what is being decompressed does. */
   isDeaf?: boolean;
   /** Default: 100. */
   maxHeldBytes?: number;
   random?: () => number;
   time?: Time;
-  breaker?: ReturnType<typeof createBreaker>;
+  breaker?: ReturnType<typeof createCircuitBreaker>;
 };
 
 export type ScriptedCall = {
   /** In words, in order. */
   events: string[];
-  attempts: Attempt[];
+  /** Empty until the call has a response, or will have none. */
+  readonly attempts: readonly Attempt[];
   time: Time;
   /** Lets the next thing happen; false: there is nothing left that could. */
-  step(): boolean;
+  step(): Promise<boolean>;
   /** Lets everything happen. */
-  finish(): void;
-  abort(): void;
+  finish(): Promise<void>;
+  abort(): Promise<void>;
 };
 
 const BYTE = Buffer.from('x');
@@ -100,7 +101,7 @@ const STREAM = { 'content-type': 'text/event-stream' };
 export const PLAIN = { 'content-type': 'application/json' };
 export const PAGE = { 'content-type': 'text/html' };
 
-/** Whole answers are refused when they are pages. */
+/** Whole responses are refused when they are pages. */
 export const refuse: RoutedCall['refuse'] = (_, { headers }) =>
   headers['content-type'] === PAGE['content-type'] ? failure('provider_bad_answer') : null;
 const failure = (code: ErrorCode) => new AssayError(code, 'as scripted');
@@ -108,90 +109,132 @@ const failure = (code: ErrorCode) => new AssayError(code, 'as scripted');
 export function startCall(options: CallOptions): ScriptedCall {
   const { script, retries = 0, random = () => 0.5, time = new Time(), maxHeldBytes = 100 } = options;
   const { isSynchronous = false, isDeaf = false } = options;
-  const routes = options.routes ?? Object.keys(script).map((model) => routeTo(model));
-  const breaker = options.breaker ?? createBreaker({ clock: time.clock });
+  const candidates = options.candidates ?? Object.keys(script).map((model) => candidateOf(model));
+  const breaker = options.breaker ?? createCircuitBreaker({ clock: time.clock });
   const events: string[] = [];
-  const attempts: Attempt[] = [];
   const due: (() => void)[] = [];
   const tries = new Map<string, number>();
+  const leaving = new AbortController();
+  let attempts: readonly Attempt[] = [];
+  let relayed: ProviderResponse | null = null;
 
-  const after = (ms: number, run: () => void) => {
+  const sleep = (ms: number, signal: AbortSignal) => {
     events.push(`wait ${ms}`);
-    return time.after(ms, run);
+    return new Promise<void>((resolve) => {
+      const cancel = time.after(ms, resolve);
+      signal.addEventListener('abort', () => {
+        cancel();
+        resolve();
+      });
+    });
   };
 
-  const tryRoute = ({ model }: Candidate, _: number, hear: TryHearing) => {
+  const send = (index: number, signal: AbortSignal): Promise<CandidateResponse> => {
+    const { model } = candidates[index]!;
     const before = tries.get(model) ?? 0;
     tries.set(model, before + 1);
     const ending = script[model]?.[before];
-    if (ending === undefined) throw new Error(`The script has no try ${before + 1} of ${model}`);
+    if (ending === undefined) throw new Error(`The script has no attempt ${before + 1} of ${model}`);
     events.push(`try ${model}`);
     let isStopped = false;
+    const stop = () => {
+      if (!isStopped) events.push(`stop ${model}`);
+      isStopped = true;
+    };
     const soon = (deliver: () => void) => {
       if (isSynchronous) deliver();
       else due.push(() => (isStopped && !isDeaf) || deliver());
     };
-    play(ending, hear, soon);
-    return () => {
-      if (!isStopped) events.push(`stop ${model}`);
-      isStopped = true;
+    const { promise, resolve, reject } = Promise.withResolvers<CandidateResponse>();
+    let hasBegun = false;
+    signal.addEventListener('abort', () => {
+      if (!hasBegun) stop();
+      reject(failure('client_closed_request'));
+    });
+    const begin = (status: number, headers: ResponseHeaders) => {
+      hasBegun = true;
+      const body = new ResponseBody({ pause: () => {}, resume: () => {}, stop });
+      resolve({ response: { status, headers, body }, countsAs: status });
+      return body;
     };
+    const fail = (code: ErrorCode) => {
+      hasBegun = true;
+      reject(failure(code));
+    };
+    play(ending, { begin, fail, soon });
+    return promise;
   };
 
-  const models = routes.map(({ model }) => model);
-  const stop = createAttempts({ breaker, clock: time.clock, random, after })(
-    { routes, retries, tryRoute, refuse, maxHeldBytes, onTried: (tried) => attempts.push(tried) },
-    {
-      onStart: ({ status }, index) => {
-        events.push(`${status} of ${models[index]}`);
-        return {
-          data: () => events.push('byte'),
-          end: () => events.push('end'),
-          fail: ({ code }) => events.push(`broken: ${code}`),
-        };
-      },
-      onFailure: ({ code }, index) => events.push(`${code} of ${models[index]}`),
-    },
-  );
-  const step = () => {
+  const models = candidates.map(({ model }) => model);
+  const loop = createAttemptLoop({ breaker, clock: time.clock, random, sleep });
+  void loop({ candidates, retries, send, refuse, maxHeldBytes }, leaving.signal).then((attempted) => {
+    const { index, result } = attempted;
+    attempts = attempted.attempts;
+    if (leaving.signal.aborted) return;
+    if (result instanceof AssayError) {
+      events.push(`${result.code} of ${models[index]}`);
+      return;
+    }
+    events.push(`${result.status} of ${models[index]}`);
+    relayed = result;
+    result.body.read({
+      onData: () => events.push('byte'),
+      onEnd: () => events.push('end'),
+      onError: ({ code }) => events.push(`broken: ${code}`),
+    });
+  });
+  const step = async () => {
+    await nextTurn();
     const next = due.shift();
-    if (next === undefined) return time.next();
-    next();
-    return true;
+    if (next !== undefined) next();
+    const hasMore = next !== undefined || time.next();
+    await nextTurn();
+    return hasMore;
   };
   return {
     events,
-    attempts,
+    get attempts() {
+      return attempts;
+    },
     time,
     step,
-    finish: () => {
-      while (step());
+    finish: async () => {
+      while (await step());
     },
-    abort: stop,
+    abort: async () => {
+      leaving.abort();
+      relayed?.body.stop();
+      await nextTurn();
+    },
   };
 }
 
-function play(ending: Ending, hear: TryHearing, soon: (deliver: () => void) => void): void {
+type Provider = {
+  begin(status: number, headers: ResponseHeaders): ResponseBody;
+  fail(code: ErrorCode): void;
+  soon(deliver: () => void): void;
+};
+
+function play(ending: Ending, { begin, fail, soon }: Provider): void {
   if (ending === 'hangs') return;
   if ('fails' in ending) {
-    soon(() => hear.onFailure(failure(ending.fails)));
+    soon(() => fail(ending.fails));
     return;
   }
   const status = 'status' in ending ? ending.status : 200;
   const headers = ('headers' in ending ? ending.headers : undefined) ?? STREAM;
-  const answer = { status, headers, pause: () => {}, resume: () => {}, stop: () => {} };
   soon(() => {
-    const sink = hear.onStart(answer);
-    soon(() => playBody(ending, sink));
+    const body = begin(status, headers);
+    soon(() => playBody(ending, body));
   });
 }
 
-function playBody(ending: Exclude<Ending, 'hangs' | { fails: ErrorCode }>, sink: AnswerSink): void {
+function playBody(ending: Exclude<Ending, 'hangs' | { fails: ErrorCode }>, body: ResponseBody): void {
   if ('breaksOff' in ending) {
-    sink.fail(failure(ending.breaksOff));
+    body.onError(failure(ending.breaksOff));
     return;
   }
-  sink.data(BYTE);
-  if ('breaksOffLate' in ending) sink.fail(failure(ending.breaksOffLate));
-  else sink.end();
+  body.onData(BYTE);
+  if ('breaksOffLate' in ending) body.onError(failure(ending.breaksOffLate));
+  else body.onEnd();
 }

@@ -1,8 +1,9 @@
 /** An event without an end, of a provider whose answer is translated. */
 import t from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
+import { ResponseBody } from '#platform/http-client/mod.ts';
 import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
-import { translatedAnswer } from '../../../../gateway/response/translated.ts';
+import { translatedResponse } from '../../../../gateway/response/translated.ts';
 import { dataOf, messageStart } from './streams.ts';
 
 t.test(
@@ -11,30 +12,27 @@ t.test(
     const heard: Buffer[] = [];
     const failures: AssayError[] = [];
     let stopped = 0;
-    const sink = translatedAnswer(
-      {
-        status: 200,
-        headers: { 'content-type': 'text/event-stream' },
-        pause: () => {},
-        resume: () => {},
-        stop: () => (stopped += 1),
+    const provider = new ResponseBody({
+      pause: () => {},
+      resume: () => {},
+      stop: () => {
+        stopped += 1;
       },
-      {
-        translation: TRANSLATIONS.chat!,
-        label: 'ANTHROPIC',
-        created: 0,
-        onStart: () => ({
-          data: (chunk) => heard.push(chunk),
-          end: () => t.fail('it has not ended'),
-          fail: (error) => failures.push(error),
-        }),
-      },
+    });
+    const { body } = translatedResponse(
+      { status: 200, headers: { 'content-type': 'text/event-stream' }, body: provider },
+      { translation: TRANSLATIONS.chat!, label: 'ANTHROPIC', created: 0 },
     );
-    sink.data(Buffer.from(`${messageStart()}data: {"x":"`));
+    body.read({
+      onData: (chunk) => heard.push(chunk),
+      onEnd: () => t.fail('it has not ended'),
+      onError: (error) => failures.push(error),
+    });
+    provider.onData(Buffer.from(`${messageStart()}data: {"x":"`));
     const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
-    for (let pieces = 0; pieces < 6; pieces += 1) sink.data(piece);
+    for (let pieces = 0; pieces < 6; pieces += 1) provider.onData(piece);
     // What was on its way when the provider was stopped.
-    sink.end();
+    provider.onEnd();
     t.match(dataOf(Buffer.concat(heard).toString())[0], { choices: [{ delta: { role: 'assistant' } }] });
     t.equal(stopped, 1);
     t.match(failures, [

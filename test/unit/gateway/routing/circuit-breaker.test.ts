@@ -4,7 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import {
   addressOf,
   type BreakerState,
-  createBreaker,
+  createCircuitBreaker,
   type Health,
   healthOf,
   type Permit,
@@ -17,7 +17,7 @@ const B = 'http://b.test';
 function setUp() {
   const time = new Time();
   const changes: string[] = [];
-  const breaker = createBreaker({
+  const breaker = createCircuitBreaker({
     clock: time.clock,
     onChange: (origin: string, state: BreakerState) => changes.push(`${origin.slice(7, 8)} ${state}`),
   });
@@ -234,7 +234,7 @@ t.test('whatever happens, one call at most is a probe, and an address is never g
 });
 
 t.test('two providers behind one address fall ill one by one', async (t) => {
-  const breaker = createBreaker({ clock: new Time().clock });
+  const breaker = createCircuitBreaker({ clock: new Time().clock });
   const origin = 'http://proxy.test';
   const [openai, groq] = (['openai', 'groq'] as const).map((provider) => addressOf({ provider, origin }));
   for (let call = 0; call < 5; call += 1) {

@@ -8,10 +8,10 @@ import { readConfig } from '#platform/config/mod.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { createPlanner } from '../../../../gateway/routing/mod.ts';
 import {
+  type AttemptOutcome,
   isWorthFallingBack,
   isWorthRetrying,
   parseRetries,
-  type TryOutcome,
 } from '../../../../gateway/routing/retry.ts';
 import { rowsOf } from '../../../support/markdown-tables.ts';
 
@@ -25,8 +25,8 @@ function planner(file: unknown) {
   const parsed = parseModelsFile(JSON.stringify(file));
   const config = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });
   if (!parsed.ok || !config.ok) throw new Error('The example cannot be used');
-  const route = createResolver(config.config.providers);
-  return createPlanner({ route, groups: parsed.value.groups, random: () => 0.5 });
+  const resolve = createResolver(config.config.providers);
+  return createPlanner({ resolve, groups: parsed.value.groups, random: () => 0.5 });
 }
 
 /** A section with its heading. */
@@ -49,7 +49,10 @@ t.test('every form of model in docs/guides/routing.md is accepted', async (t) =>
   const [, example = ''] = /```json\n(\{\s*"groups".*?)```/s.exec(models) ?? [];
   const groups = JSON.parse(example.replace('"house-llama"', '"custom/house-llama"'));
   const plan = planner(groups);
-  const rows = rowsOf(routing, '`model`').map(([model = '']) => [model, plan(unquoted(model)).routes.length]);
+  const rows = rowsOf(routing, '`model`').map(([model = '']) => [
+    model,
+    plan(unquoted(model)).candidates.length,
+  ]);
   t.same(rows, [
     ['`gpt-4o-mini`', 1],
     ['`groq/llama-3.3-70b`', 1],
@@ -59,9 +62,9 @@ t.test('every form of model in docs/guides/routing.md is accepted', async (t) =>
 });
 
 t.test('the outcomes in docs/guides/routing.md are tried again, or not, as its table says', async (t) => {
-  const failed = (errorCode: ErrorCode): TryOutcome => ({ status: 0, headers: {}, errorCode });
-  const answered = (status: number): TryOutcome => ({ status, headers: {}, errorCode: null });
-  const outcomes: Record<string, TryOutcome[]> = {
+  const failed = (errorCode: ErrorCode): AttemptOutcome => ({ status: 0, headers: {}, errorCode });
+  const answered = (status: number): AttemptOutcome => ({ status, headers: {}, errorCode: null });
+  const outcomes: Record<string, AttemptOutcome[]> = {
     'no connection, a broken one, silence': [failed('provider_unreachable'), failed('provider_timeout')],
     '408, 409, 429, 5xx': [408, 409, 429, 500, 502, 503, 504, 529].map(answered),
     '401, 402, 403, 404': [401, 402, 403, 404].map(answered),

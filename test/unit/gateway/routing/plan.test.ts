@@ -2,7 +2,7 @@ import t from 'tap';
 import { createCatalog, type OperatorGroup, parseModelsFile } from '#core/models/mod.ts';
 import { readConfig } from '#platform/config/mod.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
-import { createPlanner, type Plan, requireOneProvider } from '../../../../gateway/routing/mod.ts';
+import { createPlanner, type RoutePlan, requireOneProvider } from '../../../../gateway/routing/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 
 const FILE = {
@@ -30,11 +30,12 @@ function setUp({ random = () => 0, file = FILE }: { random?: () => number; file?
   const read = parseModelsFile(JSON.stringify(file));
   const config = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });
   if (!read.ok || !config.ok) throw new Error('The fixture is wrong');
-  const route = createResolver(config.config.providers, createCatalog(read.value));
-  return { plan: createPlanner({ route, groups: read.value.groups, random }), route };
+  const resolve = createResolver(config.config.providers, createCatalog(read.value));
+  return { plan: createPlanner({ resolve, groups: read.value.groups, random }), resolve };
 }
 
-const names = ({ routes }: Plan) => routes.map(({ provider, model }) => `${provider} ${model}`).join(', ');
+const names = ({ candidates }: RoutePlan) =>
+  candidates.map(({ provider, model }) => `${provider} ${model}`).join(', ');
 
 const PLANS: [what: string, model: string, routes: string][] = [
   ['a model', 'gpt-4o-mini', 'openai gpt-4o-mini'],
@@ -162,9 +163,9 @@ for (const [what, model, code, message] of REFUSED) {
 }
 
 t.test('a provider without a key is no reason to refuse: callers bring theirs', async (t) => {
-  const { routes } = setUp().plan('gpt-4o,claude-sonnet-5');
+  const { candidates } = setUp().plan('gpt-4o,claude-sonnet-5');
   t.same(
-    routes.map(({ apiKey }) => apiKey),
+    candidates.map(({ apiKey }) => apiKey),
     [null, null],
   );
 });
@@ -172,9 +173,9 @@ t.test('a provider without a key is no reason to refuse: callers bring theirs', 
 t.test('a provider key that a call brings is shown to one provider only', async (t) => {
   const { plan } = setUp();
   for (const model of ['gpt-4o', 'gpt-4o,gpt-5', 'even'])
-    t.doesNotThrow(() => requireOneProvider(plan(model)));
+    t.doesNotThrow(() => requireOneProvider(plan(model).candidates));
   for (const model of ['gpt-4o,gpt-5,claude-sonnet-5', 'in-order']) {
-    t.throws(() => requireOneProvider(plan(model)), {
+    t.throws(() => requireOneProvider(plan(model).candidates), {
       code: 'invalid_body',
       message:
         /^model must name models of one provider, as the call brings a provider key of its own, but names some of openai and (?:anthropic|xai)$/,
@@ -183,17 +184,17 @@ t.test('a provider key that a call brings is shown to one provider only', async 
 });
 
 t.test('what is fixed is planned once', async (t) => {
-  const { plan, route } = setUp();
+  const { plan, resolve } = setUp();
   t.equal(plan('gpt-4o'), plan('gpt-4o'));
   t.equal(plan('gpt-4o,gpt-5'), plan('gpt-4o,gpt-5'));
-  t.equal(plan('gpt-4o').routes[0], route('gpt-4o'));
+  t.equal(plan('gpt-4o').candidates[0], resolve('gpt-4o'));
 });
 
 t.test('a group is drawn anew for each call', async (t) => {
   const { plan } = setUp({ random: seededRandom(5) });
-  const firsts = Array.from({ length: 200 }, () => plan('fast').routes[0]?.provider);
+  const firsts = Array.from({ length: 200 }, () => plan('fast').candidates[0]?.provider);
   t.same(new Set(firsts), new Set(['openai', 'groq']), 'and never begins with a route of weight 0');
-  t.ok(firsts.every((_, index) => index === 0 || plan('fast').routes.at(-1)?.provider === 'custom'));
+  t.ok(firsts.every((_, index) => index === 0 || plan('fast').candidates.at(-1)?.provider === 'custom'));
 });
 
 t.test('groups that lead nowhere are told at the start, all at once', async (t) => {

@@ -2,19 +2,19 @@ import t from 'tap';
 import { ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import {
+  type AttemptOutcome,
   isWorthFallingBack,
   isWorthRetrying,
   parseRetries,
-  type TryOutcome,
   waitBeforeRetry,
 } from '../../../../gateway/routing/retry.ts';
 
-const answered = (status: number, headers: ResponseHeaders = {}): TryOutcome => ({
+const answered = (status: number, headers: ResponseHeaders = {}): AttemptOutcome => ({
   status,
   headers,
   errorCode: null,
 });
-const failed = (errorCode: ErrorCode): TryOutcome => ({ status: 0, headers: {}, errorCode });
+const failed = (errorCode: ErrorCode): AttemptOutcome => ({ status: 0, headers: {}, errorCode });
 
 const STATUSES: [status: number, again: boolean, elsewhere: boolean, what: string][] = [
   [400, false, false, 'the caller’s mistake'],

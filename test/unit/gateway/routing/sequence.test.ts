@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { ErrorCode } from '#core/contracts/errors.ts';
-import { createBreaker } from '../../../../gateway/routing/mod.ts';
+import { createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
 import {
   type CallOptions,
+  candidateOf,
   type Ending,
-  routeTo,
   startCall,
   Time,
 } from '../../../integration/gateway/routing/world.ts';
@@ -94,10 +94,11 @@ const triesIn = (events: readonly string[]) =>
 const isHeard = (event: string) => / of [a-d]$/.test(event);
 
 t.test('what is tried is what the outcomes call for, and the relay hears of one of them', async () => {
-  fc.assert(
-    fc.property(call, (options) => {
-      const { events, attempts, finish, time } = startCall(options);
-      finish();
+  await fc.assert(
+    fc.asyncProperty(call, async (options) => {
+      const made = startCall(options);
+      await made.finish();
+      const { events, attempts, time } = made;
       const tries = triesIn(events);
       const expected = expectedTries(options);
       if (tries.join() !== expected.join()) throw new Error(`${events.join(', ')}; expected ${expected}`);
@@ -116,19 +117,20 @@ t.test('what is tried is what the outcomes call for, and the relay hears of one 
 });
 
 t.test('a client that leaves at any moment is told nothing more, and nothing goes on', async () => {
-  fc.assert(
-    fc.property(call, fc.nat({ max: 40 }), (options, steps) => {
-      const { events, attempts, step, abort, finish, time } = startCall({ ...options, isSynchronous: false });
-      for (let taken = 0; taken < steps; taken += 1) step();
-      abort();
+  await fc.assert(
+    fc.asyncProperty(call, fc.nat({ max: 40 }), async (options, steps) => {
+      const call = startCall({ ...options, isSynchronous: false });
+      const { events, step, abort, finish, time } = call;
+      for (let taken = 0; taken < steps; taken += 1) await step();
+      await abort();
       const before = events.length;
       const tries = triesIn(events).length;
-      const told = attempts.length;
+      const told = call.attempts.length;
       if (time.timers > 0) throw new Error('a timer is left');
-      finish();
-      abort();
+      await finish();
+      await abort();
       if (events.length > before) throw new Error(`after it had left: ${events.slice(before).join(', ')}`);
-      if (attempts.length !== told) throw new Error('a try was told of after it had left');
+      if (call.attempts.length !== told) throw new Error('a try was told of after it had left');
       const isPlain = options.retries === 0 && Object.keys(options.script).length === 1;
       if (!isPlain && told !== tries) throw new Error(`${tries} tries, of which ${told} were told of`);
     }),
@@ -146,16 +148,16 @@ t.test(
       pauses: fc.array(fc.constantFrom(0, 10, 4_999, 5_000, 61_000), { minLength: 25, maxLength: 25 }),
       leavers: fc.array(fc.boolean(), { minLength: 25, maxLength: 25 }),
     });
-    fc.assert(
-      fc.property(world, ({ calls, origins, pauses, leavers }) => {
+    await fc.assert(
+      fc.asyncProperty(world, async ({ calls, origins, pauses, leavers }) => {
         const time = new Time();
-        const breaker = createBreaker({ clock: time.clock });
+        const breaker = createCircuitBreaker({ clock: time.clock });
         for (const [at, options] of calls.entries()) {
           const models = Object.keys(options.script);
-          const routes = models.map((model, place) => routeTo(model, origins[place]));
-          const made = startCall({ ...options, routes, time, breaker });
-          if (leavers[at]) made.abort();
-          made.finish();
+          const candidates = models.map((model, place) => candidateOf(model, origins[place]));
+          const made = startCall({ ...options, candidates, time, breaker });
+          if (leavers[at]) await made.abort();
+          await made.finish();
           const heard = made.events.filter(isHeard).length;
           if (!leavers[at] && heard !== 1) throw new Error(`heard ${heard} times: ${made.events.join(', ')}`);
           const tries = triesIn(made.events).length;
