@@ -67,10 +67,24 @@ export function mayHoldError(frame: Buffer): boolean {
  * providers send those when a model failed that had begun to work: the call may have another outcome elsewhere, and this
  * must be known before the client gets any of it. So the response is held for as long as it may be such an error.
  */
-export async function errorPayloadStatus(response: ProviderResponse, signal: AbortSignal): Promise<number> {
+export function errorPayloadStatus(
+  response: ProviderResponse,
+  signal: AbortSignal,
+): number | Promise<number> {
   const { status, body } = response;
   if (status < 200 || status > 299 || isEventStream(response)) return status;
   const encoding = encodingOf(response);
+  const { held } = body;
+  // Nearly every response: its beginning came with its head, and is that of no error.
+  if (held.length > 0 && encoding === null && !mayHoldError(held)) return status;
+  return heldStatus(response, encoding, signal);
+}
+
+async function heldStatus(
+  { status, body }: ProviderResponse,
+  encoding: string | null,
+  signal: AbortSignal,
+): Promise<number> {
   const maxBytes = maxErrorBytes(encoding);
   let isFirst = true;
   const gathered = await body.gather((chunk, heldBytes) => {

@@ -59,11 +59,13 @@ async function sendPrepared(
     { label, organizationId, origin: candidate.origin, path, headers, body },
     signal,
   );
-  const countsAs = await errorPayloadStatus(response, signal);
+  const counted = errorPayloadStatus(response, signal);
+  // A promise only while it is not known yet.
+  const countsAs = typeof counted === 'number' ? counted : await counted;
   if (translation === null) return { response, countsAs };
   const created = Math.floor(call.createdAtMs / 1_000);
-  const counted = { ...response, status: countsAs };
-  return { response: translatedResponse(counted, { translation, label, created }), countsAs };
+  const answered = { ...response, status: countsAs };
+  return { response: translatedResponse(answered, { translation, label, created }), countsAs };
 }
 
 /** What the reply to a call says of the candidate that responded. */

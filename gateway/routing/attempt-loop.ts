@@ -80,7 +80,6 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
     const attempts: Attempt[] = [];
     const isOnlyOne = candidates.length === 1 && retries === 0;
     const deadline = clock.monotonic() + DEADLINE_MS;
-    let last: Attempted = { index: 0, attempts, result: clientLeft() };
     for (const { index, permit: firstPermit, isLast } of byHealth(candidates, breaker, isOnlyOne)) {
       const candidate = candidates[index]!;
       let permit = firstPermit;
@@ -91,13 +90,13 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
         const ended = outcomeOf(result, countsAs);
         breaker.settle(addressOf(candidate), permit, healthOf(ended.status, ended.errorCode));
         if (!isOnlyOne) attempts.push(attemptOf(candidate, ended, clock.monotonic() - startedAt));
-        last = { index, attempts, result };
-        if (signal.aborted || isPassedOn(ended)) return last;
+        const attempted = { index, attempts, result };
+        if (signal.aborted || isPassedOn(ended)) return attempted;
         const canFallBack = !isLast && clock.monotonic() <= deadline && isWorthFallingBack(ended);
         // To wait for an address that other calls have found failing would be to wait for nothing.
         const isBetterElsewhere = canFallBack && breaker.peekPermit(addressOf(candidate)).kind === 'open';
         const waitMs = canRetry && !isBetterElsewhere ? retryWait(ended, retriesBefore, deadline) : null;
-        if (waitMs === null && !canFallBack) return last;
+        if (waitMs === null && !canFallBack) return attempted;
         if (!(result instanceof AssayError)) result.body.stop();
         if (waitMs === null) break;
         await sleep(waitMs, signal);
@@ -105,7 +104,7 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
         permit = breaker.admit(addressOf(candidate));
       }
     }
-    return last;
+    throw new Error('A call has at least one candidate');
   };
 
   /** Milliseconds to wait before the same candidate is tried again; null: it is not. */

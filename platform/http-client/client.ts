@@ -13,8 +13,8 @@ export type ProviderClient = {
   /**
    * Sends a request; resolves when the head of its response is there. When `signal` aborts, before that or while the body
    * is under way, the exchange is given up: the promise rejects with client_closed_request, or the body stops.
-   * @throws AssayError (as a rejection) when no response comes: provider_unreachable, provider_timeout, provider_busy,
-   *   provider_bad_answer, or provider_not_configured when the request cannot be written as HTTP
+   * @throws AssayError provider_not_configured when the request cannot be written as HTTP; as a rejection, when no response
+   *   comes: provider_unreachable, provider_timeout, provider_busy or provider_bad_answer
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse>;
   /** Aborts what is under way and closes every connection. */
@@ -56,7 +56,7 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   );
   checks.unref();
   return {
-    send: async (request, signal) => {
+    send: (request, signal) => {
       const exchange = poolFor(request.origin).send(request);
       exchange.watch(signal);
       return exchange.response;
