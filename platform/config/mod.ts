@@ -1,45 +1,43 @@
 /**
- * Configuration: environment variables, read once, at start. Nothing else in the services looks at `process.env`.
- * docs/configuration.md has the table that operators read.
+ * Configuration: environment variables, read once at start. No other folder reads the environment. docs/configuration.md
+ * has the table for operators, which `npm run docs:configuration` writes from the same schema.
  */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { describeError } from '#core/contracts/errors.ts';
+import type { StaticDecode } from '@sinclair/typebox';
 import type { ProviderName } from '#core/contracts/provider.ts';
-import { type OperatorModels, parseModelsFile } from '#core/models/mod.ts';
-import { parseAllowList } from '../outbound/mod.ts';
-import type { ProxySettings } from '../proxy/mod.ts';
+import type { OperatorModels } from '#core/models/mod.ts';
+import { NO_PROXIES, type ProxySettings } from '../proxy/mod.ts';
 import type { CertificateFiles } from '../tls/mod.ts';
+import { checkGatewayCertificate, readModels, readTls } from './files.ts';
 import { type ProviderConfig, readProviders } from './providers.ts';
-import { readProxies } from './proxies.ts';
-import { type Environment, EnvironmentReader } from './read.ts';
-import { readGateway, readTls } from './tls.ts';
+import { type Environment, readEnvironment } from './read-environment.ts';
+import { type LOG_LEVELS, VARIABLES } from './variables.ts';
 
 export { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
+export { type DocumentedVariable, documentedVariables } from './documented.ts';
 export type { ProviderConfig } from './providers.ts';
-export type { Environment } from './read.ts';
+export type { Environment } from './read-environment.ts';
 
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export type Config = {
-  /** The address that gateway and API listen on. */
+  /** The address that the gateway and the API listen on. */
   host: string;
   gatewayPort: number;
   /** Processes that serve the gateway's port together, when the supervisor runs them. */
   gateways: number;
-  /** Whether other gateways of this user, started by themselves, may serve the gateway's port as well. */
+  /** Whether other gateways of this user, started separately, may serve the gateway's port too. */
   sharePort: boolean;
-  /** A bound socket that this process was given for the gateway, as a file descriptor; null: it takes host and port. */
+  /** The descriptor of a bound socket that this process was given for the gateway; null: host and port are used. */
   gatewaySocketFd: number | null;
   apiPort: number;
-  /** The ports of gateway and API where the environment names them: a role by itself knows nothing of the other's. */
+  /** The ports of the gateway and the API where the environment names them: a role does not know the other's by itself. */
   knownPorts: { gateway: number | null; api: number | null };
   /** Health and metrics of ingest, on loopback; 0 takes a free port. */
   ingestPort: number;
   /** Health and metrics of the evaluators, on loopback; 0 takes a free port. */
   evaluatorsPort: number;
-  /** What gateway and API show, on TLS; null: they serve without. */
+  /** What the gateway and the API show; null: they serve without TLS. */
   tls: CertificateFiles | null;
   /** Absolute path; the outbox and the embedded PostgreSQL live in it. */
   dataDir: string;
@@ -50,7 +48,7 @@ export type Config = {
   bootstrapApiKey: string | null;
   logLevel: LogLevel;
   providers: Record<ProviderName, ProviderConfig>;
-  /** What MODELS_FILE adds to the registry's models and prices; null: nothing. */
+  /** What MODELS_FILE adds to the models and prices of the registry; null: nothing. */
   models: OperatorModels | null;
   /** Records older than this are dropped, a week of them at a time; null keeps them for ever. */
   retentionDays: number | null;
@@ -64,20 +62,20 @@ export type Config = {
   providerConcurrencyPerOrganization: number;
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
-  /** Of stored answers that a gateway keeps in memory. */
+  /** Stored responses that a gateway keeps in memory. */
   cacheMemoryBytes: number;
   /** For calls of providers, of judges and of EXTERNAL evaluators. */
   proxies: ProxySettings;
-  /** 32 bytes each, for evaluators' secrets and provider keys: the first seals, each opens what it has sealed. */
+  /** 32 bytes each, for the secrets of evaluators and for provider keys: the first seals, each opens what it has sealed. */
   secretKeys: Buffer[];
   /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See platform/outbound. */
   outboundAllow: string[];
   evaluators: {
     /** The gateway that judges are called through. */
     gatewayUrl: string;
-    /** The certificate that it shows, which alone is trusted then, whatever its name; null: as authorities have it. */
+    /** The one certificate that is trusted then, whatever its name; null: what the system's authorities signed. */
     gatewayCertFile: string | null;
-    /** Judge calls and calls of external services at a time, in one process. */
+    /** Calls of judges and external services at a time, in one process. */
     remoteConcurrency: number;
     /** Python evaluations at a time, in one process. */
     pythonConcurrency: number;
@@ -92,143 +90,99 @@ export type Config = {
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
-const MIB = 1024 * 1024;
-const GIB = 1024 * MIB;
-/** An entry holds a body and an answer of four times its size, and must fit an outbox frame (256 MiB). */
-const BODY_BYTES = { min: 1_024, max: 48 * MIB };
-const PORTS = { min: 0, max: 65_535 };
-/** The first three are stdin, stdout and stderr. */
-const GIVEN_FDS = { min: 3, max: 65_535 };
-const TIMEOUTS_MS = { min: 1, max: 86_400_000 };
-/**
- * A gateway opens 1,024 connections to a provider. Half of them for one organization, unless told: all would let one keep
- * every other from a provider, a few would make an organization wait that runs a gateway for itself alone.
- */
-const PROVIDER_CONCURRENCY = { min: 1, max: 1_024 };
-/** Long enough not to be guessed, short enough for one header. */
-const BOOTSTRAP_KEY_LENGTH = { min: 20, max: 128 };
-
-/** This process's environment: the one place that reads it. */
+/** Returns this process's environment. */
 export function processEnvironment(): Environment {
   return process.env;
 }
 
+type Values = StaticDecode<typeof VARIABLES>;
+
 /**
- * Reads all variables, and reports all that are wrong together: by name, with the form expected. Secrets are never
- * quoted.
+ * Reads all variables and reports everything that is wrong together: which variable, which rule, and what it is. Secrets
+ * are never quoted.
  */
 export function readConfig(environment: Environment): ConfigResult {
-  const reader = new EnvironmentReader(environment);
-  const gatewayPort = reader.integer('GATEWAY_PORT', 8_787, PORTS);
-  const tls = readTls(reader);
-  const knownPort = (name: string) => Number(reader.text(name) ?? 0) || null;
+  const { values, problems, set } = readEnvironment(VARIABLES, environment);
+  const fromProviders = readProviders(environment);
+  problems.push(...fromProviders.problems, ...brokenPairs(values));
+  const knownPort = (name: 'GATEWAY_PORT' | 'API_PORT') => (set.has(name) ? values[name] || null : null);
+  const certificate = { certFile: values.TLS_CERT_FILE, keyFile: values.TLS_KEY_FILE };
+  const tls = readTls(certificate, problems);
   const config: Config = {
-    host: reader.text('HOST') ?? '127.0.0.1',
-    gatewayPort,
-    gateways: reader.integer('GATEWAYS', 1, { min: 1, max: 64 }),
-    sharePort: reader.choice('GATEWAY_SHARE_PORT', 'false', ['true', 'false']) === 'true',
-    gatewaySocketFd: reader.integer('GATEWAY_SOCKET_FD', 0, GIVEN_FDS) || null,
-    apiPort: reader.integer('API_PORT', 8_585, PORTS),
+    host: values.HOST,
+    gatewayPort: values.GATEWAY_PORT,
+    gateways: values.GATEWAYS,
+    sharePort: values.GATEWAY_SHARE_PORT === 'true',
+    gatewaySocketFd: values.GATEWAY_SOCKET_FD ?? null,
+    apiPort: values.API_PORT,
     knownPorts: { gateway: knownPort('GATEWAY_PORT'), api: knownPort('API_PORT') },
-    ingestPort: reader.integer('INGEST_PORT', 0, PORTS),
-    evaluatorsPort: reader.integer('EVALUATORS_PORT', 0, PORTS),
+    ingestPort: values.INGEST_PORT,
+    evaluatorsPort: values.EVALUATORS_PORT,
     tls,
-    dataDir: resolve(reader.text('DATA_DIR') ?? '.data'),
-    databaseUrl: reader.url(
-      'DATABASE_URL',
-      ['postgres:', 'postgresql:'],
-      'postgres://user:password@host:5432/database',
-    ),
-    nats: readNats(reader),
-    bootstrapApiKey: reader.secret('BOOTSTRAP_API_KEY', BOOTSTRAP_KEY_LENGTH),
-    logLevel: reader.choice('LOG_LEVEL', 'info', LOG_LEVELS),
-    providers: readProviders(reader),
-    models: readModels(reader),
-    retentionDays: reader.integer('RETENTION_DAYS', 0, { min: 0, max: 36_500 }) || null,
-    outbox: {
-      maxBytes: reader.integer('OUTBOX_MAX_BYTES', 8 * GIB, { min: MIB, max: 1_024 * GIB }),
-      sync: reader.choice('OUTBOX_SYNC', 'process', ['process', 'disk']),
-    },
+    dataDir: resolve(values.DATA_DIR),
+    databaseUrl: values.DATABASE_URL ?? null,
+    nats: natsOf(values),
+    bootstrapApiKey: values.BOOTSTRAP_API_KEY ?? null,
+    logLevel: values.LOG_LEVEL,
+    providers: fromProviders.providers,
+    models: readModels(values.MODELS_FILE, problems),
+    retentionDays: values.RETENTION_DAYS || null,
+    outbox: { maxBytes: values.OUTBOX_MAX_BYTES, sync: values.OUTBOX_SYNC },
     providerTimeouts: {
-      connectMs: reader.integer('PROVIDER_CONNECT_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
-      firstByteMs: reader.integer('PROVIDER_FIRST_BYTE_TIMEOUT_MS', 600_000, TIMEOUTS_MS),
-      idleMs: reader.integer('PROVIDER_IDLE_TIMEOUT_MS', 120_000, TIMEOUTS_MS),
+      connectMs: values.PROVIDER_CONNECT_TIMEOUT_MS,
+      firstByteMs: values.PROVIDER_FIRST_BYTE_TIMEOUT_MS,
+      idleMs: values.PROVIDER_IDLE_TIMEOUT_MS,
     },
-    providerConcurrencyPerOrganization: reader.integer(
-      'PROVIDER_CONCURRENCY_PER_ORGANIZATION',
-      512,
-      PROVIDER_CONCURRENCY,
-    ),
-    maxBodyBytes: reader.integer('MAX_BODY_BYTES', 32 * MIB, BODY_BYTES),
-    cacheMemoryBytes: reader.integer('CACHE_MEMORY_BYTES', 64 * MIB, { min: MIB, max: 64 * 1024 * MIB }),
-    proxies: readProxies(reader),
-    secretKeys: readSecretKeys(reader),
-    outboundAllow: readOutboundAllow(reader),
-    evaluators: {
-      ...readGateway(reader, gatewayPort, tls),
-      remoteConcurrency: reader.integer('EVALUATOR_CONCURRENCY', 32, { min: 1, max: 1_024 }),
-      pythonConcurrency: reader.integer('PYTHON_CONCURRENCY', 4, { min: 1, max: 64 }),
-      python: reader.text('PYTHON'),
+    providerConcurrencyPerOrganization: values.PROVIDER_CONCURRENCY_PER_ORGANIZATION,
+    maxBodyBytes: values.MAX_BODY_BYTES,
+    cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
+    proxies: {
+      https: values.HTTPS_PROXY ?? null,
+      http: values.HTTP_PROXY ?? null,
+      noProxy: values.NO_PROXY ?? NO_PROXIES.noProxy,
     },
-    shutdownMs: reader.integer('SHUTDOWN_TIMEOUT_MS', 10_000, TIMEOUTS_MS),
-    drainDelayMs: reader.integer('DRAIN_DELAY_MS', 0, { ...TIMEOUTS_MS, min: 0 }),
+    secretKeys: values.SECRET_KEY ?? [],
+    outboundAllow: values.OUTBOUND_ALLOW ?? [],
+    evaluators: evaluatorsOf(values, tls),
+    shutdownMs: values.SHUTDOWN_TIMEOUT_MS,
+    drainDelayMs: values.DRAIN_DELAY_MS,
   };
-  if (config.gatewayPort !== 0 && config.gatewayPort === config.apiPort) {
-    reader.problems.push(`API_PORT must differ from GATEWAY_PORT, but both are ${config.apiPort}`);
+  checkGatewayCertificate(values.GATEWAY_CERT_FILE, problems);
+  return problems.length === 0 ? { ok: true, config } : { ok: false, problems };
+}
+
+/** Returns a sentence for each rule about two variables that is broken. */
+function brokenPairs(values: Values): string[] {
+  const { GATEWAY_PORT, API_PORT, DRAIN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, NATS_URL, NATS_CREDS } = values;
+  const problems: string[] = [];
+  if (GATEWAY_PORT !== 0 && GATEWAY_PORT === API_PORT) {
+    problems.push(`API_PORT must differ from GATEWAY_PORT, but both are ${API_PORT}`);
   }
-  if (config.drainDelayMs >= config.shutdownMs) {
-    reader.problems.push(
-      `DRAIN_DELAY_MS must be less than SHUTDOWN_TIMEOUT_MS, which is ${config.shutdownMs}, but is ${config.drainDelayMs}`,
+  if (DRAIN_DELAY_MS >= SHUTDOWN_TIMEOUT_MS) {
+    problems.push(
+      `DRAIN_DELAY_MS must be less than SHUTDOWN_TIMEOUT_MS, which is ${SHUTDOWN_TIMEOUT_MS}, but is ${DRAIN_DELAY_MS}`,
     );
   }
-  return reader.problems.length === 0 ? { ok: true, config } : { ok: false, problems: reader.problems };
-}
-
-function readNats(reader: EnvironmentReader): Config['nats'] {
-  const servers = reader.urls('NATS_URL', ['nats:', 'tls:'], 'nats://user:password@host:4222');
-  const credentialsFile = reader.text('NATS_CREDS');
-  if (servers.length === 0) {
-    if (credentialsFile !== null) reader.problems.push('NATS_CREDS needs NATS_URL, which is not set');
-    return null;
+  if (NATS_CREDS !== undefined && NATS_URL === undefined) {
+    problems.push('NATS_CREDS needs NATS_URL, which is not set');
   }
-  return { servers, credentialsFile: credentialsFile === null ? null : resolve(credentialsFile) };
+  return problems;
 }
 
-function readModels(reader: EnvironmentReader): OperatorModels | null {
-  const path = reader.text('MODELS_FILE');
-  if (path === null) return null;
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    reader.problems.push(`MODELS_FILE must be a file that can be read: ${describeError(error)}`);
-    return null;
-  }
-  const read = parseModelsFile(text);
-  if (read.ok) return read.value;
-  reader.problems.push(...read.problems.map((problem) => `MODELS_FILE: ${problem}`));
-  return null;
+function natsOf({ NATS_URL, NATS_CREDS }: Values): Config['nats'] {
+  if (NATS_URL === undefined) return null;
+  return { servers: NATS_URL, credentialsFile: NATS_CREDS === undefined ? null : resolve(NATS_CREDS) };
 }
 
-const SECRET_KEY_BYTES = 32;
-
-function readSecretKeys(reader: EnvironmentReader): Buffer[] {
-  const keys = reader
-    .list('SECRET_KEY')
-    .map((text) => (/^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64')));
-  if (keys.every((key) => key.length === SECRET_KEY_BYTES)) return keys;
-  reader.problems.push(
-    `SECRET_KEY must be ${SECRET_KEY_BYTES} bytes as base64 or hex (openssl rand -base64 32), or more than one with commas between them`,
-  );
-  return [];
-}
-
-function readOutboundAllow(reader: EnvironmentReader): string[] {
-  const entries = reader.list('OUTBOUND_ALLOW');
-  const read = parseAllowList(entries);
-  if ('allow' in read) return entries;
-  reader.problems.push(
-    `OUTBOUND_ALLOW must be addresses, CIDRs or host names with commas between them, but one is "${read.badEntry.slice(0, 80)}"`,
-  );
-  return [];
+/** A gateway of this environment, which is called where no other is named, shows the certificate of this environment. */
+function evaluatorsOf(values: Values, tls: CertificateFiles | null): Config['evaluators'] {
+  const { GATEWAY_URL, GATEWAY_CERT_FILE, GATEWAY_PORT } = values;
+  const ownCertFile = GATEWAY_URL === undefined ? (tls?.certFile ?? null) : null;
+  return {
+    gatewayUrl: GATEWAY_URL ?? `${tls === null ? 'http' : 'https'}://127.0.0.1:${GATEWAY_PORT}`,
+    gatewayCertFile: GATEWAY_CERT_FILE === undefined ? ownCertFile : resolve(GATEWAY_CERT_FILE),
+    remoteConcurrency: values.EVALUATOR_CONCURRENCY,
+    pythonConcurrency: values.PYTHON_CONCURRENCY,
+    python: values.PYTHON ?? null,
+  };
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
+import { documentedVariables, readConfig } from '#platform/config/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { natsIsMissing } from '../../support/nats.ts';
@@ -111,15 +111,7 @@ t.test('a role has the time that it takes to stop', async (t) => {
   }
 });
 
-/** Variables that not every role has a use for. */
-const OF_SOME_ROLES: Record<string, string[]> = {
-  SECRET_KEY: ['api', 'evaluators', 'gateway'],
-  OUTBOUND_ALLOW: ['api', 'evaluators'],
-  GATEWAY_URL: ['evaluators'],
-  EVALUATOR_CONCURRENCY: ['evaluators'],
-  PYTHON_CONCURRENCY: ['evaluators'],
-};
-/** Inside, ports and programs are what they are; a file would have to be mounted; who migrates makes the first key. */
+/** The defaults are right inside: ports and programs are what they are, and a file would have to be mounted. */
 const NOT_NEEDED = [
   'GATEWAY_PORT',
   'API_PORT',
@@ -128,35 +120,36 @@ const NOT_NEEDED = [
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',
   'GATEWAY_CERT_FILE',
-  'BOOTSTRAP_API_KEY',
   'PYTHON',
 ].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD']);
 
-t.test('every variable of the configuration reaches the roles that read it', async (t) => {
-  const read = new Set<string>();
-  readConfig(new Proxy<Record<string, string>>({}, { get: (_, name) => void read.add(String(name)) }));
+t.test('every variable reaches the services whose role uses it, and no service has another', async (t) => {
+  const variables = documentedVariables();
   const ofImage = Object.keys(environmentOf(final));
-  for (const [gateway, { environment }] of servicesOf('gateway')) {
+  // What every service is given, whether it uses it or not.
+  const shared = new Set(Object.keys(serviceNamed('ingest').environment));
+  for (const [name, { command, environment }] of roles) {
+    // Commands are what the supervisor does at its start.
+    const role = command[0] === 'migrate' ? 'supervisor' : command[0];
+    const used = variables.filter(({ roles }) => roles.some((one) => one === role));
     const given = new Set([...Object.keys(environment), ...ofImage, ...NOT_NEEDED]);
     t.same(
-      [...read].filter((name) => !given.has(name) && !(name in OF_SOME_ROLES)),
+      used.filter((variable) => !given.has(variable.name)).map((variable) => variable.name),
       [],
-      gateway,
+      `${name} is given all that it uses`,
     );
-  }
-  for (const [name, wanted] of Object.entries(OF_SOME_ROLES)) {
-    const given = roles
-      .filter(([, { environment }]) => name in environment)
-      .map(([, { command }]) => command[0]);
-    t.same([...new Set(given)].sort(), wanted, name);
-  }
-  for (const [name, { environment }] of roles) {
+    const known = new Set(used.map((variable) => variable.name));
     t.same(
-      Object.keys(environment).filter((variable) => !read.has(variable)),
+      Object.keys(environment).filter((variable) => !known.has(variable) && !shared.has(variable)),
       [],
-      `${name}: no other`,
+      `${name} is given nothing else`,
     );
   }
+  t.same(
+    [...shared].filter((name) => !variables.some((variable) => variable.name === name)),
+    [],
+    'what all are given exists',
+  );
   // An evaluator that gave up before the gateway does would ask a judge twice.
   const name = 'PROVIDER_FIRST_BYTE_TIMEOUT_MS';
   for (const [evaluators, { environment }] of servicesOf('evaluators')) t.ok(name in environment, evaluators);

@@ -12,34 +12,37 @@ function fileWith(text: string): string {
   return path;
 }
 
-t.test('without a file there are no models of the operator', async (t) => {
+t.test('without MODELS_FILE there are no models of the operator', async (t) => {
   for (const environment of [{}, { MODELS_FILE: '' }]) {
     const read = readConfig(environment);
     t.ok(read.ok && read.config.models === null);
   }
 });
 
-t.test('the file is read at start', async (t) => {
+t.test('MODELS_FILE is read with the configuration', async (t) => {
   const models = [{ id: 'house-llama', provider: 'custom', price: { input: 0.2, output: 0.6 } }];
   const read = readConfig({ MODELS_FILE: fileWith(JSON.stringify({ models })) });
   t.match(read, { ok: true, config: { models: { models, source: /^models-file@[0-9a-f]{12}$/ } } });
 });
 
-t.test('all that is wrong with it is told at once, together with the variables that are wrong', async (t) => {
-  const MODELS_FILE = fileWith(
-    '{"models": [{"id": "a", "provider": "custom", "listed": 1}, {"provider": "xai"}]}',
-  );
-  t.same(readConfig({ MODELS_FILE, API_PORT: 'x' }), {
-    ok: false,
-    problems: [
-      'MODELS_FILE: models.0.listed must be true or false, but is 1',
-      'MODELS_FILE: models.1.id is required',
-      'API_PORT must be a whole number from 0 to 65535, but is "x"',
-    ].sort((a, b) => Number(b.startsWith('API')) - Number(a.startsWith('API'))),
-  });
-});
+t.test(
+  'every problem of MODELS_FILE is reported at once, together with those of other variables',
+  async (t) => {
+    const MODELS_FILE = fileWith(
+      '{"models": [{"id": "a", "provider": "custom", "listed": 1}, {"provider": "xai"}]}',
+    );
+    t.same(readConfig({ MODELS_FILE, API_PORT: 'x' }), {
+      ok: false,
+      problems: [
+        'MODELS_FILE: models.0.listed must be true or false, but is 1',
+        'MODELS_FILE: models.1.id is required',
+        'API_PORT must be a whole number from 0 to 65535, but is "x"',
+      ].sort((a, b) => Number(b.startsWith('API')) - Number(a.startsWith('API'))),
+    });
+  },
+);
 
-t.test('a file that is not there is told', async (t) => {
+t.test('a MODELS_FILE that does not exist is reported', async (t) => {
   const read = readConfig({ MODELS_FILE: join(directory, 'none.json') });
   t.match(read, { ok: false, problems: [/^MODELS_FILE must be a file that can be read: ENOENT/] });
 });

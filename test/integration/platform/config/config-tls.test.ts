@@ -34,7 +34,7 @@ t.test('a certificate without its key, or a key without its certificate, is a pr
   t.same(problemsOf({ TLS_KEY_FILE: own.keyFile }), ['TLS_KEY_FILE needs TLS_CERT_FILE, which is not set']);
 });
 
-t.test('files that cannot be used are told with everything else that is wrong', async (t) => {
+t.test('TLS files that cannot be used are reported with everything else that is wrong', async (t) => {
   const text = join(t.testdir(), 'text.pem');
   writeFileSync(text, 'hush');
   const cases: [Record<string, string>, RegExp[]][] = [
@@ -62,7 +62,7 @@ t.test('files that cannot be used are told with everything else that is wrong', 
 });
 
 t.test(
-  'judges are called over TLS at a gateway of the same environment, which is known by its certificate',
+  'judges are called over TLS at the gateway of the same environment, which is trusted by its certificate',
   async (t) => {
     t.match(configOf(OWN).evaluators, {
       gatewayUrl: 'https://127.0.0.1:8787',

@@ -10,7 +10,7 @@ function configOf(environment: Record<string, string>): Config {
   return result.config;
 }
 
-t.test('nothing of evaluators has to be set', async (t) => {
+t.test('an empty environment gives the defaults of the evaluators', async (t) => {
   const config = configOf({});
   t.same(config.secretKeys, []);
   t.same(config.outboundAllow, [], 'nothing but the public internet is called');
@@ -23,13 +23,16 @@ t.test('nothing of evaluators has to be set', async (t) => {
   });
 });
 
-t.test('judges are called through the gateway of this machine unless another is named', async (t) => {
-  t.equal(configOf({ GATEWAY_PORT: '9000' }).evaluators.gatewayUrl, 'http://127.0.0.1:9000');
-  const named = configOf({ GATEWAY_PORT: '9000', GATEWAY_URL: 'https://gateway.internal:8443/' });
-  t.equal(named.evaluators.gatewayUrl, 'https://gateway.internal:8443');
-});
+t.test(
+  'judges are called through the gateway of this machine unless GATEWAY_URL names another',
+  async (t) => {
+    t.equal(configOf({ GATEWAY_PORT: '9000' }).evaluators.gatewayUrl, 'http://127.0.0.1:9000');
+    const named = configOf({ GATEWAY_PORT: '9000', GATEWAY_URL: 'https://gateway.internal:8443/' });
+    t.equal(named.evaluators.gatewayUrl, 'https://gateway.internal:8443');
+  },
+);
 
-t.test('how much is done at a time, and with which Python, is what was set', async (t) => {
+t.test('EVALUATOR_CONCURRENCY, PYTHON_CONCURRENCY and PYTHON set what the evaluators use', async (t) => {
   const { evaluators } = configOf({
     EVALUATOR_CONCURRENCY: '1024',
     PYTHON_CONCURRENCY: '1',
@@ -50,7 +53,7 @@ t.test('SECRET_KEY is 32 bytes, as base64 or as hex', async (t) => {
   }
 });
 
-t.test('SECRET_KEY may be several, the first of which seals', async (t) => {
+t.test('SECRET_KEY may hold several keys, in the order in which they are used', async (t) => {
   const [now, before, longAgo] = [randomBytes(32), randomBytes(32), randomBytes(32)];
   const given = [now.toString('base64'), before.toString('hex'), longAgo.toString('base64')];
   t.same(configOf({ SECRET_KEY: given.join(' , ') }).secretKeys, [now, before, longAgo]);
@@ -127,7 +130,7 @@ for (const [what, environment, problem] of problems) {
   });
 }
 
-t.test('what OUTBOUND_ALLOW admits is what was written, beside the public internet', async (t) => {
+t.test('OUTBOUND_ALLOW admits exactly the hosts, addresses and CIDRs it lists', async (t) => {
   const { outboundAllow } = configOf({ OUTBOUND_ALLOW: ' 10.1.0.0/16 ,fd00::/8,, Scorer.Lan,192.168.0.7' });
   t.same(outboundAllow, ['10.1.0.0/16', 'fd00::/8', 'Scorer.Lan', '192.168.0.7']);
   const parsed = parseAllowList(outboundAllow);

@@ -13,7 +13,7 @@ t.test('without variables there are no proxies', async (t) => {
   t.same(proxiesOf({ HTTPS_PROXY: '', no_proxy: ' ' }), { https: null, http: null, noProxy: '' });
 });
 
-t.test('names count in either case, those in lower case first', async (t) => {
+t.test('a proxy variable is read in either case, and the lower-case name wins', async (t) => {
   t.match(proxiesOf({ HTTPS_PROXY: 'http://upper:1', HTTP_PROXY: 'upper:2', NO_PROXY: 'a.test' }), {
     https: { host: 'upper', port: 1 },
     http: { host: 'upper', port: 2 },
@@ -36,7 +36,7 @@ t.test('a proxy for one scheme is none for the other', async (t) => {
   t.match(proxiesOf({ HTTPS_PROXY: 'p:1' }), { https: { host: 'p' }, http: null });
 });
 
-t.test('all that is wrong is told together, by the name that was read, and never quoted', async (t) => {
+t.test('every broken proxy variable is reported by the name that was read, and none is quoted', async (t) => {
   const read = readConfig({
     https_proxy: 'socks5://ada:hunter2@p:1',
     HTTP_PROXY: 'http://ada:hunter2@p/path',

@@ -8,7 +8,7 @@ function configOf(environment: Record<string, string>): Config {
   return result.config;
 }
 
-t.test('nothing has to be set', async (t) => {
+t.test('an empty environment gives the defaults', async (t) => {
   const config = configOf({});
   t.match(config, {
     host: '127.0.0.1',
@@ -29,7 +29,7 @@ t.test('nothing has to be set', async (t) => {
   t.equal(config.dataDir, resolve('.data'));
 });
 
-t.test('an empty variable is an unset one', async (t) => {
+t.test('an empty variable counts as missing', async (t) => {
   t.same(configOf({ DATABASE_URL: '', GATEWAY_PORT: ' ', OPENAI_API_KEY: '' }), configOf({}));
 });
 
@@ -37,7 +37,7 @@ t.test('DATA_DIR becomes absolute', async (t) => {
   t.ok(isAbsolute(configOf({ DATA_DIR: 'some/where' }).dataDir));
 });
 
-t.test('providers have the variables that their own tools know', async (t) => {
+t.test('the variables of a provider are those that its own tools read', async (t) => {
   const { providers } = configOf({
     OPENAI_API_KEY: 'sk-1',
     OPENAI_BASE_URL: 'http://127.0.0.1:9/v1/',
@@ -70,7 +70,7 @@ const LONG_KEY = 'k'.repeat(129);
 const problems: [Record<string, string>, string][] = [
   [
     { AZURE_OPENAI_API_VERSION: 'newest' },
-    'AZURE_OPENAI_API_VERSION must be like 2024-10-21, but is "newest"',
+    'AZURE_OPENAI_API_VERSION must be a version like 2024-10-21, but is "newest"',
   ],
   [{ GATEWAY_PORT: '80a' }, 'GATEWAY_PORT must be a whole number from 0 to 65535, but is "80a"'],
   [{ API_PORT: '65536' }, 'API_PORT must be a whole number from 0 to 65535, but is "65536"'],
@@ -91,11 +91,17 @@ const problems: [Record<string, string>, string][] = [
   ],
   [{ NATS_CREDS: '/etc/nats.creds' }, 'NATS_CREDS needs NATS_URL, which is not set'],
   [{ RETENTION_DAYS: 'forever' }, 'RETENTION_DAYS must be a whole number from 0 to 36500, but is "forever"'],
-  [{ BOOTSTRAP_API_KEY: 'too-short' }, 'BOOTSTRAP_API_KEY must have 20 to 128 characters, but has 9'],
-  [{ BOOTSTRAP_API_KEY: LONG_KEY }, 'BOOTSTRAP_API_KEY must have 20 to 128 characters, but has 129'],
+  [
+    { BOOTSTRAP_API_KEY: 'too-short' },
+    'BOOTSTRAP_API_KEY must be 20 to 128 printable ASCII characters without spaces, but has 9 characters',
+  ],
+  [
+    { BOOTSTRAP_API_KEY: LONG_KEY },
+    'BOOTSTRAP_API_KEY must be 20 to 128 printable ASCII characters without spaces, but has 129 characters',
+  ],
   [
     { BOOTSTRAP_API_KEY: 'a key with spaces in it' },
-    'BOOTSTRAP_API_KEY must be printable ASCII without spaces',
+    'BOOTSTRAP_API_KEY must be 20 to 128 printable ASCII characters without spaces',
   ],
   [
     { LOG_LEVEL: 'loud' },
@@ -103,7 +109,10 @@ const problems: [Record<string, string>, string][] = [
   ],
   [{ OPENAI_BASE_URL: 'api.openai.com/v1' }, 'OPENAI_BASE_URL must be an address like https://host/v1'],
   [{ GROQ_BASE_URL: 'file:///etc/passwd' }, 'GROQ_BASE_URL must be an address like https://host/v1'],
-  [{ OPENAI_API_KEY: 'line\nbreak' }, 'OPENAI_API_KEY must be printable ASCII without spaces'],
+  [
+    { OPENAI_API_KEY: 'line\nbreak' },
+    'OPENAI_API_KEY must be 1 to 4096 printable ASCII characters without spaces',
+  ],
   [
     { OUTBOX_MAX_BYTES: '8GiB' },
     'OUTBOX_MAX_BYTES must be a whole number from 1048576 to 1099511627776, but is "8GiB"',
@@ -130,9 +139,9 @@ for (const [environment, problem] of problems) {
   });
 }
 
-t.test('all that is wrong is told at once, and no secret with it', async (t) => {
+t.test('every broken variable is reported at once, and no secret is quoted', async (t) => {
   const environment = Object.assign({}, ...problems.map(([one]) => one)) as Record<string, string>;
-  // Two ports that are the same are no problem while they are no ports.
+  // Two equal ports are no problem while neither is a port.
   const changes = {
     GATEWAY_PORT: 'x',
     API_PORT: 'y',

@@ -1,0 +1,50 @@
+/** Variables that name files: what the files hold is checked at start, together with everything else. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describeError } from '#core/contracts/errors.ts';
+import { type OperatorModels, parseModelsFile } from '#core/models/mod.ts';
+import { type CertificateFiles, leafFingerprint, readCertificate } from '../tls/mod.ts';
+
+/** Reads MODELS_FILE; null: there is none, or it has problems. */
+export function readModels(path: string | undefined, problems: string[]): OperatorModels | null {
+  if (path === undefined) return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    problems.push(`MODELS_FILE must be a file that can be read: ${describeError(error)}`);
+    return null;
+  }
+  const read = parseModelsFile(text);
+  if (read.ok) return read.value;
+  problems.push(...read.problems.map((problem) => `MODELS_FILE: ${problem}`));
+  return null;
+}
+
+/** Checks the pair of certificate and key: both or neither are set, and one fits the other. */
+export function readTls(
+  { certFile, keyFile }: { certFile: string | undefined; keyFile: string | undefined },
+  problems: string[],
+): CertificateFiles | null {
+  if (certFile === undefined && keyFile === undefined) return null;
+  if (certFile === undefined || keyFile === undefined) {
+    const [set, missing] =
+      certFile === undefined ? ['TLS_KEY_FILE', 'TLS_CERT_FILE'] : ['TLS_CERT_FILE', 'TLS_KEY_FILE'];
+    problems.push(`${set} needs ${missing}, which is not set`);
+    return null;
+  }
+  const files = { certFile: resolve(certFile), keyFile: resolve(keyFile) };
+  const read = readCertificate(files);
+  if ('problems' in read) problems.push(...read.problems);
+  return files;
+}
+
+/** Checks GATEWAY_CERT_FILE. */
+export function checkGatewayCertificate(path: string | undefined, problems: string[]): void {
+  if (path === undefined) return;
+  try {
+    leafFingerprint(readFileSync(path, 'utf8'));
+  } catch (error) {
+    problems.push(`GATEWAY_CERT_FILE must be a file with a certificate as PEM: ${describeError(error)}`);
+  }
+}

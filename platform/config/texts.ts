@@ -1,0 +1,99 @@
+/** Texts with a form of their own: addresses, lists, proxies, keys. Values that may hold a secret are never quoted. */
+import { parseAllowList } from '../outbound/mod.ts';
+import { parseNoProxy, parseProxyAddress } from '../proxy/mod.ts';
+import { type About, decoded, quoted } from './variable.ts';
+
+function isAddress(text: string, protocols: readonly string[]): boolean {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  return parsed !== null && parsed.host !== '' && protocols.includes(parsed.protocol);
+}
+
+const withoutSlashes = (address: string) => address.replace(/\/+$/, '');
+
+function listOf(text: string): string[] {
+  return text.split(',').flatMap((part) => (part.trim() === '' ? [] : [part.trim()]));
+}
+
+/** An address with one of `protocols`; the value has no trailing slash. It is not quoted: it may hold a password. */
+export function address(protocols: readonly string[], example: string, about: About) {
+  const form = `an address like ${example}`;
+  const read = (text: string) =>
+    isAddress(text, protocols) ? { value: withoutSlashes(text) } : { problem: `must be ${form}` };
+  return decoded<string>(form, read, about);
+}
+
+/** Several addresses. */
+export function addresses(protocols: readonly string[], example: string, about: About) {
+  const form = `addresses like ${example}, with commas between them`;
+  return decoded<string[]>(
+    form,
+    (text) => {
+      const value = text.split(',').map((part) => withoutSlashes(part.trim()));
+      const isGood = value.every((one) => isAddress(one, protocols));
+      return isGood ? { value } : { problem: `must be ${form}` };
+    },
+    about,
+  );
+}
+
+/** The address of an HTTP proxy. */
+export function proxy(about: About) {
+  const form = 'an address like http://user:password@proxy:3128, with http or https and without a path';
+  return decoded(
+    form,
+    (text) => {
+      const value = parseProxyAddress(text);
+      return value === null ? { problem: `must be ${form}` } : { value };
+    },
+    about,
+  );
+}
+
+/** The hosts that are called without a proxy; the value is the text. */
+export function proxyBypass(about: About) {
+  const form = 'hosts, addresses or CIDRs, a port behind them or not, with commas between them';
+  return decoded<string>(
+    form,
+    (text) => {
+      const read = parseNoProxy(text);
+      return 'bypass' in read
+        ? { value: text }
+        : { problem: `must be ${form}, but entry ${read.badEntry} is none of these` };
+    },
+    about,
+  );
+}
+
+/** Hosts, addresses and CIDRs that evaluators may call beside the public internet. */
+export function allowList(about: About) {
+  const form = 'addresses, CIDRs or host names with commas between them';
+  return decoded<string[]>(
+    form,
+    (text) => {
+      const value = listOf(text);
+      const read = parseAllowList(value);
+      return 'allow' in read
+        ? { value }
+        : { problem: `must be ${form}, but one is ${quoted(read.badEntry)}` };
+    },
+    about,
+  );
+}
+
+const SECRET_KEY_BYTES = 32;
+
+/** Keys of 32 bytes. */
+export function secretKeys(about: About) {
+  const form = `${SECRET_KEY_BYTES} bytes as base64 or hex (openssl rand -base64 32), or more than one with commas between them`;
+  return decoded<Buffer[]>(
+    form,
+    (text) => {
+      const value = listOf(text).map((key) =>
+        /^[0-9a-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : Buffer.from(key, 'base64'),
+      );
+      const isGood = value.every((key) => key.length === SECRET_KEY_BYTES);
+      return isGood ? { value } : { problem: `must be ${form}` };
+    },
+    about,
+  );
+}
