@@ -1,11 +1,10 @@
-/** The models that the registry knows and chat completions can use by their bare id. */
-
+/** The models that the registry prices and chat completions can use by their bare id: generated data. */
 import type { ProviderName } from '../contracts/provider.ts';
-import { makerOf } from './maker.ts';
-import { CATALOG_ORDER, providerOf } from './provider-of.ts';
-import { registryModels } from './registry.ts';
-import { releasedAt } from './release-date.ts';
-import { isServed } from './served.ts';
+import { secondsOfDate } from './date.ts';
+import { dateInId } from './date-in-id.ts';
+import data from './models.json' with { type: 'json' };
+import { CATALOG_ORDER } from './provider-of.ts';
+import { REGISTRY_DATE } from './registry.ts';
 
 /** A model that chat completions can use. */
 export type CatalogModel = {
@@ -20,35 +19,43 @@ export type CatalogModel = {
   created: number;
 };
 
-/** All of them, by id. */
-export function builtInModels(): CatalogModel[] {
-  const found = new Map<string, CatalogModel>();
-  for (const provider of CATALOG_ORDER) {
-    for (const model of modelsOf(provider)) if (!found.has(model.id)) found.set(model.id, model);
-  }
-  return [...found.values()];
+const REGISTRY_SECONDS = secondsOfDate(REGISTRY_DATE) ?? 0;
+
+const RETIRED_SNAPSHOTS: ReadonlySet<string> = new Set(data.retired_snapshots);
+
+/** Names without an author, in lower case: a model came out once, whoever hosts it. */
+const RELEASED: ReadonlyMap<string, string> = new Map(
+  data.models.flatMap(({ id, released }) => (released === null ? [] : [[bareName(id), released]])),
+);
+
+/** All of them. */
+export const BUILT_IN_MODELS: readonly CatalogModel[] = data.models.flatMap(
+  ({ id, provider, title, owned_by, released }) => {
+    const known = CATALOG_ORDER.find((name) => name === provider);
+    const created = secondsOfDate(released ?? '') ?? releasedAt(id);
+    return known === undefined ? [] : [{ id, provider: known, title, ownedBy: owned_by, created }];
+  },
+);
+
+const PROVIDERS: ReadonlyMap<string, ProviderName> = new Map(
+  BUILT_IN_MODELS.map(({ id, provider }) => [id, provider]),
+);
+
+/** Whether dated snapshots of a listed model may be found, this one included: it is built in and was not shut down. */
+export function canBeSnapshot(id: string, { id: modelId, provider }: CatalogModel): boolean {
+  return PROVIDERS.get(modelId) === provider && !RETIRED_SNAPSHOTS.has(id);
 }
 
-function modelsOf(provider: ProviderName): CatalogModel[] {
-  return registryModels(provider).flatMap(({ names, title, isPriced, isDeprecated, contextWindow }) => {
-    if (!isPriced || isDeprecated) return [];
-    // Where OpenRouter still serves a model, the registry has its context window: 199 of 210 were served on
-    // 2026-08-18, and 69 of 383 of the others.
-    if (provider === 'openrouter' && contextWindow === null) return [];
-    return names
-      .filter((name) => isServed(provider, name) && isBareId(provider, name))
-      .map((id) => ({
-        id,
-        provider,
-        title: id === names[0] ? (title ?? id) : id,
-        ownedBy: makerOf(provider, id),
-        created: releasedAt(id, names),
-      }));
-  });
+/**
+ * Returns when a model came out, in seconds since the epoch: the date in its id, else the release date of a model of that
+ * name at any host, or of the one that `-latest` stands for, else the date of the registry.
+ */
+export function releasedAt(id: string): number {
+  const name = bareName(id);
+  const released = RELEASED.get(name) ?? RELEASED.get(name.replace(/-latest$/, '')) ?? '';
+  return dateInId(id) ?? secondsOfDate(released) ?? REGISTRY_SECONDS;
 }
 
-/** Whether an id means this provider's model of that name, and not another's. */
-function isBareId(provider: ProviderName, id: string): boolean {
-  const meant = providerOf(id);
-  return meant !== null && meant.provider === provider && meant.model === id;
+function bareName(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1).toLowerCase();
 }

@@ -4,7 +4,7 @@
  */
 
 import type { ProviderName } from '../contracts/provider.ts';
-import { builtInModels, type CatalogModel } from './built-in.ts';
+import { BUILT_IN_MODELS, type CatalogModel, releasedAt } from './built-in.ts';
 import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
 import { makerOf } from './maker.ts';
@@ -12,7 +12,6 @@ import type { OperatorModel, OperatorModels } from './models-file.ts';
 import { type PricedCall, priceCall, priceNames } from './price.ts';
 import { providerOf } from './provider-of.ts';
 import { PRICE_SOURCE } from './registry.ts';
-import { releasedAt } from './release-date.ts';
 import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 
 export type Cost = {
@@ -27,7 +26,7 @@ export type Catalog = {
   providerOf(asked: string): { provider: ProviderName; model: string } | null;
   /** What a call cost; null, never 0, when no price is known. The operator's price comes before the registry's. */
   costOf(call: PricedCall): Cost | null;
-  /** Models for chat completions that have a price, by what to ask for. Made anew at each call, which takes a tenth of a second. */
+  /** Models for chat completions that have a price, by what to ask for. */
   chatModels(): CatalogModel[];
 };
 
@@ -54,7 +53,7 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
       return nano === null ? null : { nano, source: PRICE_SOURCE };
     },
     chatModels: () => {
-      const listed = new Map(builtInModels().map((model) => [model.id, model]));
+      const listed = new Map(BUILT_IN_MODELS.map((model) => [model.id, model]));
       for (const model of models) {
         const known = listed.get(model.id);
         listed.delete(model.id);
@@ -121,6 +120,6 @@ function entryOf(model: OperatorModel, known: CatalogModel | undefined): Catalog
     provider,
     title: isSame ? known.title : id,
     ownedBy: owned_by ?? (isSame ? known.ownedBy : makerOf(provider, name)),
-    created: secondsOfDate(created ?? '') ?? (isSame ? known.created : releasedAt(name, [])),
+    created: secondsOfDate(created ?? '') ?? (isSame ? known.created : releasedAt(name)),
   };
 }

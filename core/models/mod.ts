@@ -9,6 +9,6 @@ export {
 } from './models-file.ts';
 export { priceCall } from './price.ts';
 export { modelKey, readModelList } from './read-model-list.ts';
-export { PRICE_SOURCE, registryModels } from './registry.ts';
+export { PRICE_SOURCE } from './registry.ts';
 export { snapshotOf } from './snapshot.ts';
 export { costOfTokens, toPico } from './token-price.ts';

@@ -1,9 +1,7 @@
-/** Dated snapshots of models, whose number no list has whole. */
-
-import type { CatalogModel } from './built-in.ts';
+/** Dated snapshots of models: no list has all of them. */
+import { type CatalogModel, canBeSnapshot } from './built-in.ts';
+import { dateInId } from './date-in-id.ts';
 import { knowsModel } from './registry.ts';
-import { dateInId } from './release-date.ts';
-import { isServed } from './served.ts';
 
 /** `-20250929`, or `-2025-09-29`. */
 const DATED = /^(.+)-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
@@ -20,6 +18,6 @@ export function snapshotOf(
   const created = dateInId(id);
   const model = listed(DATED.exec(id)?.[1] ?? '');
   if (created === null || model === undefined) return null;
-  if (!isServed(model.provider, id) || !knowsModel(model.provider, id)) return null;
+  if (!canBeSnapshot(id, model) || !knowsModel(model.provider, id)) return null;
   return { ...model, id, created };
 }

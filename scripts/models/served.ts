@@ -1,19 +1,19 @@
 /**
- * Which of the registry's models answer chat completions today. The registry keeps what was ever priced, under every
- * name that any host or library gave it, and says nothing of endpoints: these rules do, as of 2026-11-21. Where a rule
- * is a list of names, its source is beside it; beside those, what models.dev no longer had as served on 2026-08-18 is
- * left out. A name that is wrongly left out can still be called, it is only not listed.
+ * Which models of the registry answer chat completions. The registry keeps every model that was ever priced, under every
+ * name that any host or library gave it, and says nothing of endpoints: these rules do, as of 2026-11-21. Where a rule is a
+ * list of names, its source stands beside it; models that models.dev no longer had on 2026-08-18 are left out too. A model
+ * that is left out by mistake can still be called: it is only missing from the list.
  */
-import type { ProviderName } from '../contracts/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 
-/** Models that hear, speak, draw, embed, rank, moderate or read pages: named for it by every maker. */
+/** Models that hear, speak, draw, embed, rank, moderate or read pages: every maker names them so. */
 const NOT_CHAT =
   /embed|rerank|moderation|guard|safeguard|content-safety|whisper|transcribe|\btts\b|audio|voice|voxtral-mini|realtime|\blive\b|native-audio|image|imagine|video|\bveo\b|lyria|\bocr\b|dall-e|\bsora\b|omni|computer-use|deep-research/i;
 
 type Rules = {
-  /** What the provider's own names look like, where the registry has others' too. */
+  /** The pattern of the provider's own names, where the registry has names of other hosts too. */
   names?: RegExp;
-  /** Its own names that are not for chat completions. */
+  /** Its own models that do not answer chat completions. */
   notChat?: RegExp;
   /** Shut down. */
   retired?: RegExp;
@@ -61,7 +61,7 @@ const RULES: Partial<Record<ProviderName, Rules>> = {
   openrouter: { names: /^[^~/:]+\/[^/:]+$/, retired: /^x-ai\/grok-(?:4-fast|code)/ },
 };
 
-/** Whether a name of the registry's is one that a provider's chat completions answer to. */
+/** Whether a provider's chat completions answer to this name of the registry. */
 export function isServed(provider: ProviderName, name: string): boolean {
   const rules = RULES[provider];
   if (rules === undefined || NOT_CHAT.test(name)) return false;

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { registryModels } from '#core/models/mod.ts';
-import { isServed } from '#core/models/served.ts';
+import { registryModels } from '#core/models/registry.ts';
+import { isServed } from '../../../scripts/models/served.ts';
 
-t.test('what a model is not for is told by its name, at any host', async (t) => {
+t.test('a model whose name says that it is not for chat is not served, at any host', async (t) => {
   t.ok(isServed('openrouter', 'acme/chat-1'));
   const kinds =
     'embed embedding-3 rerank-2 moderation guard-4 safeguard content-safety whisper-1 transcribe-1 tts';
@@ -12,12 +12,12 @@ t.test('what a model is not for is told by its name, at any host', async (t) => 
   t.ok(isServed('openrouter', 'acme/alive-1'), 'a part of a word is not a word');
 });
 
-t.test('providers that need explicit routing have no names of their own', async (t) => {
+t.test('a provider that needs a prefix serves no bare names', async (t) => {
   t.notOk(isServed('azure', 'gpt-4o'));
   t.notOk(isServed('custom', 'gpt-4o'));
 });
 
-t.test('a model is priced when text costs something both ways', async (t) => {
+t.test('a model is priced when text costs something in both directions', async (t) => {
   const priced = (provider: string, name: string) =>
     registryModels(provider).find(({ names }) => names.includes(name))?.isPriced;
   t.equal(priced('openai', 'gpt-4o'), true);
