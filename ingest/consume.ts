@@ -3,6 +3,7 @@
  * consumer; what one of them took and did not acknowledge in time goes to another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
@@ -11,7 +12,6 @@ import {
   declareLogStream,
   decodeMessage,
   type EntryPart,
-  LOG_STREAM,
   type LogMessage,
   LogReader,
   MalformedMessageError,

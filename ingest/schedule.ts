@@ -3,6 +3,7 @@
  * evaluations that it is due, or not at all.
  */
 
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
 import {
@@ -15,9 +16,6 @@ import {
 } from '#core/scoring/mod.ts';
 import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
-
-/** Told by the services that something is due; whoever misses it looks once a second. */
-export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 
 /** An online evaluator, with what of its evaluator decides how it is run. */
 export type OnlineEvaluator = {

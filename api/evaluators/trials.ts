@@ -3,7 +3,9 @@
  * and with the authorization of real evaluations, which the API has not. A trial is a row that is answered in place; both
  * sides tell each other by notifications, and look for themselves should one get lost.
  */
+
 import { randomUUID } from 'node:crypto';
+import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
@@ -54,9 +56,6 @@ const MAX_UNDER_WAY_OF_ONE = 8;
 const MAX_QUEUED = 256;
 const MAX_QUEUED_OF_ONE = 32;
 
-const REQUESTS_CHANNEL = 'assay_trials';
-const RESULTS_CHANNEL = 'assay_trial_results';
-
 const unavailable = (message: string) => new AssayError('evaluators_unavailable', message);
 
 /** A trial under way. */
@@ -77,7 +76,7 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
   let isHearing = false;
   const listening = listen({
     sql,
-    channel: RESULTS_CHANNEL,
+    channel: TRIAL_RESULTS_CHANNEL,
     onNotify: (trialId) => wake(waiting.get(trialId)),
     onListening: () => {
       isHearing = true;
@@ -94,7 +93,7 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
       await tx`
         insert into assay.evaluator_trials (trial_id, organization_id, body)
         values (${trialId}, ${organizationId}, ${text}::text::jsonb)`;
-      await tx`select pg_notify(${REQUESTS_CHANNEL}, ${trialId})`;
+      await tx`select pg_notify(${TRIALS_CHANNEL}, ${trialId})`;
     });
   }
 

@@ -192,7 +192,7 @@ function readLabel(label: string, at: string): string {
   return notBlank(label, at);
 }
 
-/** The most that an evaluator may ask for: the sandbox refuses no more than it is told to. */
+/** The largest limits that an evaluator may ask for. The sandbox has no bounds of its own. */
 export const MAX_CODE_LIMITS = { wallMs: 10_000, cpuSeconds: 10, memoryMb: 512 } as const;
 
 const atMost = (least: number, most: number) =>

@@ -1,7 +1,8 @@
 /** How much one evaluation may take. */
 
+/** The sandbox enforces what it is given; MAX_CODE_LIMITS of core/contracts/evaluator.ts bounds it when code is stored. */
 export type PythonLimits = {
-  /** From the moment the code is sent until it has answered. */
+  /** From the moment the code is sent until the result is back. */
   wallMs: number;
   /** Of CPU, in whole seconds. */
   cpuSeconds: number;
@@ -10,8 +11,6 @@ export type PythonLimits = {
 };
 
 export const DEFAULT_LIMITS: Readonly<PythonLimits> = { wallMs: 2_000, cpuSeconds: 1, memoryMb: 256 };
-/** What callers must check that limits do not exceed. */
-export const MOST_LIMITS: Readonly<PythonLimits> = { wallMs: 10_000, cpuSeconds: 10, memoryMb: 512 };
 
 /** Of the evaluator's code, as UTF-8. */
 export const MAX_SOURCE_BYTES = 64 * 1024;

@@ -7,7 +7,6 @@ export {
   MAX_BATCH,
   MAX_SOURCE_BYTES,
   MAX_TEXT_BYTES,
-  MOST_LIMITS,
   type PythonLimits,
 } from './limits.ts';
 export { IMPORTABLE_MODULES } from './modules.ts';

@@ -1,5 +1,6 @@
 /** The worker: what is due is claimed, scored and settled, for as long as the process lives. */
 
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { listen, type Sql } from '#platform/postgres/mod.ts';
@@ -36,9 +37,6 @@ export type Worker = {
   stop(deadlineMs: number): Promise<void>;
 };
 
-/** Told by ingest, in the transaction that schedules. */
-const CHANNEL = 'assay_evaluations';
-
 export function startWorker(options: WorkerOptions): Worker {
   const { sql, log, capacity, onSettled } = options;
   const lanes = (Object.keys(capacity) as LaneName[]).map(
@@ -57,7 +55,7 @@ export function startWorker(options: WorkerOptions): Worker {
   };
   const listening = listen({
     sql,
-    channel: CHANNEL,
+    channel: EVALUATIONS_CHANNEL,
     onNotify: wakeAll,
     onListening: wakeAll,
     onLost: () => {},

@@ -1,5 +1,6 @@
 /** Does at once what the API asks for: compiles code, tries evaluators out. See api/evaluators/trials.ts. */
 
+import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { storableJson } from '#core/json/mod.ts';
 import {
@@ -26,8 +27,6 @@ export type TrialsOptions = {
   secrets: SecretBox;
 };
 
-const REQUESTS_CHANNEL = 'assay_trials';
-const RESULTS_CHANNEL = 'assay_trial_results';
 /** At a time, in this process. */
 const MAX_TRIALS = 8;
 /** Beyond them, each of an organization that has none under way: an organization that fills the process delays no other. */
@@ -85,7 +84,7 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
       await sql.begin(async (tx) => {
         await tx`
           update assay.evaluator_trials set result = ${storableJson(result).text}::text::jsonb where trial_id = ${trialId}`;
-        await tx`select pg_notify(${RESULTS_CHANNEL}, ${trialId})`;
+        await tx`select pg_notify(${TRIAL_RESULTS_CHANNEL}, ${trialId})`;
       });
     } catch (error) {
       // Whoever waits for it gives up in time.
@@ -95,7 +94,7 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
 
   const listening = listen({
     sql,
-    channel: REQUESTS_CHANNEL,
+    channel: TRIALS_CHANNEL,
     onNotify: look,
     onListening: look,
     onLost: () => {},

@@ -2,7 +2,9 @@
  * The directory of valid keys that a process keeps in memory, and of the provider keys that go with them. A known key
  * costs two look-ups in memory.
  */
+
 import { LRUCache } from 'lru-cache';
+import { KEYS_CHANNEL } from '#core/contracts/channels.ts';
 import { type NatsAddress, watchKeyChanges } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import { listen, type Sql } from '../postgres/mod.ts';
@@ -101,7 +103,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     nats === null ? null : watchKeyChanges({ address: nats, name: 'assay-keys', log, onChange: askAgain });
   const listener = listen({
     sql,
-    channel: 'assay_keys',
+    channel: KEYS_CHANNEL,
     onNotify(changedId) {
       keys.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
       organizations.forget((organizationId) => organizationId === changedId);

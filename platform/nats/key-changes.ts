@@ -2,16 +2,15 @@
  * Tells every process that keys or organizations changed. Postgres tells the same (platform/keys/directory.ts listens to it);
  * this way reaches processes whose line to Postgres runs through a pooler that drops notifications.
  */
+import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
-
-const SUBJECT = 'assay.changes.keys';
 
 /** Announces a change that is committed. Servers that cannot be reached have nobody to tell. */
 export async function announceKeyChange(options: ConnectNatsOptions): Promise<void> {
   const connection = await connectOnce(options);
   if (connection === null) return;
-  connection.publish(SUBJECT);
+  connection.publish(KEY_CHANGES_SUBJECT);
   await connection.drain();
 }
 
@@ -25,7 +24,7 @@ export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void
     const connection = await connectNats(options);
     if (isStopped) return connection.close();
     connected = connection;
-    connection.subscribe(SUBJECT, { callback: () => options.onChange() });
+    connection.subscribe(KEY_CHANGES_SUBJECT, { callback: () => options.onChange() });
     for await (const { type } of connection.status()) if (type === 'reconnect') options.onChange();
   };
   watch().catch((error: unknown) => {

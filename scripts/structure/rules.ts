@@ -1,5 +1,6 @@
 /** The rules of the layout. Each looks at one file and returns what breaks it. */
 import { dirname, join, normalize, sep } from 'node:path';
+import * as channels from '#core/contracts/channels.ts';
 import { type Import, importsOf, lineAt, withoutComments } from './imports.ts';
 
 export type SourceFile = {
@@ -135,6 +136,18 @@ const elysiaAtTheEdge: Rule = ({ path, imports }) =>
         .filter(({ specifier }) => specifier === 'elysia' || specifier.startsWith('@elysiajs/'))
         .map(({ line }) => ({ line, rule: 'elysia is imported in app.ts, routes/ and the health routes only' }));
 
+const CHANNEL_NAMES: ReadonlySet<string> = new Set(Object.values(channels));
+
+const channelNamesOnce: Rule = ({ path, code }) =>
+  path === 'core/contracts/channels.ts'
+    ? []
+    : [...code.matchAll(/(['"`])([\w.]+)\1/g)]
+        .filter(([, , text]) => CHANNEL_NAMES.has(text ?? ''))
+        .map((match) => ({
+          line: lineAt(code, match.index),
+          rule: `${match[0]} is a channel: import it from core/contracts/channels.ts`,
+        }));
+
 const RULES: readonly Rule[] = [
   foldersKeepApart,
   namedFromOutside,
@@ -142,6 +155,7 @@ const RULES: readonly Rule[] = [
   pureStaysPure,
   environmentInConfig,
   elysiaAtTheEdge,
+  channelNamesOnce,
 ];
 
 /** Every breach of every rule, by file and line. */

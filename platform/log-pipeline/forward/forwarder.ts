@@ -7,6 +7,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
+import { LOG_STREAM, LOG_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { Line, LineCutError, type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
@@ -18,8 +19,6 @@ import {
   type DeclaredStream,
   declareLogStream,
   deleteConsumer,
-  LOG_STREAM,
-  LOG_SUBJECT,
   waitsForNothing,
 } from '../stream/mod.ts';
 import { OutboxFeed, takeOutbox } from './feed.ts';

@@ -4,8 +4,8 @@
  * connection is lost is delivered to nobody until its time for an acknowledgement is over.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
+import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { type Line, LineCutError } from '../../nats/mod.ts';
-import { LOG_STREAM } from './log-stream.ts';
 
 /** A message that is ours until we say what became of it, or until the time for that is over. */
 export type TakenMessage = {

@@ -18,11 +18,10 @@ import {
   StorageType,
   type StreamConfig,
 } from '@nats-io/jetstream';
+import { LOG_STREAM, LOG_SUBJECT } from '#core/contracts/channels.ts';
 import { type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import { newRequestId } from '../../process/ids.ts';
 
-export const LOG_STREAM = 'LOGS';
-export const LOG_SUBJECT = 'assay.logs';
 /**
  * Each consumer that is made has another name, which begins with this. An acknowledgement says the consumer's name and
  * the message's number, and whoever holds a message of a stream that was emptied since must not acknowledge the one that

@@ -8,8 +8,6 @@ export {
   declareLogStream,
   deleteConsumer,
   findLogConsumer,
-  LOG_STREAM,
-  LOG_SUBJECT,
   waitsForNothing,
 } from './log-stream.ts';
 export {

@@ -2,11 +2,11 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { Drain } from '../../../ingest/drain.ts';
 import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';
-import { EVALUATIONS_CHANNEL } from '../../../ingest/schedule.ts';
 import { TEST_ORGANIZATION } from '../../support/log-entries.ts';
 import { SUCCEEDED, scheduleWorld } from './schedule-world.ts';
 

@@ -64,6 +64,12 @@ const cases: { what: string; path: string; source: string; breaches: string[] }[
     breaches: ['1 elysia is imported in core/http, app.ts and routes/ only'],
   },
   {
+    what: 'a channel name is written once',
+    path: 'evaluators/worker/mod.ts',
+    source: "const channel = 'assay_evaluations';\nconst other = 'assay_evaluations_due';",
+    breaches: ["1 'assay_evaluations' is a channel: import it from core/contracts/channels.ts"],
+  },
+  {
     what: 'what comments mention is not code',
     path: 'gateway/app.ts',
     source: "// import '../api/mod.ts'\n/* process.env */ import { Elysia } from 'elysia';",

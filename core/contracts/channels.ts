@@ -1,0 +1,16 @@
+/** The names by which roles reach each other: channels of Postgres (NOTIFY), and what NATS holds. */
+
+/** An API key, an organization or a provider key changed; the payload is its id. A trigger of the database notifies. */
+export const KEYS_CHANNEL = 'assay_keys';
+/** Evaluations became due; a worker that misses it looks once a second. */
+export const EVALUATIONS_CHANNEL = 'assay_evaluations';
+/** A trial waits for a worker; the payload is its id. */
+export const TRIALS_CHANNEL = 'assay_trials';
+/** A trial has its result; the payload is its id. */
+export const TRIAL_RESULTS_CHANNEL = 'assay_trial_results';
+
+/** The JetStream stream of log entries, and its only subject. */
+export const LOG_STREAM = 'LOGS';
+export const LOG_SUBJECT = 'assay.logs';
+/** API keys or organizations changed: for processes whose connection to Postgres drops notifications. */
+export const KEY_CHANGES_SUBJECT = 'assay.changes.keys';
