@@ -1,4 +1,4 @@
-import type { Field, Operator, OrderOperator, PatternOperator } from './fields.ts';
+import type { Field, OrderOperator, PatternOperator } from './fields.ts';
 
 /**
  * What a field is compared with. Timestamps are milliseconds since the epoch. `null` asks for missing or present; it
@@ -26,19 +26,3 @@ export type Filter = { readonly kind: 'all' } | Leaf | Branch;
 
 /** The filter that every request passes. */
 export const ALL: Filter = Object.freeze({ kind: 'all' });
-
-/** The operator that is true exactly where this one is false; null when there is none. */
-export function complementOf(operator: Operator): Operator | null {
-  switch (operator) {
-    case 'equals':
-      return 'not-equals';
-    case 'not-equals':
-      return 'equals';
-    case 'contains':
-      return 'not-contains';
-    case 'not-contains':
-      return 'contains';
-    default:
-      return null;
-  }
-}

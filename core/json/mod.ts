@@ -5,4 +5,4 @@ export { JsonScanner, type MemberSpan, type ScannedMembers, type ScanOptions } f
 export { appendMember, editMembers, type MemberChange } from './members.ts';
 export { scanMembers } from './scan-members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
-export { isStorableJson, type StorableJson, storableJson } from './storable.ts';
+export { isStorableJson, storableJson } from './storable.ts';

@@ -1,6 +1,6 @@
 /**
- * The catalog: whose model a name means, what it costs, and which models there are. The registry's data, and over them
- * what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
+ * The catalog: which provider a model name means, what a call costs, and which models there are. It holds the data of the
+ * registry, and before them what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
  */
 
 import type { ProviderName } from '../contracts/provider.ts';
@@ -9,7 +9,7 @@ import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
 import { makerOf } from './maker.ts';
 import type { OperatorModel, OperatorModels } from './models-file.ts';
-import { type PricedCall, priceCall, priceNames } from './price.ts';
+import { createPriceCall, type PricedCall, priceNames } from './price.ts';
 import { providerOf } from './provider-of.ts';
 import { PRICE_SOURCE } from './registry.ts';
 import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
@@ -17,16 +17,16 @@ import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 export type Cost = {
   /** Whole nano-dollars. */
   nano: number;
-  /** Which list the price is from, with its version. */
+  /** The list that the price is from, with its version. */
   source: string;
 };
 
 export type Catalog = {
-  /** The provider and its name for a model asked for by its id or as `provider/model`; null: nobody's. */
+  /** Returns the provider and its name for a model that is requested by its id or as `provider/model`; null: none has it. */
   providerOf(asked: string): { provider: ProviderName; model: string } | null;
-  /** What a call cost; null, never 0, when no price is known. The operator's price comes before the registry's. */
+  /** Returns the cost of a call; null, never 0, when no price is known. The operator's price comes before the registry's. */
   costOf(call: PricedCall): Cost | null;
-  /** Models for chat completions that have a price, by what to ask for. */
+  /** Returns the models that answer chat completions and have a price. */
   chatModels(): CatalogModel[];
 };
 
@@ -35,6 +35,7 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
   const models = operator?.models ?? [];
   const byId = new Map(models.map((model) => [model.id, model]));
   const prices = pricesOf(models);
+  const priceCall = createPriceCall();
 
   return {
     providerOf: (asked) => {
@@ -75,7 +76,7 @@ function nameAtProvider({ id, provider, model }: OperatorModel): string {
 
 const priceKey = (provider: string, name: string) => `${provider} ${name}`;
 
-/** By provider and name: what callers ask for, and what the provider calls it. */
+/** Returns prices by provider and name: the name that clients request and the name at the provider. */
 function pricesOf(models: readonly OperatorModel[]): Map<string, TokenPrice> {
   const prices = new Map<string, TokenPrice>();
   for (const model of models) {
@@ -109,7 +110,7 @@ function operatorPrice(prices: ReadonlyMap<string, TokenPrice>, call: PricedCall
   return null;
 }
 
-/** How the list shows a model of the operator's; null: not at all, as it is hidden or has no price. */
+/** Returns the listed entry of an operator's model; null when it is hidden or has no price. */
 function entryOf(model: OperatorModel, known: CatalogModel | undefined): CatalogModel | null {
   const { id, provider, price, created, owned_by, listed = true } = model;
   const isSame = known?.provider === provider;

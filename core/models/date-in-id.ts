@@ -12,7 +12,7 @@ const DATES = [
   /-(?<year>2[3-9])(?<month>\d\d)(?!\d)/,
 ];
 
-/** The date in an id, as seconds since the epoch at midnight UTC; null when it has none. A missing day is the first. */
+/** Returns the date in an id, as seconds since the epoch at midnight UTC; null when it has none. A missing day is the first. */
 export function dateInId(id: string): number | null {
   for (const pattern of DATES) {
     const groups = pattern.exec(id)?.groups;

@@ -1,4 +1,4 @@
-/** Prices of OpenAI's fine-tuned models, which cost more than the models that they were made of. */
+/** Prices of OpenAI's fine-tuned models, which cost more than their base models. */
 import { type PricedCall, priceNames } from './price.ts';
 import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 
@@ -34,7 +34,7 @@ export function isFineTuned(model: string): boolean {
   return model.startsWith(FINE_TUNED);
 }
 
-/** Returns what a call of a fine-tuned model cost, in whole nano-dollars; null when it was none, or its base is not known. */
+/** Returns the cost of a call of a fine-tuned model in whole nano-dollars; null for other models and unknown bases. */
 export function priceFineTunedCall(call: PricedCall): number | null {
   if (call.provider !== 'openai') return null;
   for (const name of priceNames(call)) {

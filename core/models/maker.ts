@@ -1,10 +1,10 @@
-/** Who made a model, whoever hosts it. */
+/** The maker of a model, whichever provider hosts it. */
 import type { ProviderName } from '../contracts/provider.ts';
 
-/** Providers that serve others' models. */
+/** Providers that serve models of other makers. */
 const HOSTS: ReadonlySet<ProviderName> = new Set(['groq', 'together', 'openrouter', 'azure', 'custom']);
 
-/** Authors as hosts write them, where the maker has another name. */
+/** Authors as hosts write them, where the maker is called otherwise here. */
 const MAKERS: Record<string, string> = {
   'meta-llama': 'meta',
   mistralai: 'mistral',
@@ -20,7 +20,7 @@ const MAKERS: Record<string, string> = {
   'arcee-ai': 'arcee',
 };
 
-/** Families that give their maker away where no author is named. */
+/** Families whose name tells the maker where a host names no author. */
 const FAMILIES: [RegExp, string][] = [
   [/^(?:meta-)?llama|^codellama/, 'meta'],
   [/^gpt|^o\d|^chatgpt/, 'openai'],
@@ -35,7 +35,7 @@ const FAMILIES: [RegExp, string][] = [
   [/^phi-/, 'microsoft'],
 ];
 
-/** The organization that made a model, in lower case; where nothing tells, who serves it. */
+/** Returns the organization that made a model, in lower case; where its name does not tell, the provider. */
 export function makerOf(provider: ProviderName, model: string): string {
   if (!HOSTS.has(provider)) return provider;
   const name = model.toLowerCase();

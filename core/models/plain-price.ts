@@ -1,25 +1,29 @@
 /**
- * Most models have one price for each kind of token, at all times. For those the arithmetic is done here: the registry's
- * general one checks the price list anew at each call, which takes ten times as long.
+ * Most models have one price for each kind of token, at all times. For those the arithmetic is done here: the general one
+ * of the registry checks the price list at each call, which takes ten times as long.
  */
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
 import { LRUCache } from 'lru-cache';
 import { type TokenPrice, toPico } from './token-price.ts';
 
-/** Names come from callers and providers: some thousands that are in use, not all that there ever were. */
+/** Names come from clients and providers: this holds those that are in use, and bounds those that are made up. */
 const KNOWN_MODELS = 2_000;
 
-const known = new LRUCache<string, { price: TokenPrice | null }>({ max: KNOWN_MODELS });
+/** Returns the price of a model of the registry; null when it has none, or not a plain one. */
+export type PlainPrice = (registryName: string, model: string) => TokenPrice | null;
 
-/** The price of a model of the registry's; null when it has none, or not a plain one. */
-export function plainPrice(registryName: string, model: string): TokenPrice | null {
-  const key = `${registryName}/${model}`;
-  let found = known.get(key);
-  if (found === undefined) {
-    found = { price: readPrice(registryName, model) };
-    known.set(key, found);
-  }
-  return found.price;
+/** Makes a look-up that remembers the prices it has read. */
+export function createPlainPrice(): PlainPrice {
+  const known = new LRUCache<string, { price: TokenPrice | null }>({ max: KNOWN_MODELS });
+  return (registryName, model) => {
+    const key = `${registryName}/${model}`;
+    let found = known.get(key);
+    if (found === undefined) {
+      found = { price: readPrice(registryName, model) };
+      known.set(key, found);
+    }
+    return found.price;
+  };
 }
 
 function readPrice(registryName: string, model: string): TokenPrice | null {
@@ -48,7 +52,7 @@ function readPrice(registryName: string, model: string): TokenPrice | null {
   };
 }
 
-/** Null: there is none; undefined: it is none that can be calculated with here. */
+/** Returns null when there is no price, undefined when there is one that cannot be calculated with here. */
 function plain(price: ModelPrice[string]): bigint | null | undefined {
   if (price === undefined) return null;
   return typeof price === 'number' ? (toPico(price) ?? undefined) : undefined;

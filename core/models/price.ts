@@ -1,17 +1,17 @@
 /**
- * What a call cost by the registry of `@pydantic/genai-prices`, which keeps price history, tiers, and prices of cached,
+ * The cost of a call by the registry of `@pydantic/genai-prices`, which keeps price history, tiers, and prices of cached,
  * written and reasoning tokens. Pure: the time is given, the data ship with the package.
  */
 import { calcPrice } from '@pydantic/genai-prices';
 import type { Usage } from '../chat/mod.ts';
-import { plainPrice } from './plain-price.ts';
+import { createPlainPrice, type PlainPrice } from './plain-price.ts';
 import { registryNameOf } from './registry.ts';
 import { costOfTokens } from './token-price.ts';
 
 export type PricedCall = {
   /** Lower-case provider name. */
   provider: string;
-  /** Candidates, best first: the model that answered, then the one asked for. */
+  /** Candidates, best first: the model that responded, then the one that was requested. */
   models: (string | null)[];
   usage: Usage;
   /** When the call was made: prices change. Milliseconds since the epoch. */
@@ -20,7 +20,7 @@ export type PricedCall = {
 
 const NANO_PER_USD = 1e9;
 
-/** The names that a call's price can be looked up by, best first: as they are, then without the provider's prefix. */
+/** Returns the names that the price of a call can be looked up by, best first: as they are, then without the provider's prefix. */
 export function priceNames({ provider, models }: PricedCall): string[] {
   // A loop, as this is done twice for each call under a limit in money.
   const names: string[] = [];
@@ -33,18 +33,29 @@ export function priceNames({ provider, models }: PricedCall): string[] {
   return names;
 }
 
-/** What a call cost, in whole nano-dollars; null (never 0) when none of its models has a known price. */
-export function priceCall(call: PricedCall): number | null {
-  const registryName = registryNameOf(call.provider);
-  if (registryName === null) return null;
-  for (const model of priceNames(call)) {
-    const cost = costOf(call, model, registryName);
-    if (cost !== null) return cost;
-  }
-  return null;
+/** Returns the cost of a call in whole nano-dollars; null (never 0) when none of its models has a known price. */
+export type PriceCall = (call: PricedCall) => number | null;
+
+/** Makes a pricer with a memory of its own for the prices of models. */
+export function createPriceCall(): PriceCall {
+  const plainPrice = createPlainPrice();
+  return (call) => {
+    const registryName = registryNameOf(call.provider);
+    if (registryName === null) return null;
+    for (const model of priceNames(call)) {
+      const cost = costOf(call, model, registryName, plainPrice);
+      if (cost !== null) return cost;
+    }
+    return null;
+  };
 }
 
-function costOf({ usage, atMs }: PricedCall, model: string, registryName: string): number | null {
+function costOf(
+  { usage, atMs }: PricedCall,
+  model: string,
+  registryName: string,
+  plainPrice: PlainPrice,
+): number | null {
   if (usage.inputAudioTokens === 0 && usage.outputAudioTokens === 0) {
     const plain = plainPrice(registryName, model);
     if (plain !== null) return costOfTokens(plain, usage);

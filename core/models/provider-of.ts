@@ -1,9 +1,9 @@
-/** Whose model a name means. Gateway and evaluators must agree: a judge's cost is its provider's. */
+/** Which provider a model name means. Gateways and evaluators must agree: the cost of a judge is that of its provider. */
 import { PROVIDER_NAMES, type ProviderName } from '../contracts/provider.ts';
 import { isFineTuned } from './fine-tuned.ts';
 import { knowsModel } from './registry.ts';
 
-/** Whose catalog is asked first for a bare model name: authors before those who host others' models. */
+/** The providers in the order in which a bare model name is looked up: makers before hosts of others' models. */
 export const CATALOG_ORDER: readonly ProviderName[] = [
   'openai',
   'anthropic',
@@ -16,16 +16,16 @@ export const CATALOG_ORDER: readonly ProviderName[] = [
   'openrouter',
 ];
 
-/** The registry's patterns for Google find Claude under names of other hosts too, which Google knows nothing of. */
+/** The registry's patterns for Google match Claude under the names of other hosts, which Google does not serve. */
 const GOOGLES_OWN = /^(?:models\/)?gem(?:ini|ma)/;
 
 function isModelOf(candidate: ProviderName, asked: string): boolean {
   return knowsModel(candidate, asked) && (candidate !== 'google' || GOOGLES_OWN.test(asked));
 }
 
-/** The provider and its name for a model asked for by its catalog id or as `provider/model`; null: nobody's. */
+/** Returns the provider and its name for a model that is requested by its id or as `provider/model`; null: none has it. */
 export function providerOf(asked: string): { provider: ProviderName; model: string } | null {
-  // The registry reads over spaces; providers do not.
+  // The registry ignores spaces; providers do not.
   if (asked.trim() !== asked) return null;
   const slash = asked.indexOf('/');
   const prefix = slash > 0 ? asked.slice(0, slash).toLowerCase() : '';

@@ -4,12 +4,12 @@
 import { calcPrice, findProvider, type MatchLogic, type ModelInfo } from '@pydantic/genai-prices';
 import type { ProviderName } from '../contracts/provider.ts';
 
-/** Which list a cost came from, stored with it so that history can be explained. */
+/** The list that a cost came from, stored with it so that old costs can be explained. */
 export const PRICE_SOURCE = 'genai-prices@0.1.8';
-/** When that version was published: what is newer is not in it. */
+/** When that version was published: newer models are not in it. */
 export const REGISTRY_DATE = '2026-09-23';
 
-/** Our provider names as the registry has them; a provider that is not here has no known prices. */
+/** The registry's names of our providers; a provider that is missing here has no known prices. */
 const REGISTRY_NAMES: Partial<Record<string, string>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -23,7 +23,7 @@ const REGISTRY_NAMES: Partial<Record<string, string>> = {
   openrouter: 'openrouter',
 } satisfies Partial<Record<ProviderName, string>>;
 
-/** A provider's name in the registry; null: it is not there. */
+/** Returns a provider's name in the registry; null: it has none. */
 export function registryNameOf(provider: string): string | null {
   return REGISTRY_NAMES[provider] ?? null;
 }
@@ -37,18 +37,18 @@ export function knowsModel(provider: string, model: string): boolean {
 }
 
 export type RegistryModel = {
-  /** The names that the registry spells out: its own first, then those it takes for the same. */
+  /** The names that the registry spells out: its own first, then the synonyms. */
   names: string[];
   /** For people; null when there is none. */
   title: string | null;
-  /** Whether text costs something in both directions: the price is known and not nothing. */
+  /** Whether text has a price in both directions, and it is not zero. */
   isPriced: boolean;
   isDeprecated: boolean;
   /** Tokens; null when unknown. */
   contextWindow: number | null;
 };
 
-/** All that the registry has of a provider, in its order. */
+/** Returns all models of a provider, in the registry's order. */
 export function registryModels(provider: string): RegistryModel[] {
   const registryName = registryNameOf(provider);
   const found = registryName === null ? undefined : findProvider({ providerId: registryName });

@@ -17,10 +17,10 @@ export type TokenPrice = {
 
 const PICO_PER_NANO = 1_000n;
 const DECIMALS = 1e6;
-/** What a decimal fraction may be off by as a double. */
+/** The largest error of a decimal fraction as a double. */
 const EPSILON = 1e-6;
 
-/** USD for a million tokens as pico-dollars a token; null when it has more than six decimals. */
+/** Converts USD for a million tokens to pico-dollars a token; null when there are more than six decimals. */
 export function toPico(usdPerMillion: number): bigint | null {
   const scaled = usdPerMillion * DECIMALS;
   const whole = Math.round(scaled);
@@ -28,8 +28,8 @@ export function toPico(usdPerMillion: number): bigint | null {
 }
 
 /**
- * What a call cost that used text alone, in whole nano-dollars, rounded half up; null when its counts contradict each
- * other: more tokens of a part than of the whole.
+ * Returns the cost of a call that used text alone, in whole nano-dollars, rounded half up; null when its counts contradict
+ * each other: more tokens of a part than of the whole.
  */
 export function costOfTokens(price: TokenPrice, usage: Usage): number | null {
   const read = price.cacheRead === null ? 0 : usage.cachedTokens;

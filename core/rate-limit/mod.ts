@@ -3,7 +3,6 @@ export { type Decision, rateLimitHeaders } from './headers.ts';
 export { LOG_WINDOW_S, logPolicy, NANO_PER_CENT, type Policy, parsePolicy, type Unit } from './policy.ts';
 export { prefetchSize } from './prefetch-size.ts';
 export {
-  admit,
   charge,
   correct,
   createWindow,
@@ -11,7 +10,6 @@ export {
   remaining,
   resetAfterMs,
   retryAfterMs,
-  subBuckets,
   used,
   type Window,
   type WindowShape,

@@ -2,6 +2,6 @@
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { scoreKeyOf } from './score-key.ts';
-export { readSubject, type Skip, type StoredCall } from './subject.ts';
-export { MAX_PROMPT_BYTES, parseTemplate, type Rendered, renderTemplate, type Template } from './template.ts';
+export { readSubject, type StoredCall } from './subject.ts';
+export { parseTemplate, renderTemplate, type Template } from './template.ts';
 export * from './trial.ts';

@@ -1,15 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import {
-  FIXED_SECTIONS,
-  MAX_DEPTH,
-  MAX_LEAVES,
-  MAX_PATH_SEGMENTS,
-  MAX_STRING_LENGTH,
-  OPERATORS_OF_TYPE,
-  parseFilter,
-} from '#core/filter/mod.ts';
+import { FIXED_SECTIONS, OPERATORS_OF_TYPE } from '#core/filter/fields.ts';
+import { MAX_DEPTH, MAX_LEAVES, MAX_PATH_SEGMENTS, MAX_STRING_LENGTH } from '#core/filter/limits.ts';
+import { parseFilter } from '#core/filter/mod.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/api/filters.md'), 'utf8');

@@ -2,7 +2,6 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
-  admit,
   correct,
   createWindow,
   resetAfterMs,
@@ -11,6 +10,7 @@ import {
   windowShape,
 } from '#core/rate-limit/mod.ts';
 import { testDatabase } from '../../../support/postgres.ts';
+import { admit } from '../../../support/window-model.ts';
 
 const database = await testDatabase();
 const { sql } = database;

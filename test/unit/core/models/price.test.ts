@@ -2,8 +2,9 @@ import { calcPrice, waitForUpdate } from '@pydantic/genai-prices';
 import fc from 'fast-check';
 import t from 'tap';
 import { textUsage, type Usage } from '#core/chat/mod.ts';
-import { costOfTokens, priceCall, toPico } from '#core/models/mod.ts';
+import { costOfTokens, createPriceCall, toPico } from '#core/models/mod.ts';
 
+const priceCall = createPriceCall();
 const registry = (await waitForUpdate()) ?? [];
 const AT_MS = Date.parse('2026-06-01T12:00:00Z');
 

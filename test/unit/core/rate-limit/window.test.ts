@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import t from 'tap';
 import {
-  admit,
   charge,
   correct,
   createWindow,
   remaining,
   resetAfterMs,
   retryAfterMs,
-  subBuckets,
   used,
   windowShape,
 } from '#core/rate-limit/mod.ts';
+import { admit, subBuckets } from '../../../support/window-model.ts';
 
 const SCHEDULES = 100_000;
 
