@@ -8,7 +8,7 @@ import { BUILT_IN_MODELS, type CatalogModel, releasedAt } from './built-in.ts';
 import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
 import { makerOf } from './maker.ts';
-import type { OperatorModel, OperatorModels } from './models-file.ts';
+import type { OperatorModel, OperatorModels } from './models-file/mod.ts';
 import { createPriceCall, type PricedCall, priceNames } from './price.ts';
 import { providerOf } from './provider-of.ts';
 import { PRICE_SOURCE } from './registry.ts';

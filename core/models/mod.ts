@@ -6,7 +6,7 @@ export {
   type OperatorModel,
   type OperatorModels,
   parseModelsFile,
-} from './models-file.ts';
+} from './models-file/mod.ts';
 export { createPriceCall } from './price.ts';
 export { modelKey, readModelList } from './read-model-list.ts';
 export { PRICE_SOURCE } from './registry.ts';

@@ -5,7 +5,7 @@
 
 import { quoteValue } from '../contracts/check.ts';
 import { AssayError } from '../contracts/errors.ts';
-import { MAX_GROUP_ROUTES } from './models-file.ts';
+import { MAX_GROUP_ROUTES } from './models-file/mod.ts';
 
 /** A model of a provider. */
 type Named = { provider: string; model: string };

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describeError } from '#core/contracts/errors.ts';
-import { type OperatorModels, parseModelsFile } from '#core/models/mod.ts';
+// A door of its own: the healthcheck and the commands read the configuration without loading the price registry.
+import { type OperatorModels, parseModelsFile } from '#core/models/models-file/mod.ts';
 import { type CertificateFiles, leafFingerprint, readCertificate } from '../tls/mod.ts';
 
 /** Reads MODELS_FILE; null: there is none, or it has problems. */

@@ -5,9 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
-import { Compile, explain } from '../contracts/check.ts';
-import { PROVIDER_NAMES } from '../contracts/provider.ts';
-import { secondsOfDate } from './date.ts';
+import { Compile, explain } from '../../contracts/check.ts';
+import { PROVIDER_NAMES } from '../../contracts/provider.ts';
+import { secondsOfDate } from '../date.ts';
 
 const closed = { additionalProperties: false };
 /** A name goes into URLs and headers of answers, and is what callers write. */
