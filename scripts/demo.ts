@@ -5,10 +5,10 @@
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import OpenAI from 'openai';
-import { type Assay, startAssay } from '../test/support/assay.ts';
-import type { Api } from './demo/api.ts';
-import { createApi } from './demo/api.ts';
+import { processEnvironment } from '#platform/config/mod.ts';
+import { type Api, createApi } from './demo/api.ts';
 import { type Call, demoCalls, recordsOf } from './demo/calls.ts';
+import { launchAssay, type RunningAssay } from './demo/launch.ts';
 import { heading, quiet, say } from './demo/print.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { showFeedback, showQueries } from './demo/tour.ts';
@@ -54,9 +54,9 @@ async function waitForRecords(api: Api, expected: number): Promise<number> {
   }
 }
 
-async function tour(assay: Assay, apiKey: string): Promise<void> {
-  const client = new OpenAI({ baseURL: `${assay.gatewayUrl}/v1`, apiKey, maxRetries: 0 });
-  const api = createApi(assay.apiUrl, apiKey);
+async function tour({ gatewayUrl, apiUrl, apiKey }: RunningAssay): Promise<void> {
+  const client = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey, maxRetries: 0 });
+  const api = createApi(apiUrl, apiKey);
   const calls = demoCalls();
   const records = calls.reduce((sum, call) => sum + recordsOf(call), 0);
 
@@ -70,14 +70,14 @@ async function tour(assay: Assay, apiKey: string): Promise<void> {
   await showFeedback(api);
 }
 
-function goOn(assay: Assay, apiKey: string): string {
+function addresses({ gatewayUrl, apiUrl, apiKey }: RunningAssay): string {
   const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] });
   return [
-    `  gateway  ${assay.gatewayUrl}/v1`,
-    `  API      ${assay.apiUrl}`,
+    `  gateway  ${gatewayUrl}/v1`,
+    `  API      ${apiUrl}`,
     `  key      ${apiKey}`,
     '',
-    `  curl ${assay.gatewayUrl}/v1/chat/completions \\`,
+    `  curl ${gatewayUrl}/v1/chat/completions \\`,
     `    -H 'Authorization: Bearer ${apiKey}' \\`,
     `    -H 'Content-Type: application/json' -d '${body}'`,
   ].join('\n');
@@ -95,16 +95,17 @@ async function demo(options: { keep: boolean }): Promise<void> {
   quiet('Starting a scripted provider, PostgreSQL, the gateway, the API …');
   const interrupted = interruption();
   const provider = await startDemoProvider();
-  const assay = await startAssay({
-    environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-demo' },
-  });
+  const { PATH = '', HOME = '' } = processEnvironment();
+  const assay = await launchAssay(
+    { PATH, HOME },
+    { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-demo' },
+  );
   let ending: 'interrupted' | undefined;
   try {
-    const apiKey = assay.key ?? '';
-    ending = await Promise.race([tour(assay, apiKey).then(() => undefined), interrupted]);
+    ending = await Promise.race([tour(assay).then(() => undefined), interrupted]);
     if (ending === undefined) {
       heading(options.keep ? 'Still running; Ctrl-C stops it' : 'Where it runs');
-      say(goOn(assay, apiKey));
+      say(addresses(assay));
       if (options.keep) ending = await interrupted;
     }
   } finally {

@@ -1,7 +1,7 @@
 /** How the demo looks in a terminal. */
 import { styleText } from 'node:util';
-import { formatTable } from '../../test/bench/table.ts';
 import type { RequestRecord } from './api.ts';
+import { formatTable } from './format-table.ts';
 
 export function say(text = ''): void {
   process.stdout.write(`${text}\n`);
@@ -15,7 +15,7 @@ export function quiet(text: string): void {
   say(styleText('dim', text));
 }
 
-/** A body that was sent, as one would type it. */
+/** Prints a request as one would type it. */
 export function showRequest(method: string, path: string, body: unknown): void {
   say(`${styleText('cyan', `${method} ${path}`)}  ${JSON.stringify(body)}`);
 }
@@ -46,7 +46,7 @@ function cells(record: RequestRecord): string[] {
 
 const HEAD = ['id', 'status', 'model', 'user', 'ms', 'first token', 'tokens', 'cost, USD', 'properties'];
 
-/** Records as a small table. */
+/** Prints records as a small table. */
 export function showRecords(records: readonly RequestRecord[]): void {
   const table = formatTable([HEAD, ...records.map(cells)]);
   say(table.replaceAll(/^/gm, '  '));

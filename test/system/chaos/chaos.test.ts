@@ -12,7 +12,7 @@ import { tether } from '../../support/tether.ts';
 import { FAULT_KINDS } from './faults.ts';
 import { formatReport, type Report } from './report.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../../scripts/chaos.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** Of load. Elsewhere than in CI on demand only: nobody wants to wait so long for tests at every change. */
 const MINUTES = Number(process.env.ASSAY_CHAOS_MINUTES ?? (process.env.CI === 'true' ? 3 : 0));
 const SEED = process.env.ASSAY_SEED ?? String(Date.now() % 1_000_000);

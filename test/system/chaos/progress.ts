@@ -10,7 +10,7 @@ function clockTime(ms: number): string {
 }
 
 /** One line. */
-export function formatProgress(progress: Progress, minutes: number): string {
+function formatProgress(progress: Progress, minutes: number): string {
   const { phase, elapsedMs, answered, stored, faults, active } = progress;
   const now = active.map(({ kind, target }) => `${kind} ${target}`).join(', ');
   const doing = phase === 'load' ? now || 'all well' : { drain: 'draining', compare: 'comparing' }[phase];

@@ -3,10 +3,10 @@
  * answered is lost or stored twice. Ends with 1 when something was.
  */
 import { Command, InvalidArgumentError } from 'commander';
-import { natsIsMissing } from '../test/support/nats.ts';
-import { ProgressLine } from '../test/system/chaos/progress.ts';
-import { formatReport } from '../test/system/chaos/report.ts';
-import { runChaos } from '../test/system/chaos/run.ts';
+import { natsIsMissing } from '../../support/nats.ts';
+import { ProgressLine } from './progress.ts';
+import { formatReport } from './report.ts';
+import { runChaos } from './run.ts';
 
 type Options = {
   minutes: number;

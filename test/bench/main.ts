@@ -1,0 +1,23 @@
+/** `npm run bench <name> [options]`: runs one benchmark; each explains itself with --help. */
+const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
+  bodies: () => import('./bodies.ts'),
+  evaluators: () => import('./evaluators.ts'),
+  findable: () => import('./findable.ts'),
+  gateway: () => import('./gateway.ts'),
+  ingest: () => import('./ingest.ts'),
+  outbox: () => import('./outbox.ts'),
+  limits: () => import('./limits.ts'),
+  outage: () => import('./outage.ts'),
+  query: () => import('./query.ts'),
+  translate: () => import('./translate.ts'),
+};
+
+async function main(name: string | undefined, args: string[]): Promise<void> {
+  const load = name === undefined ? undefined : BENCHES[name];
+  if (load !== undefined) return (await load()).run(args);
+  process.stderr.write(`Usage: npm run bench <${Object.keys(BENCHES).join('|')}> -- [options]\n`);
+  process.exitCode = 1;
+}
+
+const [name, ...args] = process.argv.slice(2);
+void main(name, args);
