@@ -9,8 +9,9 @@ import {
   templateFieldOf,
 } from '#core/contracts/evaluator.ts';
 import { type ExternalSecrets, readExternalConfig } from '#core/contracts/external.ts';
+import type { CompileResult } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { CompileResult, ScoringType } from '#core/scoring/mod.ts';
+import type { ScoringType } from '#core/scoring/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
 import type { CheckJudgeModel } from './judge-models.ts';

@@ -7,8 +7,8 @@
 import { randomUUID } from 'node:crypto';
 import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { TrialBody, TrialResult, TrialResultOf } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { TrialBody, TrialResult, TrialResultOf } from '#core/scoring/mod.ts';
 import { inOrganization, listen, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';

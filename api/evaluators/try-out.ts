@@ -6,12 +6,12 @@ import { checkCode, type LlmScoringType, llmTemplateReader } from '#core/contrac
 import { readExternalConfig } from '#core/contracts/external.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import {
-  type Outcome,
   type TestInput,
   type TestResult,
   TRIAL_EVALUATOR_ID,
   type TrialDefinition,
-} from '#core/scoring/mod.ts';
+} from '#core/contracts/trial.ts';
+import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { externalTestChecker, llmTestChecker, pythonTestChecker, type TestInputBody } from './bodies.ts';
 import { type DefineOptions, sealSecrets } from './define.ts';

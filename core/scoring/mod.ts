@@ -4,4 +4,3 @@ export { isSampled, samplingPoint } from './sampling.ts';
 export { scoreKeyOf } from './score-key.ts';
 export { readSubject, type StoredCall } from './subject.ts';
 export { parseTemplate, renderTemplate, type Template } from './template.ts';
-export * from './trial.ts';

@@ -2,14 +2,14 @@
 
 import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
-import { storableJson } from '#core/json/mod.ts';
 import {
   type TestResult,
   type TestTrial,
   TRIAL_EVALUATOR_ID,
   type TrialBody,
   type TrialResult,
-} from '#core/scoring/mod.ts';
+} from '#core/contracts/trial.ts';
+import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';

@@ -1,5 +1,4 @@
-import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
-import type { LogLevel } from '../config/mod.ts';
+import { destination, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
 
 export type { Logger } from 'pino';
 
@@ -32,7 +31,7 @@ const MAX_WAITING_BYTES = 64 * 1024;
  * The log of one process: JSON lines on stderr, each with its role. Written synchronously, so that the last line
  * before a crash is there; the services log events, not requests, so this costs nothing on the hot path.
  */
-export function createLogger(options: { role: string; level: LogLevel }): Logger {
+export function createLogger(options: { role: string; level: LevelWithSilent }): Logger {
   const out = destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });
   // A full disk, or whoever read the log is gone: there is nobody to tell, and the service must not die of it.
   out.on('error', () => {});

@@ -13,14 +13,9 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import {
-  IMPORTABLE_MODULES,
-  MAX_BATCH,
-  type Sandbox,
-  startSandbox,
-  TIERS,
-  type Tier,
-} from '../../evaluators/python/mod.ts';
+import { MAX_BATCH, type Sandbox, startSandbox } from '../../evaluators/python/mod.ts';
+import { IMPORTABLE_MODULES } from '../../evaluators/python/modules.ts';
+import { TIERS, type Tier } from '../../evaluators/python/zygote.ts';
 import { familyCpuSeconds } from './evaluators/family-cpu.ts';
 import { describeMachine } from './machine.ts';
 import { formatTable, median, percentile } from './table.ts';

@@ -15,7 +15,8 @@ import {
 import { measureMemory } from './gateway/memory.ts';
 import { pin } from './gateway/process.ts';
 import { type Results, report } from './gateway/report.ts';
-import { startProvider, startTarget, TARGET_NAMES, type Target, type TargetName } from './gateway/targets.ts';
+import { TARGET_NAMES, type Target, type TargetName } from './gateway/target.ts';
+import { startProvider, startTarget } from './gateway/targets.ts';
 import { describeMachine } from './machine.ts';
 
 const KIB = 1_024;

@@ -11,7 +11,8 @@ import { systemClock } from '#platform/process/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/postgres.ts';
 import { type Figures, type LoadGenerator, measure, startLoadGenerator } from './gateway/measure.ts';
 import { PINNING, pin } from './gateway/process.ts';
-import { startProvider, startTarget, type Target } from './gateway/targets.ts';
+import type { Target } from './gateway/target.ts';
+import { startProvider, startTarget } from './gateway/targets.ts';
 import { describeMachine } from './machine.ts';
 import { formatTable, median, percentile } from './table.ts';
 

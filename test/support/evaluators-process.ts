@@ -1,6 +1,7 @@
 /** Stands for the evaluators process at its own boundary: takes trials from the database, and answers as a test says. */
 
-import type { Outcome, TestResult, TrialBody, TrialResult } from '#core/scoring/mod.ts';
+import type { TestResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
+import type { Outcome } from '#core/scoring/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { listen } from '#platform/postgres/mod.ts';
@@ -41,7 +42,7 @@ export function tested(outcome: Outcome, rest: Partial<TestResult> = {}): TestRe
 }
 
 /** Starts one; resolves when it listens. */
-export async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<EvaluatorsProcess> {
+async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<EvaluatorsProcess> {
   const started: EvaluatorsProcess = { bodies: [], answer: usualAnswer, tells: true, stop: async () => {} };
   const under = new Set<Promise<void>>();
   async function take(trialId: string): Promise<void> {

@@ -6,7 +6,7 @@ import type { Answered, Seen } from './answered.ts';
 import type { Job, Measurements } from './closed-loop.ts';
 import { chatRequestOf, fixedAnswers } from './payloads.ts';
 import { cpuMicroseconds, endProcess, spawnNode } from './process.ts';
-import type { Target } from './targets.ts';
+import type { Target } from './target.ts';
 
 export type Scenario = { name: string; bytes: number; stream: boolean; connections: number };
 

@@ -3,7 +3,8 @@ import { describeMachine } from '../machine.ts';
 import { formatTable } from '../table.ts';
 import { type LoadGenerator, measure, type Scenario } from './measure.ts';
 import { residentBytes } from './process.ts';
-import { type Provider, startProvider, startTarget, type TargetName } from './targets.ts';
+import type { TargetName } from './target.ts';
+import { type Provider, startProvider, startTarget } from './targets.ts';
 
 const CALLS = 100_000;
 const STEPS = 10;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Assay, startAssay } from '../../support/assay.ts';
 import { giveWay, pin } from './process.ts';
-import type { Settled, Target } from './targets.ts';
+import type { Settled, Target } from './target.ts';
 
 const POLL_MS = 50;
 /** No new record for this long, and the count is what it will be. */

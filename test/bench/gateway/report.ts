@@ -2,7 +2,7 @@
 import { formatTable, median } from '../table.ts';
 import type { Figures } from './measure.ts';
 import { PINNING } from './process.ts';
-import type { Settled, TargetName } from './targets.ts';
+import type { Settled, TargetName } from './target.ts';
 
 export type Results = {
   machine: string;

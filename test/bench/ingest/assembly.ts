@@ -6,7 +6,8 @@ import { findStore } from '../../../supervisor/data-dir.ts';
 import { type Assay, startAssay } from '../../support/assay.ts';
 import { type NatsServer, startNats } from '../../support/nats.ts';
 import { cpuMicroseconds, treeCpuMicroseconds } from '../gateway/process.ts';
-import { startProvider, type Target } from '../gateway/targets.ts';
+import type { Target } from '../gateway/target.ts';
+import { startProvider } from '../gateway/targets.ts';
 
 /** CPU time by process: microseconds. "postgres" is the server with all of its processes. */
 export type CpuTimes = Record<string, number>;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { TestTrial } from '#core/scoring/mod.ts';
+import type { TestTrial } from '#core/contracts/trial.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createTrials, type TrialsOptions } from '../../../../api/evaluators/mod.ts';
 import { waitFor } from '../../../support/assay.ts';

@@ -2,10 +2,9 @@
  * What the API asks an evaluators process to do at once, and what comes back: `body` and `result` of a row of
  * assay.evaluator_trials.
  */
-
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from '../contracts/evaluator.ts';
 import type { JsonObject } from '../json/mod.ts';
-import type { JudgeUse, Outcome } from './outcome.ts';
+import type { JudgeUse, Outcome } from '../scoring/mod.ts';
+import type { CodeTemplate, LlmScoringType, LlmTemplate } from './evaluator.ts';
 
 /** A call and its answer as texts of JSON, and the prompt variables: what `readSubject` takes. */
 export type TestInput = { requestText: string; responseText: string; inputs: Record<string, unknown> };
