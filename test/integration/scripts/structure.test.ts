@@ -1,82 +1,303 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { findBreaches, readSource } from '../../../scripts/structure/rules.ts';
+import { channelNames, findBreaches } from '../../../scripts/structure/rules.ts';
+import { readSource } from '../../../scripts/structure/source.ts';
+import { findMisplacedTests } from '../../../scripts/structure/test-places.ts';
+import { findUnusedExports } from '../../../scripts/structure/unused-exports.ts';
 
-const MODULES = new Set(['core/http', 'core/filter', 'gateway', 'api', 'api/ingest']);
+const MODULES = new Set(['platform/nats', 'core/filter', 'gateway', 'api']);
 
-/** What the rules say of a file with this code, as `line rule`. */
-function breachesOf(path: string, source: string): string[] {
-  const files = [readSource(path, source)];
-  return findBreaches({ files, modules: MODULES }).map(({ line, rule }) => `${line} ${rule}`);
+/** Returns what the rules for single files say of these sources, as `line rule` up to the rule's first colon. */
+function breachesOf(sources: Record<string, string>): string[] {
+  const files = Object.entries(sources).map(([path, source]) => readSource(path, source));
+  return findBreaches({ files, modules: MODULES, channels: channelNames(files) }).map(
+    ({ line, rule }) => `${line} ${rule.split(':')[0]}`,
+  );
 }
 
-const cases: { what: string; path: string; source: string; breaches: string[] }[] = [
+const cases: { title: string; path: string; source: string; breaches: string[] }[] = [
   {
-    what: 'gateway, api and evaluators keep apart',
+    title: 'a role must not import another role, statically or dynamically',
     path: 'gateway/calls/handle.ts',
-    source: "import type { A } from '../../api/mod.ts';\nconst b = await import('../../evaluators/mod.ts');",
-    breaches: ['1 gateway must not import api', '2 gateway must not import evaluators'],
+    source: "import type { A } from '../../api/mod.ts';\nconst b = await import('../../ingest/mod.ts');",
+    breaches: ['1 gateway must not import api', '2 gateway must not import ingest'],
   },
   {
-    what: 'core imports nothing of ours',
-    path: 'core/log.ts',
-    source: "export { a } from '../supervisor/mod.ts';",
-    breaches: ['1 core must not import supervisor'],
+    title: 'the supervisor must not import a role',
+    path: 'supervisor/run.ts',
+    source: "import { a } from '../evaluators/mod.ts';",
+    breaches: ['1 supervisor must not import evaluators'],
   },
   {
-    what: 'core goes by its name outside core',
+    title: 'platform must not import a role',
+    path: 'platform/nats/mod.ts',
+    source: "import { a } from '../../api/mod.ts';",
+    breaches: ['1 platform must not import api'],
+  },
+  {
+    title: 'core must not import platform',
+    path: 'core/json/scan.ts',
+    source: "export { a } from '#platform/nats/mod.ts';",
+    breaches: ['1 core must not import platform'],
+  },
+  {
+    title: 'a role, the supervisor and platform may import core',
+    path: 'platform/nats/connect.ts',
+    source: "import { a } from '#core/filter/mod.ts';",
+    breaches: [],
+  },
+  {
+    title: 'core is imported by its name from outside',
     path: 'api/mod.ts',
-    source: "import { a } from '../core/log.ts';",
+    source: "import { a } from '../core/json/scan.ts';",
     breaches: ['1 import core as #core/…'],
   },
   {
-    what: 'core goes by relative paths inside core',
-    path: 'core/keys/store.ts',
-    source: "import { a } from '#core/log.ts';",
+    title: 'platform is imported by its name from outside',
+    path: 'test/unit/a.test.ts',
+    source: "import { a } from '../../platform/nats/mod.ts';",
+    breaches: ['1 import platform as #platform/…'],
+  },
+  {
+    title: 'core is imported by relative paths from inside',
+    path: 'core/filter/parse.ts',
+    source: "import { a } from '#core/json/scan.ts';",
     breaches: ['1 inside core, import by relative path'],
   },
   {
-    what: 'a folder is entered through its mod.ts',
+    title: 'a folder is entered by its mod.ts, also in an import of several lines',
     path: 'gateway/app.ts',
-    source: "import {\n  serve,\n} from '#core/http/serve.ts';",
-    breaches: ['3 enter core/http through its mod.ts'],
+    source: "import {\n  connect,\n} from '#platform/nats/connect.ts';",
+    breaches: ['3 enter platform/nats by its mod.ts'],
   },
   {
-    what: 'a folder in a folder has a door of its own',
-    path: 'main.ts',
-    source: "import { startIngest } from './api/ingest/mod.ts';",
+    title: 'a test may enter a folder by any file',
+    path: 'test/unit/platform/nats/connect.test.ts',
+    source: "import { connect } from '#platform/nats/connect.ts';",
     breaches: [],
   },
   {
-    what: 'pure code reads no clock, no file and no environment',
+    title: 'core reads no clock, no file and no environment, draws no random numbers and sets no timers',
     path: 'core/filter/parse.ts',
-    source: "import { readFileSync } from 'node:fs';\nconst now = Date.now();\nconst x = process.env.X;",
+    source: [
+      "import { readFileSync } from 'node:fs';",
+      'const now = Date.now();',
+      'const x = process.env.X;',
+      'const y = Math.random();',
+      'setTimeout(f, 1);',
+    ].join('\n'),
     breaches: [
-      '1 pure code must not import node:fs',
-      '2 pure code must not use Date.now',
-      '3 pure code must not use process',
-      '3 process.env is read in core/config only',
+      '1 core must not import node',
+      '2 core must not use Date.now',
+      '3 core must not use process',
+      '4 core must not use Math.random',
+      '5 core must not use setTimeout',
+      '3 only platform/config reads the environment',
     ],
   },
   {
-    what: 'elysia stays at the edge',
+    title: 'core imports only the packages that are listed as pure',
+    path: 'core/contracts/a.ts',
+    source: "import { Type } from '@sinclair/typebox';\nimport postgres from 'postgres';",
+    breaches: ['2 core must not import postgres'],
+  },
+  {
+    title: 'pure core must not import a part of core that has still to move to platform',
+    path: 'core/filter/parse.ts',
+    source: "import { a } from '../log.ts';",
+    breaches: ['1 core must not import ../log.ts'],
+  },
+  {
+    title: 'only platform/config reads the environment',
+    path: 'gateway/app.ts',
+    source: 'const level = process.env.LOG_LEVEL;',
+    breaches: ['1 only platform/config reads the environment'],
+  },
+  {
+    title: 'elysia is imported where routes are, and nowhere else',
     path: 'api/requests/query.ts',
     source: "import { Elysia } from 'elysia';",
-    breaches: ['1 elysia is imported in core/http, app.ts and routes/ only'],
+    breaches: ['1 elysia is imported in app.ts and in routes/ only'],
   },
   {
-    what: 'a channel name is written once',
-    path: 'evaluators/worker/mod.ts',
-    source: "const channel = 'assay_evaluations';\nconst other = 'assay_evaluations_due';",
-    breaches: ["1 'assay_evaluations' is a channel: import it from core/contracts/channels.ts"],
+    title: 'product code must not import test/',
+    path: 'scripts/demo.ts',
+    source: "import { a } from '../test/support/assay.ts';",
+    breaches: ['1 only tests import test/'],
   },
   {
-    what: 'what comments mention is not code',
+    title: 'comments are not code, and neither hide the code behind them nor begin within strings',
     path: 'gateway/app.ts',
-    source: "// import '../api/mod.ts'\n/* process.env */ import { Elysia } from 'elysia';",
-    breaches: [],
+    source: [
+      "// import '../api/mod.ts'",
+      '/* process.env */ const glob = \'**/*.ts\'; const address = "http://x"; const slash = /[/*\'"]/;',
+      "import { Elysia } from 'elysia';",
+      'const x = process.env.X;',
+    ].join('\n'),
+    breaches: ['4 only platform/config reads the environment'],
   },
 ];
 
-for (const { what, path, source, breaches } of cases) {
-  t.test(what, async (t) => t.same(breachesOf(path, source), breaches));
+for (const { title, path, source, breaches } of cases) {
+  t.test(title, async (t) => t.same(breachesOf({ [path]: source }), breaches));
 }
+
+t.test('a channel name is written in the contracts and imported everywhere else', async (t) => {
+  const sources = {
+    'core/contracts/channels.ts': "export const EVALUATIONS_CHANNEL = 'assay_evaluations';",
+    'ingest/schedule.ts': "const sql = 'select 1';\nconst channel = 'assay_evaluations';",
+  };
+  t.same(breachesOf(sources), ["2 import the channel 'assay_evaluations' from core/contracts/channels.ts"]);
+});
+
+/** Returns what is said of unused exports, as `path:line rule` up to the rule's first colon. */
+function unusedIn(sources: Record<string, string>): string[] {
+  const files = Object.entries(sources).map(([path, source]) => readSource(path, source));
+  return findUnusedExports(files).map(({ path, line, rule }) => `${path}:${line} ${rule.split(':')[0]}`);
+}
+
+t.test('an export that nothing imports is refused, whether a value or a type', async (t) => {
+  const sources = {
+    'core/a.ts':
+      'export const used = 1;\nexport function unused() {}\nexport type Unused = 1;\nexport class Kept {}',
+    'core/b.ts': "import { type Kept, used } from './a.ts';",
+  };
+  t.same(unusedIn(sources), [
+    'core/a.ts:2 nothing imports the export unused',
+    'core/a.ts:3 nothing imports the export Unused',
+  ]);
+});
+
+t.test('a type in the signature of another export needs no import of its own', async (t) => {
+  const sources = {
+    'core/a.ts': 'export type Options = { a: 1 };\nexport function make(options: Options) {}',
+    'core/b.ts': "import { make } from './a.ts';",
+  };
+  t.same(unusedIn(sources), []);
+});
+
+t.test(
+  'a re-export is refused when nothing imports it, and does not count as a use of its origin',
+  async (t) => {
+    const sources = {
+      'core/a/a.ts': 'export const one = 1;\nexport const two = 2;\nexport const three = 3;',
+      'core/a/mod.ts': "export { one, two as second } from './a.ts';\nexport * from './more.ts';",
+      'core/a/more.ts': 'export const four = 4;\nexport const five = 5;',
+      'api/b.ts': "import { five, second } from '#core/a/mod.ts';",
+    };
+    t.same(unusedIn(sources), [
+      'core/a/a.ts:1 nothing imports the export one',
+      'core/a/a.ts:3 nothing imports the export three',
+      'core/a/mod.ts:1 nothing imports the re-export one',
+      'core/a/more.ts:1 nothing imports the export four',
+    ]);
+  },
+);
+
+t.test('an export that only tests import must say so, and must stop saying so when it is used', async (t) => {
+  const sources = {
+    'core/a.ts': [
+      'export const one = 1;',
+      '/** @internal For tests. */',
+      'export const two = 2;',
+      '/** @internal For tests. */',
+      'export const three = 3;',
+    ].join('\n'),
+    'core/b.ts': "import { three } from './a.ts';",
+    'test/unit/core/a.test.ts': "import { one, three, two } from '#core/a.ts';",
+  };
+  t.same(unusedIn(sources), [
+    'core/a.ts:1 only tests import the export one',
+    'core/a.ts:5 the product imports the export three',
+  ]);
+});
+
+t.test('a re-export that only tests import is refused', async (t) => {
+  const sources = {
+    'core/a/a.ts': 'export const one = 1;',
+    'core/a/b.ts': "import { one } from './a.ts';",
+    'core/a/mod.ts': "export { one } from './a.ts';",
+    'test/unit/core/a/a.test.ts': "import { one } from '#core/a/mod.ts';",
+  };
+  t.same(unusedIn(sources), ['core/a/mod.ts:1 only tests import the re-export one']);
+});
+
+t.test('the exports of a file that is imported dynamically, or run as a thread, count as used', async (t) => {
+  const sources = {
+    'api/a.ts': "const a = await import('./b.ts');\nconst c = new URL('./c.ts', import.meta.url);",
+    'api/b.ts': 'export const one = 1;',
+    'api/c.ts': 'export const two = 2;',
+  };
+  t.same(unusedIn(sources), []);
+});
+
+t.test(
+  'a source needs tests in the folder that mirrors its own, or in one that is named like it',
+  async (t) => {
+    const paths = [
+      'core/json/scan.ts',
+      'core/json/mod.ts',
+      'core/text/fold.ts',
+      'core/chat/assemble.ts',
+      'test/unit/core/json/any.test.ts',
+      'test/integration/core/text/fold/any.test.ts',
+      'test/system/core/chat/any.test.ts',
+    ];
+    t.same(
+      findMisplacedTests(paths, []).map(({ path }) => path),
+      ['core/chat'],
+    );
+  },
+);
+
+t.test('a folder is excused from tests for as long as it has none, and no longer', async (t) => {
+  const paths = ['core/a/a.ts', 'core/b/b.ts', 'test/unit/core/b/b.test.ts'];
+  t.same(findMisplacedTests(paths, ['core/a', 'core/b', 'core/not-made-yet']), [
+    { path: 'core/b', line: 1, rule: 'has a test place now: remove it from FOLDERS_WITHOUT_TESTS' },
+  ]);
+});
+
+t.test('a folder of tests that mirrors no sources is refused', async (t) => {
+  const paths = ['core/a/a.ts', 'test/unit/core/a/a.test.ts', 'test/unit/core/old/a.test.ts'];
+  t.match(findMisplacedTests(paths, []), [{ path: 'test/unit/core/old', rule: /^mirrors no sources/ }]);
+});
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Writes files below a new directory, which goes with the test. */
+function project(t: { testdir(): string }, files: Record<string, string>): string {
+  const directory = t.testdir();
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, path)), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  }
+  return directory;
+}
+
+t.test('the checker prints each breach with its file, line and remedy, and ends with 1', async (t) => {
+  const directory = project(t, { 'core/a/a.ts': 'export const a = Date.now();\n' });
+  const { status, stdout } = spawnSync(process.execPath, ['scripts/check-structure.ts', directory], {
+    cwd: root,
+  });
+  t.equal(status, 1);
+  t.same(stdout.toString().split('\n').slice(0, 3), [
+    'core/a:1 has sources without a test place: add tests to test/unit/core/a/ or test/integration/core/a/',
+    'core/a/a.ts:1 core must not use Date.now: core is pure; take the value as a parameter, or move this to platform',
+    'core/a/a.ts:1 nothing imports the export a: remove it',
+  ]);
+});
+
+t.test('Biome refuses a circle of imports, also one of types alone', async (t) => {
+  const directory = project(t, {
+    'a.ts': "import type { B } from './b.ts';\n\nexport type A = B[];\n",
+    'b.ts': "import type { A } from './a.ts';\n\nexport type B = A | null;\n",
+  });
+  const biome = join(root, 'node_modules/.bin/biome');
+  const parameters = ['lint', '--config-path', root, '--vcs-enabled=false', directory];
+  const { status, stdout, stderr } = spawnSync(biome, parameters, { cwd: directory });
+  t.not(status, 0);
+  t.match(`${stdout}${stderr}`, /noImportCycles/);
+});

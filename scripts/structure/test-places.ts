@@ -1,0 +1,77 @@
+/**
+ * Where the tests of a source lie: in the folder of test/unit or test/integration that mirrors the source's own folder, or
+ * that is named like the source. `core/json/scan.ts` is tested in `test/unit/core/json/…` or `test/unit/core/json/scan/…`.
+ */
+import { dirname } from 'node:path';
+import { MAY_IMPORT, TEST_TOPICS } from './layout.ts';
+import type { Breach } from './rules.ts';
+
+const TEST_ROOTS = ['test/unit', 'test/integration'];
+
+/** Returns whether a source must have tests: the product's must, but for a mod.ts, which only says what its folder exports. */
+function needsTest(path: string): boolean {
+  return path.split('/')[0]! in MAY_IMPORT && !path.endsWith('/mod.ts');
+}
+
+function withoutExtension(path: string): string {
+  return path.replace(/\.ts$/, '');
+}
+
+function foldersWithTests(paths: readonly string[]): Set<string> {
+  return new Set(paths.filter((path) => path.endsWith('.test.ts')).map((path) => dirname(path)));
+}
+
+function foldersWithoutTests(paths: readonly string[], tested: ReadonlySet<string>): string[] {
+  const hasPlace = (source: string) =>
+    TEST_ROOTS.some(
+      (root) => tested.has(`${root}/${dirname(source)}`) || tested.has(`${root}/${withoutExtension(source)}`),
+    );
+  const untested = paths.filter((path) => needsTest(path) && !hasPlace(path));
+  return [...new Set(untested.map((path) => dirname(path)))].sort();
+}
+
+/** Returns whether a folder of tests mirrors sources, or is about a topic of one room: `platform/http-server/conformance`. */
+function mirrorsSources(folder: string, sources: ReadonlySet<string>): boolean {
+  const room = folder.split('/').slice(0, 2).join('/');
+  return [folder, room].some((one) =>
+    [...sources].some((source) => source === one || source.startsWith(`${one}/`)),
+  );
+}
+
+/**
+ * Returns the folders of sources that have no test place and are not excused, the excuses that are no longer needed, and
+ * the folders of tests that mirror no sources.
+ */
+export function findMisplacedTests(paths: readonly string[], excused: readonly string[]): Breach[] {
+  const tested = foldersWithTests(paths);
+  const untested = foldersWithoutTests(paths, tested);
+  const sources = new Set(
+    paths
+      .filter((path) => !path.startsWith('test/'))
+      .flatMap((path) => [dirname(path), withoutExtension(path)]),
+  );
+  const missing = untested
+    .filter((folder) => !excused.includes(folder))
+    .map((folder) => ({
+      path: folder,
+      line: 1,
+      rule: `has sources without a test place: add tests to test/unit/${folder}/ or test/integration/${folder}/`,
+    }));
+  const stale = excused
+    .filter((folder) => sources.has(folder) && !untested.includes(folder))
+    .map((folder) => ({
+      path: folder,
+      line: 1,
+      rule: 'has a test place now: remove it from FOLDERS_WITHOUT_TESTS',
+    }));
+  const sourceless = [...tested].flatMap((folder) => {
+    const root = TEST_ROOTS.find((one) => folder.startsWith(`${one}/`));
+    if (root === undefined) return [];
+    const mirrored = folder.slice(root.length + 1);
+    if (TEST_TOPICS.has(mirrored) || mirrorsSources(mirrored, sources)) return [];
+    return [
+      { path: folder, line: 1, rule: `mirrors no sources: there is no ${mirrored}/; move these tests` },
+    ];
+  });
+  return [...missing, ...stale, ...sourceless];
+}
