@@ -4,7 +4,7 @@ import type { Config } from '#platform/config/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter, createLogLimit } from '#platform/limiter/mod.ts';
-import { openLogPath } from '#platform/log-pipeline/forward/mod.ts';
+import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
@@ -57,7 +57,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats, secrets: null });
   const metrics = createMetrics('api');
-  const logPath = await openLogPath({ config, role: 'api', log, metrics, clock });
+  const logPath = await openLogPipeline({ config, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
   // No gateway: whoever lets no calls in takes no share of their limits.
   const limiter = createLimiter({

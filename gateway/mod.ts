@@ -7,7 +7,7 @@ import { createProviderClient } from '#platform/http-client/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter } from '#platform/limiter/mod.ts';
-import { openLogPath } from '#platform/log-pipeline/forward/mod.ts';
+import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
@@ -62,7 +62,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     secrets: createSecretBox(config.secretKeys),
   });
   const metrics = createMetrics('gateway');
-  const logPath = await openLogPath({ config, role: 'gateway', log, metrics, clock });
+  const logPath = await openLogPipeline({ config, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
   const limitsSql = connect('assay-limits');
   // Connecting takes longer than the first calls after a start should wait.

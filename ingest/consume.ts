@@ -15,9 +15,9 @@ import {
   type LogMessage,
   LogReader,
   MalformedMessageError,
-  type TakenMessage,
+  type ReceivedMessage,
 } from '#platform/log-pipeline/stream/mod.ts';
-import { Line, LineCutError, type NatsConnection } from '#platform/nats/mod.ts';
+import { ConnectionMonitor, DisconnectedError, type NatsConnection } from '#platform/nats/mod.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { insertDeadLetter } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
@@ -38,13 +38,13 @@ const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 /** Consumes until told to stop. */
 export class StreamConsumer {
   readonly #options: ConsumeOptions;
-  readonly #line: Line;
+  readonly #monitor: ConnectionMonitor;
   readonly #store: BatchStore;
   #isStopping = false;
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
-    this.#line = new Line(options.connection, options.log);
+    this.#monitor = new ConnectionMonitor(options.connection, options.log);
     this.#store = new BatchStore(options);
   }
 
@@ -53,13 +53,13 @@ export class StreamConsumer {
     const backoff = new Backoff(BACKOFF);
     while (!this.#isStopping && !this.#options.connection.isClosed()) {
       try {
-        if (!(await this.#line.stands(TAKE_MS))) continue;
+        if (!(await this.#monitor.waitConnected(TAKE_MS))) continue;
         await this.#consume(() => {
           backoff.reset();
         });
       } catch (error) {
         if (this.#isStopping) return;
-        if (error instanceof LineCutError) continue;
+        if (error instanceof DisconnectedError) continue;
         const retryMs = backoff.next();
         this.#options.log.warn({ error: describeError(error), retryMs }, 'cannot consume log entries now');
         await sleep(retryMs);
@@ -74,8 +74,11 @@ export class StreamConsumer {
 
   async #consume(onProgress: () => void): Promise<void> {
     const { connection } = this.#options;
-    const { consumer } = await this.#line.during(this.#line.cuts, declareLogStream(connection));
-    const reader = new LogReader(connection, this.#line, consumer);
+    const { consumer } = await this.#monitor.rejectOnDisconnect(
+      this.#monitor.epoch,
+      declareLogStream(connection),
+    );
+    const reader = new LogReader(connection, this.#monitor, consumer);
     try {
       while (!this.#isStopping) {
         const batch = await reader.take(TAKE_MS);
@@ -89,9 +92,9 @@ export class StreamConsumer {
   }
 
   /** Stores the messages of a batch, however long Postgres takes to come back, then acknowledges them. */
-  async #storeAll(batch: TakenMessage[]): Promise<void> {
+  async #storeAll(batch: ReceivedMessage[]): Promise<void> {
     const working = setInterval(() => {
-      for (const message of batch) message.hold();
+      for (const message of batch) message.extend();
     }, WORKING_EVERY_MS);
     try {
       const backoff = new Backoff(BACKOFF);
@@ -114,7 +117,7 @@ export class StreamConsumer {
   }
 
   /** May be called again with the same batch: each of its steps adds nothing the second time. */
-  async #storeOnce(batch: TakenMessage[]): Promise<void> {
+  async #storeOnce(batch: ReceivedMessage[]): Promise<void> {
     const entries: (BatchEntry & { isFromParts: boolean })[] = [];
     for (const message of batch) {
       const content = readMessage(message.data);

@@ -1,19 +1,19 @@
 /**
- * The last look at a log entry's head before it is written: what is written must be readable, by the schema that ingest
- * reads it with. The types promise that; a value from outside whose type was wrong would be a record lost for ever.
+ * Checks the head of a log entry before it is written, by the schema that ingest reads it with. The types promise a readable
+ * head; a value from outside whose type was wrong would lose a record for good.
  */
 import { LogEntryHead, logEntryHeadChecker } from './log-entry.ts';
 
 export type ReadableHead = {
-  /** Null: what cannot be replaced is unreadable, and there can be no record. */
+  /** Null when a member that cannot be replaced is unreadable: then there can be no record. */
   head: LogEntryHead | null;
-  /** Members that were unreadable and were replaced, or cannot be. */
+  /** Members that were unreadable, whether or not they could be replaced. */
   unreadable: string[];
 };
 
 const NOTHING: string[] = [];
 
-/** In place of a member of which nothing is known. Those not named here tell whose record it is, or when it was. */
+/** Values in place of unreadable members. The members not named here say whose record it is, or when the call was. */
 const NEUTRAL: { [Name in keyof LogEntryHead]?: LogEntryHead[Name] } = {
   apiKeyId: null,
   latencyMs: 0,
@@ -34,7 +34,7 @@ const NEUTRAL: { [Name in keyof LogEntryHead]?: LogEntryHead[Name] } = {
   promptId: null,
   experimentId: null,
   properties: [],
-  // Errs on the side of what the caller may have asked for.
+  // Errs on the side of privacy: the client may have asked to omit the bodies.
   omitRequest: true,
   omitResponse: true,
 };
@@ -45,7 +45,7 @@ const REQUIRED: ReadonlySet<string> = new Set(LogEntryHead.required);
  * unreadable members are neutral, or absent where they are optional.
  */
 export function readableHead(head: LogEntryHead): ReadableHead {
-  // As unknown: to the compiler, a head that does not fit its type cannot be.
+  // As unknown: to the compiler, a head that does not fit its type cannot exist.
   if (logEntryHeadChecker.Check(head as unknown)) return { head, unreadable: NOTHING };
   const unreadable = unreadableMembers(head);
   const mended: Record<string, unknown> = { ...head };

@@ -1,4 +1,4 @@
-/** Connections to NATS: made once, kept for as long as the process lives, whatever becomes of the servers. */
+/** Connections to NATS: made once and kept for as long as the process lives, whatever happens to the servers. */
 import { readFileSync } from 'node:fs';
 import {
   AuthorizationError,
@@ -13,30 +13,30 @@ import type { Logger } from '../observability/log.ts';
 
 export type { NatsConnection } from '@nats-io/transport-node';
 
-/** Where the servers are, and who we are to them. */
+/** The addresses of the servers, and the file of this account's credentials. */
 export type NatsAddress = { servers: string[]; credentialsFile: string | null };
 
 export type ConnectNatsOptions = {
   address: NatsAddress;
-  /** What the servers list this connection as. */
+  /** The name of this connection in the servers' lists. */
   name: string;
   log: Logger;
 };
 
-/** A configuration that waiting cannot mend. Its message is a sentence for the operator. */
+/** A problem that waiting cannot solve. Its message is a sentence for the operator. */
 export class NatsRefusalError extends Error {
   override readonly name = 'NatsRefusalError';
 }
 
-const FIRST_TRY_MS = 2_000;
+const FIRST_ATTEMPT_MS = 2_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 const RECONNECT_WAIT_MS = 250;
 const RECONNECT_JITTER_MS = 100;
-/** A peer that is dead without a word is noticed within 15 s; by default it takes the client six minutes. */
+/** A server that silently died is noticed within 15 s; by the client's default it takes six minutes. */
 const PING_INTERVAL_MS = 5_000;
 const MAX_PINGS_OUT = 2;
 
-/** Addresses for logs and messages: without what may be a password. */
+/** Returns the addresses for logs and messages: without user and password. */
 export function publicAddresses(address: NatsAddress): string {
   return address.servers
     .map((server) => {
@@ -50,7 +50,7 @@ function credentialsOf(address: NatsAddress): Pick<NodeConnectionOptions, 'authe
   if (address.credentialsFile === null) return {};
   try {
     const authenticator = credsAuthenticator(readFileSync(address.credentialsFile));
-    // It looks into the file only when a server asks; what is wrong with the file should be known before that.
+    // The authenticator parses the file only when a server asks for it. A problem should be known before that.
     authenticator('nonce');
     return { authenticator };
   } catch (error) {
@@ -60,7 +60,7 @@ function credentialsOf(address: NatsAddress): Pick<NodeConnectionOptions, 'authe
   }
 }
 
-/** `nats://user:password@host` as the client wants it: the servers without, the account apart. */
+/** Returns the account of `nats://user:password@host`, which the client takes apart from the servers. */
 function accountOf(address: NatsAddress): Pick<NodeConnectionOptions, 'user' | 'pass' | 'token'> {
   const url = new URL(address.servers[0]!);
   if (url.username === '') return {};
@@ -82,12 +82,12 @@ function optionsOf({ address, name }: ConnectNatsOptions): NodeConnectionOptions
 }
 
 /**
- * Tries the servers once, for what should be told at a start. Null when none can be reached now.
- * @throws NatsRefusalError when they refuse who we are, or the credentials cannot be read
+ * Connects, or returns null when no server can be reached now.
+ * @throws NatsRefusalError when the servers refuse the credentials, or the credentials cannot be read
  */
 export async function connectOnce(options: ConnectNatsOptions): Promise<NatsConnection | null> {
   try {
-    return await connect({ ...optionsOf(options), timeout: FIRST_TRY_MS, reconnect: false });
+    return await connect({ ...optionsOf(options), timeout: FIRST_ATTEMPT_MS, reconnect: false });
   } catch (error) {
     if (error instanceof NatsRefusalError) throw error;
     const servers = publicAddresses(options.address);
@@ -96,7 +96,7 @@ export async function connectOnce(options: ConnectNatsOptions): Promise<NatsConn
         cause: error,
       });
     }
-    options.log.warn({ servers, error: describeError(error) }, 'NATS cannot be reached; will go on trying');
+    options.log.warn({ servers, error: describeError(error) }, 'cannot reach NATS; will keep trying');
     return null;
   }
 }
@@ -109,8 +109,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Connects, and goes on trying for as long as it takes: `connection` resolves when a server answers. Once made it
- * reconnects for ever; nothing that is published while it is away is kept, so callers own their queues.
+ * Connects, and keeps trying for as long as it takes. The connection reconnects for ever; what is published while it is
+ * lost is not kept, so callers have queues of their own.
  */
 export function connectNats(options: ConnectNatsOptions): Promise<NatsConnection> {
   return connect({

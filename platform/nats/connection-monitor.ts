@@ -1,80 +1,84 @@
 /**
- * Whether a connection to NATS stands. What is asked over one that is cut is not answered when it is back, and waits for
- * its timeout, seconds: who knows of the cut asks anew at once.
+ * Whether a connection to NATS is up. A request over a connection that was lost is not answered after it is back, and runs
+ * into its timeout of seconds: a caller that knows of the loss asks again at once.
  */
 import type { Logger } from '../observability/log.ts';
 import type { NatsConnection } from './connect.ts';
 
-/** The line was cut: whether what was sent has arrived is not known, and what is asked may speak of another stream. */
-export class LineCutError extends Error {
-  override readonly name = 'LineCutError';
+/**
+ * The connection was lost. Whether what was sent has arrived is unknown, and an answer may speak of another stream by the
+ * same numbers.
+ */
+export class DisconnectedError extends Error {
+  override readonly name = 'DisconnectedError';
 
   constructor() {
     super('the connection was lost');
   }
 }
 
-/** Watches one connection, for as long as it lives. */
-export class Line {
-  #cuts = 0;
+/** Watches one connection for as long as it lives. */
+export class ConnectionMonitor {
+  #epoch = 0;
   #isUp = true;
-  readonly #hearCut = new Set<() => void>();
-  readonly #hearBack = new Set<() => void>();
+  readonly #onDisconnect = new Set<() => void>();
+  readonly #onReconnect = new Set<() => void>();
 
   constructor(connection: NatsConnection, log: Logger) {
     void this.#watch(connection, log);
   }
 
-  /** How often it was cut: what was begun at another count must not be gone on with. */
-  get cuts(): number {
-    return this.#cuts;
+  /** Counts the losses of the connection: work that began in one epoch must not go on in another. */
+  get epoch(): number {
+    return this.#epoch;
   }
 
-  /** Whether it stands: as soon as it does, or was closed for good; after `waitMs` at the latest. */
-  async stands(waitMs: number): Promise<boolean> {
+  /** Resolves with whether the connection is up: as soon as it is, or was closed for good; after `waitMs` at the latest. */
+  async waitConnected(waitMs: number): Promise<boolean> {
     if (this.#isUp) return true;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, waitMs);
-    this.#hearBack.add(resolve);
+    this.#onReconnect.add(resolve);
     await promise;
-    this.#hearBack.delete(resolve);
+    this.#onReconnect.delete(resolve);
     clearTimeout(timer);
     return this.#isUp;
   }
 
   /**
-   * What `work` resolves with.
-   * @param cuts as it stood when that began which `work` is a part of
-   * @throws LineCutError as soon as the line is cut, or if it was since; whatever becomes of `work`
+   * Resolves as `work` does, unless the connection is lost.
+   * @param epoch in which the task began that `work` is a part of
+   * @throws DisconnectedError as soon as the connection is lost, or if it was since; whatever becomes of `work`
    */
-  during<T>(cuts: number, work: Promise<T>): Promise<T> {
+  rejectOnDisconnect<T>(epoch: number, work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const cut = () => reject(new LineCutError());
-      work.then(resolve, reject).finally(() => this.#hearCut.delete(cut));
-      if (this.#isUp && this.#cuts === cuts) this.#hearCut.add(cut);
-      else cut();
+      const disconnect = () => reject(new DisconnectedError());
+      work.then(resolve, reject).finally(() => this.#onDisconnect.delete(disconnect));
+      if (this.#isUp && this.#epoch === epoch) this.#onDisconnect.add(disconnect);
+      else disconnect();
     });
   }
 
   async #watch(connection: NatsConnection, log: Logger): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
-        this.#cuts += 1;
+        this.#epoch += 1;
         this.#isUp = false;
         log.warn('lost the connection to NATS');
-        tell(this.#hearCut);
+        callAll(this.#onDisconnect);
       } else if (type === 'reconnect') {
         this.#isUp = true;
-        log.info('NATS is back');
-        tell(this.#hearBack);
+        log.info('reconnected to NATS');
+        callAll(this.#onReconnect);
       }
     }
-    tell(this.#hearBack);
+    callAll(this.#onReconnect);
   }
 }
 
-function tell(hearing: Set<() => void>): void {
-  const all = [...hearing];
-  hearing.clear();
-  for (const hear of all) hear();
+/** Calls each listener, and forgets all of them. */
+function callAll(listeners: Set<() => void>): void {
+  const all = [...listeners];
+  listeners.clear();
+  for (const listener of all) listener();
 }

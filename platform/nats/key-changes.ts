@@ -1,12 +1,12 @@
 /**
- * Tells every process that keys or organizations changed. Postgres tells the same (platform/keys/directory.ts listens to it);
- * this way reaches processes whose line to Postgres runs through a pooler that drops notifications.
+ * Announces to every process that keys or organizations changed. Postgres announces the same; NATS also reaches processes
+ * whose connection to Postgres runs through a pooler that drops notifications.
  */
 import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
 
-/** Announces a change that is committed. Servers that cannot be reached have nobody to tell. */
+/** Announces a change that is committed. Does nothing when no server can be reached. */
 export async function announceKeyChange(options: ConnectNatsOptions): Promise<void> {
   const connection = await connectOnce(options);
   if (connection === null) return;
@@ -14,7 +14,7 @@ export async function announceKeyChange(options: ConnectNatsOptions): Promise<vo
   await connection.drain();
 }
 
-/** Calls `onChange` at each announcement, and whenever some may have been missed. */
+/** Calls `onChange` at each announcement, and after a lost connection, when an announcement may have been missed. */
 export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void }): {
   stop(): Promise<void>;
 } {
@@ -28,7 +28,7 @@ export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void
     for await (const { type } of connection.status()) if (type === 'reconnect') options.onChange();
   };
   watch().catch((error: unknown) => {
-    options.log.error({ error: describeError(error) }, 'changes of keys are not heard over NATS');
+    options.log.error({ error: describeError(error) }, 'cannot watch for changes of keys over NATS');
   });
   return {
     stop: async () => {

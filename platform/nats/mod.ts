@@ -8,5 +8,5 @@ export {
   NatsRefusalError,
   publicAddresses,
 } from './connect.ts';
-export { Line, LineCutError } from './connection-monitor.ts';
+export { ConnectionMonitor, DisconnectedError } from './connection-monitor.ts';
 export { announceKeyChange, watchKeyChanges } from './key-changes.ts';

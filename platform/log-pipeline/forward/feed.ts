@@ -1,4 +1,4 @@
-/** One outbox on its way to NATS: what has been published of it, and what is known to be in Postgres. */
+/** One outbox on its way to NATS: how far it is published, and how far it is known to be in Postgres. */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,39 +14,39 @@ import {
 } from '../outbox/mod.ts';
 import { type OutgoingMessage, packMessages } from './pack.ts';
 
-/** Messages that go out together. Whatever has no number yet is not known to be in the stream. */
+/** Messages that are published together. One without a sequence number is not known to be in the stream. */
 type Chunk = { messages: (OutgoingMessage & { sequence: number | null })[]; next: OutboxPosition };
 
-/** What was published up to `next` is stored once the acknowledgements have passed `sequence`. */
+/** Everything before `next` is stored once the acknowledgements have passed `sequence`. */
 type Published = { next: OutboxPosition; sequence: number };
 
-/** Beside the segments: where the stored part ends, so that a restart does not publish all of it again. */
+/** The file beside the segments that says where the stored part ends, so that a restart does not publish it again. */
 const STORED_FILE = 'stored.json';
 const BEGINNING: OutboxPosition = { segment: 0, offset: 0 };
-/** Read and published at a time: bounds the memory, and still is a fraction of a second for a broker. */
+/** Size of a chunk: bounds the memory, and takes a broker a fraction of a second. */
 const READ_LIMITS: ReadLimits = { maxEntries: 2_000, maxBytes: 4 * 1024 * 1024 };
-/** No segment has this number: it places the entries that are not in any, made of calls that were cut off. */
+/** No segment has this number: it gives a position to the entries of interrupted calls, which are in no segment. */
 const INTERRUPTED_SEGMENT = 0xffff_ffff;
 
 export type FeedOptions = {
   directory: string;
   outboxId: string;
-  /** Held when the outbox's owner is gone; null while it is our own, which its writer has locked. */
+  /** Held when the outbox's owner is gone; null for the outbox of this process, which its writer has locked. */
   lock: Lock | null;
 };
 
-/** Publishes nothing itself: it says what is next, and is told what became of it. */
+/** Says what to publish next of an outbox, and keeps count of what became of it. Publishes nothing itself. */
 export class OutboxFeed {
   readonly outboxId: string;
   readonly #directory: string;
   #lock: Lock | null;
-  /** Everything before is in Postgres. */
+  /** Everything before it is in Postgres. */
   #stored: OutboxPosition;
   #next: OutboxPosition;
   #chunk: Chunk | null = null;
   #published: Published[] = [];
   #interrupted: 'unread' | 'published' = 'unread';
-  /** Nothing more can come, and all that came has been published. */
+  /** No entry can follow, and all entries have been published. */
   #isComplete = false;
 
   private constructor(options: FeedOptions, stored: OutboxPosition) {
@@ -61,26 +61,26 @@ export class OutboxFeed {
     return new OutboxFeed(options, await readStored(options.directory));
   }
 
-  /** Messages that are published and not known to be stored. */
+  /** Chunks that are published and not known to be stored. */
   get unconfirmed(): number {
     return this.#published.length;
   }
 
-  /** Everything is stored, nothing can follow: the outbox can be removed. */
+  /** Everything is stored and nothing can follow: the outbox can be removed. */
   get isDone(): boolean {
     return this.#isComplete && this.#chunk === null && this.#published.length === 0;
   }
 
   /**
-   * Takes over an outbox of our own whose writer has closed it. False when another forwarder of this machine was quicker:
-   * it is that one's now, and may even be gone already. Harmless when done twice.
+   * Takes the lock of this process's own outbox, whose writer has closed it. Returns false when another forwarder of this
+   * machine was quicker, and may even have removed the outbox. Harmless when called twice.
    */
   adopt(): boolean {
     this.#lock ??= takeOutbox(this.#directory);
     return this.#lock !== null;
   }
 
-  /** Begins again behind what is stored: what was published since may be lost. */
+  /** Begins again behind what is stored: what was published after it may be lost. */
   restart(): void {
     this.#next = this.#stored;
     this.#chunk = null;
@@ -89,15 +89,15 @@ export class OutboxFeed {
     this.#isComplete = false;
   }
 
-  /** The messages to publish now: the same ones again until all of them are `published`. Empty when there is nothing. */
-  async outgoing(maxMessageBytes: number): Promise<Chunk['messages']> {
+  /** Returns the messages to publish now: the same again until all of them have their sequence numbers. */
+  async nextMessages(maxMessageBytes: number): Promise<Chunk['messages']> {
     this.#chunk ??= await this.#read(maxMessageBytes);
     return this.#chunk?.messages.filter(({ sequence }) => sequence === null) ?? [];
   }
 
   async #read(maxMessageBytes: number): Promise<Chunk | null> {
     if (this.#isComplete) return null;
-    // Asked before reading: an owner who is gone now was gone when the last entry was read.
+    // Read before the entries: if the owner is gone by now, no entry follows the last one that is read.
     const isAbandoned = this.#lock !== null;
     const read = await readOutbox(this.#directory, this.#next, READ_LIMITS);
     if (read.entries.length > 0 || read.damage !== null || !isSame(read.next, this.#next)) {
@@ -120,18 +120,17 @@ export class OutboxFeed {
     return { messages: [...messages].map((message) => ({ ...message, sequence: null })), next };
   }
 
-  /** To be called when messages of `outgoing` got their numbers. True when that was the last of them. */
-  published(): boolean {
+  /** Goes on to the next chunk if every message of this one has its sequence number. */
+  finishChunk(): void {
     const chunk = this.#chunk;
-    if (chunk === null || chunk.messages.some(({ sequence }) => sequence === null)) return false;
+    if (chunk === null || chunk.messages.some(({ sequence }) => sequence === null)) return;
     const sequence = Math.max(0, ...chunk.messages.map((message) => message.sequence!));
     this.#published.push({ next: chunk.next, sequence });
     this.#next = chunk.next;
     this.#chunk = null;
-    return true;
   }
 
-  /** Everything up to `sequence` is stored: what lies before it is let go. */
+  /** Notes that everything up to `sequence` is stored, and removes the segments before it. */
   async confirm(sequence: number): Promise<void> {
     const before = this.#stored;
     while (this.#published.length > 0 && this.#published[0]!.sequence <= sequence) {
@@ -147,13 +146,13 @@ export class OutboxFeed {
     await removeOutbox(this.#directory, this.#lock!);
   }
 
-  /** Lets go of it as it is: another forwarder may take it. */
+  /** Releases the lock and leaves the outbox as it is: another forwarder may take it. */
   release(): void {
     this.#lock?.release();
   }
 }
 
-/** Takes an outbox whose owner is gone. Null when somebody has it, or when it has just been removed. */
+/** Takes an outbox whose owner is gone. Returns null when another process has it, or has just removed it. */
 export function takeOutbox(directory: string): Lock | null {
   try {
     return takeAbandonedOutbox(directory);
@@ -167,7 +166,7 @@ function isSame(a: OutboxPosition, b: OutboxPosition): boolean {
   return a.segment === b.segment && a.offset === b.offset;
 }
 
-/** A note that cannot be read is no harm: what it would have spared is published again, and Postgres knows it. */
+/** A file that cannot be read does no harm: entries are published again, and Postgres recognises them. */
 async function readStored(directory: string): Promise<OutboxPosition> {
   try {
     const { segment, offset } = JSON.parse(await readFile(join(directory, STORED_FILE), 'utf8'));

@@ -1,25 +1,31 @@
 /**
- * Carries log entries from the outboxes of this machine into the log stream, and lets go of them only when they are in
- * Postgres: an outbox keeps what it holds until the consumer's acknowledgements, which ingest gives after its commit,
- * have passed it. After every loss of the connection it begins again behind what is stored. So neither a message that
- * NATS acknowledged and lost, nor a stream that somebody emptied, loses an entry; what travels twice, Postgres knows.
+ * Carries log entries from the outboxes of this machine into the log stream, and removes them only when they are in
+ * Postgres: an outbox keeps its entries until the consumer's acknowledgements, which ingest gives after its commit, have
+ * passed them. After every loss of the connection the forwarder begins again behind what is stored. So neither a message
+ * that NATS acknowledged and lost, nor a stream that an operator emptied, loses an entry. Postgres recognises an entry that
+ * arrives twice.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamClient, jetstream } from '@nats-io/jetstream';
 import { LOG_STREAM, LOG_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
-import { Line, LineCutError, type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
+import {
+  ConnectionMonitor,
+  DisconnectedError,
+  type NatsConnection,
+  NatsRefusalError,
+} from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Backoff } from '../../process/backoff.ts';
 import { listOutboxes } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
-  codeOf,
+  awaitsLostMessage,
   type DeclaredStream,
   declareLogStream,
   deleteConsumer,
-  waitsForNothing,
+  jetStreamErrorCode,
 } from '../stream/mod.ts';
 import { OutboxFeed, takeOutbox } from './feed.ts';
 
@@ -27,76 +33,74 @@ export type ForwarderOptions = {
   connection: NatsConnection;
   /** The directory of the outboxes. */
   root: string;
-  /** The outbox of this process; those of processes that are gone are taken over. */
+  /** The outbox of this process. The outboxes of processes that are gone are taken over. */
   ownId: string;
   log: Logger;
-  /** How long the acknowledgements may stand still before it is looked why. */
+  /** How long the acknowledgements may stand still before the forwarder looks for the reason. */
   stuckAfterMs?: number;
 };
 
-/** How soon a new entry is seen when nothing was there. */
+/** How soon a new entry is noticed after the outboxes were empty. */
 const IDLE_MS = 20;
 const CONFIRM_EVERY_MS = 200;
 const ADOPT_EVERY_MS = 1_000;
 const BACKOFF = { firstMs: 100, longestMs: 2_000 };
 const PUBLISH_TIMEOUT_MS = 5_000;
-/** For the subject, headers and reply address of a message, which count against the server's max_payload. */
+/** Room for the subject, headers and reply address of a message, which count against the server's max_payload. */
 const MESSAGE_MARGIN_BYTES = 1_024;
-/** Published and not known to be stored, at most; beyond it entries wait in the outbox. A chunk is up to 4 MiB. */
+/** Most chunks of an outbox, of up to 4 MiB each, that are published and not known to be stored. */
 const MAX_UNCONFIRMED = 10_000;
-
-/** A full stream is asked again after this: each time costs it a chunk. */
+/** How long a full stream is left alone: each try sends it a chunk of up to 4 MiB. */
 const FULL_RETRY_MS = 250;
-/** Long enough for what an ingest process died with to be given to another, and stored by it. */
+/** Long enough for another ingest process to be given the messages of one that died, and to store them. */
 const STUCK_AFTER_MS = 2 * ACK_WAIT_MS;
 
-/** The stream takes no more for now: full, or its server short of something. JetStream's numbers. */
+/** JetStream's error codes for a stream that takes no more for now: it is full, or its server is short of resources. */
 const NO_ROOM = new Set([10_023, 10_047, 10_077, 10_122]);
 
-/** What is published between two losses of the line: what was before a loss may be lost by it. */
+/** The time between two losses of the connection. What was published before a loss may be lost. */
 type Session = {
   stream: DeclaredStream;
-  /** Of the line, as it began. */
-  cuts: number;
-  /** Of a message's payload. */
+  /** The monitor's epoch when the session began. */
+  epoch: number;
+  /** Largest payload of a message. */
   maxBytes: number;
 };
 
-/** The consumer that was declared is no more: what was published is published anew. */
+/** The declared consumer is gone: what was published is published anew. */
 class SessionLostError extends Error {}
-
 /** Forwards until told to stop. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #client: JetStreamClient;
-  readonly #line: Line;
+  readonly #monitor: ConnectionMonitor;
   readonly #feeds = new Map<string, OutboxFeed>();
   #isStopping = false;
   #nextConfirm = 0;
   #nextAdoption = 0;
   #isFull = false;
-  /** Until then a full stream is left alone. */
-  #fullUntil = 0;
-  /** Where the acknowledgements stand, and since when. */
-  #floor = { sequence: -1, sinceMs: 0 };
+  /** A full stream is left alone until then. */
+  #retryFullAt = 0;
+  /** The message up to which everything is acknowledged, and since when it is that one. */
+  #ackFloor = { sequence: -1, sinceMs: 0 };
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
-    this.#line = new Line(options.connection, options.log);
+    this.#monitor = new ConnectionMonitor(options.connection, options.log);
   }
 
-  /** Runs until `stop`, and then until everything is stored, for which the caller may not want to wait. */
+  /** Runs until `stop`, and then until everything is stored, which may take longer than the caller waits. */
   async run(): Promise<void> {
     const backoff = new Backoff(BACKOFF);
     while (!this.#options.connection.isClosed()) {
       const startedAt = performance.now();
       try {
-        if (!(await this.#line.stands(BACKOFF.longestMs))) continue;
-        await this.#session();
+        if (!(await this.#monitor.waitConnected(BACKOFF.longestMs))) continue;
+        await this.#runSession();
         return;
       } catch (error) {
-        if (error instanceof LineCutError) {
+        if (error instanceof DisconnectedError) {
           backoff.reset();
           continue;
         }
@@ -104,39 +108,42 @@ export class Forwarder {
         const level = error instanceof NatsRefusalError ? 'error' : 'warn';
         if (performance.now() - startedAt > BACKOFF.longestMs) backoff.reset();
         const retryMs = backoff.next();
-        this.#options.log[level]({ error: describeError(error), retryMs }, 'cannot forward log entries now');
+        this.#options.log[level](
+          { error: describeError(error), retryMs },
+          'cannot forward log entries; will try again',
+        );
         await sleep(retryMs);
       }
     }
   }
 
-  /** Lets `run` end when the outboxes of this process and of those that are gone are stored and removed. */
+  /** Lets `run` end when the outboxes of this process, and of processes that are gone, are stored and removed. */
   stop(): void {
     this.#isStopping = true;
   }
 
-  /** Entries that are on their way, in messages; 0 when everything is stored. */
+  /** Chunks that are published and not known to be stored; 0 when everything is stored. */
   get unconfirmed(): number {
     let sum = 0;
     for (const feed of this.#feeds.values()) sum += feed.unconfirmed;
     return sum;
   }
 
-  /** Lets go of the outboxes, as they are. */
+  /** Releases the locks of all outboxes. */
   release(): void {
     for (const feed of this.#feeds.values()) feed.release();
     this.#feeds.clear();
   }
 
-  async #session(): Promise<void> {
+  async #runSession(): Promise<void> {
     const { connection } = this.#options;
-    const { cuts } = this.#line;
-    const stream = await this.#line.during(cuts, declareLogStream(connection));
+    const { epoch } = this.#monitor;
+    const stream = await this.#monitor.rejectOnDisconnect(epoch, declareLogStream(connection));
     for (const feed of this.#feeds.values()) feed.restart();
-    const session = { stream, cuts, maxBytes: connection.info!.max_payload - MESSAGE_MARGIN_BYTES };
+    const session = { stream, epoch, maxBytes: connection.info!.max_payload - MESSAGE_MARGIN_BYTES };
     for (;;) {
-      if (this.#line.cuts !== cuts) throw new LineCutError();
-      await this.#adopt();
+      if (this.#monitor.epoch !== epoch) throw new DisconnectedError();
+      await this.#adoptOutboxes();
       let moved = 0;
       for (const feed of this.#feeds.values()) moved += await this.#publish(feed, session);
       await this.#confirm(session);
@@ -145,8 +152,8 @@ export class Forwarder {
     }
   }
 
-  /** Takes up our own outbox, and those whose process is gone. */
-  async #adopt(): Promise<void> {
+  /** Adopts the outbox of this process, and those of processes that are gone. */
+  async #adoptOutboxes(): Promise<void> {
     const { root, ownId } = this.#options;
     const now = performance.now();
     if (now < this.#nextAdoption && !this.#isStopping) return;
@@ -158,7 +165,7 @@ export class Forwarder {
       const isOwn = outboxId === ownId;
       if (this.#feeds.has(outboxId) || (this.#isStopping && !isOwn)) continue;
       const directory = join(root, outboxId);
-      // Until the stop our own writer has its lock.
+      // Until `stop`, the writer in this process holds the lock.
       const isWritten = isOwn && !this.#isStopping;
       const lock = isWritten ? null : takeOutbox(directory);
       if (isWritten || lock !== null) {
@@ -167,70 +174,77 @@ export class Forwarder {
     }
   }
 
-  /** Publishes what is next of one outbox. Returns how many messages went out. */
-  async #publish(feed: OutboxFeed, { stream, cuts, maxBytes }: Session): Promise<number> {
-    if (feed.unconfirmed >= MAX_UNCONFIRMED || performance.now() < this.#fullUntil) return 0;
-    const messages = await feed.outgoing(maxBytes);
+  /** Publishes the next messages of one outbox. Returns how many were sent. */
+  async #publish(feed: OutboxFeed, { stream, epoch, maxBytes }: Session): Promise<number> {
+    if (feed.unconfirmed >= MAX_UNCONFIRMED || performance.now() < this.#retryFullAt) return 0;
+    const messages = await feed.nextMessages(maxBytes);
     const publishing = Promise.allSettled(
       messages.map(async (message) => {
         const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
-          // The same again is recognised, but not what another consumer may have been told of and never saw.
+          // JetStream drops a repeated id. A new consumer needs the message again: the one before may never have seen it.
           msgID: `${message.id}/${stream.consumer}`,
           timeout: PUBLISH_TIMEOUT_MS,
         });
         message.sequence = ack.seq;
       }),
     );
-    const results = await this.#line.during(cuts, publishing);
-    feed.published();
+    const results = await this.#monitor.rejectOnDisconnect(epoch, publishing);
+    feed.finishChunk();
     const failed = results.find((result) => result.status === 'rejected');
     if (failed === undefined) {
       if (messages.length > 0) this.#setFull(false);
       return messages.length;
     }
-    if (!NO_ROOM.has(codeOf(failed.reason) ?? 0)) throw failed.reason;
+    if (!NO_ROOM.has(jetStreamErrorCode(failed.reason) ?? 0)) throw failed.reason;
     this.#setFull(true);
-    this.#fullUntil = performance.now() + FULL_RETRY_MS;
+    this.#retryFullAt = performance.now() + FULL_RETRY_MS;
     return 0;
   }
 
   #setFull(isFull: boolean): void {
     if (isFull === this.#isFull) return;
     this.#isFull = isFull;
-    if (isFull) this.#options.log.warn(`the NATS stream ${LOG_STREAM} is full; entries wait in the outbox`);
+    if (isFull)
+      this.#options.log.warn(`the NATS stream ${LOG_STREAM} is full; log entries wait in the outbox`);
     else this.#options.log.info(`the NATS stream ${LOG_STREAM} has room again`);
   }
 
-  /** Acknowledgements stand still while Postgres is away, and that is right; but not because of a message that is gone. */
-  async #requireMoving(stream: DeclaredStream, sequence: number): Promise<void> {
+  /** Replaces a consumer that waits for a lost message. While Postgres is away, acknowledgements rightly stand still. */
+  async #replaceIfStuck(stream: DeclaredStream, sequence: number): Promise<void> {
     const now = performance.now();
-    if (sequence !== this.#floor.sequence) this.#floor = { sequence, sinceMs: now };
-    if (now - this.#floor.sinceMs < (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) return;
-    this.#floor.sinceMs = now;
-    if (!(await waitsForNothing(stream))) return;
+    if (sequence !== this.#ackFloor.sequence) this.#ackFloor = { sequence, sinceMs: now };
+    if (now - this.#ackFloor.sinceMs < (this.#options.stuckAfterMs ?? STUCK_AFTER_MS)) return;
+    this.#ackFloor.sinceMs = now;
+    if (!(await awaitsLostMessage(stream))) return;
     await deleteConsumer(stream);
     throw new SessionLostError(
-      `the NATS consumer ${stream.consumer} waited for message ${sequence + 1}, which the stream no longer has: it is made anew`,
+      `the NATS consumer ${stream.consumer} waited for message ${sequence + 1}, which the stream no longer has: it is replaced`,
     );
   }
 
-  /** Asks how far ingest has come, and lets go of what is stored. */
-  async #confirm({ stream, cuts }: Session): Promise<void> {
+  /** Asks how far ingest has come, and removes what is stored. */
+  async #confirm({ stream, epoch }: Session): Promise<void> {
     const { manager, consumer } = stream;
     const now = performance.now();
     if (now < this.#nextConfirm) return;
     this.#nextConfirm = now + CONFIRM_EVERY_MS;
     if (this.unconfirmed > 0) {
-      // An answer from after a loss may speak of other messages by the same numbers.
-      const info = await this.#line.during(cuts, manager.consumers.info(LOG_STREAM, consumer));
+      // After a loss, the same sequence numbers may stand for other messages.
+      const info = await this.#monitor.rejectOnDisconnect(
+        epoch,
+        manager.consumers.info(LOG_STREAM, consumer),
+      );
       for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
-      await this.#requireMoving(stream, info.ack_floor.stream_seq);
+      await this.#replaceIfStuck(stream, info.ack_floor.stream_seq);
     }
     for (const [outboxId, feed] of this.#feeds) {
       if (!feed.isDone) continue;
       await feed.remove();
       this.#feeds.delete(outboxId);
-      this.#options.log.info({ outboxId }, 'an outbox that nobody writes to any more was stored and removed');
+      this.#options.log.info(
+        { outboxId },
+        'removed the outbox of a process that is gone: all of it is stored',
+      );
     }
   }
 }

@@ -1,4 +1,2 @@
-/** From the outboxes of this machine into NATS. */
-export { Forwarder, type ForwarderOptions } from './forwarder.ts';
-export { type LogPath, type LogPathOptions, openLogPath } from './log-path.ts';
-export { type ForwarderThread, startForwarder, type ThreadData } from './thread.ts';
+/** Forwards the outboxes of this machine into NATS. */
+export { openLogPipeline } from './open-log-pipeline.ts';

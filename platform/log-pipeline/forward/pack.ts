@@ -1,4 +1,4 @@
-/** From what was read of an outbox to the messages that carry it. Pure. */
+/** Packs what was read of an outbox into messages. Pure. */
 
 import type { OutboxEntry, ReadResult } from '../outbox/mod.ts';
 import {
@@ -9,13 +9,13 @@ import {
   sizeInMessage,
 } from '../stream/mod.ts';
 
-/** A message, and the id by which a repetition of it is recognised. */
+/** A message, and the id by which JetStream recognises a repetition of it. */
 export type OutgoingMessage = { id: string; payload: Buffer };
 
-/** Several small entries share a message up to here: large enough that its own cost is spread, small enough to store at once. */
+/** Small entries share a message up to this size: large enough to spread a message's cost, small enough for one insert. */
 const SHARED_MESSAGE_BYTES = 256 * 1024;
 
-/** Packs what was read, in order, into messages of at most `maxBytes`. Only an entry that is larger alone is cut. */
+/** Packs entries, in order, into messages of at most `maxBytes`. Cuts an entry only if it is larger than that alone. */
 export function* packMessages(
   outboxId: string,
   read: Pick<ReadResult, 'entries' | 'damage'>,

@@ -1,45 +1,41 @@
-/**
- * Runs the forwarder in a thread of its own: reading back what the gateway wrote, and sending it on, takes no time from
- * calls.
- */
+/** Runs the forwarder in a thread of its own: reading the outbox and publishing from it take no time from calls. */
 import { Worker } from 'node:worker_threads';
 import type { LogLevel } from '../../config/mod.ts';
 import type { NatsAddress } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { settlesWithin } from '../../process/deadline.ts';
 
-/** What the thread is told at its start. */
-export type ThreadData = {
+/** What the thread is started with. */
+export type ForwarderThreadData = {
   address: NatsAddress;
   /** The directory of the outboxes. */
   root: string;
   /** The outbox of this process. */
   ownId: string;
-  /** For the log. */
+  /** Named in the log. */
   role: string;
   logLevel: LogLevel;
 };
 
-/** What the thread tells, once a second. */
+/** What the thread reports once a second. */
 export type ForwarderState = {
-  /** Messages that are published and not known to be in Postgres. */
+  /** Chunks that are published and not known to be in Postgres. */
   unconfirmed: number;
 };
 
 export type ForwarderThread = {
   readonly state: ForwarderState;
   /**
-   * To be called when the outbox is closed: waits until all of it is stored, and removed, but not longer than
-   * `deadlineMs`. What is left then is forwarded by the next process with the same DATA_DIR. Resolves with whether
-   * nothing is.
+   * Waits until all of the closed outbox is stored and removed, but no longer than `deadlineMs`. What is left then is
+   * forwarded by the next process with the same DATA_DIR. Resolves with whether nothing is left.
    */
   stop(deadlineMs: number): Promise<boolean>;
 };
 
 const RESTART_MS = 1_000;
 
-/** Starts the thread. One that dies is started again: what it had published is published anew. */
-export function startForwarder(data: ThreadData, log: Logger): ForwarderThread {
+/** Starts the thread, and starts it again if it dies: what it had published is then published anew. */
+export function startForwarder(data: ForwarderThreadData, log: Logger): ForwarderThread {
   let state: ForwarderState = { unconfirmed: 0 };
   let isStopping = false;
   let worker: Worker;
@@ -50,10 +46,12 @@ export function startForwarder(data: ThreadData, log: Logger): ForwarderThread {
 
   const start = () => {
     worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: data });
-    worker.on('message', (told: ForwarderState) => {
-      state = told;
+    worker.on('message', (reported: ForwarderState) => {
+      state = reported;
     });
-    worker.on('error', (error) => log.error({ error: error.message }, 'the forwarder failed'));
+    worker.on('error', (error) =>
+      log.error({ error: error.message }, 'the forwarder failed; it is restarted'),
+    );
     worker.once('exit', () => {
       if (isStopping) ended();
       else setTimeout(start, RESTART_MS).unref();

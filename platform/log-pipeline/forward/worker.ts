@@ -1,13 +1,13 @@
-/** The thread that forwards: see thread.ts. */
+/** The thread of the forwarder: see thread.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectNats } from '../../nats/mod.ts';
 import { createLogger } from '../../observability/log.ts';
 import { Forwarder } from './forwarder.ts';
-import type { ForwarderState, ThreadData } from './thread.ts';
+import type { ForwarderState, ForwarderThreadData } from './thread.ts';
 
 const STATE_EVERY_MS = 1_000;
 
-const { address, root, ownId, role, logLevel } = workerData as ThreadData;
+const { address, root, ownId, role, logLevel } = workerData as ForwarderThreadData;
 const port = parentPort!;
 const log = createLogger({ role, level: logLevel });
 
@@ -21,11 +21,11 @@ port.on('message', () => {
 const connection = await connectNats({ address, name: `assay-${role}-forwarder`, log });
 forwarder = new Forwarder({ connection, root, ownId, log });
 if (isStopping) forwarder.stop();
-const telling = setInterval(() => {
+const reporting = setInterval(() => {
   port.postMessage({ unconfirmed: forwarder.unconfirmed } satisfies ForwarderState);
 }, STATE_EVERY_MS);
 await forwarder.run();
 forwarder.release();
-clearInterval(telling);
+clearInterval(reporting);
 await connection.close();
 port.close();

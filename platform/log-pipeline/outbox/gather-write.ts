@@ -1,13 +1,13 @@
-/** Writing many buffers one behind the other, whole. */
+/** Writes many buffers one behind the other, whole. */
 import { writev, writevSync } from 'node:fs';
 
-/** Up to here it is written in place, which is faster than a round trip to a thread; above, it would stall calls. */
+/** Up to this size the event loop writes by itself, which is faster than a round trip to a thread; more would stall calls. */
 const LARGEST_SYNC_WRITE = 512 * 1024;
-/** writev takes no more (IOV_MAX). */
+/** The most buffers that writev takes (IOV_MAX). */
 const MAX_BUFFERS = 1_024;
 
 /**
- * Writes all of `buffers`, `bytes` together, where the file stands.
+ * Writes all of `buffers`, together `bytes` long, at the file's position.
  * @throws Error when the disk takes no more; part of it may have been written
  */
 export async function gatherWrite(
@@ -25,14 +25,14 @@ export async function gatherWrite(
   }
 }
 
-/** Not by `promisify`, whose result differs between Node and Deno. */
+/** Calls writev in a thread. Without `promisify`, whose result differs between Node and Deno. */
 function writevInThread(file: number, buffers: readonly Uint8Array[]): Promise<number> {
   return new Promise((resolve, reject) => {
     writev(file, buffers, (error, written) => (error ? reject(error) : resolve(written)));
   });
 }
 
-/** What is left of `buffers` behind the first `written` bytes. */
+/** Returns what is left of `buffers` behind the first `written` bytes. */
 function afterBytes(buffers: readonly Uint8Array[], written: number): readonly Uint8Array[] {
   let skip = written;
   let first = 0;

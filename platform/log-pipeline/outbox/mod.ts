@@ -1,11 +1,11 @@
-/** The outbox: log entries on the gateway's own disk, between the answer and the store. */
-export { readInterrupted } from './interrupted.ts';
+/** The outbox: log entries on the gateway's own disk, between the response and the store. */
 export { bytesBelow, listOutboxes } from './layout.ts';
 export type { CallKey } from './open-calls.ts';
 export {
   type OutboxEntry,
   type ReadLimits,
   type ReadResult,
+  readInterrupted,
   readOutbox,
   removeOutbox,
   takeAbandonedOutbox,

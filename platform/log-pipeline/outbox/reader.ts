@@ -1,6 +1,6 @@
 /**
- * The reading side of an outbox: from a position onward, in order, never past a frame that is not whole. The position
- * is kept by whoever stores the entries, in the same transaction as they are stored.
+ * Reads an outbox from a position onward, in order, and never past an incomplete frame. The process that stores the entries
+ * keeps the position, in the transaction that stores them.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Lock, tryLock } from '../../process/process-lock.ts';
 import { listSegments, OWNER_LOCK, segmentName } from './layout.ts';
 import { type Damage, type OutboxPosition, READ_CHUNK_BYTES, scanSegment } from './scan.ts';
 
-/** `maxBytes` counts all that is passed over, the STARTs between the entries too. */
+/** `maxBytes` counts all frames that are read, the STARTs between the entries too. */
 export type ReadLimits = { maxEntries: number; maxBytes: number };
 
 /** A finished entry and its position, which names it for good. */
@@ -18,16 +18,16 @@ export type OutboxEntry = LogEntry & { position: OutboxPosition };
 export type ReadResult = {
   /** Finished entries only. */
   entries: OutboxEntry[];
-  /** Where to go on reading. It may have moved although there are no entries: then there were only STARTs. */
+  /** Where to go on reading. It may have moved although there are no entries: then there were STARTs only. */
   next: OutboxPosition;
   /**
-   * Set, with no entries, when the reading begins at bytes that are no frame. `next` is then behind the segment, or
-   * where it was while more may be written to it.
+   * Set, with no entries, when the bytes at the position are not a frame. `next` is then behind the segment, or the same
+   * position while more may be written to the segment.
    */
   damage: Damage | null;
 };
 
-/** Reads up to the limits from `from` on. At least one frame, however large, when there is one. */
+/** Reads from `from` up to the limits. Reads at least one frame, however large, when there is one. */
 export async function readOutbox(
   directory: string,
   from: OutboxPosition,
@@ -48,28 +48,28 @@ export async function readOutbox(
     start,
     chunkBytes,
     (frame, position, bytes) => {
-      if (taken > 0 && taken + bytes > limits.maxBytes) return 'too much';
+      if (taken > 0 && taken + bytes > limits.maxBytes) return 'stop before';
       taken += bytes;
       if (frame.kind === 'finished') entries.push({ ...frame.entry, position });
-      return entries.length === limits.maxEntries ? 'last' : 'next';
+      return entries.length === limits.maxEntries ? 'stop behind' : 'go on';
     },
   );
 
-  // Only the end of a sealed segment is an end: in the last one, more may come behind what is there now.
+  // Only a sealed segment has an end: more may be written to the last one.
   if (isSealed && ended) return { entries, next: nextSegment, damage: null };
-  // What lies before the damage is told first; the next reading begins at it.
+  // Entries before the damage are returned first; the next reading begins at the damage.
   if (damage === null || taken > 0) return { entries, next, damage: null };
   return { entries, next: isSealed ? nextSegment : next, damage };
 }
 
-/** Removes the segments that lie wholly before `position`: their entries are stored. */
+/** Removes the segments before the one of `position`: their entries are stored. */
 export async function trimOutbox(directory: string, position: OutboxPosition): Promise<void> {
   for (const segment of await listSegments(directory)) {
     if (segment < position.segment) await rm(join(directory, segmentName(segment)), { force: true });
   }
 }
 
-/** Takes the outbox of a process that is gone; null while that process lives. */
+/** Takes the outbox of a process that is gone; returns null while that process lives. */
 export function takeAbandonedOutbox(directory: string): Lock | null {
   return tryLock(join(directory, OWNER_LOCK));
 }
@@ -78,4 +78,31 @@ export function takeAbandonedOutbox(directory: string): Lock | null {
 export async function removeOutbox(directory: string, lock: Lock): Promise<void> {
   await rm(directory, { recursive: true, force: true });
   lock.release();
+}
+
+/**
+ * Returns the STARTs, in order, of the calls that did not end. Each is an entry ready to be stored: the gateway wrote it for
+ * this case. Reads all segments that are left, and holds no more than the STARTs of calls that were open together.
+ * @param directory of an outbox that was taken: no process writes to it
+ */
+export async function readInterrupted(directory: string): Promise<LogEntry[]> {
+  const starts = new Map<number, LogEntry>();
+  for (const segment of await listSegments(directory)) {
+    // Nothing behind damage can be read. A call whose end was there is reported as interrupted: no more is known of it.
+    await scanSegment(directory, { segment, offset: 0 }, READ_CHUNK_BYTES, ({ kind, call, entry }) => {
+      if (kind === 'begun') starts.set(call, copyOf(entry));
+      else starts.delete(call);
+      return 'go on';
+    });
+  }
+  return [...starts.values()];
+}
+
+/** Copies an entry: views would keep the chunks alive that they were read with. */
+function copyOf(entry: LogEntry): LogEntry {
+  return {
+    head: Buffer.from(entry.head),
+    requestBody: Buffer.from(entry.requestBody),
+    responseBody: Buffer.from(entry.responseBody),
+  };
 }

@@ -1,35 +1,35 @@
-/** One pass over the frames of a segment file, a chunk of it in memory at a time. */
+/** Reads the frames of a segment file in one pass, with a chunk of it in memory at a time. */
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeFrame, type Frame } from './frame.ts';
 import { segmentName } from './layout.ts';
 
-/** A place between two frames. `{segment: 0, offset: 0}` is the beginning. */
+/** A position between two frames. `{segment: 0, offset: 0}` is the beginning. */
 export type OutboxPosition = { segment: number; offset: number };
 
-/** Bytes that are no frame: never seen unless a disk or a hand damaged the file. */
+/** Bytes that are not a frame: only a failing disk or an edited file has them. */
 export type Damage = { position: OutboxPosition; reason: string; bytes: Buffer };
 
-/** Whether to go on behind a frame, to stop behind it, or to stop before it. */
-export type Verdict = 'next' | 'last' | 'too much';
+/** Whether a scan goes on behind a frame, stops behind it, or stops before it. */
+export type Continuation = 'go on' | 'stop behind' | 'stop before';
 
-/** Is shown each frame and where it begins. The entry's parts are valid for longer than the call, but share memory. */
-export type Visit = (frame: Frame, position: OutboxPosition, bytes: number) => Verdict;
+/** Gets each frame and its position. The entry's parts may be kept, but share memory with the chunk they are in. */
+export type Visit = (frame: Frame, position: OutboxPosition, bytes: number) => Continuation;
 
 export type Scan = {
-  /** Where to go on. */
+  /** Where the next scan begins. */
   next: OutboxPosition;
-  /** Nothing is behind `next` but, perhaps, the beginning of a frame that is not whole. */
+  /** Nothing is behind `next`, or only the beginning of a frame. */
   ended: boolean;
-  /** What made the scan stop at `next`. */
+  /** The damage that stopped the scan at `next`. */
   damage: Damage | null;
 };
 
 export const READ_CHUNK_BYTES = 1024 * 1024;
-/** How much of a damaged stretch is kept for whoever looks into it. */
+/** How much of a damaged stretch is kept, for an operator to look into. */
 const KEPT_DAMAGE_BYTES = 1024 * 1024;
 
-/** Shows the frames from `start` on to `visit`, until it has enough or there are no more. */
+/** Passes the frames from `start` on to `visit`, until it stops the scan or there are no more. */
 export async function scanSegment(
   directory: string,
   start: OutboxPosition,
@@ -65,10 +65,10 @@ export async function scanSegment(
           if (position.offset + decoded.bytes > size) return { next: position, ended: true, damage: null };
           break;
         }
-        const verdict = visit(decoded.frame, position, decoded.bytes);
-        if (verdict === 'too much') return { next: position, ended: false, damage: null };
+        const continuation = visit(decoded.frame, position, decoded.bytes);
+        if (continuation === 'stop before') return { next: position, ended: false, damage: null };
         used += decoded.bytes;
-        if (verdict === 'last') {
+        if (continuation === 'stop behind') {
           return { next: { segment, offset: offset + used }, ended: false, damage: null };
         }
       }

@@ -13,7 +13,7 @@ export type SegmentWriterOptions = {
   sync: 'process' | 'disk';
   /** A segment is closed when more than this was appended to it. */
   segmentBytes: number;
-  /** What each segment begins with: the older ones may be removed as soon as it exists. */
+  /** Returns the frames that a new segment begins with: older segments may be removed as soon as it exists. */
   firstFrames(): EncodedFrame[];
   log: Logger;
 };
@@ -40,9 +40,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Commits a group whole, or nothing of it; says which. After a failure the segment is cut back to its last whole frame.
-   * When the disk is full it is gone on with later: new ones would take what room there is for their first frames. After
-   * any other failure a new one is tried.
+   * Commits all of a group or nothing of it, and returns which. After a failure, cuts the segment back to its last whole
+   * frame. Keeps the segment when the disk is full: a new one would take the little room for its first frames. Tries a new
+   * segment after any other failure.
    */
   async commit(group: readonly EncodedFrame[]): Promise<boolean> {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
@@ -51,10 +51,10 @@ export class SegmentWriter {
         if (this.#file === -1 || this.#offset >= this.#fullAt) await this.#rotate();
         isInSegment = true;
         this.#offset += await this.#write(group);
-        this.#tell(null);
+        this.#logFailure(null);
         return true;
       } catch (error) {
-        this.#tell(error);
+        this.#logFailure(error);
         const isWhole = this.#file !== -1 && this.#cutBack();
         if (isInSegment && isWhole && isNoRoom(error)) return false;
         this.close();
@@ -63,12 +63,15 @@ export class SegmentWriter {
     return false;
   }
 
-  /** Once, however many writes fail in a row. */
-  #tell(error: unknown): void {
+  /** Logs the first failure of a row, and the first success after it. */
+  #logFailure(error: unknown): void {
     const { log } = this.#options;
     if (error !== null && !this.#isFailing)
-      log.error({ error: describeError(error) }, 'cannot write to the outbox; what is not kept is counted');
-    else if (error === null && this.#isFailing) log.info('the outbox can be written to again');
+      log.error(
+        { error: describeError(error) },
+        'cannot write to the outbox; entries that are lost are counted',
+      );
+    else if (error === null && this.#isFailing) log.info('the outbox is writable again');
     this.#isFailing = error !== null;
   }
 
@@ -77,19 +80,19 @@ export class SegmentWriter {
     const bytes = frames.reduce((sum, frame) => sum + frame.bytes, 0);
     const buffers = frames.flatMap((frame) => frame.buffers);
     await gatherWrite(this.#file, buffers, bytes);
-    // A failed sync may have dropped the pages for good, so it condemns the segment like a failed write.
+    // A failed sync may have dropped the pages for good: it fails the segment as a failed write does.
     if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
     return bytes;
   }
 
-  /** Readers see a segment only once its first frames are in it: they remove those before it when they have read them. */
+  /** Opens a new segment. Readers see it only with its first frames, because they remove the segments before it. */
   async #rotate(): Promise<void> {
     this.close();
     this.#offset = 0;
     const name = segmentName(this.#segment + 1);
     const unfinished = join(this.#options.directory, `${UNFINISHED_PREFIX}${name}`);
     try {
-      // To append: behind a cut, it goes on where the file ends.
+      // Opened for appending: after a cut, writing goes on where the file ends.
       this.#file = openSync(unfinished, 'ax', 0o600);
       const first = this.#options.firstFrames();
       if (first.length > 0) this.#offset = await this.#write(first);
@@ -99,23 +102,23 @@ export class SegmentWriter {
       throw error;
     }
     this.#segment += 1;
-    // However many calls are open, most of what is written is new.
+    // However many calls are open, at least half of a segment is new frames.
     this.#fullAt = this.#offset + Math.max(this.#options.segmentBytes, this.#offset);
   }
 
-  /** Returns whether the segment ends in a whole frame now. */
+  /** Cuts the segment back to its last whole frame. Returns whether that succeeded. */
   #cutBack(): boolean {
     try {
       ftruncateSync(this.#file, this.#offset);
       return true;
     } catch (error) {
-      // The torn tail stays; a reader passes over it, because a later segment follows.
+      // The torn end stays. A reader passes over it, because another segment follows.
       this.#options.log.warn({ error: describeError(error) }, 'cannot cut the torn end of an outbox segment');
       return false;
     }
   }
 
-  /** Lets go of the file. */
+  /** Closes the file. */
   close(): void {
     if (this.#file !== -1) closeSync(this.#file);
     this.#file = -1;

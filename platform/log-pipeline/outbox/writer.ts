@@ -1,11 +1,11 @@
 /**
- * The writing side of an outbox: frames are appended to segment files with group commit.
+ * Writes an outbox: appends frames to segment files, with group commit.
  *
- * Why files of our own and not a database: an entry costs a third of the CPU that SQLite's WAL takes for it, and no
- * checkpoint stops the calls under way (`npm run bench outbox` shows both); trimming is an unlink; a reader needs no lock.
+ * Why plain files and not a database: an entry costs a third of the CPU that SQLite's WAL takes, and no checkpoint stalls
+ * calls (`npm run bench outbox` shows both); trimming is an unlink; a reader needs no lock.
  *
- * What "committed" means: the bytes are with the operating system, so no death of any process loses them
- * (`sync: 'process'`), or on the disk itself, so a power cut does not either (`sync: 'disk'`).
+ * "Committed" means that the bytes are with the operating system, so that the death of a process does not lose them
+ * (`sync: 'process'`), or on the disk itself, so that a power cut does not either (`sync: 'disk'`).
  */
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,37 +19,37 @@ import { type CallKey, OpenCalls } from './open-calls.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
 export type OutboxOptions = {
-  /** The directory that holds the outboxes of every gateway on this machine. */
+  /** The directory of the outboxes of every gateway on this machine. */
   root: string;
-  /** A new ULID: one outbox for one life of one process. */
+  /** A new ULID: each life of a process has an outbox of its own. */
   id: string;
-  /** The bound on bytes on disk below `root`; beyond it entries are refused. */
+  /** The bound on bytes on disk below `root`; entries beyond it are refused. */
   maxBytes: number;
   sync: 'process' | 'disk';
   log: Logger;
-  /** A segment is closed when it is larger; smaller in tests. */
+  /** A segment that is larger is closed. Tests set less. */
   segmentBytes?: number;
 };
 
 export type Outbox = {
   /**
-   * Commits a START: `entry` is what will be stored of the call if this process dies before `append`. Resolves with
-   * whether it was kept, never rejects: the call is made either way. Takes up to half of the bound only, so that in a
-   * long backlog the room is for what was answered.
-   * @param key not open already; exactly one `append` follows
+   * Commits a START: the `entry` that is stored for the call if this process dies before `append`. Resolves with whether it
+   * was kept, and never rejects: the call is made either way. STARTs take at most half of the bound, so that a long
+   * backlog leaves room for finished entries.
+   * @param key not open already; exactly one `append` or `discard` follows
    */
   begin(key: CallKey, entry: LogEntry): Promise<boolean>;
   /**
-   * Appends one entry, and closes the START of `key` if there is one, even when the entry is not kept. Resolves with
-   * true when it is committed, with false when it could not be kept (bound reached, disk full or failing, larger than a
-   * frame), which is counted in `refused`. Never rejects: the answer must go out either way.
+   * Appends one entry, and closes the START of `key` if there is one, even when the entry is not kept. Resolves with true
+   * when the entry is committed, and with false when it could not be kept (bound reached, disk full or failing, larger than
+   * a frame), which `refused` counts. Never rejects: the response must go out either way.
    */
   append(key: CallKey, entry: LogEntry): Promise<boolean>;
-  /** Closes the START of `key` instead: nothing is to be stored of the call. Not counted as refused. */
+  /** Closes the START of `key` without an entry: nothing is stored for the call. Not counted as refused. */
   discard(key: CallKey): void;
-  /** Entries that `append` refused since the start. */
+  /** Entries that `append` refused since the outbox was opened. */
   readonly refused: number;
-  /** Waits for pending appends and lets go of the files. */
+  /** Waits for pending appends and closes the files. */
   close(): Promise<void>;
 };
 
@@ -72,13 +72,13 @@ class OutboxWriter implements Outbox {
   readonly #calls = new OpenCalls();
   #pending: Pending[] = [];
   #running: Promise<void> | null = null;
-  /** In this turn of the event loop. */
+  /** Whether it has written in this turn of the event loop. */
   #hasWritten = false;
-  /** The last write was of several frames. */
+  /** Whether the last write was of several frames. */
   #isBusy = false;
-  /** The numbers of calls whose void could not be written yet. Their STARTs are on disk, which bounds them. */
+  /** The numbers of calls whose void frame could not be written yet: no more than there are STARTs on disk. */
   #unwrittenVoids: number[] = [];
-  /** Bytes on disk below the root: measured every second, and counted up in between. */
+  /** Bytes on disk below the root: measured every second, and counted in between. */
   #bytesOnDisk = 0;
 
   constructor(options: OutboxOptions, directory: string, lock: Lock) {
@@ -136,11 +136,11 @@ class OutboxWriter implements Outbox {
   discard(key: CallKey): void {
     const call = this.#calls.numberOf(key);
     this.#calls.close(key);
-    // Served and not logged: it must not come up as interrupted either.
+    // A call that was served and not logged must not be reported as interrupted either.
     if (call !== 0) this.#writeVoid(call);
   }
 
-  /** Not held against the bound: it is 24 bytes. */
+  /** Writes a void frame. Its 24 bytes are not checked against the bound. */
   #writeVoid(call: number): void {
     void this.#enqueue(encodeFrame({ kind: 'void', call, entry: EMPTY_ENTRY }), (kept) => {
       if (!kept) this.#unwrittenVoids.push(call);
@@ -159,7 +159,7 @@ class OutboxWriter implements Outbox {
     });
   }
 
-  /** A gateway with little to do writes the first of a turn of the event loop at once, and answers that much sooner. */
+  /** Writes at once: with few calls, the first write of an event loop turn need not wait for others to share it. */
   #drainNow(): Promise<void> {
     this.#hasWritten = true;
     setImmediate(() => {
@@ -168,7 +168,7 @@ class OutboxWriter implements Outbox {
     return this.#drain();
   }
 
-  /** All that follows in the same turn shares one write. */
+  /** Writes after this turn of the event loop: all frames of the turn share one write. */
   #drainAfterTurn(): Promise<void> {
     return new Promise((done) => setImmediate(() => this.#drain().finally(done)));
   }
@@ -204,7 +204,7 @@ class OutboxWriter implements Outbox {
 }
 
 /**
- * Makes a new outbox and holds its lock until `close` or the death of this process.
+ * Makes a new outbox, and holds its lock until `close` or the death of this process.
  * @throws Error when the directory cannot be made or written
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
@@ -213,7 +213,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   mkdirSync(unfinished, { recursive: true, mode: 0o700 });
   const lock = tryLock(join(unfinished, OWNER_LOCK));
   if (lock === null) throw new Error(`Cannot lock the new outbox ${options.id}`);
-  // Readers see the outbox only once it is locked: to them, one without a lock is one whose gateway is gone.
+  // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.
   renameSync(unfinished, directory);
   const writer = new OutboxWriter(options, directory, lock);
   await writer.measure();

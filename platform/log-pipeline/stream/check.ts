@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ConnectNatsOptions, connectOnce } from '../../nats/mod.ts';
 import { declareLogStream, NoJetStreamError } from './log-stream.ts';
 
-/** A server that has just been started takes connections a moment before JetStream answers. */
+/** A server that has just started takes connections a moment before JetStream responds. */
 const JETSTREAM_GRACE_MS = 2_000;
 const RETRY_MS = 200;
 
 /**
- * Looks at the servers once, at the start of a role, so that what waiting cannot mend is told then and there. Servers that
- * cannot be reached are no reason not to start: entries wait in the outbox.
+ * Checks the servers once, when a role starts, so that the operator learns at once of a problem that waiting cannot solve.
+ * A role starts also when no server can be reached: entries wait in the outbox.
  * @throws NatsRefusalError with a sentence: credentials refused, no JetStream, or a stream that would lose entries
  */
 export async function checkNats(options: ConnectNatsOptions): Promise<void> {

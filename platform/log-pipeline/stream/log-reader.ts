@@ -1,55 +1,55 @@
 /**
- * Takes messages off the log stream. By the pull protocol itself and not by the client library's consumer: its `fetch`
- * stalls for a second and a half when messages come again after an outage, and what its `consume` holds when the
- * connection is lost is delivered to nobody until its time for an acknowledgement is over.
+ * Reads messages of the log stream. Speaks the pull protocol itself and does not use the client library's consumer: the
+ * library's `fetch` stalls for a second and a half when messages are redelivered after an outage, and messages that its
+ * `consume` holds when the connection is lost reach no process until their time for an acknowledgement is over.
  */
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { LOG_STREAM } from '#core/contracts/channels.ts';
-import { type Line, LineCutError } from '../../nats/mod.ts';
+import { type ConnectionMonitor, DisconnectedError } from '../../nats/mod.ts';
 
-/** A message that is ours until we say what became of it, or until the time for that is over. */
-export type TakenMessage = {
+/** A message that is this process's to store, until it is acknowledged or released, or its time for that is over. */
+export type ReceivedMessage = {
   data: Uint8Array;
-  /** It is stored: the stream may forget it. */
+  /** Says that the message is stored: the stream removes it. */
   acknowledge(): void;
-  /** It is being worked on: not yet for another. */
-  hold(): void;
-  /** It is not worked on: for another, at once. */
+  /** Asks for more time: the message is being worked on. */
+  extend(): void;
+  /** Gives the message back: another process gets it at once. */
   release(): void;
 };
 
-/** The stream or its consumer is not there (any more): declare it, and read it with a new reader. */
+/** The stream or its consumer does not exist, or no longer: declare it again, and read with a new reader. */
 export class LogStreamGoneError extends Error {}
 
-/** Asked for at a time. What is taken and not yet worked on is at most this and as much again, in messages. */
+/** Messages of one request. At most twice as many are received and not returned by `take` yet. */
 const MESSAGES_PER_REQUEST = 100;
-/** A request that is not filled ends after this, so one that got lost on the way holds up nothing for longer. */
+/** A request that is not filled ends after this time, so a request that is lost on the way holds up reading no longer. */
 const REQUEST_MS = 1_000;
 const LOST_AFTER_MS = REQUEST_MS + 500;
 const NANOSECONDS_PER_MS = 1_000_000;
 
 const STATUS = { noMessages: 404, timeout: 408, conflict: 409 };
 
-/** Reads until it is closed. One for one task: `take` is not called again before it has settled. */
+/** Reads until it is closed, for one task: `take` must not be called again before it has settled. */
 export class LogReader {
   readonly #connection: NatsConnection;
-  readonly #line: Line;
-  readonly #cutsBefore: number;
+  readonly #monitor: ConnectionMonitor;
+  readonly #epoch: number;
   readonly #requestSubject: string;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription;
-  #taken: TakenMessage[] = [];
-  /** Messages that the request under way may still bring. */
+  #received: ReceivedMessage[] = [];
+  /** Messages that may still answer the request under way. */
   #expected = 0;
   #requestedAt = 0;
   #gone: LogStreamGoneError | null = null;
   #wake: () => void = () => {};
 
-  /** @param line of `connection`: what is taken over it is lost with it */
-  constructor(connection: NatsConnection, line: Line, consumer: string) {
+  /** @param monitor of `connection`: messages that were received over a connection are lost with it */
+  constructor(connection: NatsConnection, monitor: ConnectionMonitor, consumer: string) {
     this.#connection = connection;
-    this.#line = line;
-    this.#cutsBefore = line.cuts;
+    this.#monitor = monitor;
+    this.#epoch = monitor.epoch;
     this.#requestSubject = `$JS.API.CONSUMER.MSG.NEXT.${LOG_STREAM}.${consumer}`;
     this.#subscription = connection.subscribe(this.#inbox, {
       callback: (error, message) => this.#receive(error, message),
@@ -57,49 +57,49 @@ export class LogReader {
   }
 
   /**
-   * The messages that are there, in order; waits up to `waitMs` for the first. As it returns, the next ones are asked for.
-   * @throws LineCutError, LogStreamGoneError; ClosedConnectionError when the connection was closed
+   * Returns the messages that have arrived, in order, and requests the next ones; waits up to `waitMs` for the first.
+   * @throws DisconnectedError, LogStreamGoneError; ClosedConnectionError when the connection was closed
    */
-  async take(waitMs: number): Promise<TakenMessage[]> {
+  async take(waitMs: number): Promise<ReceivedMessage[]> {
     const deadline = performance.now() + waitMs;
     for (;;) {
-      if (this.#isLost) throw new LineCutError();
+      if (this.#isLost) throw new DisconnectedError();
       if (this.#gone !== null) throw this.#gone;
-      this.#requireAnswer();
+      this.#requireResponse();
       this.#request();
       const leftMs = deadline - performance.now();
-      if (this.#taken.length > 0 || leftMs <= 0) break;
-      await this.#line.during(this.#cutsBefore, this.#arrival(Math.min(leftMs, LOST_AFTER_MS)));
+      if (this.#received.length > 0 || leftMs <= 0) break;
+      await this.#monitor.rejectOnDisconnect(this.#epoch, this.#arrival(Math.min(leftMs, LOST_AFTER_MS)));
     }
-    const taken = this.#taken;
-    this.#taken = [];
+    const messages = this.#received;
+    this.#received = [];
     this.#request();
-    return taken;
+    return messages;
   }
 
   /**
-   * A server that crashed may give numbers out again that were those of messages in our hands: once the line was cut,
-   * nothing is said of them any more, and they come again when their time is over.
+   * After a crash, a server may give new messages the sequence numbers of messages that this process holds. So once the
+   * connection was lost, those are neither acknowledged nor released; they are redelivered when their time is over.
    */
   get #isLost(): boolean {
-    return this.#line.cuts !== this.#cutsBefore;
+    return this.#monitor.epoch !== this.#epoch;
   }
 
-  /** Stops reading; what was taken and not returned goes to others at once. */
+  /** Stops reading. Messages that `take` has not returned are given back. */
   close(): void {
-    for (const message of this.#taken) message.release();
-    this.#taken = [];
+    for (const message of this.#received) message.release();
+    this.#received = [];
     if (!this.#connection.isClosed()) this.#subscription.unsubscribe();
   }
 
-  /** Each request has an answer, if only that its time is over. To one of a consumer that is no more nobody gives any. */
-  #requireAnswer(): void {
+  /** Every request gets a response, if only that its time is over, unless its consumer is gone. */
+  #requireResponse(): void {
     if (this.#expected > 0 && performance.now() - this.#requestedAt > LOST_AFTER_MS)
-      throw new LogStreamGoneError('a request for messages was not answered');
+      throw new LogStreamGoneError('a request for messages got no response');
   }
 
   #request(): void {
-    if (this.#expected > 0 || this.#taken.length >= MESSAGES_PER_REQUEST) return;
+    if (this.#expected > 0 || this.#received.length >= MESSAGES_PER_REQUEST) return;
     this.#expected = MESSAGES_PER_REQUEST;
     this.#requestedAt = performance.now();
     const request = { batch: MESSAGES_PER_REQUEST, expires: REQUEST_MS * NANOSECONDS_PER_MS };
@@ -121,22 +121,22 @@ export class LogReader {
     if (error !== null) this.#gone = new LogStreamGoneError(error.message, { cause: error });
     else if (status === 0) {
       this.#expected -= 1;
-      this.#taken.push(this.#takenMessage(message));
+      this.#received.push(this.#receivedMessage(message));
     } else {
       this.#expected = 0;
       const isUsual = status === STATUS.noMessages || status === STATUS.timeout;
       const description = message.headers?.description ?? '';
-      // Too much is unacknowledged, or the server is going: asking again will do.
+      // Too many messages are unacknowledged, or the server shuts down: the next request will do.
       const willPass = status === STATUS.conflict && !/consumer (deleted|is push)/i.test(description);
       if (!isUsual && !willPass) this.#gone = new LogStreamGoneError(`${status} ${description}`.trim());
     }
     this.#wake();
   }
 
-  #takenMessage({ data, reply }: Msg): TakenMessage {
-    const answer = (word: string) => () => {
-      if (!this.#isLost && !this.#connection.isClosed()) this.#connection.publish(reply!, word);
+  #receivedMessage({ data, reply }: Msg): ReceivedMessage {
+    const respond = (payload: string) => () => {
+      if (!this.#isLost && !this.#connection.isClosed()) this.#connection.publish(reply!, payload);
     };
-    return { data, acknowledge: answer('+ACK'), hold: answer('+WPI'), release: answer('-NAK') };
+    return { data, acknowledge: respond('+ACK'), extend: respond('+WPI'), release: respond('-NAK') };
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The JetStream stream that log entries travel in, and the consumer that ingest reads it through. Both are declared by
- * whoever comes first, always the same.
+ * The JetStream stream of log entries, and the consumer that ingest reads it through. The first process that needs them
+ * declares both, with the same settings as every other would.
  *
- * A work queue: what ingest has stored is gone from it. `discard: new`, because the default drops the oldest entries
- * without a word when it is full. No limit of age, for the same reason. The queue is only the way: a gateway keeps its
- * entries until the consumer's acknowledgements have passed them (platform/log-pipeline/forward), so a stream that is lost loses nothing.
+ * The stream is a work queue: it removes what ingest has acknowledged. `discard: new`, because by default a full stream
+ * silently drops its oldest entries; no age limit, for the same reason. A gateway keeps its entries until the consumer's
+ * acknowledgements have passed them (../forward), so the loss of the whole stream loses nothing.
  */
 import {
   AckPolicy,
@@ -23,30 +23,29 @@ import { type NatsConnection, NatsRefusalError } from '../../nats/mod.ts';
 import { newRequestId } from '../../process/ids.ts';
 
 /**
- * Each consumer that is made has another name, which begins with this. An acknowledgement says the consumer's name and
- * the message's number, and whoever holds a message of a stream that was emptied since must not acknowledge the one that
- * has its number now.
+ * Every consumer has a new name with this prefix. An acknowledgement names the consumer and the message's sequence number;
+ * a process that holds a message of a stream that was emptied since must not acknowledge the message with that number now.
  */
 const CONSUMER_PREFIX = 'ingest-';
 
 const NANOSECONDS_PER_MS = 1_000_000;
-/** Bounds the stream's disk; an operator may edit it. What does not fit waits in the gateways' outboxes. */
+/** Bounds the stream's disk; an operator may edit it. Entries that do not fit wait in the gateways' outboxes. */
 const MAX_BYTES = 1024 ** 3;
-/** A repetition within this time is recognised by its message id; a later one by Postgres. */
+/** JetStream recognises a repetition within this time by its message id; Postgres recognises later ones. */
 const DUPLICATE_WINDOW_MS = 120_000;
-/** How long the entries of an ingest process that died wait for another. One that lives asks for more time while it works. */
+/** How long the entries of an ingest process that died wait for another. A living one asks for more time as it works. */
 export const ACK_WAIT_MS = 6_000;
-/** For all ingest processes together: some of each, and room for those that died with theirs. */
+/** Unacknowledged messages of all ingest processes together, those that died with some included. */
 const MAX_ACK_PENDING = 1_000;
 
-/** JetStream's own numbers: nats-server/server/errors.json. */
+/** JetStream's error codes: nats-server/server/errors.json. */
 const STREAM_NAME_IN_USE = 10_058;
 /** A work queue has one consumer. */
 const HAS_CONSUMER = [10_099, 10_100];
 const NO_CONSUMER = 10_014;
 const NOT_ENABLED = [10_039, 10_076];
 
-/** What makes the stream safe. Limits of bytes, replicas and placement are the operator's to edit. */
+/** The settings that make the stream safe. The limit of bytes, replicas and placement are the operator's to edit. */
 const ESSENTIAL = {
   retention: RetentionPolicy.Workqueue,
   discard: DiscardPolicy.New,
@@ -56,20 +55,20 @@ const ESSENTIAL = {
   max_msg_size: -1,
 } as const satisfies Partial<StreamConfig>;
 
-/** There is no JetStream for us; or not yet, when the server has just been started. */
+/** This account has no JetStream; or not yet, when the server has just started. */
 export class NoJetStreamError extends NatsRefusalError {}
 
-/** What a forwarder and an ingest process know of the stream when they begin. */
+/** The stream as a forwarder or an ingest process declared it. */
 export type DeclaredStream = {
   manager: JetStreamManager;
-  /** The consumer's name. It is gone when the stream is, or when it is replaced. */
+  /** The consumer's name. The consumer is gone when the stream is, or when it was replaced. */
   consumer: string;
 };
 
 /**
  * Declares stream and consumer; harmless when they exist.
  * @throws NatsRefusalError with a sentence when waiting cannot help: no JetStream, or a stream of this name with settings
- *   that would lose entries; anything else that is thrown may pass
+ *   that would lose entries. Any other error may pass with time
  */
 export async function declareLogStream(connection: NatsConnection): Promise<DeclaredStream> {
   try {
@@ -77,15 +76,18 @@ export async function declareLogStream(connection: NatsConnection): Promise<Decl
     await declareStream(manager);
     let consumer = await declareConsumer(manager);
     const { state } = await manager.streams.info(LOG_STREAM);
-    // After a crash of its machine a server may remember acknowledgements of messages that it has lost: their numbers
-    // will be given out again, and new messages must not count as acknowledged.
+    // After a crash of its machine, a server may remember acknowledgements of messages that it has lost. New messages
+    // will get their numbers and must not count as acknowledged.
     if (consumer.ack_floor.stream_seq > state.last_seq) {
       await deleteConsumer({ manager, consumer: consumer.name });
       consumer = await declareConsumer(manager);
     }
     return { manager, consumer: consumer.name };
   } catch (error) {
-    if ((error as Error).name === 'JetStreamNotEnabled' || NOT_ENABLED.includes(codeOf(error) ?? 0)) {
+    if (
+      (error as Error).name === 'JetStreamNotEnabled' ||
+      NOT_ENABLED.includes(jetStreamErrorCode(error) ?? 0)
+    ) {
       throw new NoJetStreamError(
         'NATS runs without JetStream for this account: start nats-server with -js, or enable it for the account',
         { cause: error },
@@ -106,7 +108,7 @@ async function declareStream(manager: JetStreamManager): Promise<void> {
       ...ESSENTIAL,
     });
   } catch (error) {
-    if (codeOf(error) !== STREAM_NAME_IN_USE) throw error;
+    if (jetStreamErrorCode(error) !== STREAM_NAME_IN_USE) throw error;
     const { config } = await manager.streams.info(LOG_STREAM);
     requireEssentials(config);
   }
@@ -127,10 +129,10 @@ function requireEssentials(config: StreamConfig): void {
 
 async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo> {
   for (;;) {
-    const there = await findLogConsumer(manager);
-    if (there !== null) {
-      requireOurs(there);
-      return there;
+    const existing = await findLogConsumer(manager);
+    if (existing !== null) {
+      requireOurs(existing);
+      return existing;
     }
     try {
       return await manager.consumers.add(LOG_STREAM, {
@@ -142,8 +144,8 @@ async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo>
         max_ack_pending: MAX_ACK_PENDING,
       });
     } catch (error) {
-      // Somebody was quicker.
-      if (!HAS_CONSUMER.includes(codeOf(error) ?? 0)) throw error;
+      // Another process was quicker.
+      if (!HAS_CONSUMER.includes(jetStreamErrorCode(error) ?? 0)) throw error;
     }
   }
 }
@@ -168,12 +170,11 @@ function requireOurs({ name, config }: ConsumerInfo): void {
 }
 
 /**
- * Whether the consumer waits for a message that is no more. Killed in the middle, a server may remember that an
- * acknowledged message was removed, and forget that it was acknowledged (seen on 2.9.10): its consumer then asks for it
- * for ever, and its acknowledgements never pass it. To be asked when they have stood still for longer than a redelivery
- * takes.
+ * Returns whether the consumer waits for a message that the stream no longer has. A server that is killed may remember that
+ * it removed an acknowledged message, and forget the acknowledgement (seen on 2.9.10): its consumer then waits for the
+ * message for ever. To be called when the acknowledgements have stood still for longer than a redelivery takes.
  */
-export async function waitsForNothing({ manager, consumer }: DeclaredStream): Promise<boolean> {
+export async function awaitsLostMessage({ manager, consumer }: DeclaredStream): Promise<boolean> {
   const { ack_floor, num_ack_pending } = await manager.consumers.info(LOG_STREAM, consumer);
   const { state } = await manager.streams.info(LOG_STREAM);
   // Before its first acknowledgement a consumer stands at 0, wherever the stream begins.
@@ -182,17 +183,17 @@ export async function waitsForNothing({ manager, consumer }: DeclaredStream): Pr
   return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
 }
 
-/** Whoever reads or publishes finds no consumer of that name, and begins anew, with what the stream holds. */
+/** Deletes the consumer. Readers and forwarders notice, declare another, and begin again with what the stream holds. */
 export async function deleteConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
   try {
     await manager.consumers.delete(LOG_STREAM, consumer);
   } catch (error) {
-    // Somebody was quicker.
-    if (codeOf(error) !== NO_CONSUMER) throw error;
+    // Another process was quicker.
+    if (jetStreamErrorCode(error) !== NO_CONSUMER) throw error;
   }
 }
 
-/** JetStream's number of an error; undefined when it is not one of JetStream's. */
-export function codeOf(error: unknown): number | undefined {
+/** Returns JetStream's code of an error; undefined when the error is not JetStream's. */
+export function jetStreamErrorCode(error: unknown): number | undefined {
   return error instanceof JetStreamApiError ? error.code : undefined;
 }

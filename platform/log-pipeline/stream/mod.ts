@@ -1,14 +1,13 @@
 /** The JetStream stream that log entries travel in: its declaration, its messages, and reading them. */
 export { checkNats } from './check.ts';
-export { LogReader, LogStreamGoneError, type TakenMessage } from './log-reader.ts';
+export { LogReader, type ReceivedMessage } from './log-reader.ts';
 export {
   ACK_WAIT_MS,
-  codeOf,
+  awaitsLostMessage,
   type DeclaredStream,
   declareLogStream,
   deleteConsumer,
-  findLogConsumer,
-  waitsForNothing,
+  jetStreamErrorCode,
 } from './log-stream.ts';
 export {
   decodeMessage,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { listOutboxes } from '#platform/log-pipeline/outbox/mod.ts';
-import { findLogConsumer } from '#platform/log-pipeline/stream/mod.ts';
+import { findLogConsumer } from '#platform/log-pipeline/stream/log-stream.ts';
 import { connectNats } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { readMetric } from './metrics.ts';

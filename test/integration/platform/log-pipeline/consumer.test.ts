@@ -5,14 +5,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { jetstream } from '@nats-io/jetstream';
 import t from 'tap';
+import { findLogConsumer } from '#platform/log-pipeline/stream/log-stream.ts';
 import {
+  awaitsLostMessage,
   declareLogStream,
-  findLogConsumer,
   LogReader,
-  type TakenMessage,
-  waitsForNothing,
+  type ReceivedMessage,
 } from '#platform/log-pipeline/stream/mod.ts';
-import { Line } from '#platform/nats/mod.ts';
+import { ConnectionMonitor } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { logEntry } from '../../../support/log-entries.ts';
@@ -36,8 +36,8 @@ t.test(
     /** Takes three messages that are in the stream, and acknowledges some: what is left of them is written down then. */
     const acknowledge = async (chosen: number[]) => {
       const { consumer } = await declareLogStream(reading);
-      const reader = new LogReader(reading, new Line(reading, log), consumer);
-      const taken: TakenMessage[] = [];
+      const reader = new LogReader(reading, new ConnectionMonitor(reading, log), consumer);
+      const taken: ReceivedMessage[] = [];
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === 3);
       const at = Date.now();
       for (const index of chosen) taken[index]!.acknowledge();
@@ -101,7 +101,7 @@ t.test(
     const jetStream = await manager();
     const reading = await connectTo('test');
     /** Takes so many messages that were just published. */
-    const take = async (count: number): Promise<TakenMessage[]> => {
+    const take = async (count: number): Promise<ReceivedMessage[]> => {
       let consumer = '';
       await waitFor('NATS', async () => {
         consumer = await declareLogStream(reading)
@@ -110,8 +110,8 @@ t.test(
         return consumer !== '';
       });
       for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
-      const reader = new LogReader(reading, new Line(reading, log), consumer);
-      const taken: TakenMessage[] = [];
+      const reader = new LogReader(reading, new ConnectionMonitor(reading, log), consumer);
+      const taken: ReceivedMessage[] = [];
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
       return taken;
     };
@@ -163,8 +163,8 @@ t.test(
       for (let index = 0; index < count; index += 1) await jetstream(reading).publish('assay.logs', 'x');
     };
     const take = async (consumer: string, count: number) => {
-      const taken: TakenMessage[] = [];
-      const reader = new LogReader(reading, new Line(reading, log), consumer);
+      const taken: ReceivedMessage[] = [];
+      const reader = new LogReader(reading, new ConnectionMonitor(reading, log), consumer);
       await waitFor('messages', async () => taken.push(...(await reader.take(100))) === count);
       return taken;
     };
@@ -175,13 +175,13 @@ t.test(
     await consumers.delete('LOGS', declared.consumer);
     const anew = await declareLogStream(reading);
     await publish(2);
-    t.notOk(await waitsForNothing(anew), 'nobody has asked for the messages');
+    t.notOk(await awaitsLostMessage(anew), 'nobody has asked for the messages');
     const taken = await take(anew.consumer, 2);
-    t.notOk(await waitsForNothing(anew), 'they are being worked on');
+    t.notOk(await awaitsLostMessage(anew), 'they are being worked on');
     taken[0]!.acknowledge();
     await reading.flush();
-    t.notOk(await waitsForNothing(anew), 'one of them is');
+    t.notOk(await awaitsLostMessage(anew), 'one of them is');
     await streams.purge('LOGS');
-    t.notOk(await waitsForNothing(anew), 'a purge is told to the consumer');
+    t.notOk(await awaitsLostMessage(anew), 'a purge is told to the consumer');
   },
 );

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
-import { Forwarder } from '#platform/log-pipeline/forward/mod.ts';
+import { Forwarder } from '#platform/log-pipeline/forward/forwarder.ts';
 import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
 import { connectNats, type NatsConnection } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';

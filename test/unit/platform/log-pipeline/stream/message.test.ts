@@ -22,7 +22,7 @@ const placed: fc.Arbitrary<OutboxEntry> = fc.record({
   position: fc.record({ segment: u32, offset: u32 }),
 });
 
-/** What a consumer has in the end, whichever way the messages were cut. */
+/** Returns the entries that a consumer has in the end, however they were cut. */
 function unpack(payloads: Iterable<Buffer>): OutboxEntry[] {
   const entries: OutboxEntry[] = [];
   let parts: Buffer[] = [];
@@ -39,7 +39,7 @@ function unpack(payloads: Iterable<Buffer>): OutboxEntry[] {
   return entries;
 }
 
-t.test('every entry arrives whole and in order, whatever a message may hold', async () => {
+t.test('packed entries arrive whole and in order, whatever the size of a message', async () => {
   fc.assert(
     fc.property(
       fc.array(placed, { maxLength: 20 }),
@@ -55,7 +55,7 @@ t.test('every entry arrives whole and in order, whatever a message may hold', as
   );
 });
 
-t.test('many small entries share a message', async (t) => {
+t.test('many small entries share one message of the log stream', async (t) => {
   const entry = (offset: number): OutboxEntry => ({
     head: Buffer.alloc(300),
     requestBody: Buffer.alloc(1_000),
@@ -67,19 +67,22 @@ t.test('many small entries share a message', async (t) => {
   t.equal(messages.length, 9, 'some 2.3 MB in messages of up to 256 KiB');
 });
 
-t.test('a damaged stretch travels with its place and its reason, cut to what fits', async (t) => {
-  const damage = {
-    position: { segment: 3, offset: 99 },
-    reason: 'checksum mismatch',
-    bytes: Buffer.alloc(500, 7),
-  };
-  const payload = encodeDamage(OUTBOX, damage, 300);
-  t.ok(payload.length <= 300);
-  const message = decodeMessage(payload);
-  t.match(message, { kind: 'damage', outboxId: OUTBOX, position: damage.position, reason: damage.reason });
-});
+t.test(
+  'a damaged stretch of an outbox travels with its position and its reason, cut to what fits into a message',
+  async (t) => {
+    const damage = {
+      position: { segment: 3, offset: 99 },
+      reason: 'checksum mismatch',
+      bytes: Buffer.alloc(500, 7),
+    };
+    const payload = encodeDamage(OUTBOX, damage, 300);
+    t.ok(payload.length <= 300);
+    const message = decodeMessage(payload);
+    t.match(message, { kind: 'damage', outboxId: OUTBOX, position: damage.position, reason: damage.reason });
+  },
+);
 
-t.test('bytes that are no message of ours are refused, never misread', async (t) => {
+t.test('bytes that are not a message of the log stream are refused and never misread', async (t) => {
   fc.assert(
     fc.property(bytes(200), (noise) => {
       try {

@@ -8,33 +8,39 @@ import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
 import { checkNats } from '../stream/mod.ts';
 import { startForwarder } from './thread.ts';
 
-export type LogPath = {
+export type LogPipeline = {
   outbox: Outbox;
   /**
-   * Closes the outbox, and, with a broker, waits until all of it is stored; until `stopBy` on the monotonic clock, or a
-   * second when that has come. What is left then is stored later.
+   * Closes the outbox and, with a broker, waits until all of it is stored: until `stopBy` on the monotonic clock, but at
+   * least a second. What is left then is stored later.
    */
   close(stopBy: number): Promise<void>;
 };
 
-export type LogPathOptions = {
+export type LogPipelineOptions = {
   config: Pick<Config, 'dataDir' | 'outbox' | 'nats' | 'logLevel'>;
-  /** The role that writes: for the log, and for who looks at the broker's connections. */
+  /** The role that writes: named in the log and in the broker's list of connections. */
   role: string;
   log: Logger;
   metrics: Metrics;
   clock: Clock;
 };
 
-/** For what was just committed to arrive, when calls took all the time that there was to stop. */
+/** Time for the last entries to arrive when calls took all the time that there was to stop. */
 const LEAST_FORWARDING_MS = 1_000;
 
 /**
- * Opens what a role that makes log entries writes them to: an outbox of its own, and, when there is a broker, the
- * forwarder that empties it. Without one, ingest reads the outbox on this machine.
- * @throws Error with a sentence when the directory cannot be written, or NATS refuses for good
+ * Opens the pipeline that a role writes its log entries to: an outbox of its own and, when there is a broker, the forwarder
+ * that empties it. Without a broker, ingest reads the outboxes on this machine.
+ * @throws Error with a sentence for the operator when the directory cannot be written, or NATS refuses for good
  */
-export async function openLogPath({ config, role, log, metrics, clock }: LogPathOptions): Promise<LogPath> {
+export async function openLogPipeline({
+  config,
+  role,
+  log,
+  metrics,
+  clock,
+}: LogPipelineOptions): Promise<LogPipeline> {
   const { nats } = config;
   if (nats !== null) await checkNats({ address: nats, name: `assay-${role}`, log });
   const root = join(config.dataDir, 'outbox');
