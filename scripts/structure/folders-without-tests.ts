@@ -56,7 +56,6 @@ export const FOLDERS_WITHOUT_TESTS: readonly string[] = [
   'gateway/surfaces',
   'gateway/upstream',
   'platform/log-pipeline/forward',
-  'platform/log-pipeline/outbox',
   'platform/log-pipeline/stream',
   'platform/nats',
   'platform/process/turns',
