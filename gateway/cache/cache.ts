@@ -2,11 +2,10 @@
  * The answers that callers asked to have cached: memory, bounded by bytes, in front of Postgres, which all gateways share.
  * The cache fails no call and rejects nothing: what it cannot do is a miss, or an answer not kept.
  */
-
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { createBreaker } from './availability.ts';
+import { createAskStore } from './ask-store.ts';
 import {
   type Bucket,
   type CacheQuery,
@@ -90,8 +89,8 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   const { maxOrganizationBytes = DEFAULT_ORGANIZATION_BYTES, waitMs = DEFAULT_WAIT_MS } = options;
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0 };
   const memory = createMemory(maxMemoryBytes);
-  const breaker = createBreaker({ clock, log, patienceMs: options.patienceMs ?? DEFAULT_PATIENCE_MS });
-  const claims = createClaims({ sql, breaker, clock, longestMs: waitMs });
+  const askStore = createAskStore({ clock, log, patienceMs: options.patienceMs ?? DEFAULT_PATIENCE_MS });
+  const claims = createClaims({ sql, askStore, clock, longestMs: waitMs });
   const sweeping = startSweeping({ sql, log, random });
   const writes = createWriteBehind<Kept>({
     write: ({ ask, answer }) => keepAnswer(sql, ask, answer, maxOrganizationBytes),
@@ -118,7 +117,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     const before = memory.get(ask.key);
     const nowMs = clock.now();
     const knownAt = clock.monotonic();
-    const bucket = await breaker(() => readAnswers(sql, ask, { place, nowMs }));
+    const bucket = await askStore(() => readAnswers(sql, ask, { place, nowMs }));
     if (bucket === 'damaged') {
       log.warn({ organizationId: ask.organizationId, key: ask.key }, 'a cached answer is damaged');
       return null;

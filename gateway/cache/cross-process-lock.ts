@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { Breaker } from './availability.ts';
+import type { AskStore } from './ask-store.ts';
 import type { CacheQuery } from './bucket.ts';
 
 /** The right to call the provider on behalf of all processes. */
@@ -23,7 +23,7 @@ export type Claims = {
 
 export type ClaimsOptions = {
   sql: Sql;
-  breaker: Breaker;
+  askStore: AskStore;
   clock: Clock;
   /** A claim is renewed for this long; whoever waits for it waits no longer. */
   longestMs: number;
@@ -47,7 +47,7 @@ type Held = {
 const claimKey = (ask: CacheQuery) => Buffer.from(ask.key, 'hex');
 
 /** Makes the claims of this process. */
-export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions): Claims {
+export function createClaims({ sql, askStore, clock, longestMs }: ClaimsOptions): Claims {
   const holder = randomUUID();
   const held = new Map<string, Held>();
   const renewing = setInterval(renew, RENEW_EVERY_MS);
@@ -61,7 +61,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
     const now = clock.monotonic();
     for (const [key, claim] of held) if (now - claim.takenAt > longestMs) forget(key, claim);
     if (held.size === 0) return;
-    void breaker(
+    void askStore(
       () => sql`
         update assay.answer_claims set expires_at = now() + make_interval(secs => ${LEASE_SECONDS})
         where holder = ${holder} and encode(answer_key, 'hex') = any(${[...held.keys()]})`,
@@ -78,7 +78,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
 
   function claim(ask: CacheQuery): Held {
     let inserted: Promise<unknown> | null = null;
-    const answer = breaker(() => {
+    const answer = askStore(() => {
       const statement = insertClaim(ask);
       inserted = statement.catch(() => {});
       return statement;
@@ -95,7 +95,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
     await given.inserted;
     // Taken again meanwhile: it is that call's to give back.
     if (held.has(ask.key)) return;
-    await breaker(
+    await askStore(
       () => sql`
         delete from assay.answer_claims
         where organization_id = ${ask.organizationId} and answer_key = ${claimKey(ask)} and holder = ${holder}`,
@@ -114,7 +114,7 @@ export function createClaims({ sql, breaker, clock, longestMs }: ClaimsOptions):
     stop: async () => {
       clearInterval(renewing);
       held.clear();
-      await breaker(() => sql`delete from assay.answer_claims where holder = ${holder}`);
+      await askStore(() => sql`delete from assay.answer_claims where holder = ${holder}`);
     },
   };
 }

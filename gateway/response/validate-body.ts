@@ -1,10 +1,6 @@
 /** Whether what a provider sent in one piece is an answer that a client can read. */
 import { AssayError } from '#core/contracts/errors.ts';
-import {
-  encodingOf,
-  isWithoutContent,
-  type ProviderResponse,
-} from '#platform/http-client/mod.ts';
+import { encodingOf, isWithoutContent, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
 import { canDecode } from './decode.ts';
 import { maxErrorBytes } from './error-in-success.ts';

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
-import { isStoreUnavailable } from '../postgres/mod.ts';
+import { createAvailability, isStoreUnavailable, StoreLateError } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 
 export type Remembered<Subject, Answer> = {
@@ -42,7 +42,7 @@ const FRESH_MS = 30_000;
 /** How long an answer is believed while Postgres cannot be asked: longer than a failover, shorter than a working day. */
 const STALE_MS = 3_600_000;
 /** After a failed look-up, how long known answers are given without trying: an outage must not slow every call. */
-const AWAY_MS = 1_000;
+const PAUSE_MS = 1_000;
 /** How long a call waits for Postgres when there is a former answer, which is then believed for this time. */
 const PATIENCE_MS = 1_000;
 /** How long one without does: it cannot be let in. */
@@ -52,19 +52,6 @@ const MAX_LOOKUPS = 500;
 
 type Known<Answer> = { answer: Answer; verifiedAt: number };
 
-/** Resolves like `promise`, or rejects after `waitMs`. */
-async function within<T>(promise: Promise<T>, waitMs: number, late: (cause: Error) => Error): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const waited = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late(new Error(`no answer within ${waitMs} ms`))), waitMs);
-  });
-  try {
-    return await Promise.race([promise, waited]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Makes an empty memory, of a process that does not listen yet. */
 export function remember<Subject, Answer>(
   options: RememberedOptions<Subject, Answer>,
@@ -72,10 +59,14 @@ export function remember<Subject, Answer>(
   const { clock, load, max, failure } = options;
   const known = new LRUCache<string, Known<Answer>>({ max });
   const lookups = new Map<string, Promise<Answer>>();
+  const store = createAvailability({
+    clock,
+    patienceMs: LONGEST_PATIENCE_MS,
+    recovery: { pauseMs: PAUSE_MS },
+  });
   let isListening = false;
   /** Changes before this moment may have been missed; answers from before it are asked for again. */
   let freshSince = 0;
-  let awayUntil = 0;
   /** Counts the changes: an answer that was asked for before one must not be kept after it. */
   let generation = 0;
 
@@ -133,12 +124,11 @@ export function remember<Subject, Answer>(
   ): Promise<Answer> {
     try {
       const patienceMs = before === undefined ? LONGEST_PATIENCE_MS : PATIENCE_MS;
-      return await within(lookUp(id, subject), patienceMs, unavailable);
+      return await store.attempt(() => lookUp(id, subject), { patienceMs });
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
-      awayUntil = clock.monotonic() + AWAY_MS;
       if (before !== undefined) return before.answer;
-      throw error instanceof AssayError ? error : unavailable(error);
+      throw error instanceof AssayError && !(error instanceof StoreLateError) ? error : unavailable(error);
     }
   }
 
@@ -149,7 +139,7 @@ export function remember<Subject, Answer>(
       const age = now - before.verifiedAt;
       if (isListening && before.verifiedAt >= freshSince && age < FRESH_MS) return before.answer;
       if (age > STALE_MS) before = undefined;
-      else if (now < awayUntil) return before.answer;
+      else if (store.isAway()) return before.answer;
     }
     return findStored(id, subject, before);
   }
@@ -164,7 +154,7 @@ export function remember<Subject, Answer>(
     onListening: () => {
       askAgain();
       isListening = true;
-      awayUntil = 0;
+      store.reset();
     },
     onLost: () => {
       isListening = false;

@@ -9,7 +9,7 @@
 import { prefetchSize } from '#core/rate-limit/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, backOff, countLocally, measureDemand, NO_REFILL } from './account.ts';
-import type { Availability } from './availability.ts';
+import type { CounterAvailability } from './availability.ts';
 import type { CounterSnapshot, CounterStore } from './counter-store.ts';
 import { decide, decideDegraded } from './decide.ts';
 import { type Lease, leaseFrom, mergeLeases, spendableCredits, toUnusedCredits } from './lease.ts';
@@ -19,7 +19,7 @@ import type { Decision } from './types.ts';
 export type AdmissionOptions = {
   clock: Clock;
   store: Pick<CounterStore, 'leaseCredits'>;
-  availability: Pick<Availability, 'isUnavailable' | 'run'>;
+  availability: Pick<CounterAvailability, 'isUnavailable' | 'run'>;
   /** Returns the number of live gateways. */
   gateways(): number;
   /** Whether this process leases more than it needs at once. */

@@ -2,9 +2,9 @@
 
 import type { WindowShape } from '#core/rate-limit/mod.ts';
 import type { Sql } from '../postgres/mod.ts';
+import { answeredWithin } from '../postgres/mod.ts';
 import { displayValue } from './counter-key.ts';
 import type { Counter, Policy } from './types.ts';
-import { within } from './within.ts';
 
 /** A counter, and the window by which it decides. */
 export type CounterQuery = { counter: Counter; key: Buffer; policy: Policy; shape: WindowShape };
@@ -200,4 +200,4 @@ export function createCounterStore(
  * another connection.
  */
 const BACKGROUND_TIMEOUT_MS = 10_000;
-const inBackground = <T>(statement: PromiseLike<T>) => within(BACKGROUND_TIMEOUT_MS, statement);
+const inBackground = <T>(statement: PromiseLike<T>) => answeredWithin(BACKGROUND_TIMEOUT_MS, statement);

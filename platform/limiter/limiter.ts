@@ -6,17 +6,17 @@ import { randomUUID } from 'node:crypto';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
+import { answeredWithin } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, createAccounts, localBalance, sharedBalance } from './account.ts';
 import { createAdmission } from './admission.ts';
-import { createAvailability } from './availability.ts';
+import { createCounterAvailability } from './availability.ts';
 import { createCounterStore } from './counter-store.ts';
 import { decide, decideDegraded } from './decide.ts';
 import { createMaintenance } from './maintenance.ts';
 import { createReservations } from './reservations.ts';
 import { createSettlements } from './settlements.ts';
 import type { Decision, Limiter } from './types.ts';
-import { within } from './within.ts';
 
 export type LimiterOptions = {
   /** A pool of its own, so that no other work delays a decision; a few connections are enough. */
@@ -69,7 +69,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
     closeHolds: () => reservations.closeHolds(false),
   });
   const { gateways, track, reportDegradedOf: reportDegraded } = maintenance;
-  const availability = createAvailability({
+  const availability = createCounterAvailability({
     clock,
     log,
     timeoutMs,
@@ -122,7 +122,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       reservations.closeHolds(true);
       try {
         // 1. Settlements, which only this process knows. 2. Credits, which would otherwise stay charged for a window.
-        await within(timeoutMs, settlements.flush().then(maintenance.leave));
+        await answeredWithin(timeoutMs, settlements.flush().then(maintenance.leave));
       } catch (error) {
         const unsettled = settlements.unreportedCalls();
         log.warn(

@@ -1,7 +1,7 @@
 /** Background work of a limiter: returns unused credits, reports degraded admissions, sends the heartbeat. */
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';
-import type { Availability } from './availability.ts';
+import type { CounterAvailability } from './availability.ts';
 import type { CounterStore, UnusedCredits } from './counter-store.ts';
 import { spendableCredits, toUnusedCredits } from './lease.ts';
 
@@ -51,7 +51,7 @@ const REPORTED_AT_ONCE = 8;
 /** Creates the maintenance; `start` begins it. */
 export function createMaintenance(
   options: MaintenanceOptions,
-): Maintenance & { start(availability: Pick<Availability, 'isUnavailable' | 'reportFailure'>): void } {
+): Maintenance & { start(availability: Pick<CounterAvailability, 'isUnavailable' | 'reportFailure'>): void } {
   const { clock, store, processId } = options;
   const tracked = new Set<Account>();
   const timers: NodeJS.Timeout[] = [];

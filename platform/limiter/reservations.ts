@@ -8,7 +8,7 @@
 import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, backOff, NO_REFILL, sharedBalance } from './account.ts';
 import { createAccountHolds } from './account-holds.ts';
-import type { Availability } from './availability.ts';
+import type { CounterAvailability } from './availability.ts';
 import { counterName } from './counter-key.ts';
 import type { CounterStore, HoldGrant, HoldRequest } from './counter-store.ts';
 import { addCall, availableNano, openHold, tryDraw } from './hold.ts';
@@ -27,7 +27,7 @@ export type Reservations = {
 export type ReservationsOptions = {
   clock: Clock;
   store: Pick<CounterStore, 'reserve'>;
-  availability: Pick<Availability, 'isUnavailable' | 'run'>;
+  availability: Pick<CounterAvailability, 'isUnavailable' | 'run'>;
   settlements: Settlements;
   /** Returns the number of live gateways. */
   gateways(): number;

@@ -7,7 +7,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Clock } from '../process/clock.ts';
 import type { Account } from './account.ts';
-import type { Availability } from './availability.ts';
+import type { CounterAvailability } from './availability.ts';
 import type { CounterStore } from './counter-store.ts';
 import { createDirtyHolds } from './dirty-holds.ts';
 import {
@@ -50,7 +50,7 @@ export type SettlementsOptions = {
   clock: Clock;
   log: Logger;
   store: Pick<CounterStore, 'reserveDegraded' | 'settle'>;
-  availability: Pick<Availability, 'isUnavailable' | 'reportFailure'>;
+  availability: Pick<CounterAvailability, 'isUnavailable' | 'reportFailure'>;
 };
 
 /** Maximum of dirty holds, and of degraded calls: 400 bytes each. Beyond it the oldest are abandoned at their estimate. */

@@ -1,5 +1,11 @@
 /** PostgreSQL: connecting, migrating, listening. */
 export {
+  type Availability,
+  answeredWithin,
+  createAvailability,
+  StoreLateError,
+} from './availability.ts';
+export {
   type ConnectOptions,
   connectPostgres,
   inOrganization,

@@ -1,7 +1,7 @@
 /** Gateways on a model of a counter, with simulated time and a simulated connection that delays and loses statements. */
 import { mock } from 'node:test';
 import { type Account, createAccounts } from '#platform/limiter/account.ts';
-import { createAvailability } from '#platform/limiter/availability.ts';
+import { createCounterAvailability } from '#platform/limiter/availability.ts';
 import { createReservations } from '#platform/limiter/reservations.ts';
 import { createSettlements, type Settlements } from '#platform/limiter/settlements.ts';
 import type { Counter, Policy, Reservation } from '#platform/limiter/types.ts';
@@ -102,7 +102,7 @@ export function modelWorld(
       settle: (settlements: Parameters<ModelCounter['settle']>[0]) =>
         send(() => counter.settle(settlements, now)),
     };
-    const availability = createAvailability({
+    const availability = createCounterAvailability({
       clock,
       log,
       timeoutMs: 250,
