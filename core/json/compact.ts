@@ -4,7 +4,7 @@
  * from quote to quote.
  */
 import { isObject, type JsonObject } from './shape.ts';
-import { skipString } from './skip-string.ts';
+import { textStringEnd } from './string-end.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
@@ -26,7 +26,7 @@ export function isCompact(text: string, value: JsonObject, maxDepth: number): bo
 
 /** Returns the place behind `value`, whose text begins at `at`. */
 function pass(text: string, at: number, value: unknown, depth: number): number {
-  if (typeof value === 'string') return text.charCodeAt(at) === QUOTE ? skipString(text, at) : DIFFERS;
+  if (typeof value === 'string') return text.charCodeAt(at) === QUOTE ? textStringEnd(text, at) : DIFFERS;
   if (Array.isArray(value)) return depth === 0 ? DIFFERS : passArray(text, at, value, depth - 1);
   if (isObject(value)) return depth === 0 ? DIFFERS : passObject(text, at, value, depth - 1);
   // Numbers too: JSON.stringify writes them as String does, except those that are not finite, which no text has.

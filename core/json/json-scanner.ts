@@ -19,6 +19,7 @@ import {
   PLAIN,
 } from './json-bytes.ts';
 import { JsonFault } from './json-fault.ts';
+import { byteStringEnd } from './string-end.ts';
 
 /** A member of an object, as positions in its bytes. */
 export type MemberSpan = {
@@ -241,22 +242,10 @@ export class JsonScanner {
     if (this.#depth === 1 && this.#current !== null) this.#current.end = this.#at;
   }
 
-  #skipString(): void {
-    const from = this.#at;
-    let quote = from;
-    for (let isEnd = false; !isEnd; quote += 1) {
-      quote = this.#bytes.indexOf(QUOTE, quote);
-      let first = quote;
-      while (first > from && this.#bytes[first - 1] === BACKSLASH) first -= 1;
-      isEnd = (quote - first) % 2 === 0;
-    }
-    this.#at = quote;
-    this.#endString();
-  }
-
   #readString(limit: number): void {
     if (this.#isValid) {
-      this.#skipString();
+      this.#at = byteStringEnd(this.#bytes, this.#at - 1);
+      this.#endString();
       return;
     }
     const bytes = this.#bytes;

@@ -1,4 +1,5 @@
 /** JSON as text and as values: reading without parsing, editing in place, shapes, what Postgres can hold. */
+export { canonicalJson } from './canonical.ts';
 export { parseExactJson, parseExactObject } from './exact.ts';
 export { JsonFault } from './json-fault.ts';
 export { JsonScanner, type MemberSpan, type ScannedMembers, type ScanOptions } from './json-scanner.ts';
@@ -6,3 +7,4 @@ export { appendMember, editMembers, type MemberChange } from './members.ts';
 export { scanMembers } from './scan-members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
 export { isStorableJson, storableJson } from './storable.ts';
+export { byteStringEnd, textStringEnd } from './string-end.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
+import { canonicalJson } from '#core/json/mod.ts';
 import type { CacheQuery } from './bucket.ts';
-import { canonicalJson } from './canonical-json.ts';
 import type { CacheOptions } from './options.ts';
 
 /** What makes two calls the same to the cache. */

@@ -2,15 +2,18 @@
  * The events that streams are made of, found in their bytes without being parsed: a text between bytes that are known.
  * It is copied from one dialect's event into the other's as it is.
  */
+import { byteStringEnd } from '#core/json/mod.ts';
 
 /** A delta whose text, a JSON string with its quotes, stands in the frame from `start` to before `end`. */
 export type RawDelta = { type: 'text' | 'tool_arguments'; call: number; start: number; end: number };
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 
 /** Up to here bytes are compared and copied sooner one by one than by a call out of JavaScript. */
 const FEW_BYTES = 64;
+
+/** The text of a delta is some words; a few providers send whole pages. */
+const DELTA_BYTES = 4_096;
 
 /** Whether `bytes` holds `expected` at `from`. */
 export function holdsAt(bytes: Buffer, expected: Buffer, from: number): boolean {
@@ -23,12 +26,7 @@ export function holdsAt(bytes: Buffer, expected: Buffer, from: number): boolean 
 
 /** Behind the JSON string that starts with its quote at `from`; -1 when there is none, or an empty one. */
 export function stringEnd(bytes: Buffer, from: number): number {
-  if (bytes[from] !== QUOTE) return -1;
-  for (let at = from + 1; at < bytes.length; at += 1) {
-    if (bytes[at] === BACKSLASH) at += 1;
-    else if (bytes[at] === QUOTE) return at === from + 1 ? -1 : at + 1;
-  }
-  return -1;
+  return bytes[from] === QUOTE && bytes[from + 1] !== QUOTE ? byteStringEnd(bytes, from, DELTA_BYTES) : -1;
 }
 
 /** `head`, the delta's text and `tail`. */

@@ -3,6 +3,8 @@
  * Read from the text and not from what JSON.parse makes of it, which rounds numbers to doubles: two seeds of twenty digits
  * are two values.
  */
+import { isSpace } from './json-bytes.ts';
+import { textStringEnd } from './string-end.ts';
 
 /** Deeper than any real body, and well within the stack. */
 const MAX_DEPTH = 512;
@@ -12,7 +14,6 @@ const LARGEST_EXPONENT = 1e15;
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -103,21 +104,11 @@ class CanonicalReader {
 
   /** As JSON.stringify writes it, which leaves no lone surrogate: none could be told from another once in UTF-8. */
   #string(): string | null {
-    const start = this.#at;
-    let quote = start;
-    do {
-      quote = this.#text.indexOf('"', quote + 1);
-      if (quote === -1) return null;
-    } while (this.#isEscaped(quote));
-    this.#at = quote + 1;
-    const written = this.#text.slice(start, this.#at);
+    const end = textStringEnd(this.#text, this.#at);
+    if (end === -1) return null;
+    const written = this.#text.slice(this.#at, end);
+    this.#at = end;
     return MANY_FORMS.test(written) ? JSON.stringify(JSON.parse(written)) : written;
-  }
-
-  #isEscaped(at: number): boolean {
-    let first = at;
-    while (this.#text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
-    return (at - first) % 2 === 1;
   }
 
   #literal(): string | null {
@@ -132,7 +123,7 @@ class CanonicalReader {
   #skipSpace(separator?: number): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09 && code !== separator) return code;
+      if (!isSpace(code) && code !== separator) return code;
       this.#at += 1;
     }
   }
