@@ -2,8 +2,9 @@
  * What a text of JSON holds that `JSON.parse` does not tell: names that stand twice in one object, and values as they are
  * written. By character codes: a regular expression runs out of stack on a string of some megabytes.
  */
+import { textStringEnd } from '#core/json/mod.ts';
+
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const OPENING = { brace: 0x7b, bracket: 0x5b };
 const CLOSING = { brace: 0x7d, bracket: 0x5d };
@@ -14,17 +15,6 @@ const LONGEST_SHOWN_NAME = 80;
 
 const opens = (code: number) => code === OPENING.brace || code === OPENING.bracket;
 const closes = (code: number) => code === CLOSING.brace || code === CLOSING.bracket;
-
-/** Where the string that opens at `from` closes. */
-function closingQuote(text: string, from: number): number {
-  let at = from + 1;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) return at;
-    at += code === BACKSLASH ? 2 : 1;
-  }
-  return at;
-}
 
 function firstOfValue(text: string, from: number): number {
   let at = from;
@@ -37,7 +27,7 @@ function lastOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = closingQuote(text, at);
+    if (code === QUOTE) at = textStringEnd(text, at) - 1;
     else if (opens(code)) depth += 1;
     else if (closes(code)) depth -= 1;
     if (depth === 0) return at;
@@ -71,7 +61,7 @@ export function readMembers(text: string, paths: readonly MemberPath[]): Members
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
-      last = { start: at, end: closingQuote(text, at) + 1 };
+      last = { start: at, end: textStringEnd(text, at) };
       at = last.end - 1;
     } else if (opens(code)) {
       open.push({ names: code === OPENING.brace ? new Set() : null, latest: null });
