@@ -3,11 +3,9 @@
  * asked for stand. It can stop after any number of bytes and go on later, so that a body of tens of megabytes does not hold
  * up the event loop, and it needs no memory that grows with the text: ten million empty arrays cost `JSON.parse` seconds
  * and hundreds of megabytes.
- *
- * The bytes are UTF-8, whose longer sequences hold no ASCII byte; what is not valid in them counts as a replacement
+ * The bytes are UTF-8, whose longer sequences hold no ASCII byte; a sequence that is not valid counts as a replacement
  * character, as it does for `Buffer.toString`.
  */
-
 import {
   isDigit,
   isEscape,
@@ -19,54 +17,14 @@ import {
   PLAIN,
 } from './json-bytes.ts';
 import { JsonFault } from './json-fault.ts';
+import { MemberFinder, type ScannedMembers, type ScanOptions } from './scanned-members.ts';
 import { byteStringEnd } from './string-end.ts';
 
-/** A member of an object, as positions in its bytes. */
-export type MemberSpan = {
-  /** Where its name begins. */
-  from: number;
-  /** Where its value begins and, behind it, ends. */
-  start: number;
-  end: number;
-  /** The commas around it; -1: there is none. */
-  commaBefore: number;
-  commaAfter: number;
-};
-
-/** What was found in a text that is JSON. */
-export type ScannedMembers = {
-  isObject: boolean;
-  /** Where the closing bracket of an object stands. */
-  closesAt: number;
-  /** How many members the object has. */
-  count: number;
-  /** How many levels of objects and arrays there are. */
-  deepest: number;
-  /** How many values: objects, arrays, strings, numbers and literals, but not names. */
-  values: number;
-  /** By the names asked for: every member of that name, as servers differ in which of several they read. */
-  spans: ReadonlyMap<string, readonly MemberSpan[]>;
-};
-
-export type ScanOptions = {
-  /** Names of members of the outermost object. */
-  names: readonly string[];
-  maxDepth: number;
-  /** It is known to be JSON: strings are passed over from quote to quote, which is quicker where they are long. */
-  isValid?: boolean;
-  /** The value to read is a part of the bytes. */
-  from?: number;
-  to?: number;
-};
-
-/** Each member that is asked for is remembered: without a bound, a body of them would take memory and time. */
-const MAX_REPEATS = 10_000;
-/** A letter of a name may be written as an escape of six bytes. */
+/** Such as `\u0041`. */
 const BYTES_OF_ESCAPE = 6;
 
-const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
+const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, LETTER_U] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x75];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
-const [MINUS, LETTER_U] = [0x2d, 0x75];
 
 /** What comes next; numbers have states of their own above these. */
 const [VALUE, FIRST_ITEM, NAME, FIRST_NAME, AFTER_NAME, AFTER_VALUE, STRING, NUMBER] = [
@@ -78,8 +36,7 @@ export class JsonScanner {
   readonly #end: number;
   readonly #maxDepth: number;
   readonly #isValid: boolean;
-  readonly #names: readonly string[];
-  readonly #spans: MemberSpan[][];
+  readonly #members: MemberFinder;
   #at: number;
   #state = VALUE;
   /** Within a number: what of it came last. */
@@ -92,11 +49,7 @@ export class JsonScanner {
   #stringStart = 0;
   #isObject = false;
   #closesAt = -1;
-  #count = 0;
   #values = 0;
-  /** Of the outermost object: its latest comma, and the latest member when it was asked for. */
-  #comma = -1;
-  #current: MemberSpan | null = null;
 
   constructor(bytes: Buffer, { names, maxDepth, isValid = false, from = 0, to = bytes.length }: ScanOptions) {
     this.#bytes = bytes;
@@ -104,8 +57,7 @@ export class JsonScanner {
     this.#end = to;
     this.#maxDepth = maxDepth;
     this.#isValid = isValid;
-    this.#names = names;
-    this.#spans = names.map(() => []);
+    this.#members = new MemberFinder(bytes, names);
   }
 
   /**
@@ -131,14 +83,13 @@ export class JsonScanner {
 
   /** To be asked for when all is read. */
   get members(): ScannedMembers {
-    const spans = new Map(this.#names.map((name, index) => [name, this.#spans[index]!]));
     return {
       isObject: this.#isObject,
       closesAt: this.#closesAt,
-      count: this.#count,
+      count: this.#members.count,
       deepest: this.#deepest,
       values: this.#values,
-      spans,
+      spans: this.#members.spans,
     };
   }
 
@@ -149,18 +100,14 @@ export class JsonScanner {
   #readStructure(code: number): void {
     switch (this.#state) {
       case FIRST_ITEM:
-        if (code === CLOSE_BRACKET) this.#close();
+      case VALUE:
+        if (code === CLOSE_BRACKET && this.#state === FIRST_ITEM) this.#close();
         else this.#beginValue(code);
         return;
-      case VALUE:
-        this.#beginValue(code);
-        return;
       case FIRST_NAME:
-        if (code === CLOSE_BRACE) this.#close();
-        else this.#beginName(code);
-        return;
       case NAME:
-        this.#beginName(code);
+        if (code === CLOSE_BRACE && this.#state === FIRST_NAME) this.#close();
+        else this.#beginName(code);
         return;
       case AFTER_NAME:
         if (code !== COLON) throw this.#fault();
@@ -175,11 +122,7 @@ export class JsonScanner {
   #readSeparator(code: number): void {
     const isInObject = this.#depth > 0 && this.#objects[this.#depth] === 1;
     if (this.#depth > 0 && code === COMMA) {
-      if (this.#depth === 1) {
-        this.#comma = this.#at;
-        if (this.#current !== null) this.#current.commaAfter = this.#at;
-        this.#current = null;
-      }
+      if (this.#depth === 1) this.#members.onComma(this.#at);
       this.#at += 1;
       this.#state = isInObject ? NAME : VALUE;
     } else if (this.#depth > 0 && code === (isInObject ? CLOSE_BRACE : CLOSE_BRACKET)) this.#close();
@@ -196,7 +139,7 @@ export class JsonScanner {
 
   #beginValue(code: number): void {
     this.#values += 1;
-    if (this.#depth === 1 && this.#current !== null) this.#current.start = this.#at;
+    if (this.#depth === 1) this.#members.onValue(this.#at);
     if (code === QUOTE) {
       this.#isName = false;
       this.#at += 1;
@@ -239,7 +182,7 @@ export class JsonScanner {
 
   #endValue(): void {
     this.#state = AFTER_VALUE;
-    if (this.#depth === 1 && this.#current !== null) this.#current.end = this.#at;
+    if (this.#depth === 1) this.#members.onEnd(this.#at);
   }
 
   #readString(limit: number): void {
@@ -281,31 +224,7 @@ export class JsonScanner {
       return;
     }
     this.#state = AFTER_NAME;
-    if (this.#depth === 1) this.#beginMember();
-  }
-
-  /** A member of the outermost object has its name. */
-  #beginMember(): void {
-    this.#count += 1;
-    const index = this.#wantedName();
-    if (index === -1) return;
-    const spans = this.#spans[index]!;
-    if (spans.length === MAX_REPEATS) throw new JsonFault('repeats', this.#stringStart);
-    this.#current = { from: this.#stringStart, start: -1, end: -1, commaBefore: this.#comma, commaAfter: -1 };
-    spans.push(this.#current);
-  }
-
-  /** Which of the names asked for has just been read; -1: none. */
-  #wantedName(): number {
-    const [from, to] = [this.#stringStart + 1, this.#at - 1];
-    for (let index = 0; index < this.#names.length; index += 1) {
-      const name = this.#names[index]!;
-      if (to - from < name.length || to - from > BYTES_OF_ESCAPE * name.length) continue;
-      const written = this.#bytes.toString('latin1', from, to);
-      if (written === name) return index;
-      if (written.includes('\\') && JSON.parse(`"${written}"`) === name) return index;
-    }
-    return -1;
+    if (this.#depth === 1) this.#members.onName(this.#stringStart, this.#at);
   }
 
   #readNumber(limit: number): void {

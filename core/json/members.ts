@@ -2,8 +2,9 @@
  * Edits top-level members of a JSON object without touching any other byte: what a gateway needs to change a model
  * name or ask for usage and still pass on unknown fields, their order, their spacing and their odd numbers.
  */
-import type { MemberSpan, ScannedMembers } from './json-scanner.ts';
+
 import { scanMembers } from './scan-members.ts';
+import type { MemberSpan, ScannedMembers } from './scanned-members.ts';
 
 /** What is done with all members of a name; it must be one of those that were scanned for. */
 export type MemberChange =

@@ -2,9 +2,10 @@
 export { canonicalJson } from './canonical.ts';
 export { parseExactJson, parseExactObject } from './exact.ts';
 export { JsonFault } from './json-fault.ts';
-export { JsonScanner, type MemberSpan, type ScannedMembers, type ScanOptions } from './json-scanner.ts';
+export { JsonScanner } from './json-scanner.ts';
 export { appendMember, editMembers, type MemberChange } from './members.ts';
 export { scanMembers } from './scan-members.ts';
+export type { MemberSpan, ScannedMembers, ScanOptions } from './scanned-members.ts';
 export { isObject, type JsonObject, textOrNull } from './shape.ts';
 export { isStorableJson, storableJson } from './storable.ts';
 export { byteStringEnd, textStringEnd } from './string-end.ts';

@@ -1,4 +1,5 @@
-import { JsonScanner, type ScannedMembers, type ScanOptions } from './json-scanner.ts';
+import { JsonScanner } from './json-scanner.ts';
+import type { ScannedMembers, ScanOptions } from './scanned-members.ts';
 
 /**
  * Reads all of `bytes` at once: for what is known to be short.
