@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../json/mod.ts';
 import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Compile, parseWith, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
+import { invalidField } from './invalid.ts';
 
 /** In code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
@@ -67,25 +68,21 @@ const LlmTemplateShape = Type.Object(
   closed,
 );
 
-function invalid(path: string, problem: string): AssayError {
-  return new AssayError('invalid_body', `${path} ${problem}`);
-}
-
 /** What the schema's paths are to begin with: a template that lies at `path` is checked inside the objects around it. */
 function nest(path: readonly string[], innermost: unknown): unknown {
   return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
 }
 
 function finite(value: unknown, path: string): number {
-  if (value === undefined || value === null) throw invalid(path, 'is required');
-  if (typeof value !== 'number') throw invalid(path, `must be a number, but is ${quoteValue(value)}`);
+  if (value === undefined || value === null) throw invalidField(path, 'is required');
+  if (typeof value !== 'number') throw invalidField(path, `must be a number, but is ${quoteValue(value)}`);
   // JSON writes no infinity, but 1e999 is read as one.
-  if (!Number.isFinite(value)) throw invalid(path, 'must be a finite number, but is larger than any');
+  if (!Number.isFinite(value)) throw invalidField(path, 'must be a finite number, but is larger than any');
   return value + 0;
 }
 
 function notBlank(text: string, path: string): string {
-  if (text.trim() === '') throw invalid(path, 'must not be empty');
+  if (text.trim() === '') throw invalidField(path, 'must not be empty');
   return text;
 }
 
@@ -107,7 +104,7 @@ export function llmTemplateReader(
     const template = value as JsonObject & { model: string; prompt: string };
     for (const field of SPECIAL_FIELDS) {
       if (LLM_FIELDS[scoringType].includes(field) || (template[field] ?? null) === null) continue;
-      throw invalid(`${at}.${field}`, `does not belong to the scoring_type ${scoringType}`);
+      throw invalidField(`${at}.${field}`, `does not belong to the scoring_type ${scoringType}`);
     }
     const model = notBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
@@ -137,14 +134,14 @@ function readRange(template: JsonObject, at: string): { min: number; max: number
   const min = finite(template.min, `${at}.min`);
   const max = finite(template.max, `${at}.max`);
   if (min < max) return { min, max };
-  throw invalid(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
+  throw invalidField(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
 }
 
 function readChoices(value: unknown, at: string): Choice[] {
-  if (value === undefined || value === null) throw invalid(at, 'is required');
-  if (!Array.isArray(value)) throw invalid(at, `must be an array, but is ${quoteValue(value)}`);
+  if (value === undefined || value === null) throw invalidField(at, 'is required');
+  if (!Array.isArray(value)) throw invalidField(at, `must be an array, but is ${quoteValue(value)}`);
   if (value.length < CHOICES.min || value.length > CHOICES.max) {
-    throw invalid(at, `must hold ${CHOICES.min} to ${CHOICES.max} choices, but holds ${value.length}`);
+    throw invalidField(at, `must hold ${CHOICES.min} to ${CHOICES.max} choices, but holds ${value.length}`);
   }
   const seen = new Map<string, number>();
   return value.map((given, index) => {
@@ -152,7 +149,7 @@ function readChoices(value: unknown, at: string): Choice[] {
     const label = foldLabel(choice.description);
     const twin = seen.get(label);
     if (twin !== undefined) {
-      throw invalid(
+      throw invalidField(
         `${at}.${index}`,
         `has the label of ${at}.${twin}, ignoring case and surrounding space: ${quoteValue(choice.description)}`,
       );
@@ -167,17 +164,18 @@ function readChoice(given: unknown, index: number, at: string): Choice {
   if (typeof given === 'string') return { score: index, description: readLabel(given, at) };
   if (typeof given === 'number') return { score: finite(given, at), description: String(given + 0) };
   if (!isObject(given)) {
-    throw invalid(
+    throw invalidField(
       at,
       `must be a string, a number or an object of score and description, but is ${quoteValue(given)}`,
     );
   }
   const unknown = Object.keys(given).find((name) => name !== 'score' && name !== 'description');
-  if (unknown !== undefined) throw invalid(`${at}.${unknown}`, 'is not a known field');
+  if (unknown !== undefined) throw invalidField(`${at}.${unknown}`, 'is not a known field');
   const { description } = given;
-  if (description === undefined || description === null) throw invalid(`${at}.description`, 'is required');
+  if (description === undefined || description === null)
+    throw invalidField(`${at}.description`, 'is required');
   if (typeof description !== 'string') {
-    throw invalid(`${at}.description`, `must be a string, but is ${quoteValue(description)}`);
+    throw invalidField(`${at}.description`, `must be a string, but is ${quoteValue(description)}`);
   }
   return {
     score: finite(given.score, `${at}.score`),
@@ -187,7 +185,7 @@ function readChoice(given: unknown, index: number, at: string): Choice {
 
 function readLabel(label: string, at: string): string {
   if (label.length > MAX_LABEL_LENGTH) {
-    throw invalid(at, `must have at most ${MAX_LABEL_LENGTH} characters, but has ${label.length}`);
+    throw invalidField(at, `must have at most ${MAX_LABEL_LENGTH} characters, but has ${label.length}`);
   }
   return notBlank(label, at);
 }
@@ -233,8 +231,8 @@ export function checkCode(code: string, path: string): void {
   const nul = code.indexOf('\0');
   if (nul !== -1) {
     const line = code.slice(0, nul).split('\n').length;
-    throw invalid(path, `has a NUL character in line ${line}, which Python does not allow`);
+    throw invalidField(path, `has a NUL character in line ${line}, which Python does not allow`);
   }
-  if (!code.isWellFormed()) throw invalid(path, 'is not valid Unicode: it has half of a surrogate pair');
+  if (!code.isWellFormed()) throw invalidField(path, 'is not valid Unicode: it has half of a surrogate pair');
   notBlank(code, path);
 }

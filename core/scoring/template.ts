@@ -4,7 +4,7 @@
  */
 
 import { quoteValue } from '../contracts/check.ts';
-import { AssayError } from '../contracts/errors.ts';
+import { invalidField } from '../contracts/invalid.ts';
 import { foldName, storableText } from '../contracts/storable-text.ts';
 import { storableJson } from '../json/mod.ts';
 import type { Subject } from './outcome.ts';
@@ -48,22 +48,21 @@ const ALLOWED = [
  * @throws AssayError invalid_body, with a sentence that begins with `prompt`
  */
 export function parseTemplate(prompt: string): Template {
-  if (prompt.trim() === '') throw invalid('must not be empty');
+  if (prompt.trim() === '') throw invalidField('prompt', 'must not be empty');
   const bytes = Buffer.byteLength(prompt);
   if (bytes > MAX_PROMPT_BYTES) {
-    throw invalid(`must have at most ${MAX_PROMPT_BYTES} bytes as UTF-8, but has ${bytes}`);
+    throw invalidField('prompt', `must have at most ${MAX_PROMPT_BYTES} bytes as UTF-8, but has ${bytes}`);
   }
   const parts = readParts(storableText(prompt));
   const variables = parts.flatMap((part) => ('variable' in part ? [part.variable] : []));
   if (variables.length > MAX_PLACEHOLDERS) {
-    throw invalid(`must hold at most ${MAX_PLACEHOLDERS} variables, but holds ${variables.length}`);
+    throw invalidField(
+      'prompt',
+      `must hold at most ${MAX_PLACEHOLDERS} variables, but holds ${variables.length}`,
+    );
   }
   if (variables.length === 0) return appendData(storableText(prompt));
   return { parts, variables: [...new Set(variables)] };
-}
-
-function invalid(problem: string): AssayError {
-  return new AssayError('invalid_body', `prompt ${problem}`);
 }
 
 function readParts(prompt: string): Part[] {
@@ -74,7 +73,8 @@ function readParts(prompt: string): Part[] {
     if (open === -1) break;
     const close = prompt.indexOf('}}', open + 2);
     if (close === -1) {
-      throw invalid(
+      throw invalidField(
+        'prompt',
         `has "{{" without "}}" at character ${open + 1}: ${quoteValue(prompt.slice(open, open + 40))}`,
       );
     }
@@ -110,7 +110,10 @@ function readVariable(variable: string): Part {
   // Names of inputs may have dots in them; steps of a path are what lies between dots.
   const steps = rest.split('.');
   if (root === undefined || (root !== 'inputs' && steps.includes(''))) {
-    throw invalid(`names the unknown variable ${quoteValue(`{{${variable}}}`)}; allowed are ${ALLOWED}`);
+    throw invalidField(
+      'prompt',
+      `names the unknown variable ${quoteValue(`{{${variable}}}`)}; allowed are ${ALLOWED}`,
+    );
   }
   if (root === 'inputs') {
     return { variable, lookup: ({ inputs }) => ownMember(inputs, rest) ?? follow(inputs, steps) };

@@ -1,5 +1,5 @@
 /** What a caller's headers say of the cache. Pure. */
-import { AssayError } from '#core/contracts/errors.ts';
+import { invalidHeader } from '#core/contracts/invalid.ts';
 
 /** A call's headers, as they came; null: not sent. */
 export type CacheHeaders = {
@@ -29,7 +29,6 @@ const DEFAULT_MAX_AGE_SECONDS = 7 * DAY_SECONDS;
 /** Longer is taken as this. */
 const LONGEST_MAX_AGE_SECONDS = 365 * DAY_SECONDS;
 const MAX_BUCKETS = 20;
-const QUOTED_CHARACTERS = 80;
 
 /**
  * What a call wants of the cache; null: nothing, it did not ask for it, or said `no-store`. Directives of Cache-Control
@@ -60,7 +59,7 @@ function readMaxAgeSeconds(directives: [string, string][]): number {
     .filter(([name]) => name === 'max-age')
     .map(([, value]) => {
       const digits = /^"?(\d+)"?$/.exec(value)?.[1];
-      if (digits === undefined) throw invalid('Cache-Control', 'max-age must be whole seconds', value);
+      if (digits === undefined) throw invalidHeader('Cache-Control', 'max-age must be whole seconds', value);
       return Math.min(Number(digits), LONGEST_MAX_AGE_SECONDS);
     });
   return ages.length === 0 ? DEFAULT_MAX_AGE_SECONDS : Math.min(...ages);
@@ -70,10 +69,9 @@ function readBuckets(value: string | null): number {
   if (value === null) return 1;
   const buckets = /^\d{1,3}$/.test(value.trim()) ? Number(value) : 0;
   if (buckets >= 1 && buckets <= MAX_BUCKETS) return buckets;
-  throw invalid('Service-Cache-Bucket-Max-Size', `it must be a whole number from 1 to ${MAX_BUCKETS}`, value);
-}
-
-function invalid(header: string, rule: string, value: string): AssayError {
-  const quoted = value.slice(0, QUOTED_CHARACTERS);
-  return new AssayError('invalid_header', `Cannot read the header ${header}: ${rule}, but is "${quoted}"`);
+  throw invalidHeader(
+    'Service-Cache-Bucket-Max-Size',
+    `it must be a whole number from 1 to ${MAX_BUCKETS}`,
+    value,
+  );
 }
