@@ -1,7 +1,8 @@
 /** The statements that store a batch: one `insert … select from unnest` a table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
-import type { BodyRow, RequestRow, StorableRecord } from './build-record.ts';
+import type { BodyRow, StorableRecord } from './build-record.ts';
+import type { RequestRow } from './request-row.ts';
 
 /** What every table's rows begin with. */
 type KeyRow = Pick<RequestRow, 'organization_id' | 'created_at' | 'request_id'>;

@@ -1,7 +1,7 @@
 import type { Usage } from '#core/chat/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
 import { PRICE_SOURCE } from '#core/models/mod.ts';
-import type { RequestRow } from './build-record.ts';
+import type { RequestRow } from './request-row.ts';
 
 /** What a call's price depends on, beside its usage. */
 export type PricedRow = Pick<RequestRow, 'provider' | 'response_model' | 'created_at' | 'cached_from'> & {
