@@ -14,7 +14,6 @@ import { indexedText, storableText } from '#core/contracts/storable-text.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import { decodeContent } from '#platform/http-message/mod.ts';
-import type { RawEntry } from '#platform/log-pipeline/outbox/mod.ts';
 import type { RequestRow, StoredAttempt } from './request-row.ts';
 import { type Uncounted, uncountedOf } from './uncounted.ts';
 import { usageColumns } from './usage-columns.ts';
