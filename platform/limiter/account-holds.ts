@@ -4,7 +4,7 @@ import type { HoldRequest } from './counter-store.ts';
 import { type Hold, openHold } from './hold.ts';
 import type { Settlements } from './settlements.ts';
 
-export type AccountHolds = {
+type AccountHolds = {
   /** Lets an account draw from a new hold, and closes its previous one. */
   replace(account: Account, hold: Hold, prefetchedNano: number): void;
   /** Closes an account's hold. */

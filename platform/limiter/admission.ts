@@ -16,7 +16,7 @@ import { type Lease, leaseFrom, mergeLeases, spendableCredits, toUnusedCredits }
 import { createRoundTrips } from './round-trips.ts';
 import type { Decision } from './types.ts';
 
-export type AdmissionOptions = {
+type AdmissionOptions = {
   clock: Clock;
   store: Pick<CounterStore, 'leaseCredits'>;
   availability: Pick<CounterAvailability, 'isUnavailable' | 'run'>;

@@ -20,7 +20,7 @@ export type CounterAvailability = {
   stop(): void;
 };
 
-export type CounterAvailabilityOptions = {
+type CounterAvailabilityOptions = {
   clock: Clock;
   log: Logger;
   /** How long a call waits for the store. */

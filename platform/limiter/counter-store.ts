@@ -25,7 +25,7 @@ export type CounterSnapshot = {
 };
 
 /** Request for credits: those needed now, and a prefetch of at most one of `shares` equal shares of what is left. */
-export type LeaseRequest = { needed: number; prefetch: number; shares: number };
+type LeaseRequest = { needed: number; prefetch: number; shares: number };
 
 /** Credits that were granted and not spent. */
 export type UnusedCredits = { organizationId: string; key: Buffer; atMs: number; amount: number };

@@ -5,7 +5,7 @@
  */
 import { type Hold, overdraftNano } from './hold.ts';
 
-export type DirtyHolds = {
+type DirtyHolds = {
   /** Takes over a hold's state after any change; `isDirty`: the counter does not know of all of it. */
   update(hold: Hold, isDirty: boolean): void;
   /** Returns the dirty holds of a counter, the oldest first. */

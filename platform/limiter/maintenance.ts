@@ -5,7 +5,7 @@ import type { CounterAvailability } from './availability.ts';
 import type { CounterStore, UnusedCredits } from './counter-store.ts';
 import { spendableCredits, toUnusedCredits } from './lease.ts';
 
-export type Maintenance = {
+type Maintenance = {
   /** Watches an account that has credits, or something to return or to report. */
   track(account: Account): void;
   /** Returns the number of live gateways at the last heartbeat, and at least the expected number. */
@@ -21,7 +21,7 @@ export type Maintenance = {
   stop(): void;
 };
 
-export type MaintenanceOptions = {
+type MaintenanceOptions = {
   clock: Clock;
   store: CounterStore;
   /** null: this process is not a gateway. */

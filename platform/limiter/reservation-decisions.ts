@@ -7,7 +7,7 @@ import { addCall, endCall, type Hold, openHold } from './hold.ts';
 import type { Settlements } from './settlements.ts';
 import type { Reservation } from './types.ts';
 
-export type ReservationDecisions = {
+type ReservationDecisions = {
   /** Admits a call whose estimate is in the hold. */
   admitted(account: Account, hold: Hold, estimateNano: number, now: number): Reservation;
   refused(account: Account, now: number): Reservation;
@@ -15,7 +15,7 @@ export type ReservationDecisions = {
   degraded(account: Account, estimateNano: number, now: number): Reservation;
 };
 
-export type ReservationDecisionsOptions = {
+type ReservationDecisionsOptions = {
   settlements: Pick<Settlements, 'enqueueDegraded' | 'callEnded' | 'overdraftNano'>;
   /** Returns the number of live gateways. */
   gateways(): number;

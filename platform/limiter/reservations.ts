@@ -18,13 +18,13 @@ import { createRoundTrips } from './round-trips.ts';
 import type { HoldSettlement, Settlements } from './settlements.ts';
 import type { Reservation } from './types.ts';
 
-export type Reservations = {
+type Reservations = {
   reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
   /** Closes the holds that have nothing left or have expired; `all`: the others too. */
   closeHolds(all: boolean): void;
 };
 
-export type ReservationsOptions = {
+type ReservationsOptions = {
   clock: Clock;
   store: Pick<CounterStore, 'reserve'>;
   availability: Pick<CounterAvailability, 'isUnavailable' | 'run'>;

@@ -1,7 +1,7 @@
 /** Round trips to the store, one at a time per account: calls that arrive during one wait for the next. */
 import type { Account } from './account.ts';
 
-export type RoundTrips<PendingCall> = {
+type RoundTrips<PendingCall> = {
   /** Queues a call of an account for the next round trip; without a call, only makes one (to refill in advance). */
   enqueue(account: Account, call?: PendingCall): void;
 };

@@ -46,7 +46,7 @@ export type Settlements = {
 /** A hold, and a settlement made of it. */
 export type HoldSettlement = { hold: Hold; pending: PendingSettlement };
 
-export type SettlementsOptions = {
+type SettlementsOptions = {
   clock: Clock;
   log: Logger;
   store: Pick<CounterStore, 'reserveDegraded' | 'settle'>;
