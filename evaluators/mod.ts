@@ -82,7 +82,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       python: sandbox.tier === 'none' ? 0 : PYTHON_AHEAD * pythonConcurrency,
       remote: remoteConcurrency,
     },
-    onSettled: (_job, fate) => settled.inc({ state: fate.state }),
+    onSettled: (_job, next) => settled.inc({ state: next.state }),
   });
   metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);
   metrics

@@ -3,7 +3,7 @@ import type { Subject } from '#core/scoring/mod.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ExternalFailure } from './failure.ts';
-import type { RunScorer } from './scorer.ts';
+import type { RunScorer } from './run-scorer.ts';
 
 /** One thing to be scored. */
 export type ExternalItem = {

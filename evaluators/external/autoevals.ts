@@ -4,7 +4,7 @@ import type { Subject } from '#core/scoring/mod.ts';
 import type { ExternalAdapter, Verdict } from './adapter.ts';
 import { expectationOf } from './expectation.ts';
 import { ExternalFailure } from './failure.ts';
-import type { ScorerJob } from './scorer.ts';
+import type { ScorerInput } from './run-scorer.ts';
 
 /** Edit distance takes the product of both lengths: with this, up to a second, and an answer of 1,500 words. */
 const MAX_CHARACTERS = 8_192;
@@ -26,7 +26,7 @@ export const autoevalsAdapter: ExternalAdapter<AutoevalsConfig> = {
     ),
 };
 
-function jobOf(config: AutoevalsConfig, subject: Subject): ScorerJob {
+function jobOf(config: AutoevalsConfig, subject: Subject): ScorerInput {
   const expected = expectationOf(config, subject);
   checkLength('answer', subject.output);
   checkLength('expected value', expected);

@@ -1,21 +1,21 @@
 /**
- * The scorers that compare an answer with what was expected, in process: of the names of the npm library `autoevals`, and
- * with its scores (of version 0.3.0), but for texts with other characters than ASCII, which it counts in UTF-16 units.
+ * Scorers that compare an output with the expected value, in process. They have the names of the npm library `autoevals`
+ * and its scores (version 0.3.0), except for texts beyond ASCII, which the library counts in UTF-16 units.
  */
 import type { ScorerName } from '#core/contracts/external.ts';
 import { jsonSimilarity } from './json-diff.ts';
 import { listSimilarity } from './list-contains.ts';
 import { numberSimilarity, textSimilarity } from './similarity.ts';
 
-export type ScorerJob = {
+export type ScorerInput = {
   scorer: ScorerName;
   output: unknown;
   expected: unknown;
   allowExtraEntities: boolean;
 };
 
-/** @returns the score; null where the scorer cannot take what it is given */
-export type RunScorer = (job: ScorerJob) => Promise<number | null>;
+/** @returns the score; null if the scorer cannot compare these values */
+export type RunScorer = (job: ScorerInput) => Promise<number | null>;
 
 export const runScorer: RunScorer = async (job) => {
   try {
@@ -25,7 +25,7 @@ export const runScorer: RunScorer = async (job) => {
   }
 };
 
-function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerJob): number {
+function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerInput): number {
   switch (scorer) {
     case 'ExactMatch':
       return isExactMatch(output, expected) ? 1 : 0;
@@ -42,7 +42,7 @@ function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerJob):
   }
 }
 
-/** Beside an object or an array, a text is compared by the JSON that it holds; otherwise values are compared as texts. */
+/** Compares a text with an object or array by the JSON that the text contains; other values are compared as texts. */
 function isExactMatch(output: unknown, expected: unknown): boolean {
   const asJson = [output, expected].some((value) => typeof value === 'object');
   return plainText(output, asJson) === plainText(expected, asJson);

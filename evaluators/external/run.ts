@@ -8,7 +8,7 @@ import { autoevalAdapter } from './autoeval.ts';
 import { autoevalsAdapter } from './autoevals.ts';
 import { ExternalFailure } from './failure.ts';
 import { httpAdapter } from './http.ts';
-import { runScorer } from './scorer.ts';
+import { runScorer } from './run-scorer.ts';
 
 const MAX_REASONING_BYTES = 4_096;
 

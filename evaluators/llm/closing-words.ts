@@ -1,6 +1,7 @@
 /** A verdict in the closing words of prose: a last line, or of choices a last sentence, that is the score and nothing else. */
+
+import { isProblem, type Problem, readScore, type Scored } from './read-score.ts';
 import type { Scale } from './scale.ts';
-import { isProblem, type Problem, readScore, type Scored } from './score.ts';
 
 export type ClosingVerdict = Scored & {
   /** What stands before it; null: nothing. */

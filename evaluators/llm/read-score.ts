@@ -1,4 +1,4 @@
-/** From the value that a judge gives to a score: what is not plainly one is an error, never a guess. */
+/** Reads a score from the value that a judge gives. Anything that is not plainly a score is an error, never a guess. */
 import { quoteValue } from '#core/contracts/check.ts';
 import type { Choice } from '#core/contracts/evaluator.ts';
 import type { EvaluationErrorCode } from '#core/scoring/mod.ts';
@@ -6,7 +6,7 @@ import type { Scale } from './scale.ts';
 
 export type Scored = { score: number; label: string | null };
 
-/** Why there is no score. `message` is a clause about the judge's answer. */
+/** The reason for which there is no score. `message` is a clause about the judge's reply. */
 export type Problem = {
   code: Extract<
     EvaluationErrorCode,

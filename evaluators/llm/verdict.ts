@@ -7,9 +7,9 @@ import { isObject, type JsonObject, storableJson, textOrNull } from '#core/json/
 import { readLastLine, readLastSentence } from './closing-words.ts';
 import type { Said, ToolCall } from './completion.ts';
 import { findObjects } from './objects.ts';
+import { isProblem, type Problem, readScore, type Scored } from './read-score.ts';
 import { TOOL_NAME } from './request.ts';
 import type { Scale } from './scale.ts';
-import { isProblem, type Problem, readScore, type Scored } from './score.ts';
 import { answerIn, isRefusal } from './text.ts';
 
 /** Where a verdict was found. */

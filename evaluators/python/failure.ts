@@ -1,23 +1,22 @@
-/** What came of a child, in the terms of core/scoring. */
-
+/** Failures of a Python child process, and its result as an outcome of core/scoring. */
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
 import type { Exit, Reply } from './child.ts';
 import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 
-/** A failure before it is told: of an evaluation, or of a check of the code. */
+/** A failure of an evaluation, or of a check of the code. */
 export type PythonFailure = {
   code: EvaluationErrorCode;
   message: string;
   line: number | null;
   column: number | null;
-  /** Whether the same code with the same texts may fare better another time. */
+  /** Whether the same code may succeed with the same texts at another time. */
   retry: 'never' | 'later';
-  /** What was printed; empty when the child could not tell. */
+  /** Output of the code; empty if the child could not send it. */
   traces: string;
 };
 
-/** What evaluation.py ends with when there is no memory left to answer. */
+/** Exit status of evaluation.py when it has no memory left to reply. */
 const NO_MEMORY_TO_ANSWER = 95;
 const SIGABRT = 6;
 const SIGKILL = 9;
@@ -56,9 +55,9 @@ const outOfCpu = (limits: PythonLimits) =>
   failure('py_timeout', `The code used more than ${limits.cpuSeconds} s of CPU`);
 
 /**
- * At the wall deadline. A child that had the CPU for half of the time or more was computing, and would again. One that
- * had less was waiting: for its turn on a busy machine, or in time.sleep. The two cannot be told apart from outside, and
- * a score lost to a busy machine is worse than a sleeper that is run again, as often as attempts are allowed.
+ * Returns the failure at the wall-clock deadline. A child that had the CPU for half of the time or more was computing, and
+ * would again: no retry. One that had less was waiting, for the CPU of a busy machine or in time.sleep. The two cannot be
+ * told apart from outside, and losing a score to a busy machine is worse than running a sleeper once per attempt.
  */
 function outOfTime(limits: PythonLimits, exit: Exit | null): PythonFailure {
   const retry = exit !== null && exit.cpuMs >= limits.wallMs / 2 ? 'never' : 'later';
@@ -69,8 +68,8 @@ function fromSignal(signal: number, exit: Exit, limits: PythonLimits): PythonFai
   if (signal === SIGXCPU) return outOfCpu(limits);
   if (signal === SIGSYS) return failure('py_crash', 'The code made a system call that is never allowed');
   if (signal === SIGKILL) {
-    // Nobody but the kernel: for the CPU, when the first signal was ignored; or because the machine has no memory left,
-    // of which this code may have taken the least.
+    // Sent by the kernel only: for CPU time, if the code ignored the first signal, or because the machine has no memory
+    // left, of which this code may have used the least.
     return exit.cpuMs >= limits.cpuSeconds * 1_000
       ? outOfCpu(limits)
       : failure('py_memory', 'The code was ended because the machine ran out of memory', 'later');
@@ -78,7 +77,7 @@ function fromSignal(signal: number, exit: Exit, limits: PythonLimits): PythonFai
   return failure('py_crash', `The code crashed Python with ${SIGNAL_NAMES[signal] ?? `signal ${signal}`}`);
 }
 
-/** Of a child that did not answer. `exit` is null when its zygote died. */
+/** Returns the failure of a child that did not reply. `exit` is null if its zygote died. */
 export function failureOfExit(
   kind: Exclude<Reply['kind'], 'answer'>,
   exit: Exit | null,
@@ -92,7 +91,7 @@ export function failureOfExit(
   return noResult();
 }
 
-/** What a child answered to a job of its own kind; `wanted` is the kind of answer that means that all went well. */
+/** Reads a child's reply. `wanted` is the kind of a successful reply to its job. */
 export function readReply(
   reply: Extract<Reply, { kind: 'answer' }>,
   wanted: 'loaded' | 'score',
@@ -109,10 +108,10 @@ export function readReply(
   return { score: answer.kind === 'score' ? answer.score : 0, traces };
 }
 
-/** As publicMessage has it. */
+/** The limit of publicMessage. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** The message with `end` after it, shortened so that both fit. */
+/** Appends `end` to a message, which is shortened so that both fit. */
 function withEnd(message: string, end: string): string {
   const room = MAX_MESSAGE_LENGTH - end.length;
   return message.length > room ? `${message.slice(0, room - 1)}…${end}` : message + end;
@@ -122,7 +121,7 @@ export function isFailure(result: PythonFailure | { score: number }): result is 
   return 'code' in result;
 }
 
-/** As the worker records it. */
+/** Returns the outcome of an evaluation. */
 export function toOutcome(result: PythonFailure | { score: number; traces: string }): Outcome {
   const traces = result.traces === '' ? null : result.traces;
   if (!isFailure(result)) {

@@ -4,8 +4,6 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { Child, Reply } from './child.ts';
-import type { Job, TextPair } from './frame.ts';
-import type { PythonLimits } from './limits.ts';
 import {
   failureOfExit,
   isFailure,
@@ -13,7 +11,9 @@ import {
   type PythonFailure,
   readReply,
   sandboxUnavailable,
-} from './outcome.ts';
+} from './failure.ts';
+import type { Job, TextPair } from './frame.ts';
+import type { PythonLimits } from './limits.ts';
 import type { Pool } from './pool.ts';
 
 export type Result = (PythonFailure | { score: number; traces: string }) & {

@@ -4,8 +4,6 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { EvaluationErrorCode, Outcome } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { TextPair } from './frame.ts';
-import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 import {
   inputTooLarge,
   isFailure,
@@ -13,7 +11,9 @@ import {
   sandboxUnavailable,
   sourceTooLarge,
   toOutcome,
-} from './outcome.ts';
+} from './failure.ts';
+import type { TextPair } from './frame.ts';
+import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 import { Pool } from './pool.ts';
 import { type Result, runMany, runOne } from './run.ts';
 import { findEscape } from './self-test.ts';

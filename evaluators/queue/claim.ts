@@ -1,44 +1,47 @@
 /**
- * Taking evaluations off the table. A claim is a lease: who does not settle in time loses it, so that the work of a
- * process that died comes back by itself. Each organization with work gets its share of what is free, so that none of
- * them, however much it has, keeps the others waiting.
+ * Claiming evaluations. A claim takes a lease: a process that does not settle in time loses it, so that the work of a
+ * process that died becomes due again by itself. Each organization with due work gets a share of the free capacity, so
+ * that none of them, however much it has, delays the others.
  */
 
 import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
-import type { Job } from './jobs.ts';
+import type { Job } from './job.ts';
 
-/** Longer than a process may be frozen or cut off and still be believed; the process renews it long before. */
+/**
+ * Shorter, and a process that was frozen or cut off for a moment loses its work; longer, and the work of a dead process
+ * waits longer. Processes renew their leases every third of this.
+ */
 export const LEASE_MS = 60_000;
-/** Of one body: what is larger is refused, so that a claim of many stays within memory. */
+/** Maximum size of a body. Larger ones are not evaluated, so that a claim of many evaluations fits into memory. */
 export const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
-/** As requests come, probes, history. */
+/** Evaluations of incoming requests, probes, and runs over history, in this order. */
 const PRIORITIES = [0, 1, 2];
 
 export type ClaimOptions = {
   lane: Lane;
-  /** Evaluations at most. */
+  /** Maximum number of evaluations to claim. */
   limit: number;
-  /** How many more an organization may have at a time; those that are not in it may have `limitOfOne`. */
-  room: ReadonlyMap<string, number>;
-  limitOfOne: number;
+  /** How many more evaluations an organization may hold; organizations not in it may hold `roomOfOthers`. */
+  roomByOrganization: ReadonlyMap<string, number>;
+  roomOfOthers: number;
 };
 
-/** Claims what is due, the most urgent of each organization first. Empty when nothing is. */
+/** Claims due evaluations, the most urgent of each organization first. */
 export async function claim(sql: Sql, options: ClaimOptions): Promise<Job[]> {
   const organizations = await organizationsWithWork(sql, options.lane);
-  const shares = shareOut(organizations, options);
+  const shares = fairShares(organizations, options);
   if (shares.size === 0) return [];
   return await sql.begin(async (tx) => {
-    const claimed = await take(tx, options.lane, shares);
-    return claimed.length === 0 ? [] : await load(tx, claimed);
+    const claimed = await lockDue(tx, options.lane, shares);
+    return claimed.length === 0 ? [] : await loadJobs(tx, claimed);
   });
 }
 
 /**
- * Who has due work in a lane: some steps in the index for each, however much it is. Who has none is left out, so that it
- * takes no share of what is free.
+ * Returns the organizations with due work in a lane. Costs a few index lookups for each organization, however much work it
+ * has. Organizations without due work are left out, so that they take no share of the capacity.
  */
 async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
   const rows = await sql<{ organization_id: string }[]>`
@@ -62,18 +65,18 @@ async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
 }
 
 /**
- * Shares `limit` out: one to each in turn, until nothing is left or all have what they may. The turn begins with the
- * organizations that hold the least; equals come in an order that differs from claim to claim.
- * @param random from 0 up to and without 1
+ * Distributes `limit` evaluations round-robin, until none is left or every organization has what it may hold. The
+ * organizations with the most room come first; ties are in an order that differs from claim to claim.
+ * @param random returns a number in [0, 1)
  */
-export function shareOut(
+export function fairShares(
   organizations: readonly string[],
-  { limit, room, limitOfOne }: Omit<ClaimOptions, 'lane'>,
+  { limit, roomByOrganization, roomOfOthers }: Omit<ClaimOptions, 'lane'>,
   random: () => number = Math.random,
 ): Map<string, number> {
   const shares = new Map<string, number>();
   const start = Math.floor(random() * organizations.length);
-  const allowed = (organization: string) => room.get(organization) ?? limitOfOne;
+  const allowed = (organization: string) => roomByOrganization.get(organization) ?? roomOfOthers;
   const rotated = [...organizations.slice(start), ...organizations.slice(0, start)];
   let waiting = rotated.sort((one, other) => allowed(other) - allowed(one));
   for (let left = limit; left > 0 && waiting.length > 0; ) {
@@ -88,8 +91,12 @@ export function shareOut(
   return shares;
 }
 
-async function take(tx: TransactionSql, lane: Lane, shares: ReadonlyMap<string, number>): Promise<string[]> {
-  // Materialized: looked at twice, as a plan may, `skip locked` would pass over what the first look has locked.
+async function lockDue(
+  tx: TransactionSql,
+  lane: Lane,
+  shares: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  // Materialized: a plan may evaluate it twice, and then `skip locked` would skip the rows locked the first time.
   const rows = await tx<{ evaluation_id: string }[]>`
     with due as materialized (
       select d.evaluation_id
@@ -108,10 +115,10 @@ async function take(tx: TransactionSql, lane: Lane, shares: ReadonlyMap<string, 
   return rows.map((row) => row.evaluation_id);
 }
 
-async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promise<Job[]> {
+async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): Promise<Job[]> {
   const body = (column: string) =>
     tx.unsafe(`case when octet_length(b.${column}) <= ${MAX_BODY_BYTES} then b.${column} end`);
-  const rows = await tx<LoadedRow[]>`
+  const rows = await tx<JobRow[]>`
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
@@ -148,7 +155,7 @@ async function load(tx: TransactionSql, evaluationIds: readonly string[]): Promi
   }));
 }
 
-type LoadedRow = Omit<Job, 'evaluator' | 'request'> & {
+type JobRow = Omit<Job, 'evaluator' | 'request'> & {
   evaluator: Omit<Job['evaluator'], 'secrets'>;
   secrets: Uint8Array | null;
   request: Omit<NonNullable<Job['request']>, 'requestText' | 'responseText'> | null;
@@ -156,31 +163,31 @@ type LoadedRow = Omit<Job, 'evaluator' | 'request'> & {
   responseText: string | null;
 };
 
-/** What tells a claim. */
-export type Claim = Pick<Job, 'evaluationId' | 'claim'>;
+/** Identity of a lease. */
+export type Lease = Pick<Job, 'evaluationId' | 'claim'>;
 
-/** Keeps claims for another lease, those that nobody has taken over. */
-export async function renew(sql: Sql, claims: readonly Claim[]): Promise<void> {
-  await set(sql, claims, { state: 'running', dueInMs: LEASE_MS, uncounted: 0 });
+/** Renews leases, except those that were lost to another claim. */
+export async function renewLeases(sql: Sql, leases: readonly Lease[]): Promise<void> {
+  await updateLeases(sql, leases, { state: 'running', dueInMs: LEASE_MS, uncounted: 0 });
 }
 
 /**
- * Gives claims back at once, for another process: this one ends, which counts as no attempt. It cannot settle them any
- * more: what comes out from now on comes of what it closes.
+ * Releases leases at once, for other processes, because this one ends; the attempt does not count. This process cannot
+ * settle these evaluations any more: failures from now on are caused by its own shutdown.
  */
-export async function giveBack(sql: Sql, claims: readonly Claim[]): Promise<void> {
-  await set(sql, claims, { state: 'pending', dueInMs: 0, uncounted: 1 });
+export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise<void> {
+  await updateLeases(sql, leases, { state: 'pending', dueInMs: 0, uncounted: 1 });
 }
 
-async function set(
+async function updateLeases(
   sql: Sql,
-  claims: readonly Claim[],
+  leases: readonly Lease[],
   { state, dueInMs, uncounted }: { state: EvaluationState; dueInMs: number; uncounted: number },
 ): Promise<void> {
   await sql`
     update assay.evaluations e
        set state = ${state}, due_at = now() + ${dueInMs} * interval '1 ms', attempts = attempts - ${uncounted}::int4
-      from unnest(${claims.map((one) => one.evaluationId)}::int8[], ${claims.map((one) => one.claim)}::int4[])
+      from unnest(${leases.map((one) => one.evaluationId)}::int8[], ${leases.map((one) => one.claim)}::int4[])
         as held (evaluation_id, claim)
      where e.evaluation_id = held.evaluation_id and e.claims = held.claim and e.state = 'running'`;
 }

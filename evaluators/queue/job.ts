@@ -1,6 +1,6 @@
 import type { Lane, Probe, ScoringType } from '#core/scoring/mod.ts';
 
-/** What of a request an evaluation needs: null when the request is no more. */
+/** The part of a request that its evaluation needs. */
 export type JobRequest = {
   source: string;
   status: number;
@@ -9,25 +9,25 @@ export type JobRequest = {
   model: string | null;
   inputs: Record<string, unknown> | null;
   properties: Record<string, string> | null;
-  /** JSON; null when it is too large to be evaluated. */
+  /** JSON; null if it is too large to be evaluated. */
   requestText: string | null;
   responseText: string | null;
 };
 
-/** An evaluation that this process has claimed, with all that it needs. */
+/** An evaluation that this process has claimed, with everything needed to evaluate it. */
 export type Job = {
   evaluationId: string;
-  /** Which claim this is: what a later one has taken over, an earlier one cannot settle. */
+  /** Number of this claim. An evaluation that was claimed again since cannot be settled by an earlier claim. */
   claim: number;
-  /** From 1, this one included. */
+  /** Number of this attempt, from 1. */
   attempt: number;
   organizationId: string;
   requestId: string;
   createdAt: Date;
   probe: Probe | null;
-  /** Null: as requests come. */
+  /** Null if it was scheduled when its request came in. */
   runId: string | null;
-  /** Of a run whose author said that its Python keeps no state: may be done with others in one process. */
+  /** Its Python keeps no state, by the author of its run: it may share a process with other evaluations of the run. */
   isBatch: boolean;
   lane: Lane;
   evaluator: {
@@ -38,14 +38,15 @@ export type Job = {
     llmTemplate: unknown;
     codeTemplate: unknown;
     externalConfig: unknown;
-    /** Sealed. */
+    /** Encrypted. */
     secrets: Uint8Array | null;
     isDeleted: boolean;
     isPaused: boolean;
-    /** How often it has been resumed. */
+    /** Number of times it was resumed. */
     resumes: number;
-    /** What its judges, or all of its organization, may cost a day is spent. */
+    /** The daily budget of the evaluator, or of its organization, is spent. */
     isOverBudget: boolean;
   };
+  /** Null if the request was deleted. */
   request: JobRequest | null;
 };

@@ -1,14 +1,14 @@
-/** The table of evaluations as a queue: claimed, renewed, settled. */
+/** The table of evaluations as a queue of leases: claim, renew, release, settle. */
 export {
-  type Claim,
   type ClaimOptions,
   claim,
-  giveBack,
+  fairShares,
   LEASE_MS,
+  type Lease,
   MAX_BODY_BYTES,
-  renew,
-  shareOut,
+  releaseLeases,
+  renewLeases,
 } from './claim.ts';
-export { type Fate, fateOf, GIVEN_UP, MAX_ATTEMPTS, PARKED, postponed, skipped } from './fate.ts';
-export type { Job, JobRequest } from './jobs.ts';
+export type { Job, JobRequest } from './job.ts';
 export { settle } from './settle.ts';
+export { DEAD, MAX_ATTEMPTS, type NextState, nextState, PAUSED, postponed, skipped } from './transition.ts';

@@ -1,68 +1,72 @@
 /**
- * Writes down what became of an evaluation: state, score and spending in one statement. Who lost the claim meanwhile
- * changes nothing but what was spent: that is spent, whoever settles. Settling again, because the answer was lost, adds
- * nothing: a judge's calls are known by their ids. What they cost counts towards budgets at once, as reported here, until
- * ingest replaces it by what their records say.
+ * Settles an evaluation: writes its next state, score and spending in one statement. A process that lost the lease changes
+ * only the spending: that money is spent, whichever process settles. Settling again, because the response was lost, adds
+ * nothing: a judge's calls are known by their ids. Their cost counts towards budgets at once, as reported here, until
+ * ingest replaces it by the cost in their records.
  */
 
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
-import type { Fate } from './fate.ts';
-import type { Job } from './jobs.ts';
+import type { Job } from './job.ts';
+import type { NextState } from './transition.ts';
 
-/** @returns whether the claim was still ours, and this its outcome */
-export async function settle(sql: Sql, job: Job, fate: Fate, use: JudgeUse | null): Promise<boolean> {
-  if (isFinal(fate)) return await write(sql, job, fate, use);
-  return await sql.begin(async (tx) => await write(tx, job, await whereItWaits(tx, job, fate), use));
+/** @returns whether this process still had the lease, so that the next state was written */
+export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse | null): Promise<boolean> {
+  if (isFinal(next)) return await write(sql, job, next, use);
+  return await sql.begin(async (tx) => await write(tx, job, await waitingState(tx, job, next), use));
 }
 
 /**
- * What is not over waits for its evaluator and its run as they are now, not as they were when it was claimed. Both are
- * held until this is written down, so that whoever resumes or cancels them next finds it.
+ * Adapts a state that is not final to the evaluator and the run as they are now, not as they were at the claim. Both rows
+ * stay locked until the state is written, so that a later resume or cancel finds this evaluation.
  */
-async function whereItWaits(tx: TransactionSql, { evaluator, runId }: Job, fate: Fate): Promise<Fate> {
+async function waitingState(
+  tx: TransactionSql,
+  { evaluator, runId }: Job,
+  next: NextState,
+): Promise<NextState> {
   const [now] = await tx<{ isPaused: boolean; resumes: number }[]>`
     select paused_reason is not null as "isPaused", resumes
       from assay.evaluators where evaluator_id = ${evaluator.id} for no key update`;
   const [run] = await tx<{ state: string }[]>`
     select state from assay.evaluation_runs where run_id = ${runId} for share`;
-  if (run?.state === 'cancelled') return { ...fate, state: 'cancelled', pause: null };
-  // Somebody has mended what made it fail, or will have: it is not paused for what was before.
-  const pause = now!.resumes === evaluator.resumes ? fate.pause : null;
-  const isParked = pause !== null || now!.isPaused || run?.state === 'paused';
-  return { ...fate, pause, state: isParked ? 'paused' : 'pending' };
+  if (run?.state === 'cancelled') return { ...next, state: 'cancelled', pause: null };
+  // The evaluator was resumed since the claim, so the cause of this failure may be fixed: it is not paused again.
+  const pause = now!.resumes === evaluator.resumes ? next.pause : null;
+  const isPaused = pause !== null || now!.isPaused || run?.state === 'paused';
+  return { ...next, pause, state: isPaused ? 'paused' : 'pending' };
 }
 
 async function write(
   sql: Sql | TransactionSql,
   job: Job,
-  fate: Fate,
+  next: NextState,
   use: JudgeUse | null,
 ): Promise<boolean> {
   const { evaluator } = job;
   const requestIds = [...new Set(use?.requestIds)];
-  const isScore = fate.state === 'completed' && job.probe === null;
+  const isScore = next.state === 'completed' && job.probe === null;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
       select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours,
-             judge_request_ids @> ${requestIds}::text[] and ${requestIds.length > 0} as is_told
+             judge_request_ids @> ${requestIds}::text[] and ${requestIds.length > 0} as is_counted
         from assay.evaluations where evaluation_id = ${job.evaluationId} for update
     ), settled as (
       update assay.evaluations e set
-        state = case when is_ours then ${fate.state} else e.state end,
-        due_at = case when is_ours then now() + ${fate.dueInMs}::float8 * interval '1 ms' else e.due_at end,
-        attempts = case when is_ours and ${fate.isUncounted} then e.attempts - 1 else e.attempts end,
-        score = case when is_ours then ${fate.score}::float8 else e.score end,
-        label = case when is_ours then ${fate.label} else e.label end,
-        reasoning = case when is_ours then ${fate.reasoning} else e.reasoning end,
-        traces = case when is_ours then ${fate.traces} else e.traces end,
-        flags = case when is_ours then ${fate.flags}::text[] else e.flags end,
-        warnings = case when is_ours then ${fate.warnings}::text[] else e.warnings end,
-        error_code = case when is_ours then ${fate.errorCode} else e.error_code end,
-        error_message = case when is_ours then ${fate.errorMessage} else e.error_message end,
-        finished_at = case when is_ours and ${isFinal(fate)} then now() else e.finished_at end,
-        judge_calls = e.judge_calls + case when is_told then 0 else ${use?.calls ?? 0} end,
-        judge_request_ids = e.judge_request_ids || case when is_told then '{}' else ${requestIds}::text[] end,
+        state = case when is_ours then ${next.state} else e.state end,
+        due_at = case when is_ours then now() + ${next.dueInMs}::float8 * interval '1 ms' else e.due_at end,
+        attempts = case when is_ours and ${next.isUncounted} then e.attempts - 1 else e.attempts end,
+        score = case when is_ours then ${next.score}::float8 else e.score end,
+        label = case when is_ours then ${next.label} else e.label end,
+        reasoning = case when is_ours then ${next.reasoning} else e.reasoning end,
+        traces = case when is_ours then ${next.traces} else e.traces end,
+        flags = case when is_ours then ${next.flags}::text[] else e.flags end,
+        warnings = case when is_ours then ${next.warnings}::text[] else e.warnings end,
+        error_code = case when is_ours then ${next.errorCode} else e.error_code end,
+        error_message = case when is_ours then ${next.errorMessage} else e.error_message end,
+        finished_at = case when is_ours and ${isFinal(next)} then now() else e.finished_at end,
+        judge_calls = e.judge_calls + case when is_counted then 0 else ${use?.calls ?? 0} end,
+        judge_request_ids = e.judge_request_ids || case when is_counted then '{}' else ${requestIds}::text[] end,
         judge_model = coalesce(${use?.model ?? null}, e.judge_model),
         prompt_tokens = ${added('prompt_tokens', use?.promptTokens)},
         completion_tokens = ${added('completion_tokens', use?.completionTokens)},
@@ -73,7 +77,7 @@ async function write(
     ), scored as (
       insert into assay.request_scores as s
         (organization_id, created_at, request_id, key, value, updated_at, evaluator_id, evaluator_version)
-      select r.organization_id, r.created_at, r.request_id, v.score_key, ${fate.score}::float8, now(), v.evaluator_id, ${evaluator.version}::int4
+      select r.organization_id, r.created_at, r.request_id, v.score_key, ${next.score}::float8, now(), v.evaluator_id, ${evaluator.version}::int4
         from settled
         join assay.evaluators v on v.evaluator_id = ${evaluator.id}
         join assay.requests r on r.organization_id = ${job.organizationId} and r.created_at = ${job.createdAt}
@@ -84,7 +88,7 @@ async function write(
             evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
         where s.evaluator_id is distinct from excluded.evaluator_id or s.evaluator_version <= excluded.evaluator_version
     ), spent as (
-      -- An attempt knows the sum of its calls: it is split among them until their records tell what each has cost.
+      -- Only the sum over an attempt's calls is known: it is split evenly until their records give the cost of each.
       insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
       select ${job.organizationId}::uuid, request_id, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, cost_nano, false
         from unnest(${requestIds}::text[], ${splitEvenly(use?.costNano ?? 0, requestIds.length)}::int8[])
@@ -92,20 +96,20 @@ async function write(
        order by request_id
       on conflict do nothing
     ), paused as (
-      update assay.evaluators set paused_reason = ${fate.pause}, paused_message = ${fate.errorMessage}
-       where evaluator_id = ${evaluator.id} and ${fate.pause}::text is not null and exists (select from settled where is_ours)
+      update assay.evaluators set paused_reason = ${next.pause}, paused_message = ${next.errorMessage}
+       where evaluator_id = ${evaluator.id} and ${next.pause}::text is not null and exists (select from settled where is_ours)
     )
     select coalesce(bool_or(is_ours), false) as settled from settled`;
   return row!.settled;
 
   function added(column: string, value: number | null | undefined) {
     const old = sql(`e.${column}`);
-    return sql`case when is_told or ${value ?? null}::int8 is null then ${old}
+    return sql`case when is_counted or ${value ?? null}::int8 is null then ${old}
                     else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
   }
 }
 
-/** Whole parts that sum up to the total and differ by one at most. */
+/** Splits a total into whole parts that differ by at most one. */
 function splitEvenly(total: number, parts: number): number[] {
   return Array.from(
     { length: parts },
@@ -113,6 +117,6 @@ function splitEvenly(total: number, parts: number): number[] {
   );
 }
 
-function isFinal({ state }: Fate): boolean {
+function isFinal({ state }: NextState): boolean {
   return state !== 'pending' && state !== 'paused';
 }

@@ -1,4 +1,4 @@
-/** What becomes of an evaluation after an attempt. Pure. */
+/** Transitions of an evaluation: its next state after an attempt, or without one. Pure. */
 import {
   type Evaluated,
   type EvaluationErrorCode,
@@ -9,18 +9,19 @@ import {
 } from '#core/scoring/mod.ts';
 import { backoffMs } from '#platform/process/backoff.ts';
 
-/** Claims that an evaluation may take: what failed so often, and may pass, is given up as dead. */
+/** Attempts of an evaluation. One that fails for a passing reason at the last of them is dead. */
 export const MAX_ATTEMPTS = 5;
 
 const BACKOFF = { firstMs: 5_000, longestMs: 300_000, factor: 4 };
-/** Jitter, so that what failed together does not come back together. */
+/** Jitter, so that evaluations that failed together do not come back together. */
 const JITTER = 0.2;
 
-export type Fate = {
+/** The next state of an evaluation, with everything that is written down with it. */
+export type NextState = {
   state: EvaluationState;
-  /** From now on, when it is pending. */
+  /** Delay until a pending evaluation is due. */
   dueInMs: number;
-  /** This attempt does not count: nothing was tried. */
+  /** Nothing was tried, so this attempt does not count. */
   isUncounted: boolean;
   score: number | null;
   label: string | null;
@@ -30,10 +31,11 @@ export type Fate = {
   warnings: string[];
   errorCode: EvaluationErrorCode | SkipReason | null;
   errorMessage: string | null;
+  /** Reason for which the evaluator is paused, too. */
   pause: PauseReason | null;
 };
 
-const NOTHING: Omit<Fate, 'state'> = {
+const EMPTY: Omit<NextState, 'state'> = {
   dueInMs: 0,
   isUncounted: false,
   score: null,
@@ -47,25 +49,29 @@ const NOTHING: Omit<Fate, 'state'> = {
   pause: null,
 };
 
-export function skipped(reason: SkipReason, message: string): Fate {
-  return { ...NOTHING, state: 'skipped', errorCode: reason, errorMessage: publicMessage(message) };
+/** Returns the final state of an evaluation with nothing to score. */
+export function skipped(reason: SkipReason, message: string): NextState {
+  return { ...EMPTY, state: 'skipped', errorCode: reason, errorMessage: publicMessage(message) };
 }
 
-/** Its evaluator is paused: it waits for it. */
-export const PARKED: Fate = { ...NOTHING, state: 'paused', isUncounted: true };
+/** The evaluator is paused, and the evaluation waits until it is resumed. */
+export const PAUSED: NextState = { ...EMPTY, state: 'paused', isUncounted: true };
 
-/** It came back so often without an outcome that whoever took it must have died of it. */
-export const GIVEN_UP: Fate = {
-  ...NOTHING,
+/** The lease expired at every attempt: the evaluation probably kills the process that works on it. */
+export const DEAD: NextState = {
+  ...EMPTY,
   state: 'dead',
   errorCode: 'worker_lost',
-  errorMessage: `No process came to an end with it in ${MAX_ATTEMPTS} attempts`,
+  errorMessage: `No process finished it in ${MAX_ATTEMPTS} attempts`,
 };
 
-/** @param dueInMs until the budget is there again */
-export function postponed(dueInMs: number): Fate {
+/**
+ * Returns the state of an evaluation whose budget is spent.
+ * @param dueInMs time until the next day's budget
+ */
+export function postponed(dueInMs: number): NextState {
   return {
-    ...NOTHING,
+    ...EMPTY,
     state: 'pending',
     dueInMs,
     isUncounted: true,
@@ -74,23 +80,23 @@ export function postponed(dueInMs: number): Fate {
   };
 }
 
-/** After an attempt that was made. */
-export function fateOf(
+/** Returns the state after an attempt: final, or pending with a backoff, or paused. */
+export function nextState(
   { outcome, warnings = [] }: Evaluated,
   attempt: number,
   random: () => number = Math.random,
-): Fate {
+): NextState {
   switch (outcome.state) {
     case 'completed': {
       const { score, label, reasoning, traces, flags } = outcome;
-      return { ...NOTHING, state: 'completed', score, label, reasoning, traces, flags, warnings };
+      return { ...EMPTY, state: 'completed', score, label, reasoning, traces, flags, warnings };
     }
     case 'skipped':
       return skipped(outcome.reason, outcome.message);
     case 'failed': {
       const { code, retry, retryAfterMs, pause, traces } = outcome;
-      const told = { errorCode: code, errorMessage: publicMessage(outcome.message) };
-      const failure = { ...NOTHING, ...told, traces, warnings };
+      const error = { errorCode: code, errorMessage: publicMessage(outcome.message) };
+      const failure = { ...EMPTY, ...error, traces, warnings };
       if (pause !== null) return { ...failure, state: 'paused', pause };
       if (retry === 'never') return { ...failure, state: 'error' };
       if (attempt >= MAX_ATTEMPTS) return { ...failure, state: 'dead' };

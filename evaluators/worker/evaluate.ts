@@ -1,4 +1,4 @@
-/** From claimed evaluations to their fates: what need not be tried, and what came of what was. */
+/** Evaluates claimed evaluations: decides those that need no scoring, and has the others scored. */
 
 import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
@@ -7,45 +7,41 @@ import type { JudgeUse, ScoringType } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import {
-  type Fate,
-  fateOf,
-  GIVEN_UP,
+  DEAD,
   type Job,
   MAX_ATTEMPTS,
   MAX_BODY_BYTES,
-  PARKED,
+  type NextState,
+  nextState,
+  PAUSED,
   postponed,
   skipped,
 } from '../queue/mod.ts';
-import { mapSome } from './map-some.ts';
+import { completeBatch, done, open } from './batch.ts';
 import type { Definition, Scorer } from './scorer.ts';
 
-export type EvaluateOptions = { scorer: Scorer; secrets: SecretBox; clock: Clock };
+type EvaluateOptions = { scorer: Scorer; secrets: SecretBox; clock: Clock };
 
-export type Evaluation = { fate: Fate; use: JudgeUse | null };
+export type EvaluationResult = { next: NextState; use: JudgeUse | null };
 
 const DAY_MS = 86_400_000;
 
 /**
- * Evaluates what `groupJobs` has put together; never rejects.
- * @returns one for each job, in order
+ * Evaluates a group made by `groupJobs`. Never rejects.
+ * @returns one result for each job, in order
  */
-export async function evaluate(jobs: readonly Job[], options: EvaluateOptions): Promise<Evaluation[]> {
-  const looked = jobs.map((job) => {
-    const fate = withoutTrying(job, options.clock);
-    return fate === null ? job : { fate, use: null };
+export async function evaluate(jobs: readonly Job[], options: EvaluateOptions): Promise<EvaluationResult[]> {
+  const batch = jobs.map((job) => {
+    const next = decideWithoutScoring(job, options.clock);
+    return next === null ? open(job) : done({ next, use: null });
   });
-  return await mapSome(looked, isJob, (open) => evaluateOpen(open, options));
+  return await completeBatch(batch, (openJobs) => score(openJobs, options));
 }
 
-function isJob(looked: Job | Evaluation): looked is Job {
-  return 'evaluationId' in looked;
-}
-
-async function evaluateOpen(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise<Evaluation[]> {
+async function score(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise<EvaluationResult[]> {
   const { evaluator, organizationId } = jobs[0]!;
   const read = readDefinition(evaluator, secrets, { organizationId, evaluatorId: evaluator.id });
-  if ('fate' in read) return jobs.map(() => ({ fate: read.fate, use: null }));
+  if (read.kind === 'unreadable') return jobs.map(() => ({ next: read.next, use: null }));
   const scored = await scorer.score({
     organizationId,
     evaluator: { id: evaluator.id, version: evaluator.version, name: evaluator.name },
@@ -56,25 +52,26 @@ async function evaluateOpen(jobs: Job[], { scorer, secrets }: EvaluateOptions): 
       return { evaluationId, call, probe };
     }),
   });
-  return scored.map((one, index) => ({ fate: fateOf(one, jobs[index]!.attempt), use: one.use }));
+  return scored.map((one, index) => ({ next: nextState(one, jobs[index]!.attempt), use: one.use }));
 }
 
-function withoutTrying({ attempt, evaluator, request }: Job, clock: Clock): Fate | null {
+/** Returns the next state of an evaluation that is not to be scored now; null if it is. */
+function decideWithoutScoring({ attempt, evaluator, request }: Job, clock: Clock): NextState | null {
   if (evaluator.isDeleted) return skipped('evaluator_deleted', 'The evaluator was deleted');
   if (request === null) return skipped('request_deleted', 'The request is not kept any more');
-  // Nothing schedules these. Should anything ever, it ends here and not in a circle.
+  // Such evaluations are never scheduled. If one ever were, it would end here instead of in an endless loop.
   if (request.source === 'evaluator')
     return skipped('evaluator_call', 'Calls of evaluators are not evaluated');
-  if (attempt > MAX_ATTEMPTS) return GIVEN_UP;
-  if (evaluator.isPaused) return PARKED;
+  if (attempt > MAX_ATTEMPTS) return DEAD;
+  if (evaluator.isPaused) return PAUSED;
   if (evaluator.isOverBudget) return postponed(DAY_MS - (clock.now() % DAY_MS));
   if (request.requestText === null || request.responseText === null) {
-    return failedForGood('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
+    return permanentFailure('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
   }
   return null;
 }
 
-function failedForGood(code: 'input_too_large' | 'secrets_unavailable', message: string): Fate {
+function permanentFailure(code: 'input_too_large' | 'secrets_unavailable', message: string): NextState {
   const outcome = {
     state: 'failed',
     code,
@@ -84,11 +81,11 @@ function failedForGood(code: 'input_too_large' | 'secrets_unavailable', message:
     pause: null,
     traces: null,
   } as const;
-  return fateOf({ outcome, use: null }, 1);
+  return nextState({ outcome, use: null }, 1);
 }
 
-/** What an evaluator is stored as. */
-export type StoredDefinition = {
+/** An evaluator's definition as it is stored. */
+type StoredDefinition = {
   scoringType: ScoringType;
   llmTemplate: unknown;
   codeTemplate: unknown;
@@ -96,26 +93,29 @@ export type StoredDefinition = {
   secrets: Uint8Array | null;
 };
 
-/** What an evaluator is made of, or the fate of its evaluations when its secrets cannot be opened here. */
+/** A definition, or the next state of its evaluations if its secrets cannot be opened in this process. */
+type ReadDefinition = { kind: 'read'; definition: Definition } | { kind: 'unreadable'; next: NextState };
+
+/** Reads a stored definition and opens its secrets. */
 export function readDefinition(
   stored: StoredDefinition,
   secrets: SecretBox,
   owner: SecretOwner,
-): { definition: Definition } | { fate: Fate } {
+): ReadDefinition {
   const { scoringType } = stored;
   switch (scoringType) {
     case 'PYTHON':
-      return { definition: { scoringType, template: stored.codeTemplate as CodeTemplate } };
+      return { kind: 'read', definition: { scoringType, template: stored.codeTemplate as CodeTemplate } };
     case 'EXTERNAL':
       try {
         const opened = stored.secrets === null ? {} : secrets.open(stored.secrets, owner);
         const config = stored.externalConfig as JsonObject as ExternalConfig;
-        return { definition: { scoringType, config, secrets: opened } };
+        return { kind: 'read', definition: { scoringType, config, secrets: opened } };
       } catch (error) {
         if (!(error instanceof SecretsUnavailableError)) throw error;
-        return { fate: failedForGood('secrets_unavailable', error.message) };
+        return { kind: 'unreadable', next: permanentFailure('secrets_unavailable', error.message) };
       }
     default:
-      return { definition: { scoringType, template: stored.llmTemplate as LlmTemplate } };
+      return { kind: 'read', definition: { scoringType, template: stored.llmTemplate as LlmTemplate } };
   }
 }

@@ -1,10 +1,10 @@
-/** Which claimed evaluations are done together: those of one evaluator that one call, or one Python, can hold. Pure. */
+/** Groups claimed evaluations of one evaluator that one request, or one Python process, can do together. Pure. */
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { batchSizeOf } from '../external/mod.ts';
 import { MAX_BATCH } from '../python/mod.ts';
 import type { Job } from '../queue/mod.ts';
 
-/** Each job in one group; none of two evaluators, or of two versions of one. */
+/** Puts each job into one group, whose jobs all have the same version of one evaluator. */
 export function groupJobs(jobs: readonly Job[]): Job[][] {
   const groups: Job[][] = [];
   const open = new Map<string, Job[]>();

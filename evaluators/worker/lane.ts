@@ -1,32 +1,42 @@
 /**
- * One lane of the worker: claims what is due as long as there is room, has it scored, and settles it. Whatever happens to
- * the process, what it holds comes back when its lease is over.
+ * One lane of the worker: claims due evaluations as long as it has capacity, has them scored, and settles them. If the
+ * process dies, the evaluations it holds become due again when their leases expire.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
-import type { JudgeUse, Lane as LaneName } from '#core/scoring/mod.ts';
+import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
-import { type Claim, claim, type Fate, giveBack, type Job, LEASE_MS, renew, settle } from '../queue/mod.ts';
+import {
+  claim,
+  type Job,
+  LEASE_MS,
+  type Lease,
+  type NextState,
+  releaseLeases,
+  renewLeases,
+  settle,
+} from '../queue/mod.ts';
+import type { EvaluationResult } from './evaluate.ts';
 import { groupJobs } from './group.ts';
 
-export type LaneOptions = {
+type LaneOptions = {
   sql: Sql;
   log: Logger;
   name: LaneName;
-  /** Evaluations that are held at a time. */
+  /** Maximum number of evaluations held at a time. */
   capacity: number;
-  /** Does evaluations that belong together, one result for each, in order; never rejects. */
-  evaluate(group: readonly Job[]): Promise<{ fate: Fate; use: JudgeUse | null }[]>;
-  onSettled(job: Job, fate: Fate): void;
+  /** Evaluates a group: one result for each job, in order. Must not reject. */
+  evaluate(group: readonly Job[]): Promise<EvaluationResult[]>;
+  onSettled(job: Job, next: NextState): void;
 };
 
-/** What comes without a notification, as a retry does, is found this soon. */
-const LOOK_EVERY_MS = 1_000;
+/** How soon work that becomes due without a notification, such as a retry, is found. */
+const POLL_EVERY_MS = 1_000;
 const RENEW_EVERY_MS = LEASE_MS / 3;
 const RETRY_MS = 500;
-/** Of the capacity, for one organization while others may come: they find room at once. */
-const SHARE_OF_ONE = 0.5;
+/** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
+const MAX_ORGANIZATION_SHARE = 0.5;
 
 export class Lane {
   readonly #options: LaneOptions;
@@ -40,58 +50,58 @@ export class Lane {
     this.#options = options;
   }
 
-  /** Evaluations that are held now. */
+  /** Number of evaluations held now. */
   get held(): number {
     return this.#held.size;
   }
 
-  /** Something may be due. */
+  /** Looks for due work without waiting for the next poll. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();
   }
 
-  /** Runs until `stop`; settles when everything that was begun is settled. */
+  /** Runs until `stop`. Resolves when all evaluations under way are settled. */
   async run(): Promise<void> {
     const renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
     while (!this.#isStopping) {
       this.#isWoken = false;
       const claimed = await this.#claim();
       for (const group of groupJobs(claimed)) this.#begin(group);
-      // What was claimed may not have been all.
-      if (claimed.length === 0 || this.#room() === 0) await this.#nextLook();
+      // Otherwise more may be due: claims again at once.
+      if (claimed.length === 0 || this.#freeCapacity() === 0) await this.#waitForWork();
     }
     await Promise.all(this.#running);
     clearInterval(renewing);
   }
 
-  /** Claims nothing more. */
+  /** Stops claiming. */
   stop(): void {
     this.#isStopping = true;
     this.wake();
   }
 
-  /** Gives back what is still held: the process ends before it is done. */
+  /** Releases the evaluations that are still held, because the process ends before they are done. */
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
-    if (held.length > 0) await giveBack(this.#options.sql, held);
+    if (held.length > 0) await releaseLeases(this.#options.sql, held);
   }
 
-  #room(): number {
+  #freeCapacity(): number {
     return this.#options.capacity - this.#held.size;
   }
 
   async #claim(): Promise<Job[]> {
-    const limit = this.#room();
+    const limit = this.#freeCapacity();
     if (limit === 0) return [];
     const { sql, name, capacity, log } = this.#options;
-    const limitOfOne = Math.max(1, Math.floor(capacity * SHARE_OF_ONE));
-    const room = new Map<string, number>();
+    const roomOfOthers = Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
+    const roomByOrganization = new Map<string, number>();
     for (const { organizationId } of this.#held.values()) {
-      room.set(organizationId, (room.get(organizationId) ?? limitOfOne) - 1);
+      roomByOrganization.set(organizationId, (roomByOrganization.get(organizationId) ?? roomOfOthers) - 1);
     }
     try {
-      return await claim(sql, { lane: name, limit, room, limitOfOne });
+      return await claim(sql, { lane: name, limit, roomByOrganization, roomOfOthers });
     } catch (error) {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim evaluations');
       await sleep(RETRY_MS);
@@ -113,12 +123,12 @@ export class Lane {
     await Promise.all(group.map((job, index) => this.#settle(job, evaluated[index]!)));
   }
 
-  async #settle(job: Job, { fate, use }: { fate: Fate; use: JudgeUse | null }): Promise<void> {
+  async #settle(job: Job, { next, use }: EvaluationResult): Promise<void> {
     const leaseEnds = performance.now() + LEASE_MS;
-    // While Postgres is away the outcome waits here; should it take too long, the evaluation is done again.
+    // While Postgres is unavailable the result waits here. When the lease expires the evaluation will be done again.
     while (performance.now() < leaseEnds) {
       try {
-        if (await settle(this.#options.sql, job, fate, use)) this.#options.onSettled(job, fate);
+        if (await settle(this.#options.sql, job, next, use)) this.#options.onSettled(job, next);
         break;
       } catch (error) {
         const { log } = this.#options;
@@ -134,23 +144,23 @@ export class Lane {
   }
 
   async #renew(): Promise<void> {
-    const held: Claim[] = [...this.#held.values()];
+    const held: Lease[] = [...this.#held.values()];
     if (held.length === 0) return;
-    await renew(this.#options.sql, held).catch((error: unknown) => {
-      this.#options.log.warn({ error: describeError(error) }, 'cannot renew the claims of evaluations');
+    await renewLeases(this.#options.sql, held).catch((error: unknown) => {
+      this.#options.log.warn({ error: describeError(error) }, 'cannot renew the leases of evaluations');
     });
   }
 
-  #nextLook(): Promise<void> {
+  #waitForWork(): Promise<void> {
     return new Promise((resolve) => {
-      const done = () => {
+      const resume = () => {
         clearTimeout(timer);
         this.#wake = () => {};
         resolve();
       };
-      const timer = setTimeout(done, LOOK_EVERY_MS);
-      this.#wake = done;
-      if (this.#isWoken) done();
+      const timer = setTimeout(resume, POLL_EVERY_MS);
+      this.#wake = resume;
+      if (this.#isWoken) resume();
     });
   }
 }

@@ -1,4 +1,4 @@
-/** The worker: what is due is claimed, scored and settled, for as long as the process lives. */
+/** The worker: claims, scores and settles due evaluations, schedules runs, and serves trials. */
 
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
@@ -8,35 +8,36 @@ import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
-import type { Fate, Job } from '../queue/mod.ts';
+import type { Job, NextState } from '../queue/mod.ts';
 import { evaluate } from './evaluate.ts';
 import { Lane } from './lane.ts';
-import { walkRuns } from './runs.ts';
+import { scheduleRuns } from './runs.ts';
 import type { Scorer } from './scorer.ts';
 import { serveTrials } from './trials.ts';
 
-export type { ThreadData } from './score.ts';
 export { createScorer, type Scorer } from './scorer.ts';
+export type { ThreadData } from './scoring-thread.ts';
 
-export type WorkerOptions = {
+type WorkerOptions = {
   sql: Sql;
   log: Logger;
   clock: Clock;
   scorer: Scorer;
   sandbox: Sandbox;
   secrets: SecretBox;
-  /** Evaluations that are held at a time, by lane. */
+  /** Maximum number of evaluations held at a time, by lane. */
   capacity: Record<LaneName, number>;
-  onSettled(job: Job, fate: Fate): void;
+  onSettled(job: Job, next: NextState): void;
 };
 
 export type Worker = {
-  /** Evaluations that are held now. */
+  /** Returns the number of evaluations held now. */
   held(): number;
-  /** Claims nothing more, and finishes what was begun; what is not done within `deadlineMs` is given back. */
+  /** Stops claiming and finishes the work under way. Evaluations not done within `deadlineMs` are released. */
   stop(deadlineMs: number): Promise<void>;
 };
 
+/** Starts the worker of a process. */
 export function startWorker(options: WorkerOptions): Worker {
   const { sql, log, capacity, onSettled } = options;
   const lanes = (Object.keys(capacity) as LaneName[]).map(
@@ -60,7 +61,7 @@ export function startWorker(options: WorkerOptions): Worker {
     onListening: wakeAll,
     onLost: () => {},
   });
-  const runs = walkRuns({ sql, log, onScheduled: wakeAll });
+  const runs = scheduleRuns({ sql, log, onScheduled: wakeAll });
   const trials = serveTrials(options);
   const running = Promise.all(lanes.map((lane) => lane.run()));
   return {

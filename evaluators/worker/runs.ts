@@ -1,6 +1,6 @@
 /**
- * Walks the runs that score history: a page of requests at a time, from the newest back, into pending evaluations. Where
- * a run stands is written in the transaction of its page, so it goes on from there whoever died.
+ * Schedules runs, which score history: a page of requests at a time, from the newest back, becomes pending evaluations. A
+ * run's cursor is written in the transaction of its page, so that any process continues there after a crash.
  */
 import { describeError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
@@ -8,17 +8,17 @@ import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 const PAGE = 500;
-/** Of one run, waiting: enough for a while, and few enough for a pause to be quick. */
-const MAX_WAITING = 2_000;
-/** Behind what is scored as it comes, and its probes. */
+/** Unfinished evaluations of one run: fewer, and the workers run dry; more, and a pause takes long to have effect. */
+const MAX_UNFINISHED = 2_000;
+/** After evaluations of incoming requests (0) and probes (1). */
 const PRIORITY = 2;
 
-export type RunsOptions = {
+type RunsOptions = {
   sql: Sql;
   log: Logger;
-  /** There is something to claim. */
+  /** Called when evaluations were scheduled. */
   onScheduled(): void;
 };
 
@@ -36,49 +36,52 @@ type Run = {
   adapter: string | null;
 };
 
-/** Walks until it is stopped. */
-export function walkRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
-  let walking: Promise<void> | null = null;
-  const walk = async () => {
+/** Schedules pages of runs until it is stopped. */
+export function scheduleRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
+  let scheduling: Promise<void> | null = null;
+  const schedulePages = async () => {
     try {
-      // Page after page as long as there is one; each of another run, when there are several.
+      // Page after page as long as any run has one; runs take turns.
       for (let scheduled: number | null = 0; scheduled !== null && !isStopped; ) {
-        scheduled = await walkOnce(sql, log);
+        scheduled = await scheduleNextPage(sql, log);
         if (scheduled !== null && scheduled > 0) onScheduled();
       }
     } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot walk the runs');
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot schedule runs');
     }
   };
   let isStopped = false;
   const looking = setInterval(() => {
-    walking ??= walk().finally(() => {
-      walking = null;
+    scheduling ??= schedulePages().finally(() => {
+      scheduling = null;
     });
-  }, LOOK_EVERY_MS);
+  }, POLL_EVERY_MS);
   return {
     stop: async () => {
       isStopped = true;
       clearInterval(looking);
-      await walking;
+      await scheduling;
     },
   };
 }
 
-/** Schedules a page of the run that has waited longest. Null: none can go on now, or that one cannot. */
-export async function walkOnce(sql: Sql, log: Logger): Promise<number | null> {
+/**
+ * Schedules a page of the run that has waited longest.
+ * @returns the number of evaluations scheduled; null if no run can continue now, or the page failed
+ */
+export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | null> {
   return await sql.begin(async (tx) => {
-    const run = await takeRun(tx);
+    const run = await lockRun(tx);
     if (run === null) return null;
     const limit = Math.min(PAGE, run.left ?? PAGE);
-    const page = limit === 0 ? [] : await nextPageOrTurn(tx, run, limit, log);
+    const page = limit === 0 ? [] : await nextPageOrPostpone(tx, run, limit, log);
     if (page === null) return null;
     const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
     const last = page.at(-1);
-    const isOver = page.length < limit || limit === 0;
+    const isFinished = page.length < limit || limit === 0;
     await tx`
       update assay.evaluation_runs
-         set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isOver ? 'scheduled' : 'running'},
+         set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isFinished ? 'scheduled' : 'running'},
              cursor_created_at = ${last?.created_at ?? run.cursorCreatedAt},
              cursor_request_id = ${last?.request_id ?? run.cursorRequestId}
        where run_id = ${run.runId}`;
@@ -86,7 +89,7 @@ export async function walkOnce(sql: Sql, log: Logger): Promise<number | null> {
   });
 }
 
-async function takeRun(tx: TransactionSql): Promise<Run | null> {
+async function lockRun(tx: TransactionSql): Promise<Run | null> {
   const [run] = await tx<Run[]>`
     select r.run_id as "runId", r.organization_id as "organizationId", r.evaluator_id as "evaluatorId", r.version, r.filter,
            r.max_requests - r.scheduled as "left", r.until, r.cursor_created_at as "cursorCreatedAt",
@@ -97,15 +100,15 @@ async function takeRun(tx: TransactionSql): Promise<Run | null> {
       join assay.evaluator_versions v on v.evaluator_id = r.evaluator_id and v.version = r.version
      where r.state = 'running' and e.paused_reason is null
        and (select count(*) from (select from assay.evaluations w where w.run_id = r.run_id
-             and w.state in ('pending', 'running') limit ${MAX_WAITING}) waiting) < ${MAX_WAITING}
+             and w.state in ('pending', 'running') limit ${MAX_UNFINISHED}) waiting) < ${MAX_UNFINISHED}
      order by r.updated_at limit 1 for update of r skip locked`;
   return run ?? null;
 }
 
 type Key = { created_at: Date; request_id: string };
 
-/** Null: Postgres cannot carry the filter out, or not in time. The run goes to the back, so that it holds up no other. */
-async function nextPageOrTurn(
+/** Returns the next page; null if its query failed or timed out: then the run goes last, and delays no other. */
+async function nextPageOrPostpone(
   tx: TransactionSql,
   run: Run,
   limit: number,
@@ -115,7 +118,7 @@ async function nextPageOrTurn(
     return await tx.savepoint((apart) => nextPage(apart, run, limit));
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
-    log.error({ runId: run.runId, error: describeError(error) }, 'cannot go on with a run');
+    log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
     await tx`update assay.evaluation_runs set updated_at = now() where run_id = ${run.runId}`;
     return null;
   }

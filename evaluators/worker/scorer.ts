@@ -1,4 +1,4 @@
-/** Everything that can score, behind one function: the pool for judges and services, the sandbox for Python. */
+/** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
@@ -7,43 +7,43 @@ import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type Turn } from '../python/mod.ts';
-import { mapSome } from './map-some.ts';
-import type { ExternalTask, JudgeTask, Texts, ThreadData } from './score.ts';
+import { type BatchItem, completeBatch } from './batch.ts';
+import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
 
-/** What an evaluator is made of, its secrets opened. */
+/** Definition of an evaluator, with its secrets decrypted. */
 export type Definition =
   | { scoringType: LlmScoringType; template: LlmTemplate }
   | { scoringType: 'PYTHON'; template: CodeTemplate }
   | { scoringType: 'EXTERNAL'; config: ExternalConfig; secrets: Record<string, string> };
 
-/** Evaluations of one evaluator: of its service or its Python, several in one call are one call. */
+/** Evaluations by one evaluator. A service, or Python, may receive several of them in one request. */
 export type ScoreJob = {
   organizationId: string;
   evaluator: { id: string; version: number; name: string };
   definition: Definition;
   items: ScoreItem[];
-  /** Python's: somebody waits for it, so it uses the slots of trials. */
+  /** A user waits for it: Python runs in the slots for trials. */
   isTrial?: boolean;
 };
 
-export type ScoreItem = { evaluationId: string; call: StoredCall; probe: Probe | null };
+type ScoreItem = { evaluationId: string; call: StoredCall; probe: Probe | null };
 
-/** What came of it, and, of a judge, how. */
-export type Scored = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;
+/** Result of scoring one item; for a judge also its prompt, its raw reply and how that was parsed. */
+export type ScoreResult = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;
 
 export type Scorer = {
-  /** One for each item, in order. Never rejects: a defect of ours is an outcome too. */
-  score(job: ScoreJob): Promise<Scored[]>;
+  /** Scores a job: one result for each item, in order. Never rejects: a defect of Assay becomes an outcome too. */
+  score(job: ScoreJob): Promise<ScoreResult[]>;
   close(): Promise<void>;
 };
 
-/** Of a thread: a record of some MiB, parsed, several times over. One that needs more ends its thread, and nothing else. */
+/** Memory of a thread: several parsed records of some MiB each. One that needs more ends its thread, and nothing else. */
 const THREAD_MEMORY_MB = 1_024;
 
-export type ScorerOptions = {
+type ScorerOptions = {
   thread: ThreadData;
   sandbox: Sandbox;
-  /** Calls of judges and services at a time. */
+  /** Concurrent calls to judges and services. */
   concurrency: number;
   onDefect(error: unknown, evaluationIds: string[]): void;
 };
@@ -51,27 +51,27 @@ export type ScorerOptions = {
 export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerOptions): Scorer {
   const threads = Math.min(2, availableParallelism());
   const pool = new Piscina({
-    filename: fileURLToPath(new URL('./score.ts', import.meta.url)),
+    filename: fileURLToPath(new URL('./scoring-thread.ts', import.meta.url)),
     workerData: thread,
     minThreads: 1,
     maxThreads: threads,
-    // Most of the time a task waits for somebody's answer.
+    // Most of the time a task waits for a response.
     concurrentTasksPerWorker: Math.ceil((2 * concurrency) / threads),
     idleTimeout: Number.POSITIVE_INFINITY,
-    // By default an idle thread sleeps in Atomics.wait, where neither its timers nor its sockets wake it: it would keep
-    // connections that the gateway has long closed, and lose the next call on each of them.
+    // By default an idle thread sleeps in Atomics.wait, where neither timers nor sockets wake it: it would keep
+    // connections that the gateway has closed long ago, and lose the next call on each of them.
     atomics: 'disabled',
     resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
-  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
+  // A thread that dies while idle has no task that could reject, and an error event without a listener ends the process.
   pool.on('error', () => {});
   const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });
 
-  async function evaluate(job: ScoreJob): Promise<Scored[]> {
+  async function evaluate(job: ScoreJob): Promise<ScoreResult[]> {
     const { definition, organizationId, evaluator, items, isTrial = false } = job;
     switch (definition.scoringType) {
       case 'PYTHON':
-        return await inPython(
+        return await scoreInPython(
           items.map(({ call }) => call),
           definition.template,
           { organizationId, share: isTrial ? 'trials' : 'evaluations' },
@@ -90,20 +90,20 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     }
   }
 
-  async function inPython(
+  async function scoreInPython(
     calls: StoredCall[],
     { code, limits: ownLimits }: CodeTemplate,
     turn: Turn,
   ): Promise<Evaluated[]> {
-    const prepared = await run<StoredCall[], (Texts | Evaluated)[]>('prepare', calls);
+    const prepared = await run<StoredCall[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
-    return await mapSome(prepared, isTexts, async (records): Promise<Evaluated[]> => {
+    return await completeBatch(prepared, async (records): Promise<Evaluated[]> => {
       const [first, ...more] = records;
-      const done =
+      const results =
         more.length === 0
           ? [await sandbox.evaluate({ code, limits, ...first! }, turn)]
           : await sandbox.evaluateMany({ code, limits, records }, turn);
-      return done.map(({ outcome }) => ({ outcome, use: null }));
+      return results.map(({ outcome }) => ({ outcome, use: null }));
     });
   }
 
@@ -123,10 +123,6 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       await pool.destroy();
     },
   };
-}
-
-function isTexts(prepared: Texts | Evaluated): prepared is Texts {
-  return 'input' in prepared;
 }
 
 const DEFECT: Outcome = {

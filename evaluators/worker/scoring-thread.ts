@@ -1,7 +1,7 @@
 /**
- * One evaluation by a judge or a service, in a thread of the pool: bodies are parsed, prompts rendered and answers read
- * there, so that a large record holds up nobody's timers. Python's is prepared here too, and run by the main thread's
- * sandbox.
+ * Entry point of a scoring thread. Evaluations by judges and services run here entirely: bodies are parsed, prompts
+ * rendered and responses read in the thread, so that a large record does not block the main thread's timers. Evaluations
+ * in Python are only prepared here, and run by the main thread's sandbox.
  */
 import { workerData } from 'node:worker_threads';
 import type { LlmTemplate } from '#core/contracts/evaluator.ts';
@@ -22,18 +22,18 @@ import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/pro
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
 import { createJudgeCall, type Judged, judge } from '../llm/mod.ts';
-import { mapSome } from './map-some.ts';
+import { type BatchItem, completeBatch, done, open } from './batch.ts';
 
-/** What a thread is told at its start. */
+/** Configuration of a thread. */
 export type ThreadData = {
   gatewayUrl: string;
-  /** The certificate that it shows; absent: what the system's authorities have signed. */
+  /** Path of the gateway's certificate; absent: the system's authorities decide. */
   gatewayCertFile?: string | null;
   internalSecret: string;
   outboundAllow: string[];
-  /** Absent: there are none. */
+  /** Absent: no proxies. */
   proxies?: ProxySettings;
-  /** What MODELS_FILE adds to the registry's prices; absent: nothing. */
+  /** Models of MODELS_FILE, which extend the registry's prices; absent: none. */
   models?: OperatorModels | null;
   judgeTimeouts: { connectMs: number; firstByteMs: number; totalMs: number };
 };
@@ -69,20 +69,22 @@ const edge = createJudgeCall({
   proxyFor,
 });
 const allowed = parseAllowList(data.outboundAllow);
-if ('badEntry' in allowed) throw new Error('The configuration lets no such entry through');
+if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
 const outbound = createOutbound({ allow: allowed.allow, proxyFor });
 
-/** What Python is given of a call. */
-export type Texts = Pick<Subject, 'input' | 'output'>;
+/** The part of a call that Python code receives. */
+export type PythonTexts = Pick<Subject, 'input' | 'output'>;
 
-/** The texts of each call, or why there is nothing to evaluate. */
-export function prepare(calls: readonly StoredCall[]): (Texts | Evaluated)[] {
+/** Returns the texts of each call, or its outcome if there is nothing to evaluate. */
+export function preparePython(calls: readonly StoredCall[]): BatchItem<PythonTexts, Evaluated>[] {
   return calls.map((call) => {
     const subject = readSubject(call);
-    return 'skipped' in subject ? skip(subject) : { input: subject.input, output: subject.output };
+    if ('skipped' in subject) return done(skip(subject));
+    return open({ input: subject.input, output: subject.output });
   });
 }
 
+/** Has a judge score a call. */
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
@@ -90,16 +92,13 @@ export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   return await judge({ ...task, subject, call, catalog });
 }
 
+/** Has a service, or a comparison in process, score calls: one result for each, in order. */
 export async function scoreExternally(task: ExternalTask): Promise<Evaluated[]> {
-  const read = task.items.map(({ evaluationId, call }) => {
+  const batch = task.items.map(({ evaluationId, call }): BatchItem<ExternalItem, Evaluated> => {
     const subject = readSubject(call);
-    return 'skipped' in subject ? skip(subject) : { evaluationId, subject };
+    return 'skipped' in subject ? done(skip(subject)) : open({ evaluationId, subject });
   });
-  return await mapSome(read, isItem, (items) => runExternalMany({ ...task, items, outbound, clock }));
-}
-
-function isItem(read: ExternalItem | Evaluated): read is ExternalItem {
-  return 'subject' in read;
+  return await completeBatch(batch, (items) => runExternalMany({ ...task, items, outbound, clock }));
 }
 
 function skip({ skipped, message }: Exclude<ReturnType<typeof readSubject>, Subject>): Evaluated {

@@ -1,4 +1,4 @@
-/** Does at once what the API asks for: compiles code, tries evaluators out. See api/evaluators/trials.ts. */
+/** Trials: compiles code and tries out evaluators for the API, which waits for the result (api/evaluators/trials.ts). */
 
 import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
@@ -27,67 +27,67 @@ export type TrialsOptions = {
   secrets: SecretBox;
 };
 
-/** At a time, in this process. */
+/** Concurrent trials in this process. */
 const MAX_TRIALS = 8;
-/** Beyond them, each of an organization that has none under way: an organization that fills the process delays no other. */
+/** Further trials, only for organizations without one under way: an organization that fills the process delays no other. */
 const SPARE_TRIALS = 8;
-const LOOK_EVERY_MS = 1_000;
-/** Nobody waits so long. */
-const FORGOTTEN_AFTER = '10 minutes';
+const POLL_EVERY_MS = 1_000;
+/** Age at which a trial is deleted: the API never waits so long. */
+const DELETED_AFTER = '10 minutes';
 
-type Taken = { trialId: string; organizationId: string; body: TrialBody };
+type ClaimedTrial = { trialId: string; organizationId: string; body: TrialBody };
 
-/** Serves trials until it is stopped; those under way are finished. */
+/** Serves trials until it is stopped. The stop waits for those under way. */
 export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const { sql, log } = options;
   const running = new Set<Promise<void>>();
-  /** How many are under way, by organization. */
+  /** Number of trials under way, by organization. */
   const underWay = new Map<string, number>();
-  let taking: Promise<void> | null = null;
+  let claiming: Promise<void> | null = null;
   let isStopped = false;
 
-  const look = () => {
-    if (isStopped || taking !== null || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
-    taking = takeAll().finally(() => {
-      taking = null;
+  const poll = () => {
+    if (isStopped || claiming !== null || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
+    claiming = claimAll().finally(() => {
+      claiming = null;
     });
   };
 
-  async function takeAll(): Promise<void> {
+  async function claimAll(): Promise<void> {
     try {
       for (;;) {
-        const taken = await take(sql, underWay);
-        for (const trial of taken) begin(trial);
-        if (taken.length === 0 || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
+        const claimed = await claimTrials(sql, underWay);
+        for (const trial of claimed) begin(trial);
+        if (claimed.length === 0 || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
       }
     } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot take trials');
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim trials');
     }
   }
 
-  function begin(trial: Taken): void {
+  function begin(trial: ClaimedTrial): void {
     const { organizationId } = trial;
     underWay.set(organizationId, (underWay.get(organizationId) ?? 0) + 1);
-    const run = answer(trial).finally(() => {
+    const run = serve(trial).finally(() => {
       running.delete(run);
       const left = underWay.get(organizationId)! - 1;
       if (left === 0) underWay.delete(organizationId);
       else underWay.set(organizationId, left);
-      look();
+      poll();
     });
     running.add(run);
   }
 
-  async function answer({ trialId, organizationId, body }: Taken): Promise<void> {
+  async function serve({ trialId, organizationId, body }: ClaimedTrial): Promise<void> {
     try {
-      const result = await run(organizationId, trialId, body, options);
+      const result = await runTrial(organizationId, trialId, body, options);
       await sql.begin(async (tx) => {
         await tx`
           update assay.evaluator_trials set result = ${storableJson(result).text}::text::jsonb where trial_id = ${trialId}`;
         await tx`select pg_notify(${TRIAL_RESULTS_CHANNEL}, ${trialId})`;
       });
     } catch (error) {
-      // Whoever waits for it gives up in time.
+      // The API, which waits for the result, times out.
       log.error({ error: describeError(error) }, 'a trial failed');
     }
   }
@@ -95,32 +95,32 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const listening = listen({
     sql,
     channel: TRIALS_CHANNEL,
-    onNotify: look,
-    onListening: look,
+    onNotify: poll,
+    onListening: poll,
     onLost: () => {},
   });
-  const looking = setInterval(look, LOOK_EVERY_MS);
+  const polling = setInterval(poll, POLL_EVERY_MS);
   return {
     stop: async () => {
       isStopped = true;
-      clearInterval(looking);
+      clearInterval(polling);
       await listening.stop();
-      await taking;
+      await claiming;
       await Promise.all(running);
     },
   };
 }
 
 /**
- * Takes trials that nobody has taken, those first whose organization has the fewest under way here. Once `MAX_TRIALS` are
- * under way, only the first trial of an organization is taken.
+ * Claims open trials, first those of the organizations with the fewest under way in this process. Once `MAX_TRIALS` are
+ * under way, only the first trial of an organization is claimed.
  */
-async function take(sql: Sql, underWay: ReadonlyMap<string, number>): Promise<Taken[]> {
-  await sql`delete from assay.evaluator_trials where created_at < now() - ${FORGOTTEN_AFTER}::interval`;
+async function claimTrials(sql: Sql, underWay: ReadonlyMap<string, number>): Promise<ClaimedTrial[]> {
+  await sql`delete from assay.evaluator_trials where created_at < now() - ${DELETED_AFTER}::interval`;
   const total = [...underWay.values()].reduce((sum, count) => sum + count, 0);
   const isFull = total >= MAX_TRIALS;
   const limit = isFull ? MAX_TRIALS + SPARE_TRIALS - total : MAX_TRIALS - total;
-  return await sql<Taken[]>`
+  return await sql<ClaimedTrial[]>`
     with placed as materialized (
       select trial_id, coalesce(own.count, 0) + row_number() over (partition by organization_id order by created_at) as place
         from assay.evaluator_trials
@@ -136,7 +136,7 @@ async function take(sql: Sql, underWay: ReadonlyMap<string, number>): Promise<Ta
     returning trial_id as "trialId", organization_id as "organizationId", body`;
 }
 
-async function run(
+async function runTrial(
   organizationId: string,
   trialId: string,
   body: TrialBody,
@@ -207,5 +207,5 @@ function definitionOf(body: TestTrial, organizationId: string, secrets: SecretBo
         : null,
   };
   const read = readDefinition(stored, secrets, { organizationId, evaluatorId: TRIAL_EVALUATOR_ID });
-  return 'definition' in read ? read.definition : null;
+  return read.kind === 'read' ? read.definition : null;
 }

@@ -1,4 +1,4 @@
-/** Organizations, evaluators, requests and evaluations in a real database, put there as the API and ingest would. */
+/** Organizations, evaluators, requests and evaluations in a real database, written as the API and ingest write them. */
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import { laneOf, type ScoringType, scoreKeyOf } from '#core/scoring/mod.ts';
@@ -20,7 +20,7 @@ export type NewEvaluator = {
   name?: string;
   version?: number;
   scoringType?: ScoringType;
-  /** Python's. */
+  /** For Python: runs of it may share a process. */
   code?: string;
   limits?: object;
   llmTemplate?: object;
@@ -31,7 +31,7 @@ export type NewEvaluator = {
 /** Columns of the evaluations that `schedule` makes. */
 export type Scheduled = {
   priority?: number;
-  /** From now; negative: since then. Default: just now. */
+  /** Relative to now; negative for the past. Default: just now. */
   dueInMs?: number;
   state?: string;
   attempts?: number;
@@ -39,7 +39,7 @@ export type Scheduled = {
   runId?: string;
 };
 
-/** What tests look at of an evaluation. */
+/** The columns of an evaluation that tests read. */
 export type Row = {
   evaluation_id: string;
   organization_id: string;
@@ -69,34 +69,34 @@ export type ScoreRow = {
 export type World = {
   url: string;
   sql: Sql;
-  /** A pool of its own on the same database, as another process has it. */
+  /** Opens a pool of its own on the same database, as another process would. */
   connect(max?: number): Sql;
   organization(): Promise<string>;
   evaluator(organizationId: string, given?: NewEvaluator): Promise<Evaluator>;
-  /** Answered calls of an organization: `input <n>`, answered `output <n>`. Returns their ids, oldest first. */
+  /** Writes requests of an organization: `input <n>`, with the response `output <n>`. Returns their ids, oldest first. */
   requests(organizationId: string, count: number): Promise<string[]>;
-  /** An evaluation of each of these requests. Returns their ids, in order. */
+  /** Schedules an evaluation of each of these requests. Returns their ids, in order. */
   schedule(evaluator: Evaluator, requestIds: readonly string[], given?: Scheduled): Promise<string[]>;
-  /** As `schedule`, of requests that nobody has: enough for who looks at the queue alone. */
+  /** As `schedule`, for requests that do not exist: enough for tests of the queue alone. */
   scheduleMany(evaluator: Evaluator, count: number, given?: Scheduled): Promise<void>;
-  /** Everything of a lane that is due, as one process claims it. */
+  /** Claims everything that is due in a lane, as one process. */
   claimAll(lane?: 'python' | 'remote', limit?: number): Promise<Job[]>;
-  /** The same as soon as there is something: a moment is rounded to the millisecond, and may be one away. */
+  /** As `claimAll`, once something is due: times are rounded to the millisecond and may be one off. */
   claimSoon(lane?: 'python' | 'remote'): Promise<Job[]>;
   row(evaluationId: string): Promise<Row>;
   scores(): Promise<ScoreRow[]>;
-  /** What was spent, by evaluator. */
+  /** Returns the spending, by evaluator. */
   spent(): Promise<Record<string, number>>;
 };
 
-/** A fresh one, gone with the test. */
+/** Creates a database, which is removed after the test. */
 export async function startWorld(t: Test): Promise<World> {
   const database = await testDatabase();
   t.teardown(() => database.close());
   return await worldIn(t, database);
 }
 
-/** One in a database that is there, and stays. */
+/** Uses an existing database, which stays. */
 export async function worldIn(t: Test, { sql, url }: Pick<TestDatabase, 'sql' | 'url'>): Promise<World> {
   const pools: Sql[] = [];
   t.teardown(() => Promise.all(pools.map((pool) => pool.end({ timeout: 5 }))));
@@ -183,7 +183,7 @@ export async function worldIn(t: Test, { sql, url }: Pick<TestDatabase, 'sql' | 
           from generate_series(1, ${count}::int4)`;
     },
     claimAll: (lane = 'python', limit = 100_000) =>
-      claim(sql, { lane, limit, room: new Map(), limitOfOne: limit }),
+      claim(sql, { lane, limit, roomByOrganization: new Map(), roomOfOthers: limit }),
     claimSoon: async (lane) => {
       let claimed: Job[] = [];
       await waitFor('something to claim', async () => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { fateOf, settle } from '../../../evaluators/queue/mod.ts';
+import { nextState, settle } from '../../../evaluators/queue/mod.ts';
 import { BatchStore } from '../../../ingest/store-batch.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
@@ -31,7 +31,7 @@ const attempts = fc.array(
   { minLength: 1, maxLength: 4 },
 );
 
-const completed = fateOf(
+const completed = nextState(
   {
     outcome: { state: 'completed', score: 1, label: null, reasoning: null, traces: null, flags: [] },
     use: null,

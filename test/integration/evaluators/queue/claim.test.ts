@@ -1,58 +1,58 @@
-/** Who gets which work, and when: of one queue that many processes share. */
+/** Claims from one queue that many processes share: which organization's work is claimed, and when. */
 import fc from 'fast-check';
 import t from 'tap';
 import {
-  type Claim,
   claim,
-  giveBack,
+  fairShares,
   type Job,
   LEASE_MS,
+  type Lease,
   MAX_BODY_BYTES,
-  renew,
-  shareOut,
+  releaseLeases,
+  renewLeases,
 } from '../../../../evaluators/queue/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
 
 t.setTimeout(120_000);
 
-const ALL = { lane: 'python', limit: 1_000, room: new Map(), limitOfOne: 1_000 } as const;
+const ALL = { lane: 'python', limit: 1_000, roomByOrganization: new Map(), roomOfOthers: 1_000 } as const;
 
 const byOrganization = (jobs: readonly { organizationId: string }[]) =>
   Object.fromEntries(
     [...Map.groupBy(jobs, (job) => job.organizationId)].map(([id, own]) => [id, own.length]),
   );
 
-const ids = (jobs: readonly Claim[]) => jobs.map((job) => job.evaluationId).sort();
+const ids = (jobs: readonly Lease[]) => jobs.map((job) => job.evaluationId).sort();
 
-/** As if so much time had gone by for these evaluations. */
+/** Makes these evaluations older, as if so much time had passed. */
 async function elapse({ sql }: World, evaluationIds: readonly string[], elapsedMs: number): Promise<void> {
   await sql`
     update assay.evaluations set due_at = due_at - ${elapsedMs}::float8 * interval '1 ms'
      where evaluation_id = any(${evaluationIds as string[]}::int8[])`;
 }
 
-t.test('who has ten thousand evaluations waiting keeps nobody else waiting', async (t) => {
+t.test('an organization with ten thousand due evaluations delays no other organization', async (t) => {
   const world = await startWorld(t);
   const [hog, modest] = [await world.organization(), await world.organization()];
   await world.scheduleMany(await world.evaluator(hog), 10_000, { dueInMs: -60_000 });
   await world.scheduleMany(await world.evaluator(modest), 1);
 
-  const first = await claim(world.sql, { ...ALL, limit: 8, limitOfOne: 4 });
+  const first = await claim(world.sql, { ...ALL, limit: 8, roomOfOthers: 4 });
   t.same(byOrganization(first), { [hog]: 4, [modest]: 1 }, 'the very next claim has it');
-  const room = new Map([
+  const roomByOrganization = new Map([
     [hog, 0],
     [modest, 3],
   ]);
-  const second = await claim(world.sql, { ...ALL, limit: 3, limitOfOne: 4, room });
+  const second = await claim(world.sql, { ...ALL, limit: 3, roomOfOthers: 4, roomByOrganization });
   t.same(second, [], 'and what the other holds already counts');
 });
 
-t.test('work that is not due takes no share of what is', async (t) => {
+t.test('an organization without due work takes no share of a claim', async (t) => {
   const world = await startWorld(t);
   for (let index = 0; index < 60; index += 1) {
     const evaluator = await world.evaluator(await world.organization());
-    // A budget that is spent, a retry, and what another process holds.
+    // An exhausted budget, a retry, and an evaluation held by another process.
     await world.scheduleMany(evaluator, 3, { dueInMs: 3_600_000 });
     await world.scheduleMany(evaluator, 3, { dueInMs: 30_000, priority: 2 });
     await world.scheduleMany(evaluator, 3, { dueInMs: LEASE_MS, state: 'running', attempts: 1 });
@@ -60,12 +60,12 @@ t.test('work that is not due takes no share of what is', async (t) => {
   const due = await world.organization();
   await world.scheduleMany(await world.evaluator(due), 40, { priority: 2 });
   for (let round = 0; round < 5; round += 1) {
-    const claimed = await claim(world.sql, { ...ALL, limit: 16, limitOfOne: 8 });
+    const claimed = await claim(world.sql, { ...ALL, limit: 16, roomOfOthers: 8 });
     t.same(byOrganization(claimed), { [due]: 8 });
   }
 });
 
-t.test('nobody gets more than is free, or may be theirs; nothing is left while somebody may have it', (t) => {
+t.test('fairShares distributes max-min fairly, within the limit and the room of each organization', (t) => {
   const organizations = fc.uniqueArray(fc.uuid(), { maxLength: 12 });
   fc.assert(
     fc.property(
@@ -74,15 +74,17 @@ t.test('nobody gets more than is free, or may be theirs; nothing is left while s
       fc.nat(40),
       fc.integer({ min: 1, max: 6 }),
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
-      (names, rooms, limit, limitOfOne, point) => {
-        const room = new Map(rooms.slice(0, names.length).map((left, index) => [names[index]!, left]));
-        const allowed = (name: string) => room.get(name) ?? limitOfOne;
-        const shares = shareOut(names, { limit, room, limitOfOne }, () => point);
+      (names, rooms, limit, roomOfOthers, point) => {
+        const roomByOrganization = new Map(
+          rooms.slice(0, names.length).map((left, index) => [names[index]!, left]),
+        );
+        const allowed = (name: string) => roomByOrganization.get(name) ?? roomOfOthers;
+        const shares = fairShares(names, { limit, roomByOrganization, roomOfOthers }, () => point);
         const given = names.map((name) => shares.get(name) ?? 0);
         const sum = given.reduce((total, share) => total + share, 0);
         const possible = names.reduce((total, name) => total + allowed(name), 0);
         if (sum !== Math.min(limit, possible)) return false;
-        // Max-min fair: who has less than another by more than one has all that it may have.
+        // Max-min fair: an organization with at least two fewer than another has all that it may hold.
         const most = Math.max(0, ...given);
         return names.every(
           (name, index) =>
@@ -94,7 +96,7 @@ t.test('nobody gets more than is free, or may be theirs; nothing is left while s
   t.end();
 });
 
-t.test('what becomes free goes first to the organizations that hold the least', (t) => {
+t.test('free capacity goes first to the organizations that hold the least', (t) => {
   const names = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(
@@ -103,9 +105,11 @@ t.test('what becomes free goes first to the organizations that hold the least', 
       fc.nat(12),
       fc.nat(99),
       (all, rooms, limit, point) => {
-        const room = new Map(rooms.slice(0, all.length).map((left, index) => [all[index]!, left]));
-        const allowed = (name: string) => room.get(name) ?? 6;
-        const shares = shareOut(all, { limit, room, limitOfOne: 6 }, () => point / 100);
+        const roomByOrganization = new Map(
+          rooms.slice(0, all.length).map((left, index) => [all[index]!, left]),
+        );
+        const allowed = (name: string) => roomByOrganization.get(name) ?? 6;
+        const shares = fairShares(all, { limit, roomByOrganization, roomOfOthers: 6 }, () => point / 100);
         const passedOver = all.filter((name) => allowed(name) > 0 && !shares.has(name));
         return passedOver.every((name) =>
           [...shares.keys()].every((other) => allowed(other) >= allowed(name)),
@@ -116,11 +120,11 @@ t.test('what becomes free goes first to the organizations that hold the least', 
   t.end();
 });
 
-t.test('no claim takes more than it asks for, however Postgres goes about it', async (t) => {
+t.test('a claim never takes more than its limit, whatever plan Postgres chooses', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const requestIds = await world.requests(evaluator.organizationId, 20);
-  // A join may look at one of its sides for each row of the other: what it finds there must be the same each time.
+  // A join may evaluate one side for each row of the other: the result must be the same each time.
   for (const settings of [
     [],
     ['hashjoin'],
@@ -139,7 +143,7 @@ t.test('no claim takes more than it asks for, however Postgres goes about it', a
   }
 });
 
-t.test('what comes in is claimed before probes, and both before history', async (t) => {
+t.test('evaluations of incoming requests are claimed before probes, and probes before runs', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const requests = await world.requests(evaluator.organizationId, 9);
@@ -155,7 +159,7 @@ t.test('what comes in is claimed before probes, and both before history', async 
   t.same(await claimed(9), [...history].sort());
 });
 
-t.test('a retry is not claimed before its time', async (t) => {
+t.test('a retry is not claimed before it is due', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const [id] = await world.schedule(evaluator, await world.requests(evaluator.organizationId, 1), {
@@ -178,7 +182,7 @@ t.test('a retry is not claimed before its time', async (t) => {
   t.same(found, { id, attempt: 2, early: false });
 });
 
-t.test('what nobody settles comes back when its lease is over, and not a moment earlier', async (t) => {
+t.test('an evaluation that is not settled becomes due when its lease expires, and not earlier', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const scheduled = await world.schedule(evaluator, await world.requests(evaluator.organizationId, 2));
@@ -188,7 +192,7 @@ t.test('what nobody settles comes back when its lease is over, and not a moment 
   t.same([lost!.attempt, kept!.attempt], [1, 1]);
   await elapse(world, scheduled, LEASE_MS - 1_000);
   t.same(await world.claimAll(), []);
-  await renew(world.sql, [kept!]);
+  await renewLeases(world.sql, [kept!]);
   await elapse(world, scheduled, 1_001);
   const [again, ...others] = await world.claimAll();
   t.match(again, { evaluationId: lost!.evaluationId, attempt: 2 });
@@ -197,11 +201,11 @@ t.test('what nobody settles comes back when its lease is over, and not a moment 
   const due = async () => (await world.row(lost!.evaluationId)).due_at.getTime();
   const before = await due();
   await elapse(world, [lost!.evaluationId], 10_000);
-  await renew(world.sql, [lost!]);
+  await renewLeases(world.sql, [lost!]);
   t.equal(await due(), before - 10_000, 'who has lost a claim cannot renew it');
-  await giveBack(world.sql, [lost!]);
+  await releaseLeases(world.sql, [lost!]);
   t.same(await world.claimAll(), [], 'nor give it back');
-  await giveBack(world.sql, [again!]);
+  await releaseLeases(world.sql, [again!]);
   t.match(
     await world.claimSoon(),
     [{ evaluationId: lost!.evaluationId, claim: 3, attempt: 2 }],
@@ -209,7 +213,7 @@ t.test('what nobody settles comes back when its lease is over, and not a moment 
   );
 });
 
-t.test('what waits for its evaluator, or has ended, is not claimed', async (t) => {
+t.test('paused and finished evaluations are not claimed', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const states = ['paused', 'completed', 'skipped', 'error', 'dead', 'cancelled'];
@@ -217,7 +221,7 @@ t.test('what waits for its evaluator, or has ended, is not claimed', async (t) =
   t.same(await world.claimAll(), []);
 });
 
-t.test("Python's work and judges' are two queues", async (t) => {
+t.test('the lanes python and remote are separate queues', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const [request] = await world.requests(organizationId, 1);
@@ -229,7 +233,7 @@ t.test("Python's work and judges' are two queues", async (t) => {
   t.same(ids(await world.claimAll('python')), [local]);
 });
 
-t.test('processes that claim at the same time never claim the same', async (t) => {
+t.test('concurrent claims never return the same evaluation', async (t) => {
   const world = await startWorld(t);
   const evaluators: Evaluator[] = [];
   for (let index = 0; index < 5; index += 1)
@@ -246,7 +250,7 @@ t.test('processes that claim at the same time never claim the same', async (t) =
         const claimed: Job[] = [];
         await Promise.all(
           processes.map(async (sql, index) => {
-            // One that came upon rows that others were taking has had its turn for nothing.
+            // A claim that found only rows locked by others returns nothing.
             while (claimed.length < total) {
               claimed.push(...(await claim(sql, { ...ALL, limit: limits[index]! })));
             }
@@ -264,7 +268,7 @@ t.test('processes that claim at the same time never claim the same', async (t) =
 });
 
 t.test(
-  'a job has what it needs of its own organization, and nothing of another with the same request',
+  'a job carries the request of its own organization, not one of another with the same id',
   async (t) => {
     const world = await startWorld(t);
     const [own, other] = [await world.organization(), await world.organization()];
@@ -311,26 +315,23 @@ t.test(
   },
 );
 
-t.test(
-  'bodies too large to be evaluated stay where they are, and a request that is gone is null',
-  async (t) => {
-    const world = await startWorld(t);
-    const evaluator = await world.evaluator(await world.organization());
-    const [large, limit, gone] = await world.requests(evaluator.organizationId, 3);
-    await world.schedule(evaluator, [large!, limit!, gone!]);
-    const grow = (id: string, bytes: number) => world.sql`
+t.test('a job leaves out bodies that are too large, and its request is null once deleted', async (t) => {
+  const world = await startWorld(t);
+  const evaluator = await world.evaluator(await world.organization());
+  const [large, limit, gone] = await world.requests(evaluator.organizationId, 3);
+  await world.schedule(evaluator, [large!, limit!, gone!]);
+  const grow = (id: string, bytes: number) => world.sql`
     update assay.request_bodies set response_text = '"' || repeat('x', ${bytes - 2}) || '"' where request_id = ${id}`;
-    await grow(large!, MAX_BODY_BYTES + 1);
-    await grow(limit!, MAX_BODY_BYTES);
-    await world.sql`delete from assay.requests where request_id = ${gone!}`;
-    const jobs = new Map((await world.claimAll()).map((job) => [job.requestId, job.request]));
-    t.equal(jobs.get(large!)!.responseText, null);
-    t.equal(jobs.get(limit!)!.responseText?.length, MAX_BODY_BYTES);
-    t.equal(jobs.get(gone!), null);
-  },
-);
+  await grow(large!, MAX_BODY_BYTES + 1);
+  await grow(limit!, MAX_BODY_BYTES);
+  await world.sql`delete from assay.requests where request_id = ${gone!}`;
+  const jobs = new Map((await world.claimAll()).map((job) => [job.requestId, job.request]));
+  t.equal(jobs.get(large!)!.responseText, null);
+  t.equal(jobs.get(limit!)!.responseText?.length, MAX_BODY_BYTES);
+  t.equal(jobs.get(gone!), null);
+});
 
-t.test('a claim among many organizations and a long history stays cheap', async (t) => {
+t.test('a claim among many organizations and a long history reads few pages', async (t) => {
   const world = await startWorld(t);
   for (let index = 0; index < 100; index += 1) {
     const evaluator = await world.evaluator(await world.organization());
@@ -342,7 +343,7 @@ t.test('a claim among many organizations and a long history stays cheap', async 
   await world.sql`vacuum (analyze) assay.evaluations`;
   const rowsRead = async (): Promise<number> => {
     const sql = world.connect(1);
-    await claim(sql, { ...ALL, limit: 16, limitOfOne: 8 });
+    await claim(sql, { ...ALL, limit: 16, roomOfOthers: 8 });
     await sql`select pg_stat_force_next_flush()`;
     const [row] = await sql`
       select (seq_tup_read + idx_tup_fetch)::int8 as read from pg_stat_user_tables where relname = 'evaluations'`;

@@ -1,13 +1,13 @@
-/** What is written down when an evaluation has come to something: all of it, once, and only by who still holds it. */
+/** Settling an evaluation: everything is written, once, and only by the process that still has the lease. */
 import t from 'tap';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import {
-  type Fate,
-  fateOf,
-  GIVEN_UP,
+  DEAD,
   type Job,
   LEASE_MS,
-  PARKED,
+  type NextState,
+  nextState,
+  PAUSED,
   postponed,
   settle,
   skipped,
@@ -18,7 +18,7 @@ t.setTimeout(120_000);
 
 let calls = 0;
 
-/** A judge's call with an id of its own. */
+/** Returns the use of one judge call with a new id. */
 function useOf(costNano: number | null): JudgeUse {
   calls += 1;
   return {
@@ -32,8 +32,8 @@ function useOf(costNano: number | null): JudgeUse {
   };
 }
 
-const completed = (score: number): Fate =>
-  fateOf(
+const completed = (score: number): NextState =>
+  nextState(
     {
       outcome: {
         state: 'completed',
@@ -49,8 +49,8 @@ const completed = (score: number): Fate =>
     1,
   );
 
-const failed = (pause: 'auth' | null = null, attempt = 1): Fate =>
-  fateOf(
+const failed = (pause: 'auth' | null = null, attempt = 1): NextState =>
+  nextState(
     {
       outcome: {
         state: 'failed',
@@ -66,7 +66,7 @@ const failed = (pause: 'auth' | null = null, attempt = 1): Fate =>
     attempt,
   );
 
-/** One evaluation of a judge, claimed. */
+/** Schedules one evaluation by a judge, and claims it. */
 async function claimOne(world: World, given: Partial<Evaluator> & Scheduled = {}) {
   const organizationId = given.organizationId ?? (await world.organization());
   const evaluator = {
@@ -79,7 +79,7 @@ async function claimOne(world: World, given: Partial<Evaluator> & Scheduled = {}
   return { organizationId, evaluator, requestId: requestId!, id: id!, job: job! };
 }
 
-/** The time of whoever holds it is over, and somebody else has it. */
+/** Lets the lease of an evaluation expire, and claims it as another process. */
 async function takeOver(world: World, { evaluationId }: Job): Promise<Job> {
   await world.sql`
     update assay.evaluations set due_at = due_at - ${LEASE_MS + 1} * interval '1 ms' where evaluation_id = ${evaluationId}`;
@@ -93,7 +93,7 @@ const pausedReason = async (world: World, { evaluatorId }: Evaluator): Promise<s
   return row!.paused_reason;
 };
 
-t.test('an outcome, its score and what it cost are written together', async (t) => {
+t.test('settling writes the state, the score and the cost together', async (t) => {
   const world = await startWorld(t);
   const { evaluator, requestId, id, job, organizationId } = await claimOne(world);
   const use = useOf(1_500);
@@ -128,7 +128,7 @@ t.test('an outcome, its score and what it cost are written together', async (t) 
   t.same(await world.spent(), { [evaluator.evaluatorId]: 1_500 });
 });
 
-t.test('or not at all', async (t) => {
+t.test('settling writes nothing if the score cannot be written', async (t) => {
   const world = await startWorld(t);
   const { id, job } = await claimOne(world);
   await world.sql`alter table assay.request_scores add constraint unlucky check (value <> 13)`;
@@ -141,54 +141,58 @@ t.test('or not at all', async (t) => {
     finished_at: null,
   });
   t.same([await world.scores(), await world.spent()], [[], {}]);
-  t.equal(await settle(world.sql, job, completed(14), useOf(1_500)), true, 'and can be settled still');
+  t.equal(
+    await settle(world.sql, job, completed(14), useOf(1_500)),
+    true,
+    'the evaluation can still be settled',
+  );
 });
 
-t.test('only what completed, and is no probe, has a score', async (t) => {
+t.test('only a completed evaluation that is no probe writes a score', async (t) => {
   const world = await startWorld(t);
-  const cases: [Fate, Scheduled][] = [
+  const cases: [NextState, Scheduled][] = [
     [skipped('upstream_error', 'There is no answer'), {}],
     [failed(), {}],
     [failed(null, 5), {}],
     [failed('auth'), {}],
-    [GIVEN_UP, {}],
+    [DEAD, {}],
     [postponed(1_000), {}],
     [completed(1), { probe: 'repeat' }],
   ];
-  for (const [fate, given] of cases) {
+  for (const [next, given] of cases) {
     const { id, job } = await claimOne(world, given);
-    t.equal(await settle(world.sql, job, fate, null), true);
+    t.equal(await settle(world.sql, job, next, null), true);
     const row = await world.row(id);
-    t.same([row.state, row.score], [fate.state, fate.score]);
+    t.same([row.state, row.score], [next.state, next.score]);
     t.equal(
       row.finished_at === null,
-      ['pending', 'paused'].includes(fate.state),
-      'it has an end when it is over',
+      ['pending', 'paused'].includes(next.state),
+      'finished_at is set in final states only',
     );
   }
   t.same(await world.scores(), []);
 });
 
-t.test('what is tried again is due when its fate says; what was not tried does not count', async (t) => {
+t.test('a retry is due after its delay, and a postponed evaluation does not count an attempt', async (t) => {
   const world = await startWorld(t);
-  for (const [fate, attempts] of [
+  for (const [next, attempts] of [
     [failed(), 1],
     [postponed(7_200_000), 0],
   ] as const) {
     const { id, job } = await claimOne(world);
-    await settle(world.sql, job, fate, null);
+    await settle(world.sql, job, next, null);
     const [row] = await world.sql<{ wait: number; attempts: number }[]>`
       select extract(epoch from due_at - now())::float8 * 1000 as wait, attempts
         from assay.evaluations where evaluation_id = ${id}`;
     t.ok(
-      row!.wait > fate.dueInMs - 5_000 && row!.wait <= fate.dueInMs,
-      `${row!.wait} of ${fate.dueInMs} ms are left`,
+      row!.wait > next.dueInMs - 5_000 && row!.wait <= next.dueInMs,
+      `${row!.wait} of ${next.dueInMs} ms are left`,
     );
     t.equal(row!.attempts, attempts);
   }
 });
 
-t.test('who has lost a claim changes nothing, but what it cost is remembered', async (t) => {
+t.test('a process that lost its lease changes nothing but the spending', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job: lost } = await claimOne(world);
   const job = await takeOver(world, lost);
@@ -211,15 +215,15 @@ t.test('who has lost a claim changes nothing, but what it cost is remembered', a
   t.equal(await pausedReason(world, evaluator), null);
 });
 
-t.test('settling again, because the answer to the first time was lost, adds nothing', async (t) => {
+t.test('settling twice, because the first response was lost, adds nothing', async (t) => {
   const world = await startWorld(t);
-  for (const fate of [completed(0.5), failed(), failed('auth')]) {
+  for (const next of [completed(0.5), failed(), failed('auth')]) {
     const { evaluator, id, job } = await claimOne(world);
     const use = useOf(1_500);
-    await settle(world.sql, job, fate, use);
-    await settle(world.sql, job, fate, use);
+    await settle(world.sql, job, next, use);
+    await settle(world.sql, job, next, use);
     t.match(await world.row(id), {
-      state: fate.state,
+      state: next.state,
       judge_calls: 1,
       judge_request_ids: use.requestIds,
       cost_nano: '1500',
@@ -231,7 +235,7 @@ t.test('settling again, because the answer to the first time was lost, adds noth
   }
 });
 
-t.test('one of many that settle the same claim at the same time does it', async (t) => {
+t.test('of many concurrent settlements of one claim, exactly one takes effect', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job } = await claimOne(world);
   const processes = Array.from({ length: 8 }, () => world.connect(1));
@@ -245,7 +249,7 @@ t.test('one of many that settle the same claim at the same time does it', async 
   t.same(await world.spent(), { [evaluator.evaluatorId]: 80 }, 'each has made its call');
 });
 
-t.test('what judges cost adds up by evaluator; what is not known adds nothing', async (t) => {
+t.test('the cost of judge calls adds up by evaluator, and unknown costs add nothing', async (t) => {
   const world = await startWorld(t);
   const first = await claimOne(world);
   const { organizationId } = first;
@@ -263,7 +267,7 @@ t.test('what judges cost adds up by evaluator; what is not known adds nothing', 
   t.same(row, { today: true, organization_id: organizationId });
 });
 
-t.test("an evaluator's score replaces what a person set before, and a person's what it set", async (t) => {
+t.test("an evaluator's score replaces a person's, and a person's replaces the evaluator's", async (t) => {
   const world = await startWorld(t);
   const { evaluator, requestId, job } = await claimOne(world);
   const byPerson = (value: number) => world.sql`
@@ -280,23 +284,26 @@ t.test("an evaluator's score replaces what a person set before, and a person's w
   t.match(await world.scores(), [{ value: 4, evaluator_id: null }]);
 });
 
-t.test('of several versions of an evaluator the latest counts, in whatever order they settle', async (t) => {
-  const world = await startWorld(t);
-  const organizationId = await world.organization();
-  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN', version: 3 });
-  const [requestId] = await world.requests(organizationId, 1);
-  for (const version of [1, 2, 3]) await world.schedule({ ...evaluator, version }, [requestId!]);
-  const jobs = new Map((await world.claimAll('remote')).map((job) => [job.evaluator.version, job]));
-  for (const version of [2, 1, 3]) await settle(world.sql, jobs.get(version)!, completed(version), null);
-  t.match(await world.scores(), [{ value: 3, evaluator_version: 3 }]);
-  const [requestOfOld] = await world.requests(organizationId, 1);
-  for (const version of [3, 1]) await world.schedule({ ...evaluator, version }, [requestOfOld!]);
-  const more = (await world.claimAll('remote')).sort((a, b) => b.evaluator.version - a.evaluator.version);
-  for (const job of more) await settle(world.sql, job, completed(job.evaluator.version), null);
-  t.match(await world.scores(), [{ value: 3 }, { value: 3 }]);
-});
+t.test(
+  'the score of the latest version of an evaluator wins, in whatever order versions settle',
+  async (t) => {
+    const world = await startWorld(t);
+    const organizationId = await world.organization();
+    const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN', version: 3 });
+    const [requestId] = await world.requests(organizationId, 1);
+    for (const version of [1, 2, 3]) await world.schedule({ ...evaluator, version }, [requestId!]);
+    const jobs = new Map((await world.claimAll('remote')).map((job) => [job.evaluator.version, job]));
+    for (const version of [2, 1, 3]) await settle(world.sql, jobs.get(version)!, completed(version), null);
+    t.match(await world.scores(), [{ value: 3, evaluator_version: 3 }]);
+    const [requestOfOld] = await world.requests(organizationId, 1);
+    for (const version of [3, 1]) await world.schedule({ ...evaluator, version }, [requestOfOld!]);
+    const more = (await world.claimAll('remote')).sort((a, b) => b.evaluator.version - a.evaluator.version);
+    for (const job of more) await settle(world.sql, job, completed(job.evaluator.version), null);
+    t.match(await world.scores(), [{ value: 3 }, { value: 3 }]);
+  },
+);
 
-t.test('an evaluator that has the name of a deleted one sets its scores anew', async (t) => {
+t.test('an evaluator with the name of a deleted one overwrites its scores', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const given = { name: 'Polite', scoringType: 'LLM-BOOLEAN' } as const;
@@ -313,7 +320,7 @@ t.test('an evaluator that has the name of a deleted one sets its scores anew', a
   ]);
 });
 
-t.test('a request deleted meanwhile gets no score, and its evaluation still comes to an end', async (t) => {
+t.test('an evaluation whose request was deleted meanwhile finishes without a score', async (t) => {
   const world = await startWorld(t);
   const { id, job, evaluator } = await claimOne(world);
   await world.sql`delete from assay.requests`;
@@ -323,7 +330,7 @@ t.test('a request deleted meanwhile gets no score, and its evaluation still come
   t.same(await world.spent(), { [evaluator.evaluatorId]: 7 });
 });
 
-t.test('of an evaluation deleted meanwhile, what it cost is remembered', async (t) => {
+t.test('the cost of an evaluation that was deleted meanwhile is kept', async (t) => {
   const world = await startWorld(t);
   const { job, evaluator } = await claimOne(world);
   await world.sql`delete from assay.evaluations`;
@@ -332,7 +339,7 @@ t.test('of an evaluation deleted meanwhile, what it cost is remembered', async (
   t.same(await world.spent(), { [evaluator.evaluatorId]: 7 });
 });
 
-t.test('of an evaluator deleted meanwhile, what is under way comes to its end', async (t) => {
+t.test('an evaluation under way finishes after its evaluator was deleted', async (t) => {
   const world = await startWorld(t);
   const { job, id } = await claimOne(world);
   await world.sql`update assay.evaluators set deleted_at = now()`;
@@ -340,7 +347,7 @@ t.test('of an evaluator deleted meanwhile, what is under way comes to its end', 
   t.match(await world.row(id), { state: 'completed', score: 1 });
 });
 
-t.test("nothing of another organization's is written, be its request called the same", async (t) => {
+t.test('settling never touches a request of another organization with the same id', async (t) => {
   const world = await startWorld(t);
   const { job, requestId, organizationId, evaluator } = await claimOne(world);
   const other = await world.organization();
@@ -359,7 +366,7 @@ t.test("nothing of another organization's is written, be its request called the 
   t.same([...spend], [{ organization_id: organizationId, evaluator_id: evaluator.evaluatorId }]);
 });
 
-t.test('an evaluator is paused with the reason; its other evaluations wait for their turn to', async (t) => {
+t.test('a failure that pauses the evaluator writes the reason, and its other evaluations wait', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job, organizationId } = await claimOne(world);
   const sibling = await claimOne(world, { ...evaluator });
@@ -370,11 +377,11 @@ t.test('an evaluator is paused with the reason; its other evaluations wait for t
   t.same(row, { paused_reason: 'auth', paused_message: 'The judge said no' });
   t.equal(await pausedReason(world, stranger), null);
   t.match(await world.row(id), { state: 'paused', error_code: 'judge_unauthorized', attempts: 1 });
-  await settle(world.sql, sibling.job, PARKED, null);
+  await settle(world.sql, sibling.job, PAUSED, null);
   t.match(await world.row(sibling.id), { state: 'paused', attempts: 0 });
 });
 
-/** What the API does when somebody resumes an evaluator. */
+/** Resumes an evaluator as the API does. */
 async function resume(world: World, { evaluatorId }: Evaluator): Promise<void> {
   await world.sql`
     update assay.evaluators set paused_reason = null, paused_message = null, resumes = resumes + 1
@@ -384,19 +391,22 @@ async function resume(world: World, { evaluatorId }: Evaluator): Promise<void> {
      where evaluator_id = ${evaluatorId} and state = 'paused'`;
 }
 
-t.test('what was claimed while its evaluator was paused does not wait for one that runs again', async (t) => {
-  const world = await startWorld(t);
-  const { evaluator, id, job } = await claimOne(world);
-  await world.sql`update assay.evaluators set paused_reason = 'auth'`;
-  const parked = await takeOver(world, job);
-  t.equal(parked.evaluator.isPaused, true);
-  await resume(world, evaluator);
-  await settle(world.sql, parked, PARKED, null);
-  t.match(await world.row(id), { state: 'pending' });
-  t.match(await world.claimSoon('remote'), [{ evaluationId: id, evaluator: { isPaused: false } }]);
-});
+t.test(
+  'an evaluation claimed while its evaluator was paused becomes pending if the evaluator was resumed since',
+  async (t) => {
+    const world = await startWorld(t);
+    const { evaluator, id, job } = await claimOne(world);
+    await world.sql`update assay.evaluators set paused_reason = 'auth'`;
+    const claimedWhilePaused = await takeOver(world, job);
+    t.equal(claimedWhilePaused.evaluator.isPaused, true);
+    await resume(world, evaluator);
+    await settle(world.sql, claimedWhilePaused, PAUSED, null);
+    t.match(await world.row(id), { state: 'pending' });
+    t.match(await world.claimSoon('remote'), [{ evaluationId: id, evaluator: { isPaused: false } }]);
+  },
+);
 
-t.test('a failure from before an evaluator was resumed does not pause it again', async (t) => {
+t.test('a failure claimed before an evaluator was resumed does not pause it again', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job } = await claimOne(world);
   await world.sql`update assay.evaluators set paused_reason = 'auth'`;
@@ -410,7 +420,7 @@ t.test('a failure from before an evaluator was resumed does not pause it again',
   t.match(await world.row(id), { state: 'paused' });
 });
 
-t.test('what is to be tried again follows its run: it waits with it, and ends with it', async (t) => {
+t.test('a retry follows its run: it is paused or cancelled with it', async (t) => {
   const world = await startWorld(t);
   for (const [state, expected] of [
     ['running', 'pending'],

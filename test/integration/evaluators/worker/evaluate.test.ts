@@ -1,4 +1,4 @@
-/** What need not be tried, what must wait, and what a day may cost: by real claims, with a scorer that the test answers for. */
+/** Evaluations that need no scoring, that must wait, and daily budgets: with real claims and a scripted scorer. */
 import t from 'tap';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -26,7 +26,7 @@ const COMPLETED: Outcome = {
   flags: [],
 };
 
-/** Completes everything, at this price, and keeps what it was asked. */
+/** Starts a scorer that completes everything at this price, and keeps the jobs it received. */
 function startScorer(costNano: number | null = null) {
   const jobs: ScoreJob[] = [];
   const scorer: Scorer = {
@@ -58,7 +58,7 @@ const judgeOf = (world: World, organizationId: string, given = {}) =>
     ...given,
   });
 
-t.test('what there is nothing to try of comes to its end without a try', async (t) => {
+t.test('an evaluation with nothing to score gets its next state without being scored', async (t) => {
   const world = await startWorld(t);
   const cases: [
     string,
@@ -107,7 +107,7 @@ t.test('what there is nothing to try of comes to its end without a try', async (
       { state: 'error', errorCode: 'input_too_large' },
     ],
     [
-      'so many processes had it and none came to an end',
+      'its lease expired at every attempt',
       ({ id }) =>
         world.sql`update assay.evaluations set attempts = ${MAX_ATTEMPTS} where evaluation_id = ${id}`,
       { state: 'dead', errorCode: 'worker_lost' },
@@ -119,7 +119,7 @@ t.test('what there is nothing to try of comes to its end without a try', async (
       { state: 'paused', isUncounted: true, pause: null },
     ],
     [
-      'its secrets were sealed with a key that is not here',
+      'its secrets were encrypted with another key',
       ({ evaluator }) => world.sql`
         update assay.evaluator_versions set secrets = ${createSecretBox([Buffer.alloc(32, 2)]).seal(
           { token: 'x' },
@@ -128,33 +128,33 @@ t.test('what there is nothing to try of comes to its end without a try', async (
       { state: 'error', errorCode: 'secrets_unavailable' },
     ],
   ];
-  for (const [what, happens, fate] of cases) {
+  for (const [title, change, next] of cases) {
     const organizationId = await world.organization();
     const evaluator = await world.evaluator(organizationId, { scoringType: 'EXTERNAL' });
     const [requestId] = await world.requests(organizationId, 1);
     const [id] = await world.schedule(evaluator, [requestId!]);
-    await happens({ evaluator, requestId: requestId!, id: id! });
+    await change({ evaluator, requestId: requestId!, id: id! });
     const scorer = startScorer();
     const [job] = await world.claimAll('remote');
-    t.match(await scorer.evaluate([job!]), [{ fate: { score: null, ...fate }, use: null }], what);
+    t.match(await scorer.evaluate([job!]), [{ next: { score: null, ...next }, use: null }], title);
     t.same(scorer.jobs, []);
-    await settle(world.sql, job!, (await scorer.evaluate([job!]))[0]!.fate, null);
+    await settle(world.sql, job!, (await scorer.evaluate([job!]))[0]!.next, null);
   }
   t.same(await world.scores(), []);
 });
 
-t.test('the last attempt is made', async (t) => {
+t.test('the last attempt is still scored', async (t) => {
   const world = await startWorld(t);
   const evaluator = await judgeOf(world, await world.organization());
   await world.schedule(evaluator, await world.requests(evaluator.organizationId, 1), {
     attempts: MAX_ATTEMPTS - 1,
   });
   const scorer = startScorer();
-  t.match(await scorer.evaluate(await world.claimAll('remote')), [{ fate: { state: 'completed' } }]);
+  t.match(await scorer.evaluate(await world.claimAll('remote')), [{ next: { state: 'completed' } }]);
   t.equal(scorer.jobs.length, 1);
 });
 
-t.test('of several that are done together, each has the fate that is its own', async (t) => {
+t.test('evaluations that are scored together each get their own next state, in order', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());
   const requests = await world.requests(evaluator.organizationId, 5);
@@ -164,7 +164,7 @@ t.test('of several that are done together, each has the fate that is its own', a
   const scorer = startScorer();
   const evaluated = await scorer.evaluate(jobs);
   t.same(
-    evaluated.map(({ fate }) => fate.state),
+    evaluated.map(({ next }) => next.state),
     ['skipped', 'completed', 'completed', 'skipped', 'completed'],
   );
   t.match(
@@ -182,7 +182,7 @@ t.test('of several that are done together, each has the fate that is its own', a
   );
 });
 
-/** One at a time, so that each sees what those before it have spent. */
+/** Evaluates one at a time, so that each sees what the ones before it have spent. */
 function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['evaluate']) {
   const lane = new Lane({
     sql: world.sql,
@@ -203,7 +203,7 @@ function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['
 
 type Wait = { state: string; count: number; attempts: number; code: string | null; at: Date };
 
-/** What waits, and for when. */
+/** Returns the pending evaluations, and when they are due. */
 const waiting = (world: World, { evaluatorId }: Evaluator) => world.sql<Wait[]>`
   select state, count(*)::int4 as count, max(attempts)::int4 as attempts, min(error_code) as code, max(due_at) as at
     from assay.evaluations where evaluator_id = ${evaluatorId} and state <> 'completed' group by state`;
@@ -214,14 +214,14 @@ const isSettled = async (world: World): Promise<boolean> => {
   return row!.open === 0;
 };
 
-/** It is the next day: what was spent was spent yesterday, and what waited for today is due. */
+/** Moves to the next day: the spending was yesterday's, and what was postponed is due. */
 async function dawn({ sql }: World): Promise<void> {
   await sql`update assay.evaluation_spend set day = day - 1`;
   await sql`
     update assay.evaluations set due_at = due_at - interval '1 day' - interval '1 s' where state = 'pending'`;
 }
 
-t.test("what is beyond an evaluator's budget of a day is done the next days, all of it", async (t) => {
+t.test("evaluations beyond an evaluator's daily budget are all done on the following days", async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const evaluator = await judgeOf(world, organizationId, { dailyBudgetNano: 1_000 });
@@ -252,7 +252,7 @@ t.test("what is beyond an evaluator's budget of a day is done the next days, all
   t.same(await world.spent(), { [evaluator.evaluatorId]: 4_000, [free.evaluatorId]: 4_000 });
 });
 
-t.test("an organization's budget is for all of its evaluators, and for no other organization", async (t) => {
+t.test("an organization's budget covers all of its evaluators, and no other organization's", async (t) => {
   const world = await startWorld(t);
   const [poor, rich] = [await world.organization(), await world.organization()];
   await world.sql`update assay.organizations set evaluation_budget_nano = 1_000 where organization_id = ${poor}`;
@@ -282,18 +282,23 @@ t.test("an organization's budget is for all of its evaluators, and for no other 
   );
 });
 
-t.test('a budget of nothing runs nothing, one that is raised runs at the next look', async (t) => {
+t.test('a budget of 0 runs nothing, and a raised budget takes effect at the next attempt', async (t) => {
   const world = await startWorld(t);
   const evaluator = await judgeOf(world, await world.organization(), { dailyBudgetNano: 0 });
   await world.schedule(evaluator, await world.requests(evaluator.organizationId, 3));
   const scorer = startScorer(400);
   const round = async () => {
-    const jobs = await claim(world.sql, { lane: 'remote', limit: 10, room: new Map(), limitOfOne: 10 });
+    const jobs = await claim(world.sql, {
+      lane: 'remote',
+      limit: 10,
+      roomByOrganization: new Map(),
+      roomOfOthers: 10,
+    });
     const evaluated = await Promise.all(
       jobs.map(async (job) => ({ job, done: (await scorer.evaluate([job]))[0]! })),
     );
-    for (const { job, done } of evaluated) await settle(world.sql, job, done.fate, done.use);
-    return evaluated.map(({ done }) => done.fate.state);
+    for (const { job, done } of evaluated) await settle(world.sql, job, done.next, done.use);
+    return evaluated.map(({ done }) => done.next.state);
   };
   t.same(await round(), ['pending', 'pending', 'pending']);
   t.equal(scorer.jobs.length, 0);

@@ -1,9 +1,9 @@
-/** A lane of the worker over a real queue: how much it takes, and what becomes of it when something goes away. */
+/** A lane of the worker on a real queue: its capacity, and its behaviour when a process or Postgres fails. */
 import t, { type Test } from 'tap';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
-import { type Fate, fateOf, type Job, LEASE_MS } from '../../../../evaluators/queue/mod.ts';
+import { type Job, LEASE_MS, type NextState, nextState } from '../../../../evaluators/queue/mod.ts';
 import { Lane } from '../../../../evaluators/worker/lane.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
@@ -14,8 +14,8 @@ t.setTimeout(120_000);
 
 const log = createLogger({ role: 'test', level: 'silent' });
 
-const completed = (score: number): Fate =>
-  fateOf(
+const completed = (score: number): NextState =>
+  nextState(
     {
       outcome: { state: 'completed', score, label: null, reasoning: null, traces: null, flags: [] },
       use: null,
@@ -35,7 +35,7 @@ const useOf = (job: Job): JudgeUse => ({
 
 type Begun = { job: Job; end(): void };
 
-/** A lane whose evaluations end when the test says so, all with the score 1, or at once. */
+/** Starts a lane whose evaluations end when the test ends them, all with the score 1, or at once. */
 function startLane(
   t: Test,
   sql: Sql,
@@ -56,7 +56,7 @@ function startLane(
       await promise;
       open.splice(open.indexOf(one), 1);
     }
-    return { fate: completed(score), use: useOf(job) };
+    return { next: completed(score), use: useOf(job) };
   };
   const lane = new Lane({
     sql,
@@ -100,7 +100,7 @@ const states = async (world: World): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-t.test('a lane holds no more than its capacity, and half of it for one organization', async (t) => {
+t.test('a lane holds at most its capacity, and at most half of it for one organization', async (t) => {
   const world = await startWorld(t);
   const [first, second, third] = [await judge(world), await judge(world), await judge(world)];
   await first.schedule(30);
@@ -132,7 +132,7 @@ t.test('a lane holds no more than its capacity, and half of it for one organizat
   await waitFor('nothing to be held', () => lane.held === 0);
 });
 
-t.test("work that never ends keeps nobody else's waiting", async (t) => {
+t.test('evaluations that never end delay no other organization', async (t) => {
   const world = await startWorld(t);
   const [hog, modest] = [await judge(world), await judge(world)];
   await hog.schedule(200);
@@ -143,7 +143,7 @@ t.test("work that never ends keeps nobody else's waiting", async (t) => {
   t.equal(open.filter(({ job }) => job.organizationId === hog.evaluator.organizationId).length, 2);
 });
 
-t.test('who is told of work begins it at once; who is not finds it within a second or so', async (t) => {
+t.test('a lane starts new work at once when woken, and within about a second otherwise', async (t) => {
   const world = await startWorld(t);
   const { schedule } = await judge(world);
   const { lane, begun } = startLane(t, world.sql, { endsAtOnce: true });
@@ -160,7 +160,7 @@ t.test('who is told of work begins it at once; who is not finds it within a seco
   t.ok((await waitOf(false)) < 3_000);
 });
 
-t.test('a lane that stops finishes what it has begun, and begins nothing more', async (t) => {
+t.test('a stopping lane finishes the evaluations under way and claims no more', async (t) => {
   const world = await startWorld(t);
   const { schedule } = await judge(world);
   const { lane, open, begun, endAll, running, hasEnded } = startLane(t, world.sql, { capacity: 4 });
@@ -175,29 +175,32 @@ t.test('a lane that stops finishes what it has begun, and begins nothing more', 
   t.same(await states(world), { completed: 2, pending: 8 });
 });
 
-t.test('what a lane gives back another has at once, and the first changes it no more', async (t) => {
-  const world = await startWorld(t);
-  const { schedule } = await judge(world);
-  const ids = await schedule(3);
-  const first = startLane(t, world.sql, { score: 1 });
-  await waitFor('all', () => first.open.length === 3);
-  first.lane.stop();
-  await first.lane.abandon();
-  const second = startLane(t, world.connect(), { score: 2 });
-  const start = performance.now();
-  await waitFor('all to begin elsewhere', () => second.open.length === 3);
-  t.ok(performance.now() - start < LEASE_MS / 10);
-  first.endAll();
-  await first.running;
-  t.same(await world.scores(), []);
-  second.endAll();
-  await waitFor('all', async () => (await states(world)).completed === 3);
-  for (const id of ids) t.match(await world.row(id), { score: 2, attempts: 1, judge_calls: 2 });
-  t.same(first.settled, []);
-  t.same([...second.settled].sort(), [...ids].sort());
-});
+t.test(
+  'an abandoned evaluation is claimed by another lane at once, and the first lane cannot change it',
+  async (t) => {
+    const world = await startWorld(t);
+    const { schedule } = await judge(world);
+    const ids = await schedule(3);
+    const first = startLane(t, world.sql, { score: 1 });
+    await waitFor('all', () => first.open.length === 3);
+    first.lane.stop();
+    await first.lane.abandon();
+    const second = startLane(t, world.connect(), { score: 2 });
+    const start = performance.now();
+    await waitFor('all to begin elsewhere', () => second.open.length === 3);
+    t.ok(performance.now() - start < LEASE_MS / 10);
+    first.endAll();
+    await first.running;
+    t.same(await world.scores(), []);
+    second.endAll();
+    await waitFor('all', async () => (await states(world)).completed === 3);
+    for (const id of ids) t.match(await world.row(id), { score: 2, attempts: 1, judge_calls: 2 });
+    t.same(first.settled, []);
+    t.same([...second.settled].sort(), [...ids].sort());
+  },
+);
 
-t.test('what was given back is not settled by who gave it, even if nobody has taken it yet', async (t) => {
+t.test('an abandoned evaluation is not settled by its lane, even before it is claimed again', async (t) => {
   const world = await startWorld(t);
   const { schedule } = await judge(world);
   const [id] = await schedule(1);
@@ -205,14 +208,14 @@ t.test('what was given back is not settled by who gave it, even if nobody has ta
   await waitFor('it', () => open.length === 1);
   lane.stop();
   await lane.abandon();
-  // What ends now ends because everything it needs is being closed.
+  // An evaluation that ends now ends because everything it needs is being closed.
   endAll();
   await running;
   t.match(await world.row(id!), { score: null, finished_at: null, judge_calls: 1 });
   t.match(await world.claimSoon('remote'), [{ evaluationId: id }]);
 });
 
-t.test('what takes long is kept', async (t) => {
+t.test('the lease of a long evaluation is renewed', async (t) => {
   const world = await startWorld(t);
   const real = globalThis.setInterval;
   t.intercept(globalThis, 'setInterval', {
@@ -230,7 +233,7 @@ t.test('what takes long is kept', async (t) => {
   t.match(await world.row(id!), { state: 'running', attempts: 1 });
 });
 
-/** A lane that reaches Postgres through a door. */
+/** Starts a lane that reaches Postgres through a TCP proxy. */
 async function startLaneBehindDoor(t: Test, world: World) {
   const proxy = await tcpProxy(world.url);
   const sql = connectPostgres({
@@ -253,7 +256,7 @@ async function startLaneBehindDoor(t: Test, world: World) {
 
 const IN_VAIN = 'cannot settle an evaluation';
 
-t.test('while Postgres is away outcomes wait, and are settled once when it is back', async (t) => {
+t.test('results wait while Postgres is unavailable, and are settled once it is available', async (t) => {
   const world = await startWorld(t);
   const { evaluator, schedule } = await judge(world);
   const ids = await schedule(4);
@@ -274,7 +277,7 @@ t.test('while Postgres is away outcomes wait, and are settled once when it is ba
   await waitFor('the lane to go on', () => open.some(({ job }) => job.evaluationId === more));
 });
 
-t.test('what somebody else has done while Postgres was away is theirs', async (t) => {
+t.test('an evaluation that another process settled during an outage is not overwritten', async (t) => {
   const world = await startWorld(t);
   const { schedule } = await judge(world);
   const [id] = await schedule(1);
@@ -299,13 +302,13 @@ t.test('what somebody else has done while Postgres was away is theirs', async (t
   t.same([settled, other.settled], [[], [id]]);
 });
 
-t.test('an outcome whose acknowledgement gets lost is written once', async (t) => {
+t.test('a result is written once when the response to its statement is lost', async (t) => {
   const world = await startWorld(t);
   const { evaluator, schedule } = await judge(world);
   const [id] = await schedule(1);
   const { proxy, warned, open, endAll, lane } = await startLaneBehindDoor(t, world);
   await waitFor('it', () => open.length === 1);
-  // The server is in the middle of it when the connection breaks: it does not notice, and goes on.
+  // The connection breaks while the server executes the statement, which it completes.
   const held = await openTransaction(world.sql, (tx) => tx`select from assay.evaluations for update`);
   endAll();
   await waitFor('the statement to wait for the row', async () => {
@@ -323,7 +326,7 @@ t.test('an outcome whose acknowledgement gets lost is written once', async (t) =
   t.same(await world.spent(), { [evaluator.evaluatorId]: 100 });
 });
 
-t.test('a server that hangs for a while delays, and loses nothing', async (t) => {
+t.test('a Postgres that hangs for a while delays results and loses none', async (t) => {
   const world = await startWorld(t);
   const { evaluator, schedule } = await judge(world);
   const ids = await schedule(4);

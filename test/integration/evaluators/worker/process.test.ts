@@ -1,4 +1,4 @@
-/** The evaluators role as a process of its own: told of work, told to end, killed. */
+/** The evaluators role as a process: notified of work, terminated, killed. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startScriptedProvider } from '../../../support/scripted-provider.ts';
 
 t.setTimeout(120_000);
 
-/** One that judges through a gateway that never answers. */
+/** Starts an evaluators process whose gateway never responds. */
 async function startProcess(t: Test, world: World) {
   const gateway = await startScriptedProvider();
   gateway.script(() => ({ kind: 'hang' }));
@@ -31,7 +31,7 @@ async function startProcess(t: Test, world: World) {
   return { run, gateway };
 }
 
-/** What never ends by itself: three judges, and Python that takes longer than anybody waits. */
+/** Schedules evaluations that never end by themselves: three judges, and Python that runs longer than the test. */
 async function scheduleEndless(world: World): Promise<string[]> {
   const organizationId = await world.organization();
   const judge = await world.evaluator(organizationId, {
@@ -54,7 +54,7 @@ const areHeld = async (world: World, ids: readonly string[]): Promise<boolean> =
   return rows.every((row) => row.state === 'running');
 };
 
-t.test('what is scheduled is scored at once', async (t) => {
+t.test('a scheduled evaluation is scored at once', async (t) => {
   const world = await startWorld(t);
   await startProcess(t, world);
   const evaluator = await world.evaluator(await world.organization());
@@ -65,7 +65,7 @@ t.test('what is scheduled is scored at once', async (t) => {
     const [id] = await world.schedule(evaluator, [requestId]);
     await world.sql`select pg_notify('assay_evaluations', '')`;
     await waitFor('its score', async () => (await world.row(id!)).state === 'completed');
-    // The first has to load what the others find.
+    // The first evaluation loads what the others reuse.
     if (round > 0) totalMs += performance.now() - start;
   }
   t.ok(totalMs / 12 < 250, `after ${Math.round(totalMs / 12)} ms; by looking once a second it were 500`);
@@ -73,7 +73,7 @@ t.test('what is scheduled is scored at once', async (t) => {
 });
 
 t.test(
-  'a process that is told to end gives back what it cannot finish, as if it had not begun',
+  'a process that receives SIGTERM releases the evaluations that it cannot finish, without counting an attempt',
   async (t) => {
     const world = await startWorld(t);
     const { run, gateway } = await startProcess(t, world);
@@ -102,7 +102,7 @@ t.test(
 );
 
 t.test(
-  'what a killed process held is its own until its lease is over, and then anybody has it',
+  'evaluations held by a killed process are claimed by another once their leases expire, and not before',
   async (t) => {
     const world = await startWorld(t);
     const { run, gateway } = await startProcess(t, world);

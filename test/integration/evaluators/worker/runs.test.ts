@@ -1,9 +1,9 @@
-/** Runs over history: asked for through the API, walked page by page, and done after what comes in. */
+/** Runs over history: created through the API, scheduled page by page, evaluated after incoming requests. */
 import t, { type Test } from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type TransactionSql } from '#platform/postgres/mod.ts';
 import { settle, skipped } from '../../../../evaluators/queue/mod.ts';
-import { walkOnce, walkRuns } from '../../../../evaluators/worker/runs.ts';
+import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type Evaluator, type World, worldIn } from '../../../support/evaluation-queue.ts';
 import { PYTHON, RANGE, startEvaluatorApi } from '../../../support/evaluators-process.ts';
@@ -14,7 +14,7 @@ t.setTimeout(120_000);
 const log = createLogger({ role: 'test', level: 'silent' });
 
 const lockEvaluations = (tx: TransactionSql) => tx`lock table assay.evaluations in share mode`;
-/** As many requests as a walker schedules in one transaction, and as may wait at a time. */
+/** Requests scheduled in one transaction, and unfinished evaluations of a run, at most. */
 const PAGE = 500;
 const MAX_WAITING = 2_000;
 const OK = { response: { status: { equals: 200 } } };
@@ -54,11 +54,11 @@ async function setUp(t: Test) {
   };
 }
 
-/** Walks until no run can go on; returns what each page scheduled. */
+/** Schedules pages until no run can continue. Returns the number scheduled of each page. */
 async function walkAll({ sql }: World): Promise<number[]> {
   const pages: number[] = [];
   for (;;) {
-    const scheduled = await walkOnce(sql, log);
+    const scheduled = await scheduleNextPage(sql, log);
     if (scheduled === null) return pages;
     pages.push(scheduled);
   }
@@ -81,30 +81,33 @@ const scheduledOf = async (world: World, { evaluatorId }: Evaluator) =>
 
 const requestIds = (rows: readonly Scheduled[]) => rows.map((row) => row.request_id);
 
-t.test('a run schedules what its filter finds, each once, and no call of an evaluator', async (t) => {
-  const { world, organizationId, make, start, get } = await setUp(t);
-  const ids = await world.requests(organizationId, PAGE + 200);
-  await world.requests(await world.organization(), 10);
-  await world.sql`update assay.requests set source = 'evaluator' where request_id = any(${ids.slice(0, 30)})`;
-  await world.sql`update assay.requests set status = 500 where request_id = any(${ids.slice(20, 50)})`;
-  const evaluator = await make('length');
-  const run = await start(evaluator, { filter: OK });
-  t.same(await walkAll(world), [PAGE, 150]);
-  const rows = await scheduledOf(world, evaluator);
-  t.same(requestIds(rows), ids.slice(50).sort());
-  t.ok(rows.every((row) => row.state === 'pending' && row.run_id === run.id && row.version === 1));
-  t.match(await get(evaluator, run), { scheduled: PAGE + 150, pending: PAGE + 150, state: 'running' });
-  t.same(await walkAll(world), [], 'and then it is over');
-});
+t.test(
+  'a run schedules each request that matches its filter once, and no call of an evaluator',
+  async (t) => {
+    const { world, organizationId, make, start, get } = await setUp(t);
+    const ids = await world.requests(organizationId, PAGE + 200);
+    await world.requests(await world.organization(), 10);
+    await world.sql`update assay.requests set source = 'evaluator' where request_id = any(${ids.slice(0, 30)})`;
+    await world.sql`update assay.requests set status = 500 where request_id = any(${ids.slice(20, 50)})`;
+    const evaluator = await make('length');
+    const run = await start(evaluator, { filter: OK });
+    t.same(await walkAll(world), [PAGE, 150]);
+    const rows = await scheduledOf(world, evaluator);
+    t.same(requestIds(rows), ids.slice(50).sort());
+    t.ok(rows.every((row) => row.state === 'pending' && row.run_id === run.id && row.version === 1));
+    t.match(await get(evaluator, run), { scheduled: PAGE + 150, pending: PAGE + 150, state: 'running' });
+    t.same(await walkAll(world), [], 'and then it is over');
+  },
+);
 
-t.test('a dry run counts what is then scheduled', async (t) => {
+t.test('a dry run counts exactly what the run then schedules', async (t) => {
   const { world, organizationId, make, start, dryRun, get } = await setUp(t);
   const ids = await world.requests(organizationId, 60);
   await world.sql`update assay.requests set source = 'evaluator' where request_id = any(${ids.slice(0, 7)})`;
   await world.sql`update assay.requests set status = 500 where request_id = any(${ids.slice(40)})`;
   const filter = OK;
   const evaluator = await make('length');
-  // Some are scored as they came: of those that match, and of those that do not.
+  // Some requests, matching and not, were scored when they came in.
   await world.schedule(evaluator, ids.slice(35, 45), { state: 'completed' });
   const expected = await dryRun(evaluator, { filter });
   t.match(expected, { matching: 33, already_scored: 5 });
@@ -114,27 +117,30 @@ t.test('a dry run counts what is then scheduled', async (t) => {
   t.match(await dryRun(evaluator, { filter }), { matching: 33, already_scored: 33 });
 });
 
-t.test('what an evaluator has scored in this version is not scored again, in another it is', async (t) => {
-  const { api, world, organizationId, make, start, get } = await setUp(t);
-  const ids = await world.requests(organizationId, 20);
-  const evaluator = await make('length');
-  for (const state of ['completed', 'error', 'skipped', 'pending', 'cancelled']) {
-    await world.schedule(evaluator, [ids.pop()!], { state });
-  }
-  const first = await start(evaluator);
-  await walkAll(world);
-  t.equal((await get(evaluator, first)).scheduled, 15);
-  const again = await start(evaluator);
-  await walkAll(world);
-  t.equal((await get(evaluator, again)).scheduled, 0);
-  await api.make(`/v1/evaluator/${evaluator.evaluatorId}`, { code_template: { code: 'x' } }, 'PUT');
-  const changed = await start(evaluator);
-  await walkAll(world);
-  t.match(await get(evaluator, changed), { scheduled: 20, version: 2 });
-  t.equal((await scheduledOf(world, evaluator)).length, 40);
-});
+t.test(
+  'a run skips requests that this version of the evaluator has scored, and includes those of other versions',
+  async (t) => {
+    const { api, world, organizationId, make, start, get } = await setUp(t);
+    const ids = await world.requests(organizationId, 20);
+    const evaluator = await make('length');
+    for (const state of ['completed', 'error', 'skipped', 'pending', 'cancelled']) {
+      await world.schedule(evaluator, [ids.pop()!], { state });
+    }
+    const first = await start(evaluator);
+    await walkAll(world);
+    t.equal((await get(evaluator, first)).scheduled, 15);
+    const again = await start(evaluator);
+    await walkAll(world);
+    t.equal((await get(evaluator, again)).scheduled, 0);
+    await api.make(`/v1/evaluator/${evaluator.evaluatorId}`, { code_template: { code: 'x' } }, 'PUT');
+    const changed = await start(evaluator);
+    await walkAll(world);
+    t.match(await get(evaluator, changed), { scheduled: 20, version: 2 });
+    t.equal((await scheduledOf(world, evaluator)).length, 40);
+  },
+);
 
-t.test('a limit takes the newest, beside those that are scored already', async (t) => {
+t.test('a run with a limit takes the newest requests, not counting those already scored', async (t) => {
   const { world, organizationId, make, start, get } = await setUp(t);
   const ids = await world.requests(organizationId, 2 * PAGE);
   const evaluator = await make('length');
@@ -146,7 +152,7 @@ t.test('a limit takes the newest, beside those that are scored already', async (
   t.equal((await get(evaluator, run)).scheduled, 7);
 });
 
-t.test('requests that come after a run was asked for are not its', async (t) => {
+t.test('a run leaves out requests that come in after it was created', async (t) => {
   const { world, organizationId, make, start } = await setUp(t);
   const before = await world.requests(organizationId, 5);
   const evaluator = await make('length');
@@ -159,13 +165,13 @@ t.test('requests that come after a run was asked for are not its', async (t) => 
 });
 
 t.test(
-  'a walker that dies in the middle of a page leaves nothing of it, and the next goes on there',
+  'a process that dies while scheduling a page leaves nothing of it, and the next process continues there',
   async (t) => {
     const { api, world, organizationId, make, start, get } = await setUp(t);
     const ids = await world.requests(organizationId, 2 * PAGE + 100);
     const evaluator = await make('length');
     const run = await start(evaluator);
-    t.equal(await walkOnce(world.sql, log), PAGE);
+    t.equal(await scheduleNextPage(world.sql, log), PAGE);
     for (let deaths = 0; deaths < 3; deaths += 1) {
       const dying = connectPostgres({
         url: api.database.url,
@@ -173,9 +179,9 @@ t.test(
         applicationName: 'dying-walker',
         statementTimeoutMs: 30_000,
       });
-      // It has scheduled its page, and is kept from writing down where it stands.
+      // The page is scheduled, and writing the cursor is blocked.
       const keeper = await openTransaction(world.sql, lockEvaluations);
-      const walked = walkOnce(dying, log).then(
+      const walked = scheduleNextPage(dying, log).then(
         () => 'walked',
         () => 'died',
       );
@@ -196,7 +202,7 @@ t.test(
   },
 );
 
-t.test('walkers of several processes share the runs, and schedule nothing twice', async (t) => {
+t.test('several processes share the runs, and schedule no request twice', async (t) => {
   const { world, organizationId, make, start, get } = await setUp(t);
   await world.requests(organizationId, 3 * PAGE + 1);
   const evaluators = [await make('one'), await make('two'), await make('three')];
@@ -210,7 +216,7 @@ t.test('walkers of several processes share the runs, and schedule nothing twice'
   await Promise.all(
     Array.from({ length: 4 }, async () => {
       const sql = world.connect(1);
-      while (!(await isOver())) pages.push((await walkOnce(sql, log)) ?? 0);
+      while (!(await isOver())) pages.push((await scheduleNextPage(sql, log)) ?? 0);
     }),
   );
   t.equal(sum(pages), 3 * (3 * PAGE + 1));
@@ -219,25 +225,22 @@ t.test('walkers of several processes share the runs, and schedule nothing twice'
   }
 });
 
-t.test(
-  'a run that is paused schedules nothing more and starts nothing more, until it is resumed',
-  async (t) => {
-    const { world, organizationId, make, start, get, tell } = await setUp(t);
-    await world.requests(organizationId, PAGE + 10);
-    const evaluator = await make('length');
-    const run = await start(evaluator);
-    t.equal(await walkOnce(world.sql, log), PAGE);
-    t.match(await tell(evaluator, run, 'pause'), { state: 'paused', pending: PAGE });
-    t.same(await walkAll(world), []);
-    t.same(await world.claimAll(), [], 'and what waits is not claimed');
-    t.match(await tell(evaluator, run, 'resume'), { state: 'running' });
-    t.same(await walkAll(world), [10]);
-    t.equal((await world.claimSoon()).length, PAGE + 10);
-    t.match(await get(evaluator, run), { scheduled: PAGE + 10 });
-  },
-);
+t.test('a paused run schedules and starts nothing until it is resumed', async (t) => {
+  const { world, organizationId, make, start, get, tell } = await setUp(t);
+  await world.requests(organizationId, PAGE + 10);
+  const evaluator = await make('length');
+  const run = await start(evaluator);
+  t.equal(await scheduleNextPage(world.sql, log), PAGE);
+  t.match(await tell(evaluator, run, 'pause'), { state: 'paused', pending: PAGE });
+  t.same(await walkAll(world), []);
+  t.same(await world.claimAll(), [], 'and what waits is not claimed');
+  t.match(await tell(evaluator, run, 'resume'), { state: 'running' });
+  t.same(await walkAll(world), [10]);
+  t.equal((await world.claimSoon()).length, PAGE + 10);
+  t.match(await get(evaluator, run), { scheduled: PAGE + 10 });
+});
 
-t.test('who pauses a run in the middle of a page waits for its end, and then all of it waits', async (t) => {
+t.test('pausing a run waits for the page being scheduled, which is then paused entirely', async (t) => {
   const { world, organizationId, make, start, get, tell } = await setUp(t);
   await world.requests(organizationId, PAGE + 10);
   const evaluator = await make('length');
@@ -249,7 +252,7 @@ t.test('who pauses a run in the middle of a page waits for its end, and then all
         select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return rows.length === count;
     });
-  const walking = walkOnce(world.connect(1), log);
+  const walking = scheduleNextPage(world.connect(1), log);
   await waiters(1);
   const pausing = tell(evaluator, run, 'pause');
   await waiters(2);
@@ -261,12 +264,12 @@ t.test('who pauses a run in the middle of a page waits for its end, and then all
   t.same(await walkAll(world), []);
 });
 
-t.test('a run that is cancelled ends what has not begun, and schedules nothing more', async (t) => {
+t.test('cancelling a run ends its evaluations that have not begun, and schedules no more', async (t) => {
   const { world, organizationId, make, start, get, tell } = await setUp(t);
   await world.requests(organizationId, PAGE + 10);
   const evaluator = await make('length');
   const run = await start(evaluator);
-  await walkOnce(world.sql, log);
+  await scheduleNextPage(world.sql, log);
   await world.sql`
     update assay.evaluations set state = 'completed' where evaluation_id in (
       select evaluation_id from assay.evaluations limit 20)`;
@@ -276,7 +279,7 @@ t.test('a run that is cancelled ends what has not begun, and schedules nothing m
   t.match(await get(evaluator, run), { pending: 0, scheduled: PAGE });
 });
 
-t.test('only so much of a run waits at a time; the rest follows as that is done', async (t) => {
+t.test('a run has a bounded number of unfinished evaluations, and continues as they finish', async (t) => {
   const { world, organizationId, make, start } = await setUp(t);
   await world.requests(organizationId, MAX_WAITING + PAGE + 5);
   const evaluator = await make('length');
@@ -289,7 +292,7 @@ t.test('only so much of a run waits at a time; the rest follows as that is done'
   t.same(await walkAll(world), [PAGE, 5]);
 });
 
-t.test('what comes in is done before history', async (t) => {
+t.test('evaluations of incoming requests are done before those of runs', async (t) => {
   const { world, organizationId, make, start } = await setUp(t);
   const ids = await world.requests(organizationId, 20);
   const evaluator = await make('length');
@@ -310,7 +313,7 @@ t.test('what comes in is done before history', async (t) => {
   );
 });
 
-t.test('a run of an evaluator that is paused waits; of one that is deleted, it ends', async (t) => {
+t.test('a run waits while its evaluator is paused, and ends when it is deleted', async (t) => {
   const { api, world, organizationId, make, start, get } = await setUp(t);
   await world.requests(organizationId, 5);
   const paused = await make('paused', RANGE);
@@ -328,7 +331,7 @@ t.test('a run of an evaluator that is paused waits; of one that is deleted, it e
   t.same(await scheduledOf(world, deleted), []);
 });
 
-t.test('of an evaluator that is deleted while it is paused, what waits comes to its end', async (t) => {
+t.test('waiting evaluations finish when their paused evaluator is deleted', async (t) => {
   const { api, world, organizationId, make } = await setUp(t);
   const ids = await world.requests(organizationId, 3);
   const evaluator = await make('paused', RANGE);
@@ -347,26 +350,26 @@ t.test('of an evaluator that is deleted while it is paused, what waits comes to 
   );
 });
 
-t.test('a run that cannot go on keeps no other from going on', async (t) => {
+t.test('a run whose page fails delays no other run', async (t) => {
   const { world, organizationId, make, start } = await setUp(t);
   await world.requests(organizationId, PAGE + 10);
   const [broken, sound] = [await make('broken'), await make('sound')];
   const run = await start(broken);
-  // As if a later version had other filters, and this process were of an earlier.
+  // As if a later version had other filters, and this process were of an earlier version.
   await world.sql`
     update assay.evaluation_runs set filter = '{"moon": {"phase": {"equals": "full"}}}' where run_id = ${run.id}`;
   await start(sound);
-  const walker = walkRuns({ sql: world.sql, log, onScheduled: () => {} });
+  const walker = scheduleRuns({ sql: world.sql, log, onScheduled: () => {} });
   t.teardown(() => walker.stop());
   await waitFor('the other', async () => (await scheduledOf(world, sound)).length === PAGE + 10, 15_000);
   t.same(await scheduledOf(world, broken), []);
 });
 
-t.test('a walker walks by itself, tells when there is something to do, and stops', async (t) => {
+t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (t) => {
   const { world, organizationId, make, start } = await setUp(t);
   await world.requests(organizationId, PAGE + 10);
   let told = 0;
-  const walker = walkRuns({
+  const walker = scheduleRuns({
     sql: world.sql,
     log,
     onScheduled: () => {

@@ -12,7 +12,7 @@ const ROUNDS = 5;
 const BODY = verdict(true);
 const ANSWER = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 
-/** Answers every request, closes connections that are idle for 100 ms, and counts the requests that it lost by that. */
+/** A server that responds to every request, closes connections idle for 100 ms, and counts the requests lost by that. */
 async function startImpatientGateway(t: Test) {
   const seen = { connections: 0, sentTooLate: 0 };
   const open = new Set<Socket>();
@@ -66,7 +66,7 @@ const judgeJob = {
   ],
 };
 
-t.test('a thread that rests notices that the gateway closed its idle connection', async (t) => {
+t.test('an idle thread notices that the gateway closed its connection', async (t) => {
   const gateway = await startImpatientGateway(t);
   const scorer = createScorer({
     thread: {
@@ -75,7 +75,7 @@ t.test('a thread that rests notices that the gateway closed its idle connection'
       outboundAllow: [],
       judgeTimeouts: { connectMs: 5_000, firstByteMs: 5_000, totalMs: 5_000 },
     },
-    // Nothing here is Python's.
+    // No evaluation here is in Python.
     sandbox: {} as never,
     concurrency: 1,
     onDefect: (error) => t.fail(String(error)),

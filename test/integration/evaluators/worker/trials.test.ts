@@ -1,4 +1,4 @@
-/** What the API asks and an evaluators process answers: both ends over a real database, with the real sandbox between. */
+/** Trials from the API to an evaluators process and back, through a real database and the real sandbox. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ t.setTimeout(120_000);
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const secrets = createSecretBox([Buffer.alloc(32, 1)]);
-/** Of one organization, and of one process, at a time. */
+/** Concurrent trials of one organization, and of one process. */
 const AT_A_TIME = 8;
 
 const CODE = 'def evaluate(input, output):\n  print(input)\n  return len(output)';
@@ -61,7 +61,7 @@ t.teardown(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** A process that serves, for as long as the test. */
+/** Serves trials for as long as the test runs. */
 function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTrials>[0]> = {}) {
   const sql = world.connect(4);
   const served = serveTrials({ sql, log, clock: systemClock, scorer, sandbox, secrets, ...given });
@@ -69,7 +69,7 @@ function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTria
   return served;
 }
 
-/** The API's end, under the role that it has. */
+/** Creates the API's side, with the API's database role. */
 function ask(t: Test, world: World, patience: TrialsOptions['patience'] = {}) {
   const sql = connectAsApi(world.url, { max: 10 });
   const trials = createTrials({ sql, clock: systemClock, patience });
@@ -82,7 +82,7 @@ function ask(t: Test, world: World, patience: TrialsOptions['patience'] = {}) {
 
 const rowsLeft = async ({ sql }: World) => (await sql`select from assay.evaluator_trials`).length;
 
-t.test('code is compiled and tried out, and what comes of it is told', async (t) => {
+t.test('a trial compiles and tries out code, and returns the result', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   serve(t, world);
@@ -111,7 +111,7 @@ t.test('code is compiled and tried out, and what comes of it is told', async (t)
   t.equal(await rowsLeft(world), 0);
 });
 
-t.test('an answer takes no longer than the evaluation', async (t) => {
+t.test('a trial takes no longer than its evaluation', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   serve(t, world);
@@ -123,7 +123,7 @@ t.test('an answer takes no longer than the evaluation', async (t) => {
   t.ok(meanMs < 250, `each side is told, and need not look, once a second: ${Math.round(meanMs)} ms`);
 });
 
-t.test('what is sent and what comes back is bounded', async (t) => {
+t.test('the input and the result of a trial are bounded in size', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   serve(t, world);
@@ -144,7 +144,7 @@ t.test('what is sent and what comes back is bounded', async (t) => {
   t.ok(printed.traces!.length <= 16 * 1024 && printed.traces!.length > 1_000);
 });
 
-t.test('a process does so many at a time, and the others after them', async (t) => {
+t.test('a process runs at most eight trials at a time, and the others after them', async (t) => {
   const world = await startWorld(t);
   const organizations = [await world.organization(), await world.organization(), await world.organization()];
   serve(t, world);
@@ -167,7 +167,7 @@ t.test('a process does so many at a time, and the others after them', async (t) 
   isWatching = false;
   await watching;
   t.ok(results.every((result) => result.outcome.state === 'completed'));
-  // Beyond eight, only the first of an organization.
+  // Beyond eight, only the first trial of an organization.
   t.ok(most <= AT_A_TIME + organizations.length - 1 && most > 1, `${most} at a time`);
 });
 
@@ -198,7 +198,7 @@ t.test('trials of an organization that fills the process delay no trial of anoth
   await Promise.all(filling);
 });
 
-t.test('of several processes one does it', async (t) => {
+t.test('a trial is run by exactly one of several processes', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const done: string[] = [];
@@ -218,7 +218,7 @@ t.test('of several processes one does it', async (t) => {
   t.equal(new Set(done).size, done.length);
 });
 
-t.test('without a process, calls fail soon', async (t) => {
+t.test('a trial fails soon when no evaluators process runs', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const run = ask(t, world, { takenMs: 300 });
@@ -234,39 +234,36 @@ t.test('without a process, calls fail soon', async (t) => {
   );
 });
 
-t.test(
-  'of a process that dies in the middle the caller hears in time, and the next call passes',
-  async (t) => {
-    const world = await startWorld(t);
-    const organizationId = await world.organization();
-    const dataDir = mkdtempSync(join(tmpdir(), 'assay-trials-data-'));
-    const dying = runMain(['evaluators'], { DATABASE_URL: world.url, DATA_DIR: dataDir });
-    t.teardown(async () => {
-      dying.process.kill('SIGKILL');
-      await dying.ended;
-      rmSync(dataDir, { recursive: true, force: true });
-    });
-    const run = ask(t, world, { takenMs: 30_000, localMs: 30_000 });
-    await run({ organizationId, body: { kind: 'compile', code: CODE } });
-    const impatient = ask(t, world, { localMs: 2_000 });
-    const failing = impatient({
-      organizationId,
-      body: python('import time\ndef evaluate(input, output):\n  time.sleep(4)\n  return 1'),
-    }).catch((error: unknown) => error);
-    await waitFor('it to be taken', async () => {
-      const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
-      return rows.length === 1;
-    });
+t.test('a trial fails in time when its process dies, and the next trial succeeds', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const dataDir = mkdtempSync(join(tmpdir(), 'assay-trials-data-'));
+  const dying = runMain(['evaluators'], { DATABASE_URL: world.url, DATA_DIR: dataDir });
+  t.teardown(async () => {
     dying.process.kill('SIGKILL');
     await dying.ended;
-    serve(t, world);
-    t.match(await failing, UNAVAILABLE);
-    t.equal(await rowsLeft(world), 0);
-    t.match(await run({ organizationId, body: python(CODE) }), { outcome: { score: 6 } });
-  },
-);
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const run = ask(t, world, { takenMs: 30_000, localMs: 30_000 });
+  await run({ organizationId, body: { kind: 'compile', code: CODE } });
+  const impatient = ask(t, world, { localMs: 2_000 });
+  const failing = impatient({
+    organizationId,
+    body: python('import time\ndef evaluate(input, output):\n  time.sleep(4)\n  return 1'),
+  }).catch((error: unknown) => error);
+  await waitFor('it to be taken', async () => {
+    const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
+    return rows.length === 1;
+  });
+  dying.process.kill('SIGKILL');
+  await dying.ended;
+  serve(t, world);
+  t.match(await failing, UNAVAILABLE);
+  t.equal(await rowsLeft(world), 0);
+  t.match(await run({ organizationId, body: python(CODE) }), { outcome: { score: 6 } });
+});
 
-t.test('a process that stops answers what it has begun', async (t) => {
+t.test('a stopping process finishes the trials under way', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const served = serve(t, world);
@@ -283,26 +280,23 @@ t.test('a process that stops answers what it has begun', async (t) => {
   t.match(await answer, { outcome: { state: 'completed', score: 1 } });
 });
 
-t.test(
-  'a trial that nobody was told of is found, and one that nobody waits for is cleared away',
-  async (t) => {
-    const world = await startWorld(t);
-    const organizationId = await world.organization();
-    serve(t, world);
-    const [row] = await world.sql<{ trial_id: string }[]>`
+t.test('a trial without a notification is found by polling, and an old trial is deleted', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const [row] = await world.sql<{ trial_id: string }[]>`
     insert into assay.evaluator_trials (organization_id, body)
     values (${organizationId}, ${world.sql.json({ kind: 'compile', code: CODE })}) returning trial_id`;
-    await waitFor('its result', async () => {
-      const [trial] =
-        await world.sql`select result from assay.evaluator_trials where trial_id = ${row!.trial_id}`;
-      return trial!.result !== null;
-    });
-    await world.sql`update assay.evaluator_trials set created_at = now() - interval '11 minutes'`;
-    await waitFor('it to go', async () => (await rowsLeft(world)) === 0);
-  },
-);
+  await waitFor('its result', async () => {
+    const [trial] =
+      await world.sql`select result from assay.evaluator_trials where trial_id = ${row!.trial_id}`;
+    return trial!.result !== null;
+  });
+  await world.sql`update assay.evaluator_trials set created_at = now() - interval '11 minutes'`;
+  await waitFor('it to go', async () => (await rowsLeft(world)) === 0);
+});
 
-t.test('where Python cannot be run safely it is not run, and other evaluators are', async (t) => {
+t.test('without a sandbox Python is not run, and other evaluators are', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   const none = await startSandbox({ directory, concurrency: 1, log, clock: systemClock, wantedTier: 'none' });
@@ -326,7 +320,7 @@ t.test('where Python cannot be run safely it is not run, and other evaluators ar
   t.match(judged, { outcome: { state: 'failed', code: 'judge_unavailable' }, prompt: /Polite\?/ });
 });
 
-t.test('secrets that this process cannot open are said to be so, never guessed', async (t) => {
+t.test('a trial whose secrets cannot be decrypted fails with a message that says so', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
   serve(t, world);

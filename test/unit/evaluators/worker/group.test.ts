@@ -1,4 +1,4 @@
-/** Which evaluations are done together: never those that must not see each other. */
+/** Groups of evaluations that are scored together, and those that must be alone. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { Job } from '../../../../evaluators/queue/mod.ts';
@@ -28,7 +28,7 @@ const kinds = fc.record({
   type: fc.constantFrom(...(Object.keys(TYPES) as (keyof typeof TYPES)[])),
 });
 
-t.test('every evaluation is in one group, with none of another evaluator or version', async (t) => {
+t.test('every evaluation is in exactly one group, all of one evaluator and version', async (t) => {
   fc.assert(
     fc.property(fc.array(kinds, { maxLength: 300 }), (some) => {
       const jobs = some.map(job);
@@ -43,7 +43,7 @@ t.test('every evaluation is in one group, with none of another evaluator or vers
 });
 
 t.test(
-  'Python is alone in its process unless its run says otherwise, judges and http services always',
+  'Python is alone unless its run allows batches, and judges and http services are always alone',
   async (t) => {
     const one = (type: Kind['type'], isBatch: boolean) => ({ id: type, version: 1, isBatch, type });
     const sizesOf = (kind: Kind, count: number) =>
@@ -57,7 +57,7 @@ t.test(
   },
 );
 
-t.test('a batch does not take in what the same evaluator does alone', async (t) => {
+t.test('a batch does not include evaluations of the same evaluator that must be alone', async (t) => {
   const kind: Kind = { id: 'a', version: 1, isBatch: true, type: 'PYTHON' };
   const jobs = [kind, { ...kind, isBatch: false }, kind].map(job);
   t.same(
