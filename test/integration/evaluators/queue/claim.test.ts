@@ -39,13 +39,13 @@ t.test('an organization with ten thousand due evaluations delays no other organi
   await world.scheduleMany(await world.evaluator(modest), 1);
 
   const first = await claim(world.sql, { ...ALL, limit: 8, roomOfOthers: 4 });
-  t.same(byOrganization(first), { [hog]: 4, [modest]: 1 }, 'the very next claim has it');
+  t.same(byOrganization(first), { [hog]: 4, [modest]: 1 }, 'the next claim includes the modest organization');
   const roomByOrganization = new Map([
     [hog, 0],
     [modest, 3],
   ]);
   const second = await claim(world.sql, { ...ALL, limit: 3, roomOfOthers: 4, roomByOrganization });
-  t.same(second, [], 'and what the other holds already counts');
+  t.same(second, [], 'evaluations that are already held count');
 });
 
 t.test('an organization without due work takes no share of a claim', async (t) => {
@@ -153,7 +153,7 @@ t.test('evaluations of incoming requests are claimed before probes, and probes b
   await elapse(world, [older!], 500);
   await elapse(world, [oldest!], 1_000);
   const claimed = async (limit: number) => ids(await claim(world.sql, { ...ALL, limit }));
-  t.same(await claimed(1), [oldest], 'and of equals the one that has waited longest');
+  t.same(await claimed(1), [oldest], 'of equal priority, the one that has waited longest comes first');
   t.same(await claimed(2), [newest, older].sort());
   t.same(await claimed(3), [...probes].sort());
   t.same(await claimed(9), [...history].sort());
@@ -175,7 +175,7 @@ t.test('a retry is not claimed before it is due', async (t) => {
     return { id: job.evaluationId, attempt: job.attempt, early: row!.early };
   };
   let found: Awaited<ReturnType<typeof claimedAt>> = null;
-  await waitFor('the retry', async () => {
+  await waitFor('the retry to be due', async () => {
     found = await claimedAt();
     return found !== null;
   });
@@ -196,20 +196,20 @@ t.test('an evaluation that is not settled becomes due when its lease expires, an
   await elapse(world, scheduled, 1_001);
   const [again, ...others] = await world.claimAll();
   t.match(again, { evaluationId: lost!.evaluationId, attempt: 2 });
-  t.same(others, [], 'but not what its process has renewed');
+  t.same(others, [], 'a renewed lease is not lost');
 
   const due = async () => (await world.row(lost!.evaluationId)).due_at.getTime();
   const before = await due();
   await elapse(world, [lost!.evaluationId], 10_000);
   await renewLeases(world.sql, [lost!]);
-  t.equal(await due(), before - 10_000, 'who has lost a claim cannot renew it');
+  t.equal(await due(), before - 10_000, 'a lost lease cannot be renewed');
   await releaseLeases(world.sql, [lost!]);
-  t.same(await world.claimAll(), [], 'nor give it back');
+  t.same(await world.claimAll(), [], 'a lost lease cannot be released');
   await releaseLeases(world.sql, [again!]);
   t.match(
     await world.claimSoon(),
     [{ evaluationId: lost!.evaluationId, claim: 3, attempt: 2 }],
-    'who has it can, at once',
+    'the holder of the lease can release it',
   );
 });
 

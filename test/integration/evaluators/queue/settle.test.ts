@@ -198,7 +198,7 @@ t.test('a process that lost its lease changes nothing but the spending', async (
   const job = await takeOver(world, lost);
   t.equal(await settle(world.sql, lost, completed(0.1), useOf(1_000)), false);
   t.match(await world.row(id), { state: 'running', score: null, finished_at: null });
-  t.same(await world.scores(), [], 'neither while the other is at it');
+  t.same(await world.scores(), [], 'no score while the other process works on it');
   t.equal(await settle(world.sql, job, completed(0.9), useOf(200)), true);
   t.equal(await settle(world.sql, lost, failed('auth'), useOf(30)), false);
   t.equal(await settle(world.sql, lost, failed(), useOf(4)), false);
@@ -210,7 +210,7 @@ t.test('a process that lost its lease changes nothing but the spending', async (
     judge_calls: 4,
     cost_nano: '1234',
   });
-  t.match(await world.scores(), [{ value: 0.9 }], 'nor when it is done');
+  t.match(await world.scores(), [{ value: 0.9 }], 'the score of the process with the lease stays');
   t.same(await world.spent(), { [evaluator.evaluatorId]: 1_234 });
   t.equal(await pausedReason(world, evaluator), null);
 });
@@ -246,7 +246,7 @@ t.test('of many concurrent settlements of one claim, exactly one takes effect', 
   const winner = settled.indexOf(true);
   t.match(await world.row(id), { state: 'completed', score: winner, judge_calls: 8 });
   t.match(await world.scores(), [{ value: winner }]);
-  t.same(await world.spent(), { [evaluator.evaluatorId]: 80 }, 'each has made its call');
+  t.same(await world.spent(), { [evaluator.evaluatorId]: 80 }, 'each settlement adds the cost of its call');
 });
 
 t.test('the cost of judge calls adds up by evaluator, and unknown costs add nothing', async (t) => {
@@ -416,7 +416,7 @@ t.test('a failure claimed before an evaluator was resumed does not pause it agai
   t.match(await world.row(id), { state: 'pending', error_code: 'judge_unauthorized' });
   const [again] = await world.claimSoon('remote');
   await settle(world.sql, again!, failed('auth'), null);
-  t.equal(await pausedReason(world, evaluator), 'auth', 'one from after it does');
+  t.equal(await pausedReason(world, evaluator), 'auth', 'a failure claimed after the resume pauses it');
   t.match(await world.row(id), { state: 'paused' });
 });
 
@@ -437,11 +437,11 @@ t.test('a retry follows its run: it is paused or cancelled with it', async (t) =
     await world.sql`update assay.evaluation_runs set state = ${state} where run_id = ${run!.run_id}`;
     await settle(world.sql, job, failed(), null);
     const row = await world.row(id);
-    t.equal(row.state, expected, `of a run that is ${state}`);
+    t.equal(row.state, expected, `retry of a ${state} run`);
     t.equal(row.finished_at !== null, expected === 'cancelled');
 
     const done = await claimOne(world, { ...evaluator, runId: run!.run_id });
     await settle(world.sql, done.job, completed(1), null);
-    t.match(await world.row(done.id), { state: 'completed' }, 'what is done is done');
+    t.match(await world.row(done.id), { state: 'completed' }, 'a completed evaluation stays completed');
   }
 });

@@ -91,7 +91,7 @@ t.test('an evaluation with nothing to score gets its next state without being sc
       { state: 'skipped', errorCode: 'evaluator_call' },
     ],
     [
-      'its answer is too large',
+      'its response is too large',
       ({ requestId }) =>
         world.sql`
           update assay.request_bodies set response_text = repeat('x', ${MAX_BODY_BYTES + 1})
@@ -233,7 +233,7 @@ t.test("evaluations beyond an evaluator's daily budget are all done on the follo
   const lane = startLane(world, scorer.evaluate);
   t.teardown(() => lane.stop());
   for (const [day, left] of [7, 4, 1].entries()) {
-    await waitFor('the day to be over', () => isSettled(world));
+    await waitFor('the evaluations of the day to be settled', () => isSettled(world));
     const midnight = (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS;
     const [wait, ...others] = await waiting(world, evaluator);
     t.match(
@@ -243,10 +243,10 @@ t.test("evaluations beyond an evaluator's daily budget are all done on the follo
     );
     t.ok(Math.abs(wait!.at.getTime() - midnight) < 2_000, `${wait!.at.toISOString()} is midnight, UTC`);
     t.same(others, []);
-    t.same(await waiting(world, free), [], 'of one without a budget nothing waits');
+    t.same(await waiting(world, free), [], 'evaluations of an evaluator without a budget do not wait');
     await dawn(world);
   }
-  await waitFor('the last', () => isSettled(world));
+  await waitFor('the last evaluations to be settled', () => isSettled(world));
   t.same(await waiting(world, evaluator), []);
   t.equal((await world.scores()).length, 20);
   t.same(await world.spent(), { [evaluator.evaluatorId]: 4_000, [free.evaluatorId]: 4_000 });
@@ -266,7 +266,7 @@ t.test("an organization's budget covers all of its evaluators, and no other orga
   }
   const lane = startLane(world, startScorer(400).evaluate);
   t.teardown(() => lane.stop());
-  await waitFor('the day to be over', () => isSettled(world));
+  await waitFor('the evaluations of the day to be settled', () => isSettled(world));
   const left = async (evaluator: Evaluator) => (await waiting(world, evaluator))[0]?.count ?? 0;
   t.equal((await left(evaluators[0]!)) + (await left(evaluators[1]!)), 7);
   t.equal(await left(evaluators[2]!), 0);
@@ -303,8 +303,12 @@ t.test('a budget of 0 runs nothing, and a raised budget takes effect at the next
   t.same(await round(), ['pending', 'pending', 'pending']);
   t.equal(scorer.jobs.length, 0);
   await world.sql`update assay.evaluators set daily_budget_nano = 400`;
-  t.same(await round(), [], 'what is postponed waits for its day');
+  t.same(await round(), [], 'a postponed evaluation waits for the next day');
   await dawn(world);
-  t.same(await round(), ['completed', 'completed', 'completed'], 'what is claimed at once sees the same day');
+  t.same(
+    await round(),
+    ['completed', 'completed', 'completed'],
+    'evaluations claimed together see the same spending',
+  );
   t.same(await world.spent(), { [evaluator.evaluatorId]: 1_200 });
 });

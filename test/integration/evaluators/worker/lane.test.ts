@@ -105,10 +105,10 @@ t.test('a lane holds at most its capacity, and at most half of it for one organi
   const [first, second, third] = [await judge(world), await judge(world), await judge(world)];
   await first.schedule(30);
   const { lane, open, begun, endAll, most } = startLane(t, world.sql, { capacity: 8 });
-  await waitFor('half of it', () => open.length === 4);
+  await waitFor('half of the capacity to be used', () => open.length === 4);
   await second.schedule(30);
   lane.wake();
-  await waitFor('the other half', () => open.length === 8);
+  await waitFor('the other half to be used', () => open.length === 8);
   const holders = () => Map.groupBy(open, ({ job }) => job.organizationId);
   t.same(
     [...holders().values()].map((own) => own.length),
@@ -118,17 +118,17 @@ t.test('a lane holds at most its capacity, and at most half of it for one organi
   await third.schedule(30);
   lane.wake();
   open[0]!.end();
-  await waitFor('the place of the one that has ended', () => begun.length > 8);
+  await waitFor('the freed place to be used', () => begun.length > 8);
   t.equal(open.length, 8);
   let hasCome = false;
-  await waitFor('all to be done', async () => {
+  await waitFor('all evaluations to be done', async () => {
     hasCome ||= holders().has(third.evaluator.organizationId);
     endAll();
     return (await states(world)).completed === 90;
   });
   t.ok(hasCome);
   t.equal(most(), 8);
-  t.equal(new Set(begun).size, begun.length, 'none was done twice');
+  t.equal(new Set(begun).size, begun.length, 'no evaluation was done twice');
   await waitFor('nothing to be held', () => lane.held === 0);
 });
 
@@ -137,9 +137,13 @@ t.test('evaluations that never end delay no other organization', async (t) => {
   const [hog, modest] = [await judge(world), await judge(world)];
   await hog.schedule(200);
   const { open } = startLane(t, world.sql, { capacity: 4 });
-  await waitFor('the hog', () => open.length === 2);
+  await waitFor('the busy organization to fill its share', () => open.length === 2);
   const [id] = await modest.schedule(1);
-  await waitFor('the other', () => open.some(({ job }) => job.evaluationId === id), 3_000);
+  await waitFor(
+    'the other organization to begin',
+    () => open.some(({ job }) => job.evaluationId === id),
+    3_000,
+  );
   t.equal(open.filter(({ job }) => job.organizationId === hog.evaluator.organizationId).length, 2);
 });
 
@@ -151,7 +155,7 @@ t.test('a lane starts new work at once when woken, and within about a second oth
     const [id] = await schedule(1);
     const start = performance.now();
     if (isTold) lane.wake();
-    await waitFor('it to begin', () => begun.includes(id!));
+    await waitFor('the evaluation to begin', () => begun.includes(id!));
     return performance.now() - start;
   };
   let toldMs = 0;
@@ -166,7 +170,7 @@ t.test('a stopping lane finishes the evaluations under way and claims no more', 
   const { lane, open, begun, endAll, running, hasEnded } = startLane(t, world.sql, { capacity: 4 });
   await schedule(10);
   lane.wake();
-  await waitFor('some', () => open.length === 2);
+  await waitFor('two evaluations to begin', () => open.length === 2);
   lane.stop();
   t.notOk(hasEnded());
   endAll();
@@ -182,18 +186,18 @@ t.test(
     const { schedule } = await judge(world);
     const ids = await schedule(3);
     const first = startLane(t, world.sql, { score: 1 });
-    await waitFor('all', () => first.open.length === 3);
+    await waitFor('all evaluations to begin', () => first.open.length === 3);
     first.lane.stop();
     await first.lane.abandon();
     const second = startLane(t, world.connect(), { score: 2 });
     const start = performance.now();
-    await waitFor('all to begin elsewhere', () => second.open.length === 3);
+    await waitFor('all evaluations to begin in the second lane', () => second.open.length === 3);
     t.ok(performance.now() - start < LEASE_MS / 10);
     first.endAll();
     await first.running;
     t.same(await world.scores(), []);
     second.endAll();
-    await waitFor('all', async () => (await states(world)).completed === 3);
+    await waitFor('all evaluations to be completed', async () => (await states(world)).completed === 3);
     for (const id of ids) t.match(await world.row(id), { score: 2, attempts: 1, judge_calls: 2 });
     t.same(first.settled, []);
     t.same([...second.settled].sort(), [...ids].sort());
@@ -205,7 +209,7 @@ t.test('an abandoned evaluation is not settled by its lane, even before it is cl
   const { schedule } = await judge(world);
   const [id] = await schedule(1);
   const { lane, open, endAll, running } = startLane(t, world.sql);
-  await waitFor('it', () => open.length === 1);
+  await waitFor('the evaluation to begin', () => open.length === 1);
   lane.stop();
   await lane.abandon();
   // An evaluation that ends now ends because everything it needs is being closed.
@@ -224,9 +228,9 @@ t.test('the lease of a long evaluation is renewed', async (t) => {
   const { schedule } = await judge(world);
   const [id] = await schedule(1);
   const { open } = startLane(t, world.sql);
-  await waitFor('it', () => open.length === 1);
+  await waitFor('the evaluation to begin', () => open.length === 1);
   await world.sql`update assay.evaluations set due_at = now() + interval '1 s'`;
-  await waitFor('another lease', async () => {
+  await waitFor('the lease to be renewed', async () => {
     const [row] = await world.sql`select due_at > now() + interval '50 s' as kept from assay.evaluations`;
     return row!.kept as boolean;
   });
@@ -261,20 +265,23 @@ t.test('results wait while Postgres is unavailable, and are settled once it is a
   const { evaluator, schedule } = await judge(world);
   const ids = await schedule(4);
   const { proxy, warned, open, settled, endAll, lane } = await startLaneBehindDoor(t, world);
-  await waitFor('all', () => open.length === 4);
+  await waitFor('all evaluations to begin', () => open.length === 4);
   await proxy.cut();
   endAll();
-  await waitFor('each to be tried twice', () => warned.filter((what) => what === IN_VAIN).length >= 8);
-  t.equal(lane.held, 4, 'none is let go');
+  await waitFor(
+    'two attempts to settle each evaluation',
+    () => warned.filter((what) => what === IN_VAIN).length >= 8,
+  );
+  t.equal(lane.held, 4, 'the lane keeps all of them');
   t.same(await states(world), { running: 4 });
   await proxy.restore();
-  await waitFor('all', () => lane.held === 0);
+  await waitFor('all evaluations to be settled', () => lane.held === 0);
   for (const id of ids) t.match(await world.row(id), { state: 'completed', attempts: 1, judge_calls: 1 });
   t.same([...settled].sort(), [...ids].sort());
   t.equal((await world.scores()).length, 4);
   t.same(await world.spent(), { [evaluator.evaluatorId]: 400 });
   const [more] = await schedule(1);
-  await waitFor('the lane to go on', () => open.some(({ job }) => job.evaluationId === more));
+  await waitFor('the lane to claim again', () => open.some(({ job }) => job.evaluationId === more));
 });
 
 t.test('an evaluation that another process settled during an outage is not overwritten', async (t) => {
@@ -282,15 +289,15 @@ t.test('an evaluation that another process settled during an outage is not overw
   const { schedule } = await judge(world);
   const [id] = await schedule(1);
   const { proxy, warned, open, settled, endAll, lane } = await startLaneBehindDoor(t, world);
-  await waitFor('it', () => open.length === 1);
+  await waitFor('the evaluation to begin', () => open.length === 1);
   await proxy.cut();
   endAll();
-  await waitFor('it to be tried', () => warned.includes(IN_VAIN));
+  await waitFor('an attempt to settle', () => warned.includes(IN_VAIN));
   await world.sql`update assay.evaluations set due_at = now() - interval '1 s'`;
   const other = startLane(t, world.sql, { score: 2, endsAtOnce: true });
-  await waitFor('the other', async () => (await world.row(id!)).state === 'completed');
+  await waitFor('the other process to settle', async () => (await world.row(id!)).state === 'completed');
   await proxy.restore();
-  await waitFor('the first to see it', () => lane.held === 0);
+  await waitFor('the first lane to notice', () => lane.held === 0);
   t.match(await world.row(id!), {
     state: 'completed',
     score: 2,
@@ -307,7 +314,7 @@ t.test('a result is written once when the response to its statement is lost', as
   const { evaluator, schedule } = await judge(world);
   const [id] = await schedule(1);
   const { proxy, warned, open, endAll, lane } = await startLaneBehindDoor(t, world);
-  await waitFor('it', () => open.length === 1);
+  await waitFor('the evaluation to begin', () => open.length === 1);
   // The connection breaks while the server executes the statement, which it completes.
   const held = await openTransaction(world.sql, (tx) => tx`select from assay.evaluations for update`);
   endAll();
@@ -317,11 +324,14 @@ t.test('a result is written once when the response to its statement is lost', as
     return rows.length === 1;
   });
   await proxy.cut();
-  await waitFor('it to be tried', () => warned.includes(IN_VAIN));
+  await waitFor('an attempt to settle', () => warned.includes(IN_VAIN));
   await held.end();
-  await waitFor('the server to be done', async () => (await world.row(id!)).state === 'completed');
+  await waitFor(
+    'the server to complete the statement',
+    async () => (await world.row(id!)).state === 'completed',
+  );
   await proxy.restore();
-  await waitFor('the lane to know', () => lane.held === 0);
+  await waitFor('the lane to notice', () => lane.held === 0);
   t.match(await world.row(id!), { state: 'completed', attempts: 1, judge_calls: 1, cost_nano: '100' });
   t.same(await world.spent(), { [evaluator.evaluatorId]: 100 });
 });
@@ -331,13 +341,13 @@ t.test('a Postgres that hangs for a while delays results and loses none', async 
   const { evaluator, schedule } = await judge(world);
   const ids = await schedule(4);
   const { proxy, open, endAll, lane } = await startLaneBehindDoor(t, world);
-  await waitFor('all', () => open.length === 4);
+  await waitFor('all evaluations to begin', () => open.length === 4);
   proxy.freeze();
   endAll();
-  await waitFor('all to be over', () => open.length === 0);
+  await waitFor('all evaluations to end', () => open.length === 0);
   t.same(await states(world), { running: 4 });
   proxy.thaw();
-  await waitFor('all to be settled', () => lane.held === 0);
+  await waitFor('all evaluations to be settled', () => lane.held === 0);
   for (const id of ids) t.match(await world.row(id), { state: 'completed', attempts: 1, judge_calls: 1 });
   t.same(await world.spent(), { [evaluator.evaluatorId]: 400 });
 });

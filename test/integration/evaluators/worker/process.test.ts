@@ -27,7 +27,7 @@ async function startProcess(t: Test, world: World) {
     await gateway.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  await waitFor('the process', () => run.stderr().includes('evaluators serve'));
+  await waitFor('the process to serve', () => run.stderr().includes('evaluators serve'));
   return { run, gateway };
 }
 
@@ -64,7 +64,7 @@ t.test('a scheduled evaluation is scored at once', async (t) => {
     const start = performance.now();
     const [id] = await world.schedule(evaluator, [requestId]);
     await world.sql`select pg_notify('assay_evaluations', '')`;
-    await waitFor('its score', async () => (await world.row(id!)).state === 'completed');
+    await waitFor('the evaluation to be completed', async () => (await world.row(id!)).state === 'completed');
     // The first evaluation loads what the others reuse.
     if (round > 0) totalMs += performance.now() - start;
   }
@@ -80,7 +80,7 @@ t.test(
     const ids = await scheduleEndless(world);
     await world.sql`select pg_notify('assay_evaluations', '')`;
     await waitFor(
-      'all to be under way',
+      'all evaluations to be under way',
       async () => gateway.requests.length === 3 && (await areHeld(world, ids)),
     );
     const start = performance.now();
@@ -96,7 +96,7 @@ t.test(
         score: null,
       });
     }
-    t.equal((await world.claimSoon('remote')).length, 3, 'another has it at once');
+    t.equal((await world.claimSoon('remote')).length, 3, 'the evaluations can be claimed at once');
     t.equal((await world.claimSoon('python')).length, 1);
   },
 );
@@ -109,7 +109,7 @@ t.test(
     const ids = await scheduleEndless(world);
     await world.sql`select pg_notify('assay_evaluations', '')`;
     await waitFor(
-      'all to be under way',
+      'all evaluations to be under way',
       async () => gateway.requests.length === 3 && (await areHeld(world, ids)),
     );
     run.process.kill('SIGKILL');

@@ -55,7 +55,7 @@ async function setUp(t: Test) {
 }
 
 /** Schedules pages until no run can continue. Returns the number scheduled of each page. */
-async function walkAll({ sql }: World): Promise<number[]> {
+async function scheduleAll({ sql }: World): Promise<number[]> {
   const pages: number[] = [];
   for (;;) {
     const scheduled = await scheduleNextPage(sql, log);
@@ -91,12 +91,12 @@ t.test(
     await world.sql`update assay.requests set status = 500 where request_id = any(${ids.slice(20, 50)})`;
     const evaluator = await make('length');
     const run = await start(evaluator, { filter: OK });
-    t.same(await walkAll(world), [PAGE, 150]);
+    t.same(await scheduleAll(world), [PAGE, 150]);
     const rows = await scheduledOf(world, evaluator);
     t.same(requestIds(rows), ids.slice(50).sort());
     t.ok(rows.every((row) => row.state === 'pending' && row.run_id === run.id && row.version === 1));
     t.match(await get(evaluator, run), { scheduled: PAGE + 150, pending: PAGE + 150, state: 'running' });
-    t.same(await walkAll(world), [], 'and then it is over');
+    t.same(await scheduleAll(world), [], 'a finished run schedules nothing more');
   },
 );
 
@@ -112,7 +112,7 @@ t.test('a dry run counts exactly what the run then schedules', async (t) => {
   const expected = await dryRun(evaluator, { filter });
   t.match(expected, { matching: 33, already_scored: 5 });
   const run = await start(evaluator, { filter });
-  await walkAll(world);
+  await scheduleAll(world);
   t.equal((await get(evaluator, run)).scheduled, expected.matching - expected.already_scored);
   t.match(await dryRun(evaluator, { filter }), { matching: 33, already_scored: 33 });
 });
@@ -127,14 +127,14 @@ t.test(
       await world.schedule(evaluator, [ids.pop()!], { state });
     }
     const first = await start(evaluator);
-    await walkAll(world);
+    await scheduleAll(world);
     t.equal((await get(evaluator, first)).scheduled, 15);
     const again = await start(evaluator);
-    await walkAll(world);
+    await scheduleAll(world);
     t.equal((await get(evaluator, again)).scheduled, 0);
     await api.make(`/v1/evaluator/${evaluator.evaluatorId}`, { code_template: { code: 'x' } }, 'PUT');
     const changed = await start(evaluator);
-    await walkAll(world);
+    await scheduleAll(world);
     t.match(await get(evaluator, changed), { scheduled: 20, version: 2 });
     t.equal((await scheduledOf(world, evaluator)).length, 40);
   },
@@ -146,7 +146,7 @@ t.test('a run with a limit takes the newest requests, not counting those already
   const evaluator = await make('length');
   await world.schedule(evaluator, ids.slice(-PAGE), { state: 'completed' });
   const run = await start(evaluator, { limit: 7 });
-  await walkAll(world);
+  await scheduleAll(world);
   const own = (await scheduledOf(world, evaluator)).filter((row) => row.run_id === run.id);
   t.same(requestIds(own), ids.slice(PAGE - 7, PAGE));
   t.equal((await get(evaluator, run)).scheduled, 7);
@@ -160,7 +160,7 @@ t.test('a run leaves out requests that come in after it was created', async (t) 
   const after = await world.requests(organizationId, 5);
   await world.sql`
     update assay.requests set created_at = now() + interval '1 s' where request_id = any(${after})`;
-  await walkAll(world);
+  await scheduleAll(world);
   t.same(requestIds(await scheduledOf(world, evaluator)), before);
 });
 
@@ -185,7 +185,7 @@ t.test(
         () => 'walked',
         () => 'died',
       );
-      await waitFor('it to be in the middle', async () => {
+      await waitFor('the page to be in progress', async () => {
         const rows = await world.sql`
         select from pg_stat_activity where application_name = 'dying-walker' and wait_event_type = 'Lock'`;
         return rows.length === 1;
@@ -196,7 +196,7 @@ t.test(
       await dying.end();
       t.match(await get(evaluator, run), { scheduled: PAGE, state: 'running' });
     }
-    t.same(await walkAll(world), [PAGE, 100]);
+    t.same(await scheduleAll(world), [PAGE, 100]);
     t.same(requestIds(await scheduledOf(world, evaluator)), [...ids].sort());
     t.equal((await get(evaluator, run)).scheduled, ids.length);
   },
@@ -232,10 +232,10 @@ t.test('a paused run schedules and starts nothing until it is resumed', async (t
   const run = await start(evaluator);
   t.equal(await scheduleNextPage(world.sql, log), PAGE);
   t.match(await tell(evaluator, run, 'pause'), { state: 'paused', pending: PAGE });
-  t.same(await walkAll(world), []);
-  t.same(await world.claimAll(), [], 'and what waits is not claimed');
+  t.same(await scheduleAll(world), []);
+  t.same(await world.claimAll(), [], 'pending evaluations of a paused run are not claimed');
   t.match(await tell(evaluator, run, 'resume'), { state: 'running' });
-  t.same(await walkAll(world), [10]);
+  t.same(await scheduleAll(world), [10]);
   t.equal((await world.claimSoon()).length, PAGE + 10);
   t.match(await get(evaluator, run), { scheduled: PAGE + 10 });
 });
@@ -261,7 +261,7 @@ t.test('pausing a run waits for the page being scheduled, which is then paused e
   await pausing;
   t.match(await get(evaluator, run), { state: 'paused', scheduled: PAGE });
   t.same(await world.claimAll(), []);
-  t.same(await walkAll(world), []);
+  t.same(await scheduleAll(world), []);
 });
 
 t.test('cancelling a run ends its evaluations that have not begun, and schedules no more', async (t) => {
@@ -274,7 +274,7 @@ t.test('cancelling a run ends its evaluations that have not begun, and schedules
     update assay.evaluations set state = 'completed' where evaluation_id in (
       select evaluation_id from assay.evaluations limit 20)`;
   t.match(await tell(evaluator, run, 'cancel'), { state: 'cancelled', completed: 20, cancelled: PAGE - 20 });
-  t.same(await walkAll(world), []);
+  t.same(await scheduleAll(world), []);
   t.same(await world.claimAll(), []);
   t.match(await get(evaluator, run), { pending: 0, scheduled: PAGE });
 });
@@ -284,12 +284,12 @@ t.test('a run has a bounded number of unfinished evaluations, and continues as t
   await world.requests(organizationId, MAX_WAITING + PAGE + 5);
   const evaluator = await make('length');
   await start(evaluator);
-  t.equal(sum(await walkAll(world)), MAX_WAITING);
+  t.equal(sum(await scheduleAll(world)), MAX_WAITING);
   const other = await make('other');
   await start(other, { limit: 3 });
-  t.equal(sum(await walkAll(world)), 3, 'a run that has enough to wait for keeps no other');
+  t.equal(sum(await scheduleAll(world)), 3, 'a run at its maximum delays no other run');
   await world.sql`update assay.evaluations set state = 'completed' where evaluator_id = ${evaluator.evaluatorId}`;
-  t.same(await walkAll(world), [PAGE, 5]);
+  t.same(await scheduleAll(world), [PAGE, 5]);
 });
 
 t.test('evaluations of incoming requests are done before those of runs', async (t) => {
@@ -297,7 +297,7 @@ t.test('evaluations of incoming requests are done before those of runs', async (
   const ids = await world.requests(organizationId, 20);
   const evaluator = await make('length');
   await start(evaluator, { limit: 15 });
-  await walkAll(world);
+  await scheduleAll(world);
   const online = await make('online');
   await world.schedule(online, ids.slice(0, 5));
   const claimed = [];
@@ -319,15 +319,15 @@ t.test('a run waits while its evaluator is paused, and ends when it is deleted',
   const paused = await make('paused', RANGE);
   const run = await start(paused);
   await world.sql`update assay.evaluators set paused_reason = 'auth' where evaluator_id = ${paused.evaluatorId}`;
-  t.same(await walkAll(world), []);
+  t.same(await scheduleAll(world), []);
   await api.make(`/v1/evaluator/${paused.evaluatorId}/resume`, {});
-  t.same(await walkAll(world), [5]);
+  t.same(await scheduleAll(world), [5]);
   t.match(await get(paused, run), { scheduled: 5 });
 
   const deleted = await make('deleted');
   await start(deleted);
   await api.make(`/v1/evaluator/${deleted.evaluatorId}`, undefined, 'DELETE');
-  t.same(await walkAll(world), []);
+  t.same(await scheduleAll(world), []);
   t.same(await scheduledOf(world, deleted), []);
 });
 
@@ -361,7 +361,11 @@ t.test('a run whose page fails delays no other run', async (t) => {
   await start(sound);
   const walker = scheduleRuns({ sql: world.sql, log, onScheduled: () => {} });
   t.teardown(() => walker.stop());
-  await waitFor('the other', async () => (await scheduledOf(world, sound)).length === PAGE + 10, 15_000);
+  await waitFor(
+    'the other run to be scheduled',
+    async () => (await scheduledOf(world, sound)).length === PAGE + 10,
+    15_000,
+  );
   t.same(await scheduledOf(world, broken), []);
 });
 
@@ -378,7 +382,11 @@ t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (
   });
   const evaluator = await make('length');
   await start(evaluator);
-  await waitFor('the run', async () => (await scheduledOf(world, evaluator)).length === PAGE + 10, 5_000);
+  await waitFor(
+    'the run to be scheduled',
+    async () => (await scheduledOf(world, evaluator)).length === PAGE + 10,
+    5_000,
+  );
   await walker.stop();
   t.equal(told, 2);
 });

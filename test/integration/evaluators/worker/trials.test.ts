@@ -46,7 +46,7 @@ t.before(async () => {
   scorer = createScorer({
     thread: {
       gatewayUrl: 'http://127.0.0.1:9',
-      internalSecret: 'nobody hears it',
+      internalSecret: 'unused',
       outboundAllow: [],
       judgeTimeouts: { connectMs: 500, firstByteMs: 500, totalMs: 500 },
     },
@@ -186,7 +186,7 @@ t.test('trials of an organization that fills the process delay no trial of anoth
       hasGreedyEnded = true;
     }),
   );
-  await waitFor('all to be taken', async () => {
+  await waitFor('all trials to be claimed', async () => {
     const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
     return rows.length === AT_A_TIME;
   });
@@ -194,7 +194,7 @@ t.test('trials of an organization that fills the process delay no trial of anoth
     t.match(await run({ organizationId: modest, body: { kind: 'compile', code: CODE } }), { ok: true });
     t.match(await run({ organizationId: modest, body: python(CODE) }), { outcome: { score: 6 } });
   }
-  t.notOk(hasGreedyEnded, 'all of them ended before the first of the other organization');
+  t.notOk(hasGreedyEnded, 'the other organization has its result before the busy one has all of its results');
   await Promise.all(filling);
 });
 
@@ -230,7 +230,7 @@ t.test('a trial fails soon when no evaluators process runs', async (t) => {
   t.match(
     await run({ organizationId, body: python(CODE) }),
     { outcome: { score: 6 } },
-    'and pass once there is one',
+    'trials succeed once a process runs',
   );
 });
 
@@ -251,7 +251,7 @@ t.test('a trial fails in time when its process dies, and the next trial succeeds
     organizationId,
     body: python('import time\ndef evaluate(input, output):\n  time.sleep(4)\n  return 1'),
   }).catch((error: unknown) => error);
-  await waitFor('it to be taken', async () => {
+  await waitFor('the trial to be claimed', async () => {
     const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
     return rows.length === 1;
   });
@@ -272,7 +272,7 @@ t.test('a stopping process finishes the trials under way', async (t) => {
     organizationId,
     body: python('import time\ndef evaluate(input, output):\n  time.sleep(0.5)\n  return 1'),
   });
-  await waitFor('it to be taken', async () => {
+  await waitFor('the trial to be claimed', async () => {
     const rows = await world.sql`select from assay.evaluator_trials where taken_at is not null`;
     return rows.length === 1;
   });
@@ -287,13 +287,13 @@ t.test('a trial without a notification is found by polling, and an old trial is 
   const [row] = await world.sql<{ trial_id: string }[]>`
     insert into assay.evaluator_trials (organization_id, body)
     values (${organizationId}, ${world.sql.json({ kind: 'compile', code: CODE })}) returning trial_id`;
-  await waitFor('its result', async () => {
+  await waitFor('the result of the trial', async () => {
     const [trial] =
       await world.sql`select result from assay.evaluator_trials where trial_id = ${row!.trial_id}`;
     return trial!.result !== null;
   });
   await world.sql`update assay.evaluator_trials set created_at = now() - interval '11 minutes'`;
-  await waitFor('it to go', async () => (await rowsLeft(world)) === 0);
+  await waitFor('the old trial to be deleted', async () => (await rowsLeft(world)) === 0);
 });
 
 t.test('without a sandbox Python is not run, and other evaluators are', async (t) => {

@@ -138,21 +138,21 @@ t.test('two limiters on one database together admit calls for exactly the quota 
   const counter = makeCounter({ unit: 'cents' });
   const policy = makePolicy(40_000, 3_600, 'cents');
   let admitted = 0;
-  const ask = async (limiter: Limiter) => {
+  const reserve = async (limiter: Limiter) => {
     const { isAdmitted, settle } = await limiter.reserve(counter, policy, 100);
     if (!isAdmitted) return;
     admitted += 1;
     settle(null);
   };
   for (let round = 0; round < 60; round += 1) {
-    await Promise.all(limiters.flatMap((limiter) => Array.from({ length: 5 }, () => ask(limiter))));
+    await Promise.all(limiters.flatMap((limiter) => Array.from({ length: 5 }, () => reserve(limiter))));
   }
   // What one limiter holds and does not need, the other gets.
   await waitFor('the whole quota to be admitted', async () => {
-    for (const limiter of limiters) await ask(limiter);
+    for (const limiter of limiters) await reserve(limiter);
     return admitted >= 400;
   });
-  for (const limiter of limiters) await ask(limiter);
+  for (const limiter of limiters) await reserve(limiter);
   t.equal(admitted, 400);
 });
 

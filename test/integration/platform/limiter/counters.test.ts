@@ -11,18 +11,18 @@ t.test(
   'prefetched credits are at most a share of what is left, and repeated leases grant exactly the quota',
   async (t) => {
     const store = world.store();
-    const ask = queryOf(makeCounter(), makePolicy(100));
-    const first = await store.leaseCredits(ask, { needed: 2, prefetch: 1_000, shares: 8 });
+    const query = queryOf(makeCounter(), makePolicy(100));
+    const first = await store.leaseCredits(query, { needed: 2, prefetch: 1_000, shares: 8 });
     t.equal(first.granted, 2 + Math.floor(98 / 8));
     t.ok(first.spendableMs >= 0 && first.spendableMs < 1_000, 'to be spent within the sub-bucket');
     t.ok(first.resetMs > 60_000 && first.resetMs <= 61_000);
     let granted = first.granted;
     for (let left = 100 - granted; left > 0; left = 100 - granted) {
-      const more = await store.leaseCredits(ask, { needed: 1, prefetch: 1_000, shares: 8 });
+      const more = await store.leaseCredits(query, { needed: 1, prefetch: 1_000, shares: 8 });
       granted += more.granted;
       t.equal(more.used, granted);
     }
-    const refused = await store.leaseCredits(ask, { needed: 5, prefetch: 5, shares: 8 });
+    const refused = await store.leaseCredits(query, { needed: 5, prefetch: 5, shares: 8 });
     t.equal(refused.granted, 0);
     t.ok(refused.retryMs > 58_000 && refused.retryMs <= 61_000);
   },
@@ -33,10 +33,10 @@ t.test(
   async (t) => {
     const store = world.store();
     for (const quota of [1, 7, 50]) {
-      const ask = queryOf(makeCounter({ segment: 'user', value: 'all at once' }), makePolicy(quota));
-      const answers = await Promise.all(Array.from({ length: 200 }, () => store.leaseCredits(ask, ONE)));
+      const query = queryOf(makeCounter({ segment: 'user', value: 'all at once' }), makePolicy(quota));
+      const grants = await Promise.all(Array.from({ length: 200 }, () => store.leaseCredits(query, ONE)));
       t.equal(
-        answers.reduce((sum, { granted }) => sum + granted, 0),
+        grants.reduce((sum, { granted }) => sum + granted, 0),
         quota,
       );
     }
@@ -46,25 +46,25 @@ t.test(
 t.test('returned credits go back to the sub-bucket they were charged to', async (t) => {
   const store = world.store();
   const counter = makeCounter();
-  const ask = queryOf(counter, makePolicy(10));
-  const taken = await store.leaseCredits(ask, { needed: 10, prefetch: 0, shares: 2 });
-  const unspent = { organizationId: counter.organizationId, key: taken.key, atMs: taken.atMs };
-  await store.returnCredits([{ ...unspent, amount: 4 }]);
-  t.equal((await store.peek(ask)).used, 6);
+  const query = queryOf(counter, makePolicy(10));
+  const taken = await store.leaseCredits(query, { needed: 10, prefetch: 0, shares: 2 });
+  const unused = { organizationId: counter.organizationId, key: taken.key, atMs: taken.atMs };
+  await store.returnCredits([{ ...unused, amount: 4 }]);
+  t.equal((await store.peek(query)).used, 6);
   const again = await store.leaseCredits(
-    ask,
+    query,
     { needed: 10, prefetch: 0, shares: 2 },
-    { ...unspent, amount: 3 },
+    { ...unused, amount: 3 },
   );
   t.equal(again.granted, 7, 'credits returned before and with the request can be granted again');
-  const elsewhere = { ...unspent, key: Buffer.alloc(16), amount: 10 };
+  const elsewhere = { ...unused, key: Buffer.alloc(16), amount: 10 };
   t.equal(
-    (await store.leaseCredits(ask, ONE, elsewhere)).granted,
+    (await store.leaseCredits(query, ONE, elsewhere)).granted,
     0,
     "another counter's credits free nothing here",
   );
-  await store.returnCredits([{ ...unspent, amount: 1_000 }]);
-  t.ok((await store.peek(ask)).used >= 0, 'a counter never falls below 0');
+  await store.returnCredits([{ ...unused, amount: 1_000 }]);
+  t.ok((await store.peek(query)).used >= 0, 'a counter never falls below 0');
 });
 
 t.test(

@@ -108,15 +108,15 @@ t.test(
     const before = await reserve(200);
     t.match(before, { isAdmitted: true, isDegraded: false, remaining: 800 });
     await proxy.cut();
-    const away = await reserve(250);
-    t.match(away, { isAdmitted: true, isDegraded: true, remaining: 50 });
-    const awayAndOpen = await reserve(60);
-    t.match(awayAndOpen, { isAdmitted: true, isDegraded: true, remaining: 0 });
+    const degradedCall = await reserve(250);
+    t.match(degradedCall, { isAdmitted: true, isDegraded: true, remaining: 50 });
+    const degradedAndOpen = await reserve(60);
+    t.match(degradedAndOpen, { isAdmitted: true, isDegraded: true, remaining: 0 });
     const refused = await reserve(1);
     t.match(refused, { isAdmitted: false, isDegraded: true });
     refused.settle(500);
     before.settle(120);
-    away.settle(30);
+    degradedCall.settle(30);
     const last = await reserve(7);
     t.match(last, { isAdmitted: true, isDegraded: true }, 'the settled costs make room');
     t.equal(limiter.unreportedCalls(), 2);
@@ -127,7 +127,7 @@ t.test(
       async () => !limiter.isDegraded() && limiter.unreportedCalls() === 0,
     );
     t.equal((await world.store().peek(queryOf(counter, policy))).used, 120 + 30 + 60 + 7);
-    awayAndOpen.settle(10);
+    degradedAndOpen.settle(10);
     last.settle(null);
     await waitFor('all calls to be settled', async () => limiter.unreportedCalls() === 0);
     t.equal((await world.store().peek(queryOf(counter, policy))).used, 120 + 30 + 10 + 7);

@@ -137,11 +137,11 @@ export function modelWorld(
 
     return {
       call(estimateNano, costNano, durationMs) {
-        const asked = { askedMs: now, estimateNano, costNano: costNano ?? estimateNano };
+        const made = { askedMs: now, estimateNano, costNano: costNano ?? estimateNano };
         const reserved = reservations.reserve(account, estimateNano);
         const begin = (reservation: Reservation) => {
           if (!isAlive) return;
-          const call = note(reservation, asked);
+          const call = note(reservation, made);
           if (call === null) return;
           setTimeout(() => {
             if (!isAlive) return;

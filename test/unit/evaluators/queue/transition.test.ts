@@ -82,11 +82,7 @@ t.test(
         errorCode: 'judge_unavailable',
         errorMessage: 'The judge answered 503',
       });
-      t.equal(
-        transition(failed(), index + 1, 0.5).dueInMs,
-        dueInMs * 1.1,
-        'spread, so that not all come back at once',
-      );
+      t.equal(transition(failed(), index + 1, 0.5).dueInMs, dueInMs * 1.1, 'the jitter spreads retries');
     }
     for (const attempt of [MAX_ATTEMPTS, MAX_ATTEMPTS + 1]) {
       t.match(transition(failed(), attempt), { state: 'dead', errorCode: 'judge_unavailable', score: null });

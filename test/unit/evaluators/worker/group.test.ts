@@ -50,10 +50,18 @@ t.test(
       groupJobs(Array.from({ length: count }, () => job(kind))).map((group) => group.length);
     t.same(sizesOf(one('PYTHON', false), 3), [1, 1, 1]);
     t.same(sizesOf(one('PYTHON', true), 3), [3]);
-    t.same(sizesOf(one('PYTHON', true), 450), [200, 200, 50], 'as many as the sandbox takes in one process');
+    t.same(
+      sizesOf(one('PYTHON', true), 450),
+      [200, 200, 50],
+      'batches have the size that the sandbox takes in one process',
+    );
     t.same(sizesOf(one('judge', true), 3), [1, 1, 1]);
     t.same(sizesOf(one('http', true), 3), [1, 1, 1]);
-    t.same(sizesOf(one('autoeval', false), 120), [50, 50, 20], 'as many as the service takes in one call');
+    t.same(
+      sizesOf(one('autoeval', false), 120),
+      [50, 50, 20],
+      'batches have the size that the service takes in one request',
+    );
   },
 );
 
