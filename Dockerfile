@@ -10,6 +10,7 @@ ARG BASE_IMAGE=debian:bookworm-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /checkout
 COPY package.json package-lock.json ./
+COPY patches/ patches/
 COPY scripts/ scripts/
 RUN node scripts/image/build.mjs dependencies /image/dependencies
 COPY . .

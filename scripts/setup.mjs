@@ -2,21 +2,29 @@
 // step before them. Plain JavaScript that runs under whatever Node the machine has.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { patchPostgres } from './patch-postgres.mjs';
+import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-const stamp = join(root, 'node_modules', '.assay-lock');
+const modules = join(root, 'node_modules');
+const stamp = join(modules, '.assay-lock');
+/** Named `package+version.patch`; the install's `postinstall` script applies them. */
+const patches = readdirSync(join(root, 'patches')).sort();
+
 const digest = createHash('sha256');
-for (const file of ['package-lock.json', 'scripts/patch-postgres.mjs'])
+for (const file of ['package-lock.json', ...patches.map((name) => join('patches', name))]) {
   digest.update(readFileSync(join(root, file)));
+}
 const wanted = digest.digest('hex');
 const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 
 if (!installed) {
   process.stderr.write('Installing dependencies (first run, about a minute) …\n');
+  // A patch fits the package as it was published, not one that an earlier patch has changed: npm installs these again.
+  for (const name of patches) {
+    rmSync(join(modules, name.slice(0, name.lastIndexOf('+'))), { recursive: true, force: true });
+  }
   // Not `npm ci`: it refuses a lock file made where the registry has not every platform's optional packages. This
   // installs the locked versions too, and writes neither package.json nor the lock.
   const npm = spawnSync('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'], {
@@ -28,6 +36,5 @@ if (!installed) {
     process.stderr.write('Cannot install the dependencies: npm install failed; its message is above\n');
     process.exit(1);
   }
-  patchPostgres(pathToFileURL(`${root}/`));
   writeFileSync(stamp, wanted);
 }
