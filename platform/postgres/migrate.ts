@@ -1,16 +1,20 @@
-import { readdirSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { runner } from 'node-pg-migrate';
-import pg from 'pg';
+/**
+ * The schema: numbered migrations, each applied once, and files of functions, each applied whenever it has changed.
+ *
+ * A migration is frozen when it has been released. The functions it made have their current text in `functions/`, in one
+ * place only, and each change of such a file raises the revision in its first line. `create or replace` keeps a
+ * function's signature; a signature changes by a migration that drops the old one, and only when no gateway that calls
+ * it can still be running. A trigger that needs a new function is made in the function's file.
+ */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describeError } from '#core/contracts/errors.ts';
 import { settlesWithin } from '../process/deadline.ts';
-import { connectPostgres, isStoreUnavailable, type Sql } from './connect.ts';
+import { connectPostgres, isStoreUnavailable, type Sql, type TransactionSql } from './connect.ts';
 
-/** Everything of Assay's lives in this schema, the list of applied migrations too: it can share a database. */
-const SCHEMA = 'assay';
-const MIGRATIONS_TABLE = 'migrations';
-const MIGRATIONS_DIRECTORY = fileURLToPath(new URL('./migrations', import.meta.url));
-/** "assay" in ASCII. Assay's own lock, so that another user of node-pg-migrate in this cluster waits for nobody. */
+const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const FUNCTIONS = new URL('./functions/', import.meta.url);
+/** "assay" in ASCII. Builds that migrated by node-pg-migrate took it too, so that they and this one wait for each other. */
 const LOCK_VALUE = 0x6173736179;
 
 /** The database's schema does not fit this build; the message is a sentence for the operator. */
@@ -18,40 +22,78 @@ export class SchemaMismatchError extends Error {
   override readonly name = 'SchemaMismatchError';
 }
 
-/** The migrations of this build, in order. */
-function migrationsOfThisBuild(): string[] {
-  return readdirSync(MIGRATIONS_DIRECTORY)
-    .filter((file) => file.endsWith('.sql'))
-    .map((file) => file.slice(0, -'.sql'.length))
-    .sort();
+/** A file of functions, of this build or as it was applied; `digest` is that of its text. */
+type FunctionFile = { name: string; revision: number; digest: string };
+/** The names of migrations, in order, and the files of functions. */
+type Schema = { migrations: string[]; functions: FunctionFile[] };
+
+function sqlFiles(directory: URL): { name: string; text: string }[] {
+  const files = readdirSync(directory).filter((file) => file.endsWith('.sql'));
+  return files.sort().map((file) => ({
+    name: file.slice(0, -'.sql'.length),
+    text: readFileSync(new URL(file, directory), 'utf8'),
+  }));
 }
 
-async function appliedMigrations(sql: Sql): Promise<string[]> {
-  const [table] = await sql`select to_regclass(${`${SCHEMA}.${MIGRATIONS_TABLE}`}) is not null as exists`;
-  if (table?.exists !== true) return [];
-  const rows = await sql<
-    { name: string }[]
-  >`select name from ${sql(SCHEMA)}.${sql(MIGRATIONS_TABLE)} order by id`;
-  return rows.map((row) => row.name);
+function schemaOfThisBuild(): Schema {
+  const functions = sqlFiles(FUNCTIONS).map(({ name, text }) => {
+    const revision = /^-- Revision ([1-9]\d*)\n/.exec(text)?.[1];
+    if (revision === undefined) throw new Error(`functions/${name}.sql does not begin with its revision`);
+    return { name, revision: Number(revision), digest: createHash('sha256').update(text).digest('hex') };
+  });
+  return { migrations: sqlFiles(MIGRATIONS).map(({ name }) => name), functions };
 }
 
-function refuseNewer(applied: string[], known: string[]): void {
-  const unknown = applied.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
+/** Returns what has been applied: nothing in an empty database, no functions where node-pg-migrate migrated. */
+async function appliedSchema(sql: Sql | TransactionSql): Promise<Schema> {
+  // From the tables: `to_regclass` may answer from a cache of the time before this connection waited for the lock.
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'assay' and c.relname in ('migrations', 'function_files')`;
+  const has = (table: string) => tables.some(({ name }) => name === table);
+  const migrations = has('migrations')
+    ? await sql<{ name: string }[]>`select name from assay.migrations order by id`
+    : [];
+  const functions = has('function_files')
+    ? await sql<FunctionFile[]>`select name, revision, digest from assay.function_files`
+    : [];
+  return { migrations: migrations.map(({ name }) => name), functions };
+}
+
+function refuseNewer(applied: Schema, known: Schema): void {
+  const newer = applied.migrations.filter((name) => !known.migrations.includes(name));
+  for (const { name, revision } of applied.functions) {
+    const own = known.functions.find((file) => file.name === name);
+    if (own === undefined || own.revision < revision) newer.push(`functions/${name} of revision ${revision}`);
+  }
+  if (newer.length === 0) return;
   throw new SchemaMismatchError(
-    `The database's schema is newer than this build of Assay (it has ${unknown.join(', ')}): run a newer build`,
+    `The database's schema is newer than this build of Assay (it has ${newer.join(', ')}): run a newer build`,
   );
 }
 
-/** A connection that is accepted and closed again is tried anew by the driver, for ever. */
-const FIRST_ANSWER_MS = 10_000;
+/** Returns the names of the migrations and of the files of functions that are still to be applied. */
+function missingFrom(applied: Schema, known: Schema): { migrations: string[]; functions: string[] } {
+  const isApplied = (file: FunctionFile) =>
+    applied.functions.some(
+      ({ name, revision, digest }) =>
+        name === file.name && revision === file.revision && digest === file.digest,
+    );
+  return {
+    migrations: known.migrations.filter((name) => !applied.migrations.includes(name)),
+    functions: known.functions.filter((file) => !isApplied(file)).map(({ name }) => name),
+  };
+}
 
-/** What the first statement answers, or an error that names the server that did not. */
-async function firstAnswer<T>(sql: Sql, answer: Promise<T>): Promise<T> {
+/** The driver retries a connection that is accepted and closed again for ever. */
+const FIRST_RESPONSE_MS = 10_000;
+
+/** Returns what the first statement does, or throws an error that names the server that did not respond. */
+async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
   const where = sql.options.host.map((host, index) => `${host}:${sql.options.port[index]}`).join(', ');
-  let reason = `no answer within ${FIRST_ANSWER_MS} ms`;
+  let reason = `no answer within ${FIRST_RESPONSE_MS} ms`;
   try {
-    if (await settlesWithin(answer, FIRST_ANSWER_MS)) return await answer;
+    if (await settlesWithin(response, FIRST_RESPONSE_MS)) return await response;
   } catch (error) {
     if (!isStoreUnavailable(error)) throw error;
     reason = describeError(error);
@@ -60,54 +102,94 @@ async function firstAnswer<T>(sql: Sql, answer: Promise<T>): Promise<T> {
 }
 
 /**
- * Checks that the database has exactly the migrations of this build.
+ * Checks that the database has exactly the migrations and functions of this build.
  * @throws SchemaMismatchError with a sentence that says what to do; Error with one when the server cannot be used
  */
 export async function checkSchema(sql: Sql): Promise<void> {
-  const known = migrationsOfThisBuild();
-  const applied = await firstAnswer(sql, appliedMigrations(sql));
+  const known = schemaOfThisBuild();
+  const applied = await firstResponse(sql, appliedSchema(sql));
   refuseNewer(applied, known);
-  const missing = known.filter((name) => !applied.includes(name));
-  if (missing.length === 0) return;
+  const missing = missingFrom(applied, known);
+  const names = [...missing.migrations, ...missing.functions.map((name) => `functions/${name}`)];
+  if (names.length === 0) return;
   throw new SchemaMismatchError(
-    `The database's schema is older than this build of Assay (it lacks ${missing.join(', ')}): run \`npm start migrate\``,
+    `The database's schema is older than this build of Assay (it lacks ${names.join(', ')}): run \`npm start migrate\``,
   );
 }
 
+/** The tables of what has been applied; `assay.migrations` is as node-pg-migrate made it. */
+const OWN_TABLES = `
+  create schema if not exists assay;
+  create table if not exists assay.migrations (
+    id     serial primary key,
+    name   varchar(255) not null,
+    run_on timestamp not null
+  );
+  create table if not exists assay.function_files (
+    name       text primary key,
+    revision   integer not null,
+    digest     text not null,
+    applied_at timestamptz not null default now()
+  )`;
+
+/** Runs the statements of a file; an error says which file, and the line where the server says where. */
+async function runFile(tx: TransactionSql, directory: URL, name: string): Promise<void> {
+  const text = readFileSync(new URL(`${name}.sql`, directory), 'utf8');
+  try {
+    // Without parameters this is the simple protocol, which takes several statements at once.
+    await tx.unsafe(text);
+  } catch (cause) {
+    const { position } = cause as { position?: string };
+    const line = position === undefined ? '' : `:${text.slice(0, Number(position)).split('\n').length}`;
+    throw new Error(`${name}.sql${line}: ${describeError(cause)}`, { cause });
+  }
+}
+
+/** Migrations are applied in order: one that comes late was written against tables that are no longer what they were. */
+function refuseGap(applied: string[], missing: string[]): void {
+  const last = applied.at(-1) ?? '';
+  const late = missing.find((name) => name < last);
+  if (late !== undefined)
+    throw new Error(`${late} is missing, but ${last}, which follows it, has been applied`);
+}
+
+async function applyMissing(tx: TransactionSql): Promise<string[]> {
+  await tx`select pg_advisory_xact_lock(${LOCK_VALUE})`;
+  const known = schemaOfThisBuild();
+  const applied = await appliedSchema(tx);
+  refuseNewer(applied, known);
+  const missing = missingFrom(applied, known);
+  if (missing.migrations.length + missing.functions.length === 0) return [];
+  refuseGap(applied.migrations, missing.migrations);
+  await tx.unsafe(OWN_TABLES);
+  for (const name of missing.migrations) {
+    await tx`insert into assay.migrations (name, run_on) values (${name}, now())`;
+    await runFile(tx, MIGRATIONS, name);
+  }
+  for (const { name, revision, digest } of known.functions) {
+    if (!missing.functions.includes(name)) continue;
+    await tx`insert into assay.function_files (name, revision, digest) values (${name}, ${revision}, ${digest})
+             on conflict (name) do update
+               set revision = excluded.revision, digest = excluded.digest, applied_at = now()`;
+    await runFile(tx, FUNCTIONS, name);
+  }
+  return [...missing.migrations, ...missing.functions.map((name) => `functions/${name}`)];
+}
+
 /**
- * Applies the migrations that are missing, all in one transaction. Waits for another process that is doing the same.
+ * Applies the migrations and functions that are missing, all in one transaction, and returns their names. Waits for
+ * another process that is doing the same.
  * @throws SchemaMismatchError when the schema is newer than this build
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   const sql = connectPostgres({ url, max: 1, applicationName: 'assay-migrate', statementTimeoutMs: 0 });
   try {
-    refuseNewer(await appliedMigrations(sql), migrationsOfThisBuild());
-  } finally {
-    await sql.end();
-  }
-  const silent = () => {};
-  const client = new pg.Client({ connectionString: url, application_name: 'assay-migrate' });
-  // A server that goes away between two statements says so by an event, which would end the process if nobody heard it;
-  // the next statement fails by itself.
-  client.on('error', silent);
-  try {
-    await client.connect();
-    const migrations = await runner({
-      dbClient: client,
-      dir: MIGRATIONS_DIRECTORY,
-      direction: 'up',
-      schema: SCHEMA,
-      createSchema: true,
-      migrationsTable: MIGRATIONS_TABLE,
-      singleTransaction: true,
-      advisoryLockMode: 'wait',
-      lockValue: LOCK_VALUE,
-      logger: { info: silent, warn: silent, error: silent },
-    });
-    return { applied: migrations.map(({ name }) => name) };
+    refuseNewer(await firstResponse(sql, appliedSchema(sql)), schemaOfThisBuild());
+    return { applied: await sql.begin('isolation level read committed', applyMissing) };
   } catch (cause) {
+    if (cause instanceof SchemaMismatchError) throw cause;
     throw new Error(`Cannot migrate the database: ${describeError(cause)}`, { cause });
   } finally {
-    await client.end().catch(silent);
+    await sql.end({ timeout: 1 });
   }
 }

@@ -71,7 +71,9 @@ async function acquireServer(): Promise<TestServer> {
   };
 }
 
-const MIGRATIONS = new URL('../../platform/postgres/migrations/', import.meta.url);
+const SCHEMA = ['migrations', 'functions'].map(
+  (name) => new URL(`../../core/postgres/${name}/`, import.meta.url),
+);
 
 function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
@@ -79,10 +81,12 @@ function withDatabase(url: string, database: string): string {
   return changed.href;
 }
 
-/** The template's name follows the migrations, so a changed one is never met by an old template. */
+/** The template's name follows the migrations and functions, so a changed one is never met by an old template. */
 function templateName(): string {
   const digest = createHash('sha256');
-  for (const file of readdirSync(MIGRATIONS).sort()) digest.update(readFileSync(new URL(file, MIGRATIONS)));
+  for (const directory of SCHEMA) {
+    for (const file of readdirSync(directory).sort()) digest.update(readFileSync(new URL(file, directory)));
+  }
   return `assay_template_${digest.digest('hex').slice(0, 12)}`;
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import {
   checkSchema,
@@ -8,7 +10,7 @@ import {
 } from '#platform/postgres/mod.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 
-t.test('an empty database gets every migration, once, whoever comes at the same time', async (t) => {
+t.test('an empty database gets every migration once when three processes migrate it together', async (t) => {
   const { url, sql, close } = await testDatabase({ migrated: false });
   t.teardown(close);
   await t.rejects(checkSchema(sql), { name: 'SchemaMismatchError', message: /older.*npm start migrate/ });
@@ -29,16 +31,53 @@ t.test('everything is in the schema "assay"', async (t) => {
   t.same([...outside], []);
 });
 
-t.test('a newer schema is refused, and left as it is', async (t) => {
+t.test(
+  'a database with a migration that this build does not know is refused, and left as it is',
+  async (t) => {
+    const { url, sql, close } = await testDatabase();
+    t.teardown(close);
+    await sql`insert into assay.migrations (name, run_on) values ('9999_later', now())`;
+    const newer = {
+      name: 'SchemaMismatchError',
+      message: /newer than this build of Assay \(it has 9999_later\)/,
+    };
+    await t.rejects(checkSchema(sql), newer);
+    await t.rejects(migrate(url), newer);
+  },
+);
+
+t.test('a migration that fails leaves nothing behind, and the error names its file', async (t) => {
+  const { url, sql, close } = await testDatabase({ migrated: false });
+  t.teardown(close);
+  await sql.unsafe('create schema assay; create table assay.online_evaluators ()');
+  await t.rejects(migrate(url), {
+    message:
+      /^Cannot migrate the database: 0004_evaluators\.sql.*: relation "online_evaluators" already exists$/,
+  });
+  const [left] = await sql`select count(*)::int as tables from pg_tables where schemaname = 'assay'`;
+  t.same(left, { tables: 1 }, 'of the three migrations before it nothing is left either');
+  await sql`drop table assay.online_evaluators`;
+  await migrate(url);
+  await checkSchema(sql);
+});
+
+t.test('a migration that is missing before an applied one is refused', async (t) => {
   const { url, sql, close } = await testDatabase();
   t.teardown(close);
-  await sql`insert into assay.migrations (name, run_on) values ('9999_later', now())`;
-  const newer = {
-    name: 'SchemaMismatchError',
-    message: /newer than this build of Assay \(it has 9999_later\)/,
-  };
-  await t.rejects(checkSchema(sql), newer);
-  await t.rejects(migrate(url), newer);
+  await sql`delete from assay.migrations where name = '0003_entry_parts'`;
+  await t.rejects(migrate(url), {
+    message: /0003_entry_parts is missing, but \S+, which follows it, has been applied/,
+  });
+});
+
+t.test('a server that closes every connection is given up after ten seconds', async (t) => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  await t.rejects(migrate(`postgres://a:b@127.0.0.1:${port}/c`), {
+    message: new RegExp(`^Cannot migrate the database: PostgreSQL at 127.0.0.1:${port} .*cannot be used`),
+  });
 });
 
 t.test(
