@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.assay-lock');
-/** Named `package+version.patch`; the install's `postinstall` script applies them. */
+/** Named `package+version.patch`, with `+` for `/` in a scope; the install's `postinstall` script applies them. */
 const patches = readdirSync(join(root, 'patches')).sort();
 
 const digest = createHash('sha256');
@@ -23,7 +23,8 @@ if (!installed) {
   process.stderr.write('Installing dependencies (first run, about a minute) …\n');
   // A patch fits the package as it was published, not one that an earlier patch has changed: npm installs these again.
   for (const name of patches) {
-    rmSync(join(modules, name.slice(0, name.lastIndexOf('+'))), { recursive: true, force: true });
+    const directory = name.slice(0, name.lastIndexOf('+')).replace('+', '/');
+    rmSync(join(modules, directory), { recursive: true, force: true });
   }
   // Not `npm ci`: it refuses a lock file made where the registry has not every platform's optional packages. This
   // installs the locked versions too, and writes neither package.json nor the lock.

@@ -104,7 +104,12 @@ function requireLocked(directory) {
 }
 
 function npm(directory, parameters) {
-  const { status } = spawnSync('npm', parameters, { cwd: directory, stdio: ['ignore', 2, 2] });
+  const { status } = spawnSync('npm', parameters, {
+    cwd: directory,
+    // patch-package passes over patches of development's packages then.
+    env: { ...process.env, NODE_ENV: 'production' },
+    stdio: ['ignore', 2, 2],
+  });
   if (status !== 0)
     fail(`Cannot install the dependencies: npm ${parameters[0]} failed; its message is above`);
 }
