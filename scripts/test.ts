@@ -1,11 +1,11 @@
 /**
  * `npm test`: one PostgreSQL server for all test files, one cluster that those copy which start a server of their own, one
- * cache of compiled code, and tap over them. Parameters go to tap, which knows files and patterns, but no folders:
- * `npm test -- test/core/filter/*.test.ts`.
+ * cache of compiled code, and tap over them; at the end, the slowest files. Parameters are tap's (files, patterns, options), and
+ * folders: `npm test -- test/core/filter`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startTestServer } from '../test/support/postgres.ts';
@@ -16,6 +16,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const tap = join(root, 'node_modules', '.bin', 'tap');
 /** Hundreds of processes start, and load the same files: Node keeps them compiled, by their content. */
 const compileCache = join(root, 'node_modules', '.cache', 'assay-test-compiled');
+
+const SLOWEST_SHOWN = 20;
 
 /** tap builds itself anew when its list of plugins is not its default: once, after an install or a change of .taprc. */
 function buildTap(): void {
@@ -30,9 +32,30 @@ function buildTap(): void {
   writeFileSync(stamp, wanted);
 }
 
+/** tap knows files and patterns, but no folders. */
+function patternOf(parameter: string): string {
+  const isFolder = statSync(join(root, parameter), { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? join(parameter, '**', '*.test.ts') : parameter;
+}
+
+/** Prints the files that took longest since `sinceMs`: tap keeps the output of each, which ends with its duration. */
+function printSlowest(sinceMs: number): void {
+  const results = join(root, '.tap', 'test-results');
+  if (!existsSync(results)) return;
+  const durations: { file: string; ms: number }[] = [];
+  for (const path of readdirSync(results, { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith('.tap') || statSync(join(results, path)).mtimeMs < sinceMs) continue;
+    const ms = /^# time=([\d.]+)ms\s*$/m.exec(readFileSync(join(results, path), 'utf8').slice(-200))?.[1];
+    if (ms !== undefined) durations.push({ file: path.slice(0, -'.tap'.length), ms: Number(ms) });
+  }
+  const slowest = durations.sort((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN);
+  const lines = slowest.map(({ file, ms }) => `# ${Math.round(ms).toString().padStart(8)}  ${file}\n`);
+  if (lines.length > 0) process.stdout.write(`# The slowest test files, in milliseconds:\n${lines.join('')}`);
+}
+
 /** @param directory that goes with tap, should this process be killed */
 function runTap(environment: Record<string, string>, directory: string): Promise<number> {
-  const child = spawn(tap, process.argv.slice(2), {
+  const child = spawn(tap, process.argv.slice(2).map(patternOf), {
     cwd: root,
     stdio: 'inherit',
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...environment },
@@ -47,12 +70,14 @@ function runTap(environment: Record<string, string>, directory: string): Promise
 }
 
 buildTap();
+const startedMs = Date.now();
 const [server, cluster] = await Promise.all([startTestServer(), prepareCluster()]);
 try {
   process.exitCode = await runTap(
     { ASSAY_TEST_POSTGRES_URL: server.url, ...cluster.environment },
     cluster.directory,
   );
+  printSlowest(startedMs);
 } finally {
   await server.stop();
   rmSync(cluster.directory, { recursive: true, force: true });

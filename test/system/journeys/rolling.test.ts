@@ -16,7 +16,7 @@ import { testDatabase } from '../../support/postgres.ts';
 import { seededRandom } from '../../support/random.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
 
-const RESTARTS = Number(process.env.ASSAY_RESTARTS ?? 10);
+const RESTARTS = Number(process.env.ASSAY_RESTARTS ?? 4);
 /** Callers that keep their connection, with a pause between calls that is shorter than a drain's patience with silence. */
 const STEADY = 4;
 const STREAMING = 6;
