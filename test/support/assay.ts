@@ -3,11 +3,11 @@
  * ports and in a temporary data directory, under Node or Deno.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { makeMemoryDirectory } from './memory-directory.ts';
 import { postgresPid } from './postgres.ts';
 import { copyPreparedCluster } from './prepared-cluster.ts';
 import { tether } from './tether.ts';
@@ -138,7 +138,7 @@ export function sentences(stderr: string): string[] {
 
 /** A data directory to keep over several starts. */
 export function temporaryDataDir(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'assay-test-data-'));
+  const path = makeMemoryDirectory('assay-test-data-');
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 

@@ -3,12 +3,12 @@
  * all files and passes its url in ASSAY_TEST_POSTGRES_URL; a file run by itself starts a server of its own.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, migrate, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
+import { makeMemoryDirectory } from './memory-directory.ts';
 import { tether } from './tether.ts';
 
 export type TestDatabase = {
@@ -27,6 +27,7 @@ const FAST_SETTINGS = {
   synchronous_commit: 'off',
   full_page_writes: 'off',
   max_connections: '300',
+  max_wal_size: '256MB',
 };
 
 /** The process id of the PostgreSQL server of a data directory, as it has written it down. */
@@ -36,7 +37,7 @@ export function postgresPid(dataDir: string): number {
 
 /** A PostgreSQL server in a temporary directory, which goes when the server stops or this process ends. */
 export async function startTestServer(): Promise<TestServer & { server: EmbeddedPostgres }> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-postgres-'));
+  const dataDir = makeMemoryDirectory('assay-test-postgres-');
   const log = createLogger({ role: 'test', level: 'error' });
   const server = await startEmbeddedPostgres({ dataDir, log, settings: FAST_SETTINGS });
   tether({ pid: postgresPid(dataDir), ended: server.exited, signal: 'QUIT', directory: dataDir });

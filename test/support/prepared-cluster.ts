@@ -4,12 +4,11 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '#platform/observability/log.ts';
 import { migrate } from '#platform/postgres/mod.ts';
 import { startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
+import { makeMemoryDirectory } from './memory-directory.ts';
 
 /** Where it is, told by `npm test` to all tests. */
 const VARIABLE = 'ASSAY_TEST_CLUSTER';
@@ -18,7 +17,7 @@ const PARTS = ['postgres', 'postgres.password'];
 
 /** Makes it, in a temporary directory, which is the caller's to remove; `environment` tells other processes of it. */
 export async function prepareCluster(): Promise<{ directory: string; environment: Record<string, string> }> {
-  const directory = mkdtempSync(join(tmpdir(), 'assay-test-cluster-'));
+  const directory = makeMemoryDirectory('assay-test-cluster-');
   const log = createLogger({ role: 'test', level: 'error' });
   const server = await startEmbeddedPostgres({ dataDir: directory, log });
   await migrate(server.url);
