@@ -1,5 +1,4 @@
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
+import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { type AnswerForm, formOfStream } from './stream-form.ts';
 
 /** Fields and comments of an event stream; no JSON begins like this. */
@@ -17,7 +16,7 @@ const IDLE_MS = 60_000;
 /** Ten times the largest text; events that take more when they are parsed hold no answer. */
 const THREAD_MEMORY_MB = 512;
 
-let pool: Piscina<Buffer, AnswerForm> | null = null;
+let pool: ReturnType<typeof openPool> | null = null;
 
 /**
  * The form of an answer that came as text. A stream is assembled in every dialect that the gateway relays; one of
@@ -36,15 +35,12 @@ export async function formOfText(text: Buffer): Promise<AnswerForm> {
   }
 }
 
-function openPool(): Piscina {
-  const opened = new Piscina({
-    filename: fileURLToPath(new URL('./stream-form.ts', import.meta.url)),
+function openPool() {
+  return createThreadPool<Buffer, AnswerForm>({
+    module: new URL('./stream-form.ts', import.meta.url),
+    threadMemoryMb: THREAD_MEMORY_MB,
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
-  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
-  opened.on('error', () => {});
-  return opened;
 }

@@ -1,10 +1,9 @@
 /** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
+import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type Turn } from '../python/mod.ts';
 import { type BatchItem, completeBatch } from './batch.ts';
@@ -50,8 +49,9 @@ type ScorerOptions = {
 
 export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerOptions): Scorer {
   const threads = Math.min(2, availableParallelism());
-  const pool = new Piscina({
-    filename: fileURLToPath(new URL('./scoring-thread.ts', import.meta.url)),
+  const pool = createThreadPool<unknown, unknown>({
+    module: new URL('./scoring-thread.ts', import.meta.url),
+    threadMemoryMb: THREAD_MEMORY_MB,
     workerData: thread,
     minThreads: 1,
     maxThreads: threads,
@@ -61,11 +61,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     // By default an idle thread sleeps in Atomics.wait, where neither timers nor sockets wake it: it would keep
     // connections that the gateway has closed long ago, and lose the next call on each of them.
     atomics: 'disabled',
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
-  // A thread that dies while idle has no task that could reject, and an error event without a listener ends the process.
-  pool.on('error', () => {});
-  const run = <Task, Result>(name: string, task: Task): Promise<Result> => pool.run(task, { name });
+  const run = <Task, Result>(name: string, task: Task) => pool.run(task, { name }) as Promise<Result>;
 
   async function evaluate(job: ScoreJob): Promise<ScoreResult[]> {
     const { definition, organizationId, evaluator, items, isTrial = false } = job;

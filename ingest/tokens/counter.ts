@@ -3,7 +3,6 @@
  * when it is first needed and ends when nobody needs it, as its vocabulary takes time and memory that most processes
  * have better uses for. What it does is bounded: in one text, at a time, and in all. Its failure is nobody else's.
  */
-import type { Piscina } from 'piscina';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Sample, sampleOf } from './sample.ts';
 
@@ -40,7 +39,7 @@ const THREAD_MEMORY_MB = 256;
 /** Makes a counter. Costs nothing until there is something to count. */
 export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   const { clock, onFailure, thread = WORKER, timeoutMs = TIMEOUT_MS } = options;
-  let pool: Promise<Piscina<string[], number[]>> | null = null;
+  let pool: ReturnType<typeof openPool> | null = null;
   let calls = 0;
   let restUntil = Number.NEGATIVE_INFINITY;
   let isClosed = false;
@@ -105,15 +104,13 @@ function* groupsOf(texts: readonly string[]): Generator<Sample[]> {
   if (group.length > 0) yield group;
 }
 
-async function openPool(): Promise<Piscina<string[], number[]>> {
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina({
+/** Loads the library too: most processes never count. */
+async function openPool() {
+  const { createThreadPool } = await import('#platform/process/thread-pool.ts');
+  return createThreadPool<string[], number[]>({
+    threadMemoryMb: THREAD_MEMORY_MB,
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
   });
-  // A thread that cannot even start has no task yet that could fail with it: who waits for one gives up by its time.
-  pool.on('error', () => {});
-  return pool;
 }

@@ -73,7 +73,7 @@ async function acquireServer(): Promise<TestServer> {
 }
 
 const SCHEMA = ['migrations', 'functions'].map(
-  (name) => new URL(`../../core/postgres/${name}/`, import.meta.url),
+  (name) => new URL(`../../platform/postgres/${name}/`, import.meta.url),
 );
 
 function withDatabase(url: string, database: string): string {
