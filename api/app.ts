@@ -1,6 +1,7 @@
-/** The management API's routes. */
+/** The management API: its rooms of routes, what they have in common, and the document that describes them. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
+import { openApiDocument } from '#core/contracts/openapi.ts';
 import {
   type HealthOptions,
   healthRoutes,
@@ -9,14 +10,15 @@ import {
 } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { LoggingRateError } from './log/mod.ts';
+import { Failure } from './routes/declare.ts';
+import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
-import { failureReply, toAssayError } from './routes/failure.ts';
+import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
+import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
-import { MethodNotAllowedError } from './routes/route.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LogRoutesOptions &
@@ -24,53 +26,72 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LimitRoutesOptions &
   ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
-/** Makes what answers at the API's paths; its failures are thrown. */
-export function apiRoutes(options: ApiAppOptions) {
-  const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, health, log } = options;
-  const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
+const REQUEST_ID = 'service-request-id';
 
-  return new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .onError({ as: 'global' }, ({ code, error, request }) => {
-      if (code !== 'NOT_FOUND') throw error;
-      const { method, url } = request;
-      const asked = { method, path: new URL(url).pathname };
-      return failureReply(new AssayError('not_found', notFoundSentence('api', asked, options.ports)));
+/** Creates the API's app; `fetch` goes to `serve`. */
+export function createApiApp(options: ApiAppOptions) {
+  const { health, log, ports } = options;
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
+    .mapResponse({ as: 'global' }, ({ responseValue: value }) => {
+      const response = value instanceof Response ? value : dataReply(JSON.stringify(value));
+      if (!response.headers.has(REQUEST_ID)) response.headers.set(REQUEST_ID, newRequestId());
+      return response;
     })
+    .onError({ as: 'global' }, ({ code, error, request, set }) => {
+      const id = newRequestId();
+      const failure = code === 'NOT_FOUND' ? notFound(request, ports) : toAssayError(error);
+      if (failure.status >= 500) {
+        const { detail, cause } = failure;
+        const fields = { requestId: id, code: failure.code, detail, err: cause };
+        log.error(fields, 'A call of the management API failed');
+      }
+      const response = failureReply(failure);
+      response.headers.set(REQUEST_ID, id);
+      // Elysia has set it by the error. Where it is not 200, Elysia copies the response into one of the web's, which is
+      // dearer and has no content-length.
+      set.status = 200;
+      return response;
+    })
+    .use(documentedRoutes(options))
+    .use(healthRoutes(health));
+  return app.compile();
+}
+
+/** Routes of all rooms and their document. Another method on one of their paths is a 405. */
+function documentedRoutes(options: ApiAppOptions) {
+  const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, log } = options;
+  const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
+  const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ keys, requests, onBroken }))
     .use(evaluatorRoutes({ keys, evaluators }))
+    .use(evaluationRoutes({ keys, evaluators }))
     .use(limitRoutes({ keys, limits }))
     .use(providerKeyRoutes({ keys, providerKeys }))
-    .use(logRoutes({ keys, logRequest, maxBodyBytes }))
-    .use(healthRoutes(health))
-    .compile();
-}
-
-/** Makes the API's app; `fetch` goes to `serve`. Every answer carries its own `Service-Request-Id`. */
-export function createApiApp(options: ApiAppOptions): { fetch(request: Request): Promise<Response> } {
-  const app = apiRoutes(options);
-  return {
-    async fetch(request) {
-      const requestId = newRequestId();
-      let reply: Response;
-      try {
-        reply = await app.fetch(request);
-      } catch (error) {
-        reply = explain(error, requestId, options.log);
-      }
-      reply.headers.set('service-request-id', requestId);
-      return reply;
-    },
-  };
-}
-
-function explain(error: unknown, requestId: string, log: Logger): Response {
-  const known = toAssayError(error);
-  if (known.status >= 500) {
-    const fields = { requestId, code: known.code, detail: known.detail, err: known.cause };
-    log.error(fields, 'A call of the management API failed');
+    .use(logRoutes({ keys, logRequest, maxBodyBytes }));
+  let document = '';
+  rooms.get('/openapi.json', () => jsonReply(document), {
+    detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },
+  });
+  document = JSON.stringify(
+    openApiDocument({
+      title: 'Assay management API',
+      description:
+        'Finds and annotates logged requests, and grades them. A success is `{"data": …, "error": null}`.',
+      version: '1',
+      failure: Failure,
+      routes: rooms.routes,
+    }),
+  );
+  const methods = Map.groupBy(rooms.routes, ({ path }) => path);
+  for (const [path, routes] of methods) {
+    const allowed = routes.map(({ method }) => method);
+    rooms.all(path, ({ request }) => {
+      throw new MethodNotAllowedError(request.method, allowed);
+    });
   }
-  const reply = failureReply(known);
-  if (known instanceof MethodNotAllowedError) reply.headers.set('allow', known.allow);
-  if (known instanceof LoggingRateError) reply.headers.set('retry-after', String(known.retryAfterS));
-  return reply;
+  return rooms;
+}
+
+function notFound({ method, url }: Request, ports: KnownPorts): AssayError {
+  return new AssayError('not_found', notFoundSentence('api', { method, path: new URL(url).pathname }, ports));
 }

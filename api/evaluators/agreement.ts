@@ -1,4 +1,6 @@
 /** The statistics of trust as callers see them. Pure. */
+import { type Static, Type } from '@sinclair/typebox';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { PROBES, type Probe } from '#core/scoring/mod.ts';
 import {
   accuracyOf,
@@ -15,49 +17,57 @@ import {
   truePositiveRate,
 } from './statistics.ts';
 
-/** Scores against people's ratings of the same answers. */
-export type AgreementJson = {
-  /** Scores from here on count as good. */
-  threshold: number;
-  /** Evaluations whose request was rated. */
-  count: number;
-  confusion: {
-    true_positive: number;
-    false_positive: number;
-    false_negative: number;
-    true_negative: number;
-  };
-  accuracy: number | null;
-  /** Evaluations of rated requests, whatever became of them: failed and skipped ones have no score to compare. */
-  rated: number;
-  /** The share of those that have a score: accuracy is silent on the rest. Null of none. */
-  coverage: number | null;
-  kappa: number | null;
-  /** 95 %. */
-  kappa_interval: Interval | null;
-  /** Why there is no interval. */
-  kappa_note: string | null;
-  /** With 95 % intervals; null when nobody rated an answer good, or bad. */
-  true_positive_rate: Rate | null;
-  true_negative_rate: Rate | null;
-  /** Of all scores, rated or not. */
-  pass_rate: Rate | null;
-  /** What people would have found, as far as the ratings tell. */
-  corrected_pass_rate: number | null;
-  /** 95 %. */
-  corrected_pass_rate_interval: Interval | null;
-  /** Why there is no corrected pass rate, or none of its interval. */
-  note: string | null;
-};
+const IntervalJson = Type.Object({ low: Type.Number(), high: Type.Number() }, closed);
+const RateJson = Type.Object(
+  { value: Type.Number(), low: Type.Number(), high: Type.Number() },
+  { ...closed, description: 'With its 95 % interval' },
+);
 
-export type ProbeJson = {
-  /** Probes that ended in a score, like the evaluation that they repeat. */
-  count: number;
-  mean_absolute_difference: number | null;
-  /** Those whose score fell on the other side of the threshold. */
-  flips: number;
-  flip_rate: Rate | null;
-};
+/** Scores against people's ratings of the same responses. */
+export const AgreementJson = Type.Object(
+  {
+    threshold: Type.Number({ description: 'Scores from here on count as good' }),
+    count: Type.Integer({ description: 'Scored evaluations whose request was rated' }),
+    confusion: Type.Object(
+      {
+        true_positive: Type.Integer(),
+        false_positive: Type.Integer(),
+        false_negative: Type.Integer(),
+        true_negative: Type.Integer(),
+      },
+      closed,
+    ),
+    accuracy: Nullable(Type.Number()),
+    rated: Type.Integer({
+      description: 'Evaluations of rated requests; failed and skipped ones have no score to compare',
+    }),
+    coverage: Nullable(Type.Number(), 'The share of those that have a score: accuracy is silent on the rest'),
+    kappa: Nullable(Type.Number()),
+    kappa_interval: Nullable(IntervalJson, '95 %'),
+    kappa_note: Nullable(Type.String(), 'Why there is no interval'),
+    true_positive_rate: Nullable(RateJson, 'Null when no response was rated good'),
+    true_negative_rate: Nullable(RateJson, 'Null when no response was rated bad'),
+    pass_rate: Nullable(RateJson, 'Of all scores, rated or not'),
+    corrected_pass_rate: Nullable(Type.Number(), 'What people would have found, as far as the ratings tell'),
+    corrected_pass_rate_interval: Nullable(IntervalJson, '95 %'),
+    note: Nullable(Type.String(), 'Why there is no corrected pass rate, or none of its interval'),
+  },
+  closed,
+);
+export type AgreementJson = Static<typeof AgreementJson>;
+
+export const ProbeJson = Type.Object(
+  {
+    count: Type.Integer({
+      description: 'Probes that ended in a score, like the evaluation that they repeat',
+    }),
+    mean_absolute_difference: Nullable(Type.Number()),
+    flips: Type.Integer({ description: 'Those whose score fell on the other side of the threshold' }),
+    flip_rate: Nullable(RateJson),
+  },
+  closed,
+);
+export type ProbeJson = Static<typeof ProbeJson>;
 
 export type Agreement = Correction & { rated: number };
 

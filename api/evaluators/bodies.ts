@@ -1,24 +1,26 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can say what is right. */
 import { type Static, Type } from '@sinclair/typebox';
-import { type Checker, Compile } from '#core/contracts/check.ts';
-import { CodeLimits } from '#core/contracts/evaluator.ts';
+import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
 import {
   DEFAULT_LIMIT,
+  FilterShape,
   MAX_LIMIT,
   MAX_PROPERTY_NAME_LENGTH,
   MAX_PROPERTY_VALUE_LENGTH,
 } from '#core/contracts/query.ts';
+import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
 import { EVALUATION_STATES, SCORING_TYPES } from '#core/scoring/mod.ts';
 
 export { DEFAULT_LIMIT };
 
-const closed = { additionalProperties: false };
-const oneOf = <T extends string>(values: readonly T[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)));
-const ScoringType = oneOf(SCORING_TYPES);
+const ScoringType = OneOf(SCORING_TYPES);
 /** What a template must be depends on the scoring type: core/contracts/evaluator.ts reads it. */
 const Template = Type.Optional(Type.Unknown());
-const Budget = Type.Optional(Type.Unknown());
+/** More than judges cost anyone a day; within what a number holds to the nano-dollar. */
+const MAX_BUDGET_USD = 1_000_000;
+const Budget = Type.Optional(
+  Nullable(Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD }), 'USD a day (UTC); null: no limit'),
+);
 
 export const NewEvaluatorBody = Type.Object(
   {
@@ -31,6 +33,7 @@ export const NewEvaluatorBody = Type.Object(
   },
   closed,
 );
+export type NewEvaluatorBody = Static<typeof NewEvaluatorBody>;
 
 export const EvaluatorChangeBody = Type.Object(
   {
@@ -43,6 +46,7 @@ export const EvaluatorChangeBody = Type.Object(
   },
   closed,
 );
+export type EvaluatorChangeBody = Static<typeof EvaluatorChangeBody>;
 
 /** Each member restricts. */
 export const EvaluatorQueryBody = Type.Object(
@@ -54,6 +58,7 @@ export const EvaluatorQueryBody = Type.Object(
   },
   closed,
 );
+export type EvaluatorQueryBody = Static<typeof EvaluatorQueryBody>;
 
 /** Percent. */
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
@@ -78,8 +83,7 @@ export const OnlineEvaluatorBody = Type.Object(
             { maxItems: MAX_PROPERTY_FILTERS },
           ),
         ),
-        /** As a query's. */
-        filter: Type.Optional(Type.Unknown()),
+        filter: Type.Optional(FilterShape),
         /** Of what is sampled: probes that measure the evaluator itself. */
         probeRate: Type.Optional(Percent),
       },
@@ -95,7 +99,7 @@ const MAX_RUN_REQUESTS = 1_000_000_000;
 
 export const RunBody = Type.Object(
   {
-    filter: Type.Unknown(),
+    filter: FilterShape,
     /** How many requests are scheduled at most: the newest. */
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RUN_REQUESTS })),
     /** Counts and estimates only. */
@@ -105,6 +109,7 @@ export const RunBody = Type.Object(
   },
   closed,
 );
+export type RunBody = Static<typeof RunBody>;
 
 export const EvaluationQueryBody = Type.Object(
   {
@@ -112,7 +117,7 @@ export const EvaluationQueryBody = Type.Object(
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
     requestId: Type.Optional(Type.String()),
     runId: Type.Optional(Type.String()),
-    state: Type.Optional(oneOf(EVALUATION_STATES)),
+    state: Type.Optional(OneOf(EVALUATION_STATES)),
     errorCode: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
@@ -137,7 +142,7 @@ export const LlmTestBody = Type.Object(
   {
     evaluatorConfig: Type.Object(
       {
-        evaluator_scoring_type: oneOf(['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE'] as const),
+        evaluator_scoring_type: OneOf<LlmScoringType>(['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE']),
         evaluator_llm_template: Type.Unknown(),
       },
       closed,
@@ -147,6 +152,7 @@ export const LlmTestBody = Type.Object(
   },
   closed,
 );
+export type LlmTestBody = Static<typeof LlmTestBody>;
 
 export const PythonTestBody = Type.Object(
   {
@@ -157,19 +163,11 @@ export const PythonTestBody = Type.Object(
   },
   closed,
 );
+export type PythonTestBody = Static<typeof PythonTestBody>;
 
 export const ExternalTestBody = Type.Object(
   { external_config: Type.Unknown(), testInput: TestInputBody, evaluatorName: EvaluatorName },
   closed,
 );
+export type ExternalTestBody = Static<typeof ExternalTestBody>;
 export type TestInputBody = Static<typeof TestInputBody>;
-
-export const newEvaluatorChecker: Checker<typeof NewEvaluatorBody> = Compile(NewEvaluatorBody);
-export const evaluatorChangeChecker: Checker<typeof EvaluatorChangeBody> = Compile(EvaluatorChangeBody);
-export const evaluatorQueryChecker: Checker<typeof EvaluatorQueryBody> = Compile(EvaluatorQueryBody);
-export const onlineEvaluatorChecker: Checker<typeof OnlineEvaluatorBody> = Compile(OnlineEvaluatorBody);
-export const runChecker: Checker<typeof RunBody> = Compile(RunBody);
-export const evaluationQueryChecker: Checker<typeof EvaluationQueryBody> = Compile(EvaluationQueryBody);
-export const llmTestChecker: Checker<typeof LlmTestBody> = Compile(LlmTestBody);
-export const pythonTestChecker: Checker<typeof PythonTestBody> = Compile(PythonTestBody);
-export const externalTestChecker: Checker<typeof ExternalTestBody> = Compile(ExternalTestBody);

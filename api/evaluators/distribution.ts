@@ -1,11 +1,30 @@
 /** How an evaluator's scores are grouped, and which of them mean "good". Pure. */
-import { foldLabel } from '#core/contracts/evaluator.ts';
-import type { Version } from './stats-statements.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { foldLabel, type LlmTemplate } from '#core/contracts/evaluator.ts';
+import { closed } from '#core/contracts/shapes.ts';
+import type { ScoringType } from '#core/scoring/mod.ts';
 
-/** Scores from `from` up to and without `to` (the last bucket: with it), or those of one answer, which has a label. */
-export type Bucket =
-  | { from: number; to: number; count: number }
-  | { label: string; score: number; count: number };
+/** What the statistics are of. */
+export type Version = {
+  organizationId: string;
+  evaluatorId: string;
+  version: number;
+  scoringType: ScoringType;
+  llmTemplate: LlmTemplate | null;
+};
+
+const Count = Type.Integer();
+export const Bucket = Type.Union([
+  Type.Object(
+    { from: Type.Number(), to: Type.Number(), count: Count },
+    { ...closed, description: 'Scores from `from` up to and without `to`; the last bucket: with it' },
+  ),
+  Type.Object(
+    { label: Type.String(), score: Type.Number(), count: Count },
+    { ...closed, description: 'Scores of one choice' },
+  ),
+]);
+export type Bucket = Static<typeof Bucket>;
 
 export const BUCKETS = 10;
 const HALF = 0.5;

@@ -1,4 +1,6 @@
 /** What a run over history would do, and cost. */
+import { type Static, Type } from '@sinclair/typebox';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
@@ -6,14 +8,20 @@ import type { Context } from './context.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
 
-export type DryRunJson = {
-  /** Requests that pass the filter. */
-  matching: number;
-  /** Of those, the ones that this version has an evaluation of: they are not scored again. */
-  already_scored: number;
-  /** Of what would be scheduled, by what evaluations of this evaluator cost so far; null: not known. */
-  estimated_cost_usd: number | null;
-};
+export const DryRunJson = Type.Object(
+  {
+    matching: Type.Integer({ description: 'Requests that pass the filter' }),
+    already_scored: Type.Integer({
+      description: 'Those of them that this version has an evaluation of: they are not scored again',
+    }),
+    estimated_cost_usd: Nullable(
+      Type.Number(),
+      'Of what would be scheduled, by what evaluations of this evaluator cost so far; null: not known',
+    ),
+  },
+  { ...closed, $id: 'DryRun' },
+);
+export type DryRunJson = Static<typeof DryRunJson>;
 
 async function countScored(
   tx: TransactionSql,

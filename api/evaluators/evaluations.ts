@@ -1,59 +1,66 @@
 /** Single evaluations: found, tried again, cancelled. */
-
-import { parseWith } from '#core/contracts/check.ts';
+import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
+import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import type { EvaluationState, Lane, Probe } from '#core/scoring/mod.ts';
+import { EVALUATION_STATES, type EvaluationState, type Lane, PROBES, type Probe } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { DEFAULT_LIMIT, type EvaluationQueryBody, evaluationQueryChecker } from './bodies.ts';
-import { usdOrNull } from './budget.ts';
+import { usdOrNull } from '../requests/mod.ts';
+import { DEFAULT_LIMIT, type EvaluationQueryBody } from './bodies.ts';
 import type { Context } from './context.ts';
-import { isUuid, readWholeId, unknown } from './ids.ts';
+import { isUuid, unknown } from './ids.ts';
 import { readWaitReason, type WaitReason } from './waiting.ts';
 
-export type EvaluationJson = {
-  id: string;
-  evaluator_id: string;
-  evaluator_name: string;
-  /** Of the evaluator. */
-  version: number;
-  request_id: string;
-  request_created_at: string;
-  /** What was changed to measure the evaluator itself; null of an ordinary evaluation. */
-  probe: Probe | null;
-  run_id: string | null;
-  state: EvaluationState;
-  /** Why a pending one cannot have its turn; null: it can. */
-  waiting: string | null;
-  attempts: number;
-  score: number | null;
-  label: string | null;
-  reasoning: string | null;
-  traces: string | null;
-  flags: string[];
-  /** What the record lacked, as in `response.chioces is missing in this record`. */
-  warnings: string[];
-  /** The last failure, or why there was nothing to score. */
-  error: { code: string; message: string | null } | null;
-  /** Null when no judge was called. */
-  judge: {
-    model: string | null;
-    calls: number;
-    /** The judge's own records. */
-    request_ids: string[];
-    prompt_tokens: number | null;
-    completion_tokens: number | null;
-    /** USD. */
-    cost: number | null;
-    latency_ms: number | null;
-  } | null;
-  scheduled_at: string;
-  finished_at: string | null;
-};
+const JudgeJson = Type.Object(
+  {
+    model: Nullable(Type.String()),
+    calls: Type.Integer(),
+    request_ids: Type.Array(Type.String(), { description: "The judge's own requests" }),
+    prompt_tokens: Nullable(Type.Integer()),
+    completion_tokens: Nullable(Type.Integer()),
+    cost: Nullable(Type.Number(), 'USD'),
+    latency_ms: Nullable(Type.Number()),
+  },
+  closed,
+);
+
+export const EvaluationJson = Type.Object(
+  {
+    id: Type.String(),
+    evaluator_id: Type.String(),
+    evaluator_name: Type.String(),
+    version: Type.Integer({ description: 'Of the evaluator' }),
+    request_id: Type.String(),
+    request_created_at: Timestamp,
+    probe: Nullable(
+      OneOf(PROBES),
+      'What was changed to measure the evaluator itself; null: an ordinary evaluation',
+    ),
+    run_id: Nullable(Type.String()),
+    state: OneOf(EVALUATION_STATES),
+    waiting: Nullable(Type.String(), 'Why a pending one cannot have its turn; null: it can'),
+    attempts: Type.Integer(),
+    score: Nullable(Type.Number()),
+    label: Nullable(Type.String()),
+    reasoning: Nullable(Type.String()),
+    traces: Nullable(Type.String()),
+    flags: Type.Array(Type.String()),
+    warnings: Type.Array(Type.String(), { description: 'What the record lacked' }),
+    error: Nullable(
+      Type.Object({ code: Type.String(), message: Nullable(Type.String()) }, closed),
+      'The last failure, or why there was nothing to score',
+    ),
+    judge: Nullable(JudgeJson, 'Null when no judge was called'),
+    scheduled_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+  },
+  { ...closed, $id: 'Evaluation' },
+);
+export type EvaluationJson = Static<typeof EvaluationJson>;
 
 export type Evaluations = {
   /** Newest first. */
-  query(organizationId: string, body: unknown): Promise<EvaluationJson[]>;
+  query(organizationId: string, body: EvaluationQueryBody): Promise<EvaluationJson[]>;
   get(organizationId: string, id: string): Promise<EvaluationJson>;
   retry(organizationId: string, id: string): Promise<EvaluationJson>;
   cancel(organizationId: string, id: string): Promise<EvaluationJson>;
@@ -143,7 +150,7 @@ const columns = (tx: TransactionSql) => tx`
 async function find(tx: TransactionSql, organizationId: string, id: string): Promise<EvaluationRow> {
   const [row] = await tx<EvaluationRow[]>`
     select ${columns(tx)}
-    where e.organization_id = ${organizationId} and e.evaluation_id = ${readWholeId('evaluation', id)}`;
+    where e.organization_id = ${organizationId} and e.evaluation_id = ${id}`;
   if (row === undefined) throw unknown('evaluation', id);
   return row;
 }
@@ -180,8 +187,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
   }
 
   return {
-    async query(organizationId, body) {
-      const query = parseWith(evaluationQueryChecker, body);
+    async query(organizationId, query) {
       // What cannot be an id is nobody's.
       if ([query.evaluatorId, query.runId].some((id) => id !== undefined && !isUuid(id))) return [];
       const { limit = DEFAULT_LIMIT, offset = 0 } = query;
@@ -201,13 +207,12 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
     },
 
     async retry(organizationId, id) {
-      const evaluationId = readWholeId('evaluation', id);
       return inOrganization(sql, organizationId, async (tx) => {
         const retried = await tx`
           update assay.evaluations
           set state = 'pending', due_at = ${new Date(clock.now())}, attempts = 0,
             error_code = null, error_message = null, finished_at = null
-          where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
+          where organization_id = ${organizationId} and evaluation_id = ${id}
             and state = any(${[...RETRIED_FROM]}::text[])
           returning 1`;
         if (retried.length === 0) {
@@ -218,11 +223,10 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
     },
 
     async cancel(organizationId, id) {
-      const evaluationId = readWholeId('evaluation', id);
       return inOrganization(sql, organizationId, async (tx) => {
         const cancelled = await tx`
           update assay.evaluations set state = 'cancelled', finished_at = ${new Date(clock.now())}
-          where organization_id = ${organizationId} and evaluation_id = ${evaluationId}
+          where organization_id = ${organizationId} and evaluation_id = ${id}
             and state = any(${[...CANCELLED_FROM]}::text[])
           returning 1`;
         if (cancelled.length === 0) {

@@ -1,8 +1,16 @@
 /** An evaluator as a row, and as callers see it. */
-import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
-import { laneOf, type PauseReason, type ScoringType } from '#core/scoring/mod.ts';
-import { usdOrNull } from './budget.ts';
+import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
+import {
+  laneOf,
+  PAUSE_REASONS,
+  type PauseReason,
+  SCORING_TYPES,
+  type ScoringType,
+} from '#core/scoring/mod.ts';
+import { usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 
 /** What an evaluator does: one of the three is there. */
@@ -29,24 +37,48 @@ export type EvaluatorRow = Templates & {
   secrets: Buffer | null;
 };
 
-export type EvaluatorJson = Templates & {
-  id: string;
-  name: string;
-  scoring_type: ScoringType;
-  organization_id: string;
-  created_at: string;
-  updated_at: string;
-  /** Of the templates: scores carry it. */
-  version: number;
-  /** Why it was stopped; null: it runs. */
-  paused: { reason: PauseReason; message: string } | null;
-  /** Why none of its evaluations can begin; null: they can. */
-  waiting: string | null;
-  /** What its judges may cost a day (UTC); null: no limit. */
-  daily_budget_usd: number | null;
-};
+const Choice = Type.Object({ score: Type.Number(), description: Type.String() }, closed);
+const LlmTemplateShape = Type.Object(
+  {
+    model: Type.String(),
+    prompt: Type.String(),
+    min: Type.Optional(Type.Number()),
+    max: Type.Optional(Type.Number()),
+    choices: Type.Optional(Type.Array(Choice)),
+  },
+  closed,
+);
+const CodeTemplateShape = Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed);
+/** Which fields it has depends on the adapter. */
+const ExternalConfigShape = Type.Unsafe<ExternalConfig>(
+  Type.Object({ adapter: OneOf(['http', 'autoeval', 'autoevals']) }),
+);
 
 /** The fields of the interface, in its order, and then ours. */
+export const EvaluatorJson = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    scoring_type: OneOf(SCORING_TYPES),
+    llm_template: Nullable(LlmTemplateShape),
+    code_template: Nullable(CodeTemplateShape),
+    external_config: Nullable(ExternalConfigShape, 'With [secret] in the place of each secret'),
+    organization_id: Type.String(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    version: Type.Integer({ description: 'Of the template; scores carry it' }),
+    paused: Nullable(
+      Type.Object({ reason: OneOf(PAUSE_REASONS), message: Type.String() }, closed),
+      'Why it was stopped; null: it runs',
+    ),
+    waiting: Nullable(Type.String(), 'Why none of its evaluations can begin; null: they can'),
+    daily_budget_usd: Nullable(Type.Number(), 'What its judges may cost a day (UTC); null: no limit'),
+  },
+  { ...closed, $id: 'Evaluator' },
+);
+export type EvaluatorJson = Static<typeof EvaluatorJson>;
+
+/** Returns an evaluator as callers see it. */
 export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): EvaluatorJson {
   return {
     id: row.evaluator_id,

@@ -1,17 +1,17 @@
 /** Evaluators themselves: made, found, changed, deleted, resumed. */
 import { randomUUID } from 'node:crypto';
-import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { templateFieldOf } from '#core/contracts/evaluator.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { evaluatorChangeChecker, evaluatorQueryChecker, newEvaluatorChecker } from './bodies.ts';
-import { readBudget } from './budget.ts';
+import { usdToNano } from '../requests/mod.ts';
+import type { EvaluatorChangeBody, EvaluatorQueryBody, NewEvaluatorBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type Definition, define, ownTemplate } from './define.ts';
 import { type EvaluatorJson, type EvaluatorRow, evaluatorJson } from './evaluator-json.ts';
-import { readUuid, unknown } from './ids.ts';
+import { unknown } from './ids.ts';
 import { readName } from './read-name.ts';
 import { setStates } from './set-states.ts';
 import {
@@ -29,11 +29,11 @@ import {
 import { readWaitReason } from './waiting.ts';
 
 export type Evaluators = {
-  create(organizationId: string, body: unknown): Promise<EvaluatorJson>;
+  create(organizationId: string, body: NewEvaluatorBody): Promise<EvaluatorJson>;
   get(organizationId: string, id: string): Promise<EvaluatorJson>;
-  query(organizationId: string, body: unknown): Promise<EvaluatorJson[]>;
-  change(organizationId: string, id: string, body: unknown): Promise<EvaluatorJson>;
-  remove(organizationId: string, id: string): Promise<void>;
+  query(organizationId: string, body: EvaluatorQueryBody): Promise<EvaluatorJson[]>;
+  change(organizationId: string, id: string, body: EvaluatorChangeBody): Promise<EvaluatorJson>;
+  remove(organizationId: string, id: string): Promise<null>;
   resume(organizationId: string, id: string): Promise<EvaluatorJson>;
 };
 
@@ -45,11 +45,17 @@ const MAX_CHANGE_ATTEMPTS = 5;
 
 const CHANGEABLE = ['name', 'llm_template', 'code_template', 'external_config', 'daily_budget_usd'] as const;
 
-/** Only judges cost. */
-function readBudgetOf(scoringType: ScoringType, value: unknown): number | null {
-  const budget = readBudget(value);
-  if (budget === null || scoringType !== 'PYTHON') return budget;
-  throw new AssayError('invalid_body', 'daily_budget_usd does not belong to the scoring_type PYTHON');
+/**
+ * Returns a daily budget in nano-dollars; null: no limit. Only judges cost.
+ * @throws AssayError invalid_body
+ */
+function budgetOf(scoringType: ScoringType, usd: number | null | undefined): number | null {
+  if (usd === undefined || usd === null) return null;
+  const invalid = (problem: string) => new AssayError('invalid_body', `daily_budget_usd ${problem}`);
+  const nano = usdToNano(usd);
+  if (nano === null) throw invalid(`must have at most 9 decimals, but is ${usd}`);
+  if (scoringType === 'PYTHON') throw invalid('does not belong to the scoring_type PYTHON');
+  return nano;
 }
 
 /** @throws AssayError not_found */
@@ -90,7 +96,7 @@ export function createEvaluators(context: Context): Evaluators {
   async function changeOnce(
     organizationId: string,
     id: string,
-    body: unknown,
+    body: EvaluatorChangeBody,
   ): Promise<EvaluatorJson | 'overtaken'> {
     const before = await inOrganization(sql, organizationId, (tx) =>
       requireEvaluator(tx, organizationId, id),
@@ -129,12 +135,11 @@ export function createEvaluators(context: Context): Evaluators {
   }
 
   return {
-    async create(organizationId, value) {
-      const body = parseWith(newEvaluatorChecker, value);
+    async create(organizationId, body) {
       const named = readName(body.name);
-      const scoringType = body.scoring_type as ScoringType;
+      const scoringType = body.scoring_type;
       const template = ownTemplate(scoringType, body);
-      const dailyBudgetNano = readBudgetOf(scoringType, body.daily_budget_usd);
+      const dailyBudgetNano = budgetOf(scoringType, body.daily_budget_usd);
       if (template === undefined) {
         throw new AssayError(
           'invalid_body',
@@ -162,15 +167,13 @@ export function createEvaluators(context: Context): Evaluators {
       });
     },
 
-    async get(organizationId, id) {
-      const evaluatorId = readUuid('evaluator', id);
+    async get(organizationId, evaluatorId) {
       return inOrganization(sql, organizationId, async (tx) =>
         shown(tx, await requireEvaluator(tx, organizationId, evaluatorId)),
       );
     },
 
-    async query(organizationId, value) {
-      const { name, scoring_type, isPaused } = parseWith(evaluatorQueryChecker, value);
+    async query(organizationId, { name, scoring_type, isPaused }) {
       const { rows, waitReason } = await inOrganization(sql, organizationId, async (tx) => ({
         rows: await listEvaluators(tx, organizationId),
         waitReason: await readWaitReason(tx),
@@ -186,17 +189,15 @@ export function createEvaluators(context: Context): Evaluators {
         .map((row) => evaluatorJson(row, waitReason));
     },
 
-    async change(organizationId, id, value) {
-      const evaluatorId = readUuid('evaluator', id);
+    async change(organizationId, evaluatorId, body) {
       for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt += 1) {
-        const changed = await changeOnce(organizationId, evaluatorId, value);
+        const changed = await changeOnce(organizationId, evaluatorId, body);
         if (changed !== 'overtaken') return changed;
       }
       throw new AssayError('conflict', 'This evaluator is being changed by others: try again');
     },
 
-    async remove(organizationId, id) {
-      const evaluatorId = readUuid('evaluator', id);
+    async remove(organizationId, evaluatorId) {
       await inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
         await requireEvaluator(tx, organizationId, evaluatorId);
@@ -204,10 +205,10 @@ export function createEvaluators(context: Context): Evaluators {
       });
       // What waits for it to be resumed would wait for ever: it gets its turn, and ends as skipped.
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
+      return null;
     },
 
-    async resume(organizationId, id) {
-      const evaluatorId = readUuid('evaluator', id);
+    async resume(organizationId, evaluatorId) {
       const resumed = await inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await unpauseEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
@@ -228,8 +229,7 @@ type Change = {
 };
 
 /** @throws AssayError invalid_body */
-function readChange(value: unknown, current: EvaluatorRow): Change {
-  const body = parseWith(evaluatorChangeChecker, value);
+function readChange(body: EvaluatorChangeBody, current: EvaluatorRow): Change {
   if (body.scoring_type !== undefined && body.scoring_type !== current.scoring_type) {
     throw new AssayError(
       'invalid_body',
@@ -243,8 +243,6 @@ function readChange(value: unknown, current: EvaluatorRow): Change {
     name: body.name === undefined ? undefined : readName(body.name),
     template: ownTemplate(current.scoring_type, body),
     budget:
-      body.daily_budget_usd === undefined
-        ? undefined
-        : readBudgetOf(current.scoring_type, body.daily_budget_usd),
+      body.daily_budget_usd === undefined ? undefined : budgetOf(current.scoring_type, body.daily_budget_usd),
   };
 }

@@ -7,12 +7,21 @@ import { createRuns, type Runs } from './runs.ts';
 import { createStats, type Stats } from './stats.ts';
 import { createTryOut, type TryOut } from './try-out.ts';
 
+export * from './bodies.ts';
+export { DryRunJson } from './dry-run.ts';
+export { EvaluationJson } from './evaluations.ts';
+export { EvaluatorJson } from './evaluator-json.ts';
+export { readUuid, readWholeId } from './ids.ts';
 export { createJudgeModelCheck } from './judge-models.ts';
+export { OnlineEvaluatorJson } from './online.ts';
+export { RunJson } from './runs.ts';
+export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials, type Trials, type TrialsOptions } from './trials.ts';
+export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
 
 /**
- * What the routes of `/v1/evaluator` and `/v1/evaluation` do, for one organization at a time. Bodies come as parsed JSON
- * of any shape and are checked here; ids come as they stand in the path.
+ * What the routes of `/v1/evaluator` and `/v1/evaluation` do, for one organization at a time. Bodies fit their schema, and
+ * ids have the form of ids; the rules that a schema cannot say are checked here.
  */
 export type EvaluatorService = {
   evaluators: Evaluators;

@@ -1,36 +1,44 @@
 /** Online evaluators: which requests an evaluator scores as they are logged. */
-
-import { parseWith } from '#core/contracts/check.ts';
+import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
+import { closed, Timestamp } from '#core/contracts/shapes.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { onlineEvaluatorChecker } from './bodies.ts';
+import type { OnlineEvaluatorBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { requireEvaluator } from './evaluators.ts';
-import { readUuid, unknown } from './ids.ts';
+import { unknown } from './ids.ts';
 import { lockEvaluators } from './store.ts';
 
-export type OnlineEvaluatorJson = {
-  id: string;
-  evaluator_id: string;
-  config: {
-    /** Percent. */
-    sampleRate: number;
-    propertyFilters: { key: string; value: string }[];
-    /** As it was given; null: every request. */
-    filter: unknown;
-    /** Percent of what is sampled. */
-    probeRate: number;
-  };
-  created_at: string;
-};
+export const OnlineEvaluatorJson = Type.Object(
+  {
+    id: Type.String(),
+    evaluator_id: Type.String(),
+    config: Type.Object(
+      {
+        sampleRate: Type.Number({ description: 'Percent' }),
+        propertyFilters: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, closed)),
+        filter: Type.Unknown({ description: 'As it was given; null: every request' }),
+        probeRate: Type.Number({ description: 'Percent of the sampled requests' }),
+      },
+      closed,
+    ),
+    created_at: Timestamp,
+  },
+  { ...closed, $id: 'OnlineEvaluator' },
+);
+export type OnlineEvaluatorJson = Static<typeof OnlineEvaluatorJson>;
 
 export type OnlineEvaluators = {
-  create(organizationId: string, evaluatorId: string, body: unknown): Promise<OnlineEvaluatorJson>;
+  create(
+    organizationId: string,
+    evaluatorId: string,
+    body: OnlineEvaluatorBody,
+  ): Promise<OnlineEvaluatorJson>;
   /** Newest first. */
   list(organizationId: string, evaluatorId: string): Promise<OnlineEvaluatorJson[]>;
-  remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<void>;
+  remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<null>;
 };
 
 /** Of one organization: all of them are looked at for every request that is logged. */
@@ -79,9 +87,7 @@ async function refuseTooMany(tx: TransactionSql, organizationId: string): Promis
 
 export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'clock'>): OnlineEvaluators {
   return {
-    async create(organizationId, id, body) {
-      const evaluatorId = readUuid('evaluator', id);
-      const { config } = parseWith(onlineEvaluatorChecker, body);
+    async create(organizationId, evaluatorId, { config }) {
       const { sampleRate, propertyFilters = [], probeRate = 0 } = config;
       const filter = checkedFilter(config.filter);
       return inOrganization(sql, organizationId, async (tx) => {
@@ -99,8 +105,7 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
       });
     },
 
-    async list(organizationId, id) {
-      const evaluatorId = readUuid('evaluator', id);
+    async list(organizationId, evaluatorId) {
       return inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         const rows = await tx<OnlineRow[]>`
@@ -111,17 +116,17 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
       });
     },
 
-    async remove(organizationId, id, onlineId) {
-      const evaluatorId = readUuid('evaluator', id);
+    async remove(organizationId, evaluatorId, onlineId) {
       await inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         const removed = await tx`
           delete from assay.online_evaluators
           where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
-            and online_id = ${readUuid('online evaluator', onlineId)}
+            and online_id = ${onlineId}
           returning 1`;
         if (removed.length === 0) throw unknown('online evaluator', onlineId);
       });
+      return null;
     },
   };
 }

@@ -1,42 +1,48 @@
 /** Scoring of history: a run walks the requests that pass a filter, from the newest back. The evaluators do the walking. */
-
-import { parseWith } from '#core/contracts/check.ts';
+import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
+import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { runChecker } from './bodies.ts';
+import type { RunBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
 import { requireEvaluator } from './evaluators.ts';
-import { readUuid, unknown } from './ids.ts';
+import { unknown } from './ids.ts';
 import { setStates } from './set-states.ts';
 import { lockEvaluators } from './store.ts';
 
+const RUN_STATES = ['running', 'paused', 'cancelled', 'completed'] as const;
 /** `completed`: every request is scheduled, and every evaluation has ended. */
-export type RunState = 'running' | 'paused' | 'cancelled' | 'completed';
+type RunState = (typeof RUN_STATES)[number];
 
-export type RunJson = {
-  id: string;
-  evaluator_id: string;
-  version: number;
-  state: RunState;
-  filter: unknown;
-  limit: number | null;
-  batch: boolean;
-  /** Evaluations so far, and of those: */
-  scheduled: number;
-  completed: number;
-  failed: number;
-  skipped: number;
-  cancelled: number;
-  pending: number;
-  created_at: string;
-  updated_at: string;
-};
+export const RunJson = Type.Object(
+  {
+    id: Type.String(),
+    evaluator_id: Type.String(),
+    version: Type.Integer(),
+    state: OneOf(RUN_STATES),
+    filter: Type.Unknown({ description: 'As it was given' }),
+    limit: Nullable(Type.Integer()),
+    batch: Type.Boolean(),
+    scheduled: Type.Integer({
+      description: 'Evaluations so far; the next five say how many of them are in which state',
+    }),
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+    skipped: Type.Integer(),
+    cancelled: Type.Integer(),
+    pending: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { ...closed, $id: 'Run' },
+);
+export type RunJson = Static<typeof RunJson>;
 
 export type Runs = {
-  create(organizationId: string, evaluatorId: string, body: unknown): Promise<RunJson | DryRunJson>;
+  create(organizationId: string, evaluatorId: string, body: RunBody): Promise<RunJson | DryRunJson>;
   /** Newest first. */
   list(organizationId: string, evaluatorId: string): Promise<RunJson[]>;
   get(organizationId: string, evaluatorId: string, runId: string): Promise<RunJson>;
@@ -140,13 +146,12 @@ export function createRuns(context: Context): Runs {
     { from, to, what }: { from: readonly RunState[]; to: RunState & StoredState; what: string },
   ): Promise<RunRow> {
     return inOrganization(sql, organizationId, async (tx) => {
-      await requireEvaluator(tx, organizationId, readUuid('evaluator', evaluatorId));
-      const key = readUuid('run', runId);
+      await requireEvaluator(tx, organizationId, evaluatorId);
       // Whoever walks the run holds its row while they schedule a page; the next page sees the new state.
       await tx`
         select from assay.evaluation_runs
-        where organization_id = ${organizationId} and run_id = ${key} for update`;
-      const [run] = await findRuns(tx, organizationId, evaluatorId, key);
+        where organization_id = ${organizationId} and run_id = ${runId} for update`;
+      const [run] = await findRuns(tx, organizationId, evaluatorId, runId);
       if (run === undefined) throw unknown('run', runId);
       const state = stateOf(run);
       if (state === to) return run;
@@ -159,16 +164,15 @@ export function createRuns(context: Context): Runs {
       const at = new Date(clock.now());
       await tx`
         update assay.evaluation_runs set state = ${to}, updated_at = ${at}
-        where organization_id = ${organizationId} and run_id = ${key}`;
+        where organization_id = ${organizationId} and run_id = ${runId}`;
       return run;
     });
   }
 
-  async function get(organizationId: string, id: string, runId: string): Promise<RunJson> {
-    const evaluatorId = readUuid('evaluator', id);
+  async function get(organizationId: string, evaluatorId: string, runId: string): Promise<RunJson> {
     return inOrganization(sql, organizationId, async (tx) => {
       await requireEvaluator(tx, organizationId, evaluatorId);
-      const [run] = await findRuns(tx, organizationId, evaluatorId, readUuid('run', runId));
+      const [run] = await findRuns(tx, organizationId, evaluatorId, runId);
       if (run === undefined) throw unknown('run', runId);
       return runJson(run);
     });
@@ -177,9 +181,7 @@ export function createRuns(context: Context): Runs {
   return {
     get,
 
-    async create(organizationId, id, value) {
-      const evaluatorId = readUuid('evaluator', id);
-      const body = parseWith(runChecker, value);
+    async create(organizationId, evaluatorId, body) {
       parseFilter(body.filter);
       if (body.dryRun === true) return dryRun(context, { organizationId, evaluatorId, ...body });
       const { limit = null, batch = false } = body;
@@ -206,8 +208,7 @@ export function createRuns(context: Context): Runs {
       });
     },
 
-    async list(organizationId, id) {
-      const evaluatorId = readUuid('evaluator', id);
+    async list(organizationId, evaluatorId) {
       return inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         return (await findRuns(tx, organizationId, evaluatorId, null)).map(runJson);

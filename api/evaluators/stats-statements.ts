@@ -1,20 +1,11 @@
 /** What the statistics are made of, summed in Postgres: one version of one evaluator. */
 
 import type { LlmTemplate } from '#core/contracts/evaluator.ts';
-import { EVALUATION_STATES, type EvaluationState, type ScoringType } from '#core/scoring/mod.ts';
+import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
-import { type Bucket, isAnswer } from './distribution.ts';
+import { type Bucket, isAnswer, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
-
-/** What the statistics are of. */
-export type Version = {
-  organizationId: string;
-  evaluatorId: string;
-  version: number;
-  scoringType: ScoringType;
-  llmTemplate: LlmTemplate | null;
-};
 
 export async function findVersion(
   tx: TransactionSql,

@@ -1,16 +1,15 @@
 /** What one version of an evaluator did, cost, and can be trusted with. */
-
-import { quoteValue } from '#core/contracts/check.ts';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
-import type { EvaluationState, Probe } from '#core/scoring/mod.ts';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
+import { EVALUATION_STATES, PROBES } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
-import { type AgreementJson, agreementJson, type ProbeJson, probeJson } from './agreement.ts';
+import { AgreementJson, agreementJson, ProbeJson, probeJson } from './agreement.ts';
 import type { Context } from './context.ts';
-import { type Bucket, bucketsOf, passThreshold } from './distribution.ts';
+import { Bucket, bucketsOf, passThreshold, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
-import { readUuid } from './ids.ts';
 import {
   countAgreement,
   countBuckets,
@@ -21,73 +20,98 @@ import {
   sumJudge,
   sumProbes,
   sumScores,
-  type Version,
 } from './stats-statements.ts';
 
-export type StatsJson = {
-  evaluator_id: string;
-  version: number;
-  /** Of requests, without probes. */
-  evaluations: {
-    total: number;
-    by_state: Record<EvaluationState, number>;
-    /** Of those that failed, and of those that had nothing to score. */
-    errors: Record<string, number>;
-    skips: Record<string, number>;
-  };
-  scores: {
-    count: number;
-    mean: number | null;
-    /** Of a sample: null of less than two. */
-    standard_deviation: number | null;
-    min: number | null;
-    max: number | null;
-    distribution: Bucket[];
-  };
-  /** The last 30 days, by when the requests were made (UTC); the oldest first. */
-  daily: { day: string; count: number; mean: number | null }[];
-  judge: {
-    calls: number;
-    prompt_tokens: number;
-    completion_tokens: number;
-    /** USD. */
-    cost: number;
-    /** Of all calls of an evaluation together. */
-    latency_ms: { total: number; p50: number | null; p95: number | null };
-  };
-  agreement: AgreementJson;
-  probes: Record<Probe, ProbeJson>;
-};
+const counts = Type.Record(Type.String(), Type.Integer());
+const byName = <Name extends string, T extends TSchema>(names: readonly Name[], type: T) =>
+  Type.Unsafe<Record<Name, Static<T>>>(
+    Type.Object(Object.fromEntries(names.map((name) => [name, type])), closed),
+  );
+
+export const StatsJson = Type.Object(
+  {
+    evaluator_id: Type.String(),
+    version: Type.Integer(),
+    evaluations: Type.Object(
+      {
+        total: Type.Integer(),
+        by_state: byName(EVALUATION_STATES, Type.Integer()),
+        errors: counts,
+        skips: counts,
+      },
+      { ...closed, description: 'Without probes' },
+    ),
+    scores: Type.Object(
+      {
+        count: Type.Integer(),
+        mean: Nullable(Type.Number()),
+        standard_deviation: Nullable(Type.Number(), 'Of a sample: null of less than two'),
+        min: Nullable(Type.Number()),
+        max: Nullable(Type.Number()),
+        distribution: Type.Array(Bucket),
+      },
+      closed,
+    ),
+    daily: Type.Array(
+      Type.Object({ day: Type.String(), count: Type.Integer(), mean: Nullable(Type.Number()) }, closed),
+      { description: 'The last 30 days, by when the requests were made (UTC); the oldest first' },
+    ),
+    judge: Type.Object(
+      {
+        calls: Type.Integer(),
+        prompt_tokens: Type.Integer(),
+        completion_tokens: Type.Integer(),
+        cost: Type.Number({ description: 'USD' }),
+        latency_ms: Type.Object(
+          { total: Type.Number(), p50: Nullable(Type.Number()), p95: Nullable(Type.Number()) },
+          { ...closed, description: 'Of all calls of an evaluation together' },
+        ),
+      },
+      closed,
+    ),
+    agreement: AgreementJson,
+    probes: byName(PROBES, ProbeJson),
+  },
+  { ...closed, $id: 'EvaluatorStats' },
+);
+export type StatsJson = Static<typeof StatsJson>;
 
 const DAYS = 30;
 const DAY_MS = 86_400_000;
 
-/** What `?version=` and `?threshold=` ask for; null: not given. */
+/** The parameters of a call for statistics, as texts. */
+export const StatsQuery = Type.Object(
+  {
+    version: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,8}$',
+        rule: 'must be a whole number from 1',
+        description: 'Default: the current one',
+      }),
+    ),
+    threshold: Type.Optional(
+      Type.String({
+        pattern: '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$',
+        rule: 'must be a number',
+        description: 'Scores from here on count as good. Default: the middle of what the evaluator can say',
+      }),
+    ),
+  },
+  { ...closed, nameRule: 'is not a known parameter: use version or threshold' },
+);
+export type StatsQuery = Static<typeof StatsQuery>;
+
+/** Null: the parameter was not given. */
 type Wanted = { version: number | null; threshold: number | null };
 
 /** @throws AssayError invalid_body */
-function readWanted(search: URLSearchParams): Wanted {
-  for (const name of search.keys()) {
-    if (name === 'version' || name === 'threshold') continue;
-    throw new AssayError('invalid_body', `${name} is not a known parameter: use version or threshold`);
-  }
-  const version = search.get('version');
-  if (version !== null && !/^[1-9]\d{0,8}$/.test(version)) {
-    throw new AssayError(
-      'invalid_body',
-      `version must be a whole number from 1, but is ${quoteValue(version)}`,
-    );
-  }
-  const threshold = search.get('threshold');
-  if (threshold !== null && !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(threshold)) {
-    throw new AssayError('invalid_body', `threshold must be a number, but is ${quoteValue(threshold)}`);
-  }
-  if (threshold !== null && !Number.isFinite(Number(threshold))) {
+function wantedBy({ version, threshold }: StatsQuery): Wanted {
+  if (threshold !== undefined && !Number.isFinite(Number(threshold))) {
     throw new AssayError('invalid_body', 'threshold must be a finite number, but is larger than any');
   }
   return {
-    version: version === null ? null : Number(version),
-    threshold: threshold === null ? null : Number(threshold),
+    version: version === undefined ? null : Number(version),
+    threshold: threshold === undefined ? null : Number(threshold),
   };
 }
 
@@ -142,13 +166,12 @@ async function collect(
   };
 }
 
-/** The statistics of one evaluator's version; without `?version=` of the current one. */
-export type Stats = (organizationId: string, id: string, search: URLSearchParams) => Promise<StatsJson>;
+/** Returns the statistics of one version of an evaluator; without `version`, of the current one. */
+export type Stats = (organizationId: string, evaluatorId: string, query: StatsQuery) => Promise<StatsJson>;
 
 export function createStats({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Stats {
-  return async (organizationId, id, search) => {
-    const evaluatorId = readUuid('evaluator', id);
-    const wanted = readWanted(search);
+  return async (organizationId, evaluatorId, query) => {
+    const wanted = wantedBy(query);
     return inOrganization(sql, organizationId, async (tx) =>
       collect(tx, await requireEvaluator(tx, organizationId, evaluatorId), wanted, clock.now()),
     );

@@ -1,9 +1,10 @@
 /** Evaluators tried out before they are made: on a call and an answer that the caller gives, leaving nothing behind. */
-
-import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import { checkCode, type LlmScoringType, llmTemplateReader } from '#core/contracts/evaluator.ts';
+import { checkCode, llmTemplateReader } from '#core/contracts/evaluator.ts';
 import { readExternalConfig } from '#core/contracts/external.ts';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import {
   type TestInput,
@@ -13,46 +14,65 @@ import {
 } from '#core/contracts/trial.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
-import { externalTestChecker, llmTestChecker, pythonTestChecker, type TestInputBody } from './bodies.ts';
+import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
 import { type DefineOptions, sealSecrets } from './define.ts';
 
 /** Why there is no score: an evaluation that fails is a result of the test, not a failure of the call. */
-type TestError = { code: string; message: string };
+const TestError = Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed));
+type TestError = Static<typeof TestError>;
 
-/** USD is null when the judge's model has no known price. */
-export type LlmTestJson = {
-  score: number | null;
-  label: string | null;
-  reasoning: string | null;
-  flags: string[];
-  warnings: string[];
-  usage: { prompt_tokens: number | null; completion_tokens: number | null; calls: number } | null;
-  cost: number | null;
-  prompt: string | null;
-  raw: string | null;
-  parse: string | null;
-  duration_ms: number;
-  error: TestError | null;
-};
+const Text = Nullable(Type.String());
+const DurationMs = Type.Number();
 
-export type PythonTestJson = {
-  output: number | null;
-  traces: string;
-  duration_ms: number;
-  error: TestError | null;
-};
+export const LlmTestJson = Type.Object(
+  {
+    score: Nullable(Type.Number()),
+    label: Text,
+    reasoning: Text,
+    flags: Type.Array(Type.String()),
+    warnings: Type.Array(Type.String()),
+    usage: Nullable(
+      Type.Object(
+        {
+          prompt_tokens: Nullable(Type.Integer()),
+          completion_tokens: Nullable(Type.Integer()),
+          calls: Type.Integer(),
+        },
+        closed,
+      ),
+    ),
+    cost: Nullable(Type.Number(), "USD; null when the judge's model has no known price"),
+    prompt: Nullable(Type.String(), 'What the judge was sent'),
+    raw: Nullable(Type.String(), 'What it responded'),
+    parse: Nullable(Type.String(), 'How that was read'),
+    duration_ms: DurationMs,
+    error: TestError,
+  },
+  { ...closed, $id: 'LlmTest' },
+);
+export type LlmTestJson = Static<typeof LlmTestJson>;
 
-export type ExternalTestJson = {
-  score: number | null;
-  reasoning: string | null;
-  duration_ms: number;
-  error: TestError | null;
-};
+export const PythonTestJson = Type.Object(
+  {
+    output: Nullable(Type.Number()),
+    traces: Type.String({ description: 'What the code printed' }),
+    duration_ms: DurationMs,
+    error: TestError,
+  },
+  { ...closed, $id: 'PythonTest' },
+);
+export type PythonTestJson = Static<typeof PythonTestJson>;
+
+export const ExternalTestJson = Type.Object(
+  { score: Nullable(Type.Number()), reasoning: Text, duration_ms: DurationMs, error: TestError },
+  { ...closed, $id: 'ExternalTest' },
+);
+export type ExternalTestJson = Static<typeof ExternalTestJson>;
 
 export type TryOut = {
-  llm(organizationId: string, body: unknown): Promise<LlmTestJson>;
-  python(organizationId: string, body: unknown): Promise<PythonTestJson>;
-  external(organizationId: string, body: unknown): Promise<ExternalTestJson>;
+  llm(organizationId: string, body: LlmTestBody): Promise<LlmTestJson>;
+  python(organizationId: string, body: PythonTestBody): Promise<PythonTestJson>;
+  external(organizationId: string, body: ExternalTestBody): Promise<ExternalTestJson>;
 };
 
 const DEFAULT_NAME = 'Test';
@@ -89,7 +109,7 @@ function readTestInput({ inputBody, outputBody, inputs }: TestInputBody): TestIn
   };
 }
 
-function errorOf(outcome: Outcome): TestError | null {
+function errorOf(outcome: Outcome): TestError {
   switch (outcome.state) {
     case 'completed':
       return null;
@@ -144,17 +164,15 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
     });
 
   return {
-    async llm(organizationId, value) {
-      const body = parseWith(llmTestChecker, value);
-      const scoringType = body.evaluatorConfig.evaluator_scoring_type as LlmScoringType;
+    async llm(organizationId, body) {
+      const scoringType = body.evaluatorConfig.evaluator_scoring_type;
       const llmTemplate = readLlmTemplate(scoringType, body.evaluatorConfig.evaluator_llm_template);
       const path = [...LLM_TEMPLATE_PATH, 'model'].join('.');
       await checkJudgeModel({ organizationId, model: llmTemplate.model, path });
       return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));
     },
 
-    async python(organizationId, value) {
-      const body = parseWith(pythonTestChecker, value);
+    async python(organizationId, body) {
       const { code, limits } = body;
       checkCode(code, 'code');
       const codeTemplate = limits === undefined ? { code } : { code, limits };
@@ -167,8 +185,7 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
       };
     },
 
-    async external(organizationId, value) {
-      const body = parseWith(externalTestChecker, value);
+    async external(organizationId, body) {
       const read = readExternalConfig(body.external_config, { checkUrl });
       const owner = { organizationId, evaluatorId: TRIAL_EVALUATOR_ID };
       const sealed = sealSecrets(secrets, read.secrets, owner);

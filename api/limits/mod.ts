@@ -1,31 +1,36 @@
-/** Limits as operators see them: the counters that something counts in now. */
-
+/** Limits as operators see them: the counters that are in use now. */
+import { type Static, Type } from '@sinclair/typebox';
+import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
 import { NANO_PER_CENT, type Unit } from '#core/rate-limit/mod.ts';
 import { readUsage } from '#platform/limiter/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 
-/** `GET /v1/rate-limit/usage`: one window of one counter. Amounts are in the unit: calls, cents, or logs. */
-export type UsageJson = {
-  unit: Unit;
-  /** Null: all of the organization's together, as its logs are counted. */
-  api_key_id: string | null;
-  /** `user`, or a property's name; null: one counter for all. `*`: values beyond the bound, counted together. */
-  segment: string | null;
-  /** The user or the property's value, its first 256 characters. */
-  value: string | null;
-  window_seconds: number;
-  /** As it was asked for last. */
-  quota: number;
-  /** Estimates of calls under way included. */
-  used: number;
-  reserved: number;
-  remaining: number;
-  /** Until nothing that is counted now counts any more. */
-  reset_seconds: number;
-};
+/** One window of one counter. Amounts are in the unit: calls, cents, or logs. */
+export const UsageJson = Type.Object(
+  {
+    unit: OneOf<Unit>(['request', 'cents', 'log']),
+    api_key_id: Nullable(
+      Type.String(),
+      "Null: all of the organization's keys together, as its logs are counted",
+    ),
+    segment: Nullable(
+      Type.String(),
+      "`user`, or a property's name; null: one counter for all. `*`: values beyond the bound, counted together",
+    ),
+    value: Nullable(Type.String(), "The user or the property's value, its first 256 characters"),
+    window_seconds: Type.Number(),
+    quota: Type.Number({ description: 'As it was requested last' }),
+    used: Type.Number({ description: 'Estimates of calls under way included' }),
+    reserved: Type.Number(),
+    remaining: Type.Number(),
+    reset_seconds: Type.Integer({ description: 'Until nothing that is counted now counts any more' }),
+  },
+  { ...closed, $id: 'LimitUsage' },
+);
+export type UsageJson = Static<typeof UsageJson>;
 
 export type LimitService = {
-  /** Those nearest to their quota first, 1,000 at most. */
+  /** Returns the counters nearest to their quota first, 1,000 at most. */
   usage(organizationId: string): Promise<UsageJson[]>;
 };
 

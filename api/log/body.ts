@@ -1,22 +1,37 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type Checker, Compile } from '#core/contracts/check.ts';
+import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
+import {
+  MAX_PROPERTIES,
+  MAX_PROPERTY_NAME_LENGTH,
+  MAX_PROPERTY_VALUE_LENGTH,
+  named,
+  nameOf,
+} from '#core/contracts/query.ts';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
 
-const closed = { additionalProperties: false };
 /** Null is the same as absent: that is what records show where there is nothing. */
-const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+const Text = Type.Optional(Nullable(Type.String()));
 /** Any JSON object. */
 const AnyObject = Type.Object({});
-/** A moment; what is allowed of it is said in one sentence by who reads it (`readMoment`). */
-const Moment = Type.Unknown();
+/** `readMoment` says in one sentence what is allowed. */
+const Moment = Type.Unknown({ description: 'RFC 3339, or milliseconds since the epoch' });
+
+const Path = Type.Optional(
+  Nullable(Type.String({ pattern: '^(/[\\s\\S]*)?$', rule: 'must begin with "/"' })),
+);
 
 /** `POST /v1/log/request`: a request that was made elsewhere, and its answer. */
 export const LogRequestBody = Type.Object(
   {
-    /** One that Assay knows (openai, anthropic, …), which gives it a price, or any other name. In any case. */
-    provider: Type.String(),
-    /** As asked for. */
-    model: Type.String(),
-    request: Type.Object({ body: AnyObject, path: Text, created_at: Moment }, closed),
+    provider: Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$',
+      rule:
+        `must be one of ${PROVIDER_NAMES.join(', ')}, or another name of 1 to 64 letters, digits, spaces and "._-" ` +
+        'that begins with a letter or a digit',
+      description: 'One that Assay knows gives the request a price. In any case',
+    }),
+    model: Type.String({ minLength: 1, description: 'As requested' }),
+    request: Type.Object({ body: AnyObject, path: Path, created_at: Moment }, closed),
     response: Type.Object(
       {
         /** The answer, or its text as it came: an event stream of chat completion chunks is assembled. */
@@ -33,8 +48,14 @@ export const LogRequestBody = Type.Object(
       Type.Object({ time_to_first_token: Type.Optional(Type.Number({ minimum: 0 })) }, closed),
     ),
     user_id: Text,
-    /** Name to value, both texts. */
-    properties: Type.Optional(Type.Union([AnyObject, Type.Null()])),
+    properties: Type.Optional(
+      Nullable(
+        Type.Record(nameOf(MAX_PROPERTY_NAME_LENGTH), Type.String({ maxLength: MAX_PROPERTY_VALUE_LENGTH }), {
+          ...named(MAX_PROPERTY_NAME_LENGTH),
+          maxProperties: MAX_PROPERTIES,
+        }),
+      ),
+    ),
     session_id: Text,
     session_path: Text,
     session_name: Text,
@@ -46,5 +67,3 @@ export const LogRequestBody = Type.Object(
   closed,
 );
 export type LogRequestBody = Static<typeof LogRequestBody>;
-
-export const logRequestBodyChecker: Checker<typeof LogRequestBody> = Compile(LogRequestBody);

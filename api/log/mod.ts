@@ -1,20 +1,19 @@
 /** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
-
 import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
-import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
+import { claimRequestId, type ApiKey } from '#platform/keys/mod.ts';
 import type { LogLimit } from '#platform/limiter/mod.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { LoggingRateError } from './logging-rate-error.ts';
 import { loggablePeriod } from './moments.ts';
 import { readCall, type SentCall } from './read-call.ts';
+import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
 
-export { LoggingRateError } from './logging-rate-error.ts';
-export { countDegraded } from './metrics.ts';
+export { LogRequestBody } from './body.ts';
 export { BODY_PATHS } from './read-call.ts';
 
 /**
@@ -38,6 +37,29 @@ export type LogDependencies = {
   clock: Clock;
   log: Logger;
 };
+
+/** An organization has logged as much as its rate allows. */
+export class LoggingRateError extends AssayError {
+  /** Whole seconds until one more will be logged; 1 at least. */
+  readonly retryAfterS: number;
+
+  constructor(logsPer5s: number, retryAfterMs: number) {
+    super(
+      'rate_limit_exceeded',
+      `The request was not logged: the organization's logging rate of ${logsPer5s} in any ${LOG_WINDOW_S} seconds is used up; Retry-After says in how many seconds one more will be logged`,
+    );
+    this.retryAfterS = Math.max(1, Math.ceil(retryAfterMs / 1_000));
+  }
+}
+
+/** Returns what is called for each request to log that this process decides alone. */
+export function countDegraded(metrics: Metrics): () => void {
+  const degraded = metrics.counter(
+    'api_limits_degraded_total',
+    'Requests to log that were decided by this process alone, as the store of counters was away',
+  );
+  return () => degraded.inc();
+}
 
 /** Makes the function that logs calls. */
 export function createRequestLog(dependencies: LogDependencies): LogRequest {

@@ -1,20 +1,14 @@
-/** From the body of `POST /v1/log/request` to a log entry: every rule that a schema cannot say, each with its sentence. */
+/** From the body of `POST /v1/log/request` to a log entry: the rules that a schema cannot say, each with its sentence. */
 
-import { parseWith, quoteValue } from '#core/contracts/check.ts';
+import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
-import {
-  MAX_PROPERTIES,
-  MAX_PROPERTY_NAME_LENGTH,
-  MAX_PROPERTY_VALUE_LENGTH,
-} from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
-import { PROVIDER_NAMES } from '#platform/config/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import { formOfText, JSON_ANSWER } from './answer.ts';
-import { type LogRequestBody, logRequestBodyChecker } from './body.ts';
+import type { LogRequestBody } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';
 import { readText } from './text.ts';
 
@@ -24,12 +18,12 @@ export const BODY_PATHS = [
   ['response', 'body'],
 ] as const;
 
-/** What was sent: the body, parsed, and the members at BODY_PATHS as written, which the body may have stand-ins for. */
-export type SentCall = { value: unknown; written: readonly (Buffer | null)[] };
+/** A body as it was sent: fit for its schema, and the members at BODY_PATHS as text, which it may have stand-ins for. */
+export type SentCall = { body: LogRequestBody; written: readonly (Buffer | null)[] };
 
-/** A call as its entry will hold it, but for whose it is. */
+/** A request and its response as their log entry holds them, without the id and the owner. */
 export type LoggedCall = {
-  /** As the caller chose it. */
+  /** The id that the caller chose; null: none. */
   requestId: string | null;
   head: Omit<LogEntryHead, 'id' | 'organizationId' | 'apiKeyId'>;
   requestBody: Buffer;
@@ -42,15 +36,13 @@ const MAX_MODEL_BYTES = 256;
 /** A character may be written as one. */
 const BYTES_OF_ESCAPE = 6;
 const QUOTE = 0x22;
-const PROVIDER = /^[a-z0-9][a-z0-9 ._-]{0,63}$/i;
 
 /**
  * Reads a call.
  * @param period when it may have begun
  * @throws AssayError invalid_body
  */
-export async function readCall({ value, written }: SentCall, period: Period): Promise<LoggedCall> {
-  const body = parseWith(logRequestBodyChecker, value);
+export async function readCall({ body, written }: SentCall, period: Period): Promise<LoggedCall> {
   const { request, response } = body;
   const [requestBody, responseBody] = written as readonly Buffer[];
   const createdAtMs = readCreatedAt(request.created_at, 'request.created_at', period);
@@ -67,15 +59,15 @@ export async function readCall({ value, written }: SentCall, period: Period): Pr
       answeredAtMs,
       latencyMs,
       ttftMs: readTtft(body.timing?.time_to_first_token, latencyMs),
-      path: readPath(request.path),
-      provider: readProvider(body.provider),
-      requestModel: readModel(body.model),
+      path: storableText(readLabel(request.path, 'request.path') ?? ''),
+      provider: body.provider.toUpperCase(),
+      requestModel: readLabel(body.model, 'model', MAX_MODEL_BYTES)!,
       status: response.status,
       ...(isText ? await formOfText(answer) : JSON_ANSWER),
       errorCode: null,
       contentEncoding: null,
       ...readLabels(body, await readUser(requestBody!)),
-      properties: readProperties(body.properties),
+      properties: Object.entries(body.properties ?? {}),
       omitRequest: false,
       omitResponse: false,
     },
@@ -88,7 +80,7 @@ function invalid(path: string, problem: string): AssayError {
   return new AssayError('invalid_body', `${path} ${problem}`);
 }
 
-/** A text that is stored and indexed; null where there is none. */
+/** Returns a text that is stored and indexed; null where there is none. */
 function readLabel(value: string | null | undefined, path: string, maxBytes = MAX_TEXT_BYTES): string | null {
   if (value === null || value === undefined) return null;
   const bytes = Buffer.byteLength(storableText(value));
@@ -107,7 +99,7 @@ function readLabels(body: LogRequestBody, user: string | null) {
   };
 }
 
-/** The request's own `user`, as on the gateway. */
+/** Returns the `user` of the request's body, as the gateway does. */
 async function readUser(requestBody: Buffer): Promise<string | null> {
   const span = await userSpan(requestBody);
   if (span === undefined || requestBody[span.start] !== QUOTE) return null;
@@ -116,7 +108,7 @@ async function readUser(requestBody: Buffer): Promise<string | null> {
   return readLabel(JSON.parse(requestBody.toString('utf8', span.start, span.end)), 'request.body.user');
 }
 
-/** Where the last `user` of a body stands. */
+/** Finds the last `user` of a body. */
 async function userSpan(requestBody: Buffer): Promise<MemberSpan | undefined> {
   try {
     const options = { names: ['user'], maxDepth: Number.POSITIVE_INFINITY };
@@ -126,26 +118,6 @@ async function userSpan(requestBody: Buffer): Promise<MemberSpan | undefined> {
     // The whole body has been found to be JSON, so nothing else is left.
     throw invalid('request.body', 'must name "user" once, but names it many times');
   }
-}
-
-function readProvider(provider: string): string {
-  if (PROVIDER.test(provider)) return provider.toUpperCase();
-  throw invalid(
-    'provider',
-    `must be one of ${PROVIDER_NAMES.join(', ')}, or another name of 1 to 64 letters, digits, spaces and "._-", ` +
-      `but is ${quoteValue(provider)}`,
-  );
-}
-
-function readModel(model: string): string {
-  if (model === '') throw invalid('model', 'must not be empty');
-  return readLabel(model, 'model', MAX_MODEL_BYTES)!;
-}
-
-function readPath(given: string | null | undefined): string {
-  const path = readLabel(given, 'request.path') ?? '';
-  if (path === '' || path.startsWith('/')) return storableText(path);
-  throw invalid('request.path', `must begin with "/", but is ${quoteValue(path)}`);
 }
 
 function readTtft(ttftMs: number | undefined, latencyMs: number): number | null {
@@ -159,29 +131,4 @@ function readTtft(ttftMs: number | undefined, latencyMs: number): number | null 
 function readRequestId(requestId: string | null | undefined): string | null {
   if (requestId === null || requestId === undefined || isRequestId(requestId)) return requestId ?? null;
   throw invalid('request_id', `must be a UUID or a ULID, but is ${quoteValue(requestId)}`);
-}
-
-/** By hand, as a schema would pass over names with a line break in them. */
-function readProperties(properties: object | null | undefined): [string, string][] {
-  const entries: [string, unknown][] = Object.entries(properties ?? {});
-  if (entries.length > MAX_PROPERTIES) {
-    throw invalid(
-      'properties',
-      `must hold at most ${MAX_PROPERTIES} properties, but holds ${entries.length}`,
-    );
-  }
-  return entries.map(([name, value]) => {
-    const path = `properties[${quoteValue(name)}]`;
-    if (name === '' || name.length > MAX_PROPERTY_NAME_LENGTH) {
-      throw invalid(path, `must have a name of 1 to ${MAX_PROPERTY_NAME_LENGTH} characters`);
-    }
-    if (typeof value !== 'string') throw invalid(path, `must be a string, but is ${quoteValue(value)}`);
-    if (value.length > MAX_PROPERTY_VALUE_LENGTH) {
-      throw invalid(
-        path,
-        `must have at most ${MAX_PROPERTY_VALUE_LENGTH} characters, but has ${value.length}`,
-      );
-    }
-    return [name, value];
-  });
 }

@@ -1,40 +1,67 @@
 /** Keys of providers that organizations store for their own calls: written here, and never read back. */
 
+import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
-import { PROVIDER_NAMES } from '#core/contracts/provider.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
+import { closed, Nullable, Timestamp } from '#core/contracts/shapes.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { openProviderKey, type ProviderKeyOwner, sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { type SecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
-import { readKey } from './read-key.ts';
 import { deleteProviderKey, type ProviderKeyRow, selectProviderKeys, upsertProviderKey } from './store.ts';
 
 export { createAnnouncer } from './announce.ts';
 
 /** A stored key as it is shown. */
-export type ProviderKeyJson = {
-  provider: string;
-  /** The key's last four characters; null when they would be too much of it, and when it is not readable. */
-  hint: string | null;
-  /** Whether it can be opened with today's SECRET_KEY. Calls that need one which cannot are refused. */
-  readable: boolean;
-  created_at: string;
-  /** When the key was stored that is there now. */
-  updated_at: string;
-};
+export const ProviderKeyJson = Type.Object(
+  {
+    provider: Type.String(),
+    hint: Nullable(
+      Type.String(),
+      "The key's last four characters; null when they would be too much of it, and when it is not readable",
+    ),
+    readable: Type.Boolean({
+      description:
+        "Whether it can be opened with today's SECRET_KEY. Calls that need one which cannot are refused",
+    }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { ...closed, $id: 'ProviderKey' },
+);
+export type ProviderKeyJson = Static<typeof ProviderKeyJson>;
+
+/** Longer than any provider's. The operator's own have the same bound. */
+const LONGEST_KEY = 4_096;
+
+/** The body that stores a key. It will be a header's value, so it is printable ASCII. No sentence quotes any of the body. */
+export const ProviderKeyBody = Type.Object(
+  {
+    key: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_KEY,
+      pattern: '^[\\x21-\\x7e]+$',
+      rule: 'must be printable ASCII without spaces',
+      unquoted: true,
+      writeOnly: true,
+    }),
+  },
+  { ...closed, unquoted: true },
+);
+export type ProviderKeyBody = Static<typeof ProviderKeyBody>;
 
 export type ProviderKeyService = {
   /** By the providers' names. */
   list(organizationId: string): Promise<ProviderKeyJson[]>;
   /** @throws AssayError not_found */
-  get(organizationId: string, provider: string): Promise<ProviderKeyJson>;
+  get(organizationId: string, provider: ProviderName): Promise<ProviderKeyJson>;
   /**
-   * Stores `{"key": "…"}`, in place of the one that is there, if any. Gateways use it within a second.
-   * @throws AssayError not_found for an unknown provider; invalid_body, also without a SECRET_KEY
+   * Stores a key, in place of the one that is there, if any. Gateways use it within a second.
+   * @throws AssayError invalid_body without a SECRET_KEY
    */
-  set(organizationId: string, provider: string, body: unknown): Promise<ProviderKeyJson>;
+  set(organizationId: string, provider: ProviderName, body: ProviderKeyBody): Promise<ProviderKeyJson>;
   /** @throws AssayError not_found */
-  remove(organizationId: string, provider: string): Promise<void>;
+  remove(organizationId: string, provider: ProviderName): Promise<null>;
 };
 
 export type ProviderKeyServiceOptions = {
@@ -72,7 +99,6 @@ export function createProviderKeyService(options: ProviderKeyServiceOptions): Pr
     },
 
     async get(organizationId, provider) {
-      requireProvider(provider);
       const [row] = await inOrganization(sql, organizationId, (tx) =>
         selectProviderKeys(tx, organizationId, provider),
       );
@@ -80,9 +106,7 @@ export function createProviderKeyService(options: ProviderKeyServiceOptions): Pr
       return show(organizationId, row);
     },
 
-    async set(organizationId, provider, body) {
-      requireProvider(provider);
-      const key = readKey(body);
+    async set(organizationId, provider, { key }) {
       if (!secrets.canSeal) {
         throw new AssayError(
           'invalid_body',
@@ -99,19 +123,23 @@ export function createProviderKeyService(options: ProviderKeyServiceOptions): Pr
     },
 
     async remove(organizationId, provider) {
-      requireProvider(provider);
       const wasThere = await inOrganization(sql, organizationId, (tx) =>
         deleteProviderKey(tx, organizationId, provider),
       );
       if (!wasThere) throw nothingStored(provider);
       await announce();
+      return null;
     },
   };
 }
 
-/** What is in the place of a provider's name may be a key that was pasted there, so it is not quoted. */
-function requireProvider(name: string): void {
-  if ((PROVIDER_NAMES as readonly string[]).includes(name)) return;
+/**
+ * Returns the provider of that name. What stands in its place may be a key that was pasted there, so it is not quoted.
+ * @throws AssayError not_found
+ */
+export function readProvider(name: string): ProviderName {
+  const provider = PROVIDER_NAMES.find((known) => known === name);
+  if (provider !== undefined) return provider;
   throw new AssayError('not_found', `There is no such provider: use one of ${PROVIDER_NAMES.join(', ')}`);
 }
 

@@ -1,4 +1,4 @@
-import { type CompileOptions, compileFilter, type Parameters } from '#core/filter/mod.ts';
+import { type CompileOptions, compileFilter, type KeySource, type Parameters } from '#core/filter/mod.ts';
 import type { RequestQuery } from './query.ts';
 
 const SCORES_OF_REQUEST =
@@ -6,8 +6,8 @@ const SCORES_OF_REQUEST =
   'and s.created_at = r.created_at and s.request_id = r.request_id';
 
 /**
- * The condition on a row `r` that belongs to a query's answer. Says the organization itself, whatever row-level security
- * adds, and leaves out the calls that evaluators make.
+ * Returns the condition on a row `r` that a query finds. Says the organization itself, whatever row-level security adds, and
+ * leaves out the calls that evaluators make.
  *
  * @param organization the organization's placeholder
  */
@@ -27,4 +27,31 @@ export function conditionOf(
   }
   conditions.push(compileFilter(query.filter, parameters, options));
   return conditions.join(' and ');
+}
+
+/**
+ * Returns the FROM clause of the requests `r` that a query finds. Where they are looked up by the keys of a source, those
+ * are `k`; `offset 0` fences both sides, so that each key is looked up, one after the other, whatever Postgres expects.
+ *
+ * @param source a list that all of them are in; null: all requests
+ * @param columns of `r` that are needed where there is a `k`
+ */
+export function fromFound(
+  query: RequestQuery,
+  source: KeySource | null,
+  options: { organization: string; parameters: Parameters; columns: string } & CompileOptions,
+): string {
+  const { organization, parameters, columns, joins } = options;
+  if (source === null) {
+    return `from assay.requests r where ${conditionOf(query, organization, parameters, { joins })}`;
+  }
+  const found = { ...query, filter: source.rest };
+  const condition = conditionOf(found, organization, parameters, { joins: false });
+  const { direction } = query.sort;
+  const listed = source.compile({ parameters, organization, tail: 'offset 0', direction });
+  if (source.yields === 'rows') return `from (${listed}) r where ${condition}`;
+  return (
+    `from (${listed}) k cross join lateral (select ${columns} from assay.requests r ` +
+    `where r.created_at = k.created_at and r.request_id = k.request_id and ${condition} offset 0) r`
+  );
 }

@@ -1,9 +1,9 @@
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
-import { conditionOf } from './conditions.ts';
+import { fromFound } from './conditions.ts';
 import type { RequestQuery } from './query.ts';
 
 /**
- * How many requests pass a query's filter and flags: one row, `count` as text.
+ * Counts the requests that pass a query's filter and flags: one row, `count` as text.
  *
  * @param source a short list that all of them are in, if there is one
  */
@@ -14,21 +14,6 @@ export function countStatement(
 ): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
-  if (source === null) {
-    const condition = conditionOf(query, organization, parameters, { joins: true });
-    return {
-      text: `select count(*) as count from assay.requests r where ${condition}`,
-      values: parameters.values,
-    };
-  }
-  const condition = conditionOf({ ...query, filter: source.rest }, organization, parameters, {
-    joins: false,
-  });
-  const listed = source.compile({ parameters, organization, tail: 'offset 0', direction: 'desc' });
-  const text =
-    source.yields === 'rows'
-      ? `select count(*) as count from (${listed}) r where ${condition}`
-      : `select count(*) as count from (${listed}) k cross join lateral (select from assay.requests r ` +
-        `where r.created_at = k.created_at and r.request_id = k.request_id and ${condition} offset 0) r`;
-  return { text, values: parameters.values };
+  const from = fromFound(query, source, { organization, parameters, columns: '', joins: true });
+  return { text: `select count(*) as count ${from}`, values: parameters.values };
 }

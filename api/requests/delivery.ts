@@ -1,14 +1,47 @@
-/** How an answer came about: by which tries at which providers, or from which stored answer; and what is known of its tokens. */
+/** How a response came about: by which attempts at which providers, or from the cache; and what is known of its usage. */
+import { type Static, Type } from '@sinclair/typebox';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
+import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
+
+const Text = Nullable(Type.String());
+
+const Attempt = Type.Object(
+  {
+    provider: Type.String(),
+    model: Type.String({ description: 'As the provider was asked for it' }),
+    status: Type.Integer(),
+    error_code: Text,
+    latency_ms: Nullable(Type.Integer()),
+  },
+  closed,
+);
+type Attempt = Static<typeof Attempt>;
+
+export const Delivery = Type.Object(
+  {
+    request_id: Type.String(),
+    cached_from: Nullable(Type.String(), 'The request whose stored response this one got'),
+    attempts: Type.Array(Attempt),
+    usage_estimated: Type.Boolean({
+      description: 'The tokens were counted here, as the provider did not say',
+    }),
+    price_source: Text,
+    error_code: Text,
+    truncated: Type.Boolean(),
+    stream: Type.Boolean(),
+  },
+  { ...closed, $id: 'Delivery' },
+);
+export type Delivery = Static<typeof Delivery>;
 
 /** A row of `deliveryStatement`; jsonb comes as its text. */
 export type DeliveryRow = {
   request_id: string;
   provider: string;
-  /** What was asked for; null for some requests made elsewhere. */
+  /** As requested; null for some requests made elsewhere. */
   request_model: string | null;
-  /** What answered, or else was asked for. */
+  /** The model that responded, else the requested one. */
   model: string;
   status: number;
   error_code: string | null;
@@ -21,10 +54,7 @@ export type DeliveryRow = {
   is_stream: boolean;
 };
 
-/** A try; its model is the one that the provider was asked for, as the provider calls it. */
-type Attempt = Pick<DeliveryRow, 'provider' | 'model' | 'status' | 'error_code' | 'latency_ms'>;
-
-/** What is known of the request with this id: a row, or none. */
+/** Selects what is known of the request with this id: a row, or none. */
 export function deliveryStatement(organizationId: string, requestId: string): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
@@ -41,7 +71,7 @@ export function deliveryStatement(organizationId: string, requestId: string): St
 function attemptsOf(row: DeliveryRow): Attempt[] {
   if (row.attempts !== null) return (JSON.parse(row.attempts) as Attempt[]).map(attempt);
   if (row.cached_from !== null || NOT_TRIED.has(row.error_code ?? '')) return [];
-  // There was one, of the model that was asked for, and the record itself says how it went.
+  // The only attempt: for the requested model, and with the result of the request itself.
   return [attempt({ ...row, model: row.request_model ?? row.model })];
 }
 
@@ -49,9 +79,9 @@ function attempt({ provider, model, status, error_code, latency_ms }: Attempt): 
   return { provider, model, status, error_code, latency_ms };
 }
 
-/** As JSON. */
-export function deliveryText(row: DeliveryRow): string {
-  return JSON.stringify({
+/** Returns the delivery that a row tells of. */
+export function deliveryOf(row: DeliveryRow): Delivery {
+  return {
     request_id: row.request_id,
     cached_from: row.cached_from,
     attempts: attemptsOf(row),
@@ -60,5 +90,5 @@ export function deliveryText(row: DeliveryRow): string {
     error_code: row.error_code,
     truncated: row.truncated,
     stream: row.is_stream,
-  });
+  };
 }

@@ -2,8 +2,8 @@ import { Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { pageKeysStatement } from './page-keys.ts';
 import type { RequestQuery } from './query.ts';
-import { runStatement } from './run.ts';
 import { findOrderedSource, findShortSource } from './sources.ts';
+import { runStatement } from './statement.ts';
 
 /** What tells one request from all others. */
 export type RequestKey = { created_at: Date; request_id: string };

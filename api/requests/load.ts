@@ -7,7 +7,7 @@ import { inOrganization, type Sql, type TransactionSql } from '#platform/postgre
 import type { RequestKey } from './find-keys.ts';
 import { recordText } from './record-json.ts';
 import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from './records.ts';
-import { runStatement } from './run.ts';
+import { runStatement } from './statement.ts';
 
 /** A batch holds at least one record, and more as long as it stays below this: large enough for any ordinary page. */
 const BATCH_BYTES = 8 * 1024 * 1024;

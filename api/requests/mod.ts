@@ -1,42 +1,45 @@
 /** Logged requests: what the API finds of them, and what it lets callers add. */
 
-import { parseWith } from '#core/contracts/check.ts';
-import { feedbackBodyChecker, propertyBodyChecker, queryIdsBodyChecker } from '#core/contracts/query.ts';
+import type {
+  FeedbackBody,
+  PropertyBody,
+  QueryBody,
+  QueryIdsBody,
+  ScoreBody,
+} from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { feedbackStatement, scoresOf, scoresStatement } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
-import { type DeliveryRow, deliveryStatement, deliveryText } from './delivery.ts';
-import { feedbackStatement } from './feedback.ts';
+import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { type LoadedRecords, loadRecords, recordTexts } from './load.ts';
 import { setProperty } from './property.ts';
 import { readQuery } from './query.ts';
-import { runStatement } from './run.ts';
-import { readScores, scoresStatement } from './scores.ts';
 import { findShortSource } from './sources.ts';
+import { runStatement } from './statement.ts';
 
-export { nanoToUsd } from './money.ts';
+export { Delivery } from './delivery.ts';
+export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';
 
 /** Records as JSON texts, in order; `isWhole` when all are in memory already. */
 export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };
 
 /**
- * What the routes of `/v1/request` do, for one organization at a time. Bodies come as parsed JSON of any shape and are
- * checked here.
+ * What the routes of `/v1/request` do, for one organization at a time. Of a body, only the filter is checked here.
  */
 export type RequestService = {
-  query(organizationId: string, body: unknown): Promise<RecordStream>;
-  queryIds(organizationId: string, body: unknown): Promise<RecordStream>;
-  count(organizationId: string, body: unknown): Promise<number>;
+  query(organizationId: string, body: QueryBody): Promise<RecordStream>;
+  queryIds(organizationId: string, body: QueryIdsBody): Promise<RecordStream>;
+  count(organizationId: string, body: QueryBody): Promise<number>;
   /** The record as JSON text. */
   get(organizationId: string, requestId: string): Promise<string>;
-  /** How a request's answer came about, as JSON text. */
-  getDelivery(organizationId: string, requestId: string): Promise<string>;
-  setFeedback(organizationId: string, requestId: string, body: unknown): Promise<void>;
-  setScores(organizationId: string, requestId: string, body: unknown): Promise<void>;
-  setProperty(organizationId: string, requestId: string, body: unknown): Promise<void>;
+  getDelivery(organizationId: string, requestId: string): Promise<Delivery>;
+  setFeedback(organizationId: string, requestId: string, body: FeedbackBody): Promise<null>;
+  setScores(organizationId: string, requestId: string, body: ScoreBody): Promise<null>;
+  setProperty(organizationId: string, requestId: string, body: PropertyBody): Promise<null>;
 };
 
 /** @param sql a pool under the role `assay_api` */
@@ -51,11 +54,12 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     organizationId: string,
     requestId: string,
     attempt: (tx: TransactionSql, storedId: string) => Promise<boolean>,
-  ): Promise<void> {
+  ): Promise<null> {
     const storedId = storableText(requestId);
     await awaitRequest(requestId, clock, () =>
       inOrganization(sql, organizationId, (tx) => attempt(tx, storedId)),
     );
+    return null;
   }
 
   return {
@@ -67,8 +71,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       return stream(organizationId, loaded, query.includeInputs);
     },
 
-    async queryIds(organizationId, body) {
-      const { requestIds } = parseWith(queryIdsBodyChecker, body);
+    async queryIds(organizationId, { requestIds }) {
       const loaded = await inOrganization(sql, organizationId, async (tx) =>
         loadRecords(
           tx,
@@ -107,28 +110,26 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
           return found ?? null;
         }),
       );
-      return deliveryText(row);
+      return deliveryOf(row);
     },
 
-    async setFeedback(organizationId, requestId, body) {
-      const { rating } = parseWith(feedbackBodyChecker, body);
-      await change(organizationId, requestId, async (tx, storedId) => {
+    setFeedback(organizationId, requestId, { rating }) {
+      return change(organizationId, requestId, async (tx, storedId) => {
         const feedback = { rating, at: new Date(clock.now()) };
         return (await runStatement(tx, feedbackStatement(organizationId, storedId, feedback))).length > 0;
       });
     },
 
-    async setScores(organizationId, requestId, body) {
-      const scores = readScores(body);
-      await change(organizationId, requestId, async (tx, storedId) => {
+    setScores(organizationId, requestId, body) {
+      const scores = scoresOf(body);
+      return change(organizationId, requestId, async (tx, storedId) => {
         const statement = scoresStatement(organizationId, storedId, scores, new Date(clock.now()));
         return (await runStatement(tx, statement)).length > 0;
       });
     },
 
-    async setProperty(organizationId, requestId, body) {
-      const property = parseWith(propertyBodyChecker, body);
-      await change(organizationId, requestId, (tx, storedId) =>
+    setProperty(organizationId, requestId, property) {
+      return change(organizationId, requestId, (tx, storedId) =>
         setProperty(tx, organizationId, storedId, property),
       );
     },

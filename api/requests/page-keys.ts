@@ -5,7 +5,7 @@
 
 import type { SortField } from '#core/contracts/query.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
-import { conditionOf } from './conditions.ts';
+import { conditionOf, fromFound } from './conditions.ts';
 import type { RequestQuery, Sort } from './query.ts';
 
 const SORT_COLUMNS: Readonly<Record<SortField, string>> = {
@@ -18,7 +18,7 @@ const SORT_COLUMNS: Readonly<Record<SortField, string>> = {
   time_to_first_token: 'ttft_ms',
 };
 
-/** The page's keys in order: created_at, request_id. */
+/** Selects the page's keys in order: created_at, request_id. */
 export function pageKeysStatement(
   organizationId: string,
   query: RequestQuery,
@@ -26,22 +26,19 @@ export function pageKeysStatement(
 ): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
-  const filter = source?.rest ?? query.filter;
-  const condition = conditionOf({ ...query, filter }, organization, parameters, { joins: false });
   const limit = parameters.bind(query.limit, 'int8');
   const offset = parameters.bind(query.offset, 'int8');
   const page = `limit ${limit} offset ${offset}`;
+  const column = SORT_COLUMNS[query.sort.field];
   let text: string;
-  if (source !== null) {
-    const { direction } = query.sort;
-    const listed = source.compile({ parameters, organization, tail: 'offset 0', direction });
-    text = `${source.yields === 'keys' ? fromKeys(listed, condition, query.sort) : fromRows(listed, condition, query.sort)} ${page}`;
-  } else if (query.sort.field !== 'created_at' && query.sort.direction === 'asc') {
-    text = ascending(condition, SORT_COLUMNS[query.sort.field], `limit ${limit} + ${offset}`, page);
+  if (source === null && query.sort.field !== 'created_at' && query.sort.direction === 'asc') {
+    const condition = conditionOf(query, organization, parameters, { joins: false });
+    text = ascending(condition, column, `limit ${limit} + ${offset}`, page);
   } else {
-    text =
-      `select r.created_at, r.request_id from assay.requests r where ${condition} ` +
-      `order by ${orderBy(query.sort, 'r')} ${page}`;
+    const columns = `r.request_id, r.${column}`;
+    const from = fromFound(query, source, { organization, parameters, columns, joins: false });
+    const table = source?.yields === 'keys' ? 'k' : 'r';
+    text = `select ${table}.created_at, ${table}.request_id ${from} order by ${orderBy(query.sort, table)} ${page}`;
   }
   return { text, values: parameters.values };
 }
@@ -50,21 +47,6 @@ export function pageKeysStatement(
 function orderBy({ field, direction }: Sort, table: 'r' | 'k'): string {
   if (field === 'created_at') return `${table}.created_at ${direction}, ${table}.request_id ${direction}`;
   return `r.${SORT_COLUMNS[field]} ${direction} nulls last, r.request_id ${direction}`;
-}
-
-/** `offset 0` fences both sides, so each key is looked up, one after the other, whatever Postgres expects. */
-function fromKeys(keys: string, condition: string, sort: Sort): string {
-  return (
-    `select k.created_at, k.request_id from (${keys}) k cross join lateral (` +
-    `select r.request_id, r.${SORT_COLUMNS[sort.field]} from assay.requests r ` +
-    `where r.created_at = k.created_at and r.request_id = k.request_id and ${condition} offset 0) r ` +
-    `order by ${orderBy(sort, 'k')}`
-  );
-}
-
-/** `rows` are fenced by their own `offset 0`. */
-function fromRows(rows: string, condition: string, sort: Sort): string {
-  return `select r.created_at, r.request_id from (${rows}) r where ${condition} order by ${orderBy(sort, 'r')}`;
 }
 
 /**

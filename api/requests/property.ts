@@ -7,7 +7,7 @@ import { Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { mergeProperties } from './record-json.ts';
-import { runStatement } from './run.ts';
+import { runStatement } from './statement.ts';
 
 type Properties = Record<string, string>;
 type PropertyRow = RequestKey & { properties_added: string | null; properties_folded: string };

@@ -1,7 +1,6 @@
 /** What a query asks for, checked: the body of `/v1/request/query` and its kin as the statements take it. */
 
-import { parseWith } from '#core/contracts/check.ts';
-import { DEFAULT_LIMIT, queryBodyChecker, type SortField } from '#core/contracts/query.ts';
+import { DEFAULT_LIMIT, type QueryBody, type SortField } from '#core/contracts/query.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
 
 export type Sort = { field: SortField; direction: 'asc' | 'desc' };
@@ -21,11 +20,10 @@ export type RequestQuery = {
 const DEFAULT_SORT: Sort = { field: 'created_at', direction: 'desc' };
 
 /**
- * Reads a query's body.
- * @throws AssayError invalid_body, invalid_filter
+ * Returns a query with its filter parsed and its defaults filled in.
+ * @throws AssayError invalid_filter
  */
-export function readQuery(value: unknown): RequestQuery {
-  const body = parseWith(queryBodyChecker, value);
+export function readQuery(body: QueryBody): RequestQuery {
   const [sort] = Object.entries(body.sort ?? {});
   return {
     filter: parseFilter(body.filter),

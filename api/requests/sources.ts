@@ -11,7 +11,7 @@ import {
 } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestQuery } from './query.ts';
-import { runStatement } from './run.ts';
+import { runStatement } from './statement.ts';
 
 /** More sources than this add counting, not knowledge. */
 const MAX_SOURCES = 4;

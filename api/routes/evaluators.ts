@@ -1,126 +1,207 @@
-import type { KeyDirectory, Scope } from '#platform/keys/mod.ts';
-import type { EvaluatorService } from '../evaluators/mod.ts';
-import { readJson } from './json-body.ts';
-import { guarded, type Handler, type Route, routesApp } from './route.ts';
-import { dataReply } from './success.ts';
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import {
+  DryRunJson,
+  EvaluatorChangeBody,
+  EvaluatorJson,
+  EvaluatorQueryBody,
+  type EvaluatorService,
+  ExternalTestBody,
+  ExternalTestJson,
+  LlmTestBody,
+  LlmTestJson,
+  NewEvaluatorBody,
+  OnlineEvaluatorBody,
+  OnlineEvaluatorJson,
+  PythonTestBody,
+  PythonTestJson,
+  RunBody,
+  RunJson,
+  StatsJson,
+  StatsQuery,
+} from '../evaluators/mod.ts';
+import { authorized, type Keys } from './access.ts';
+import { jsonBody, parameters, reply, uuids } from './declare.ts';
 
-export type EvaluatorRoutesOptions = {
-  keys: Pick<KeyDirectory, 'find'>;
-  evaluators: EvaluatorService;
+export type EvaluatorRoutesOptions = { keys: Keys; evaluators: EvaluatorService };
+
+const TAG = 'Evaluators';
+const params = uuids({ id: 'evaluator' });
+const template = { model: 'gpt-4o-mini', prompt: 'Is {{output}} polite?' };
+const testInput = {
+  inputBody: { messages: [{ role: 'user', content: 'Hello' }] },
+  outputBody: { choices: [{ message: { role: 'assistant', content: 'Good morning!' } }] },
 };
 
-/** What a call is about. Ids are empty where the path has none. */
-type About = { organizationId: string; id: string; innerId: string; request: Request };
-
-/** `/v1/evaluator…` and `/v1/evaluation…`: authorizes, reads the body, calls the service, answers. */
-export function evaluatorRoutes({ keys, evaluators: service }: EvaluatorRoutesOptions) {
-  const { evaluators, online, runs, evaluations, tryOut, stats } = service;
-  const answering =
-    (scope: Scope) =>
-    (work: (about: About) => Promise<unknown>): Handler =>
-      guarded(keys, scope, async ({ organizationId }, { request, params }) => {
-        const about = { organizationId, id: params.id ?? '', innerId: params.innerId ?? '', request };
-        return dataReply(JSON.stringify((await work(about)) ?? null));
-      });
-  const reading = answering('read');
-  const writing = answering('write');
-  const post = (path: string, handle: Handler): Route => ({ method: 'POST', path, handle });
-  const get = (path: string, handle: Handler): Route => ({ method: 'GET', path, handle });
-  const remove = (path: string, handle: Handler): Route => ({ method: 'DELETE', path, handle });
-
-  return routesApp('api/evaluators', [
-    post(
-      '/v1/evaluator',
-      writing(async (at) => evaluators.create(at.organizationId, await readJson(at.request))),
-    ),
-    post(
-      '/v1/evaluator/query',
-      reading(async (at) => evaluators.query(at.organizationId, await readJson(at.request))),
-    ),
-    post(
-      '/v1/evaluator/llm/test',
-      writing(async (at) => tryOut.llm(at.organizationId, await readJson(at.request))),
-    ),
-    post(
-      '/v1/evaluator/python/test',
-      writing(async (at) => tryOut.python(at.organizationId, await readJson(at.request))),
-    ),
-    post(
-      '/v1/evaluator/external/test',
-      writing(async (at) => tryOut.external(at.organizationId, await readJson(at.request))),
-    ),
-    get(
+/** `/v1/evaluator…`: evaluators themselves. */
+function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoutesOptions) {
+  const reading = authorized(keys, 'read', TAG)
+    .post('/v1/evaluator/query', ({ key, body }) => evaluators.query(key.organizationId, body), {
+      body: jsonBody(EvaluatorQueryBody, { name: 'polite' }),
+      response: reply(Type.Array(EvaluatorJson)),
+      detail: { summary: 'Lists evaluators, the newest first' },
+    })
+    .get('/v1/evaluator/:id', ({ key, params }) => evaluators.get(key.organizationId, params.id), {
+      params,
+      response: reply(EvaluatorJson),
+      detail: { summary: 'Returns one evaluator' },
+    })
+    .get('/v1/evaluator/:id/stats', ({ key, params, query }) => stats(key.organizationId, params.id, query), {
+      params,
+      query: parameters(StatsQuery),
+      response: reply(StatsJson),
+      detail: { summary: 'Tells what one version of an evaluator did, cost, and can be trusted with' },
+    });
+  const writing = authorized(keys, 'write', TAG)
+    .post('/v1/evaluator', ({ key, body }) => evaluators.create(key.organizationId, body), {
+      body: jsonBody(NewEvaluatorBody, {
+        name: 'Polite',
+        scoring_type: 'LLM-BOOLEAN',
+        llm_template: template,
+      }),
+      response: reply(EvaluatorJson),
+      detail: { summary: 'Makes an evaluator' },
+    })
+    .put(
       '/v1/evaluator/:id',
-      reading((at) => evaluators.get(at.organizationId, at.id)),
-    ),
+      ({ key, params, body }) => evaluators.change(key.organizationId, params.id, body),
+      {
+        params,
+        body: jsonBody(EvaluatorChangeBody, { name: 'Very polite' }),
+        response: reply(EvaluatorJson),
+        detail: { summary: 'Changes an evaluator; another template is a new version' },
+      },
+    )
+    .delete('/v1/evaluator/:id', ({ key, params }) => evaluators.remove(key.organizationId, params.id), {
+      params,
+      response: reply(Type.Null()),
+      detail: { summary: 'Deletes an evaluator; its scores stay' },
+    })
+    .post('/v1/evaluator/:id/resume', ({ key, params }) => evaluators.resume(key.organizationId, params.id), {
+      params,
+      response: reply(EvaluatorJson),
+      detail: { summary: 'Lets an evaluator that was stopped go on' },
+    });
+  return new Elysia().use(reading).use(writing);
+}
+
+/** `/v1/evaluator/…/test`: trying evaluators out before they are made. */
+function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
+  return authorized(keys, 'write', TAG)
+    .post('/v1/evaluator/llm/test', ({ key, body }) => tryOut.llm(key.organizationId, body), {
+      body: jsonBody(LlmTestBody, {
+        evaluatorConfig: { evaluator_scoring_type: 'LLM-BOOLEAN', evaluator_llm_template: template },
+        testInput,
+      }),
+      response: reply(LlmTestJson),
+      detail: { summary: 'Tries out a judge; nothing is kept' },
+    })
+    .post('/v1/evaluator/python/test', ({ key, body }) => tryOut.python(key.organizationId, body), {
+      body: jsonBody(PythonTestBody, {
+        code: 'def evaluate(input, output):\n    return len(output)\n',
+        testInput,
+      }),
+      response: reply(PythonTestJson),
+      detail: { summary: 'Tries out Python in the sandbox; nothing is kept' },
+    })
+    .post('/v1/evaluator/external/test', ({ key, body }) => tryOut.external(key.organizationId, body), {
+      body: jsonBody(ExternalTestBody, {
+        external_config: { adapter: 'http', url: 'https://scores.example.com/score' },
+        testInput,
+      }),
+      response: reply(ExternalTestJson),
+      detail: { summary: 'Tries out a scoring service; nothing is kept' },
+    });
+}
+
+/** `/v1/evaluator/:id/onlineEvaluators`: which logged requests an evaluator scores. */
+function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptions) {
+  const reading = authorized(keys, 'read', TAG).get(
+    '/v1/evaluator/:id/onlineEvaluators',
+    ({ key, params }) => online.list(key.organizationId, params.id),
     {
-      method: 'PUT',
-      path: '/v1/evaluator/:id',
-      handle: writing(async (at) => evaluators.change(at.organizationId, at.id, await readJson(at.request))),
+      params,
+      response: reply(Type.Array(OnlineEvaluatorJson)),
+      detail: { summary: 'Lists what an evaluator scores as it is logged, the newest first' },
     },
-    remove(
-      '/v1/evaluator/:id',
-      writing((at) => evaluators.remove(at.organizationId, at.id)),
-    ),
-    post(
-      '/v1/evaluator/:id/resume',
-      writing((at) => evaluators.resume(at.organizationId, at.id)),
-    ),
-    get(
-      '/v1/evaluator/:id/stats',
-      reading((at) => stats(at.organizationId, at.id, new URL(at.request.url).searchParams)),
-    ),
-    post(
+  );
+  const writing = authorized(keys, 'write', TAG)
+    .post(
       '/v1/evaluator/:id/onlineEvaluators',
-      writing(async (at) => online.create(at.organizationId, at.id, await readJson(at.request))),
-    ),
-    get(
-      '/v1/evaluator/:id/onlineEvaluators',
-      reading((at) => online.list(at.organizationId, at.id)),
-    ),
-    remove(
+      ({ key, params, body }) => online.create(key.organizationId, params.id, body),
+      {
+        params,
+        body: jsonBody(OnlineEvaluatorBody, { config: { sampleRate: 10 } }),
+        response: reply(OnlineEvaluatorJson),
+        detail: {
+          summary: 'Has an evaluator score a share of the requests that are logged from now on',
+        },
+      },
+    )
+    .delete(
       '/v1/evaluator/:id/onlineEvaluators/:innerId',
-      writing((at) => online.remove(at.organizationId, at.id, at.innerId)),
-    ),
-    post(
-      '/v1/evaluator/:id/run',
-      writing(async (at) => runs.create(at.organizationId, at.id, await readJson(at.request))),
-    ),
-    get(
-      '/v1/evaluator/:id/runs',
-      reading((at) => runs.list(at.organizationId, at.id)),
-    ),
-    get(
+      ({ key, params }) => online.remove(key.organizationId, params.id, params.innerId),
+      {
+        params: uuids({ id: 'evaluator', innerId: 'online evaluator' }),
+        response: reply(Type.Null()),
+        detail: { summary: 'Ends that' },
+      },
+    );
+  return new Elysia().use(writing).use(reading);
+}
+
+/** `/v1/evaluator/:id/run…`: the scoring of requests that were logged before. */
+function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
+  const ofRun = uuids({ id: 'evaluator', innerId: 'run' });
+  const reading = authorized(keys, 'read', TAG)
+    .get('/v1/evaluator/:id/runs', ({ key, params }) => service.list(key.organizationId, params.id), {
+      params,
+      response: reply(Type.Array(RunJson)),
+      detail: { summary: 'Lists the runs of an evaluator, the newest first' },
+    })
+    .get(
       '/v1/evaluator/:id/run/:innerId',
-      reading((at) => runs.get(at.organizationId, at.id, at.innerId)),
-    ),
-    post(
+      ({ key, params }) => service.get(key.organizationId, params.id, params.innerId),
+      {
+        params: ofRun,
+        response: reply(RunJson),
+        detail: { summary: 'Returns one run and its progress' },
+      },
+    );
+  const writing = authorized(keys, 'write', TAG)
+    .post(
+      '/v1/evaluator/:id/run',
+      ({ key, params, body }) => service.create(key.organizationId, params.id, body),
+      {
+        params,
+        body: jsonBody(RunBody, { filter: 'all', limit: 1_000, dryRun: true }),
+        response: reply(Type.Union([RunJson, DryRunJson])),
+        detail: { summary: 'Scores requests that pass a filter, or counts them with dryRun' },
+      },
+    )
+    .post(
       '/v1/evaluator/:id/run/:innerId/pause',
-      writing((at) => runs.pause(at.organizationId, at.id, at.innerId)),
-    ),
-    post(
+      ({ key, params }) => service.pause(key.organizationId, params.id, params.innerId),
+      { params: ofRun, response: reply(RunJson), detail: { summary: 'Pauses a run' } },
+    )
+    .post(
       '/v1/evaluator/:id/run/:innerId/resume',
-      writing((at) => runs.resume(at.organizationId, at.id, at.innerId)),
-    ),
-    post(
+      ({ key, params }) => service.resume(key.organizationId, params.id, params.innerId),
+      { params: ofRun, response: reply(RunJson), detail: { summary: 'Lets a paused run go on' } },
+    )
+    .post(
       '/v1/evaluator/:id/run/:innerId/cancel',
-      writing((at) => runs.cancel(at.organizationId, at.id, at.innerId)),
-    ),
-    post(
-      '/v1/evaluation/query',
-      reading(async (at) => evaluations.query(at.organizationId, await readJson(at.request))),
-    ),
-    get(
-      '/v1/evaluation/:id',
-      reading((at) => evaluations.get(at.organizationId, at.id)),
-    ),
-    post(
-      '/v1/evaluation/:id/retry',
-      writing((at) => evaluations.retry(at.organizationId, at.id)),
-    ),
-    post(
-      '/v1/evaluation/:id/cancel',
-      writing((at) => evaluations.cancel(at.organizationId, at.id)),
-    ),
-  ]);
+      ({ key, params }) => service.cancel(key.organizationId, params.id, params.innerId),
+      { params: ofRun, response: reply(RunJson), detail: { summary: 'Ends a run early' } },
+    );
+  return new Elysia().use(reading).use(writing);
+}
+
+/** The routes of `/v1/evaluator`. */
+export function evaluatorRoutes(options: EvaluatorRoutesOptions) {
+  return new Elysia({ name: 'api/evaluators' })
+    .use(definitions(options))
+    .use(tests(options))
+    .use(onlineEvaluators(options))
+    .use(runs(options));
 }

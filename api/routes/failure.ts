@@ -1,10 +1,21 @@
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
+import { LoggingRateError } from '../log/mod.ts';
 
 const QUERY_CANCELED = '57014';
 
-/** What went wrong as an error of the table; what is not expected becomes internal_error, its detail for the log. */
+/** A path exists, but not for the method of the request. */
+export class MethodNotAllowedError extends AssayError {
+  readonly allowed: readonly string[];
+
+  constructor(method: string, allowed: readonly string[]) {
+    super('method_not_allowed', `${method} is not allowed here; use ${allowed.join(' or ')}`);
+    this.allowed = allowed;
+  }
+}
+
+/** Returns what was thrown as an error of the table; the unexpected becomes internal_error, its detail for the log. */
 export function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   const detail = describeError(error);
@@ -25,15 +36,17 @@ export function toAssayError(error: unknown): AssayError {
   });
 }
 
-/** The body of an answer that tells of a failure. */
+/** Returns the body of a failure. */
 export function failureBody({ message }: AssayError): string {
   return JSON.stringify({ data: null, error: message });
 }
 
-/** A failure as the management API tells it. */
+/** Returns the response to a failure. */
 export function failureReply(error: AssayError): Response {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (error.status === 401) headers['www-authenticate'] = 'Bearer';
   if (error.status === 503) headers['retry-after'] = '1';
+  if (error instanceof MethodNotAllowedError) headers.allow = error.allowed.join(', ');
+  if (error instanceof LoggingRateError) headers['retry-after'] = String(error.retryAfterS);
   return new Reply(failureBody(error), { status: error.status, headers });
 }

@@ -64,14 +64,21 @@ export type JsonBody = {
   written: (Buffer | null)[];
 };
 
+export type JsonBodyOptions = {
+  /** The largest body. Default: 1 MiB. */
+  maxBytes?: number;
+  /** The members whose text is wanted as well. Default: none. */
+  asWritten?: readonly MemberPath[];
+};
+
 /**
- * The body of a request, of at most `maxBytes`. The members at `asWritten` may repeat names, as they are not ours to read,
- * and be of any size; what is left of a large body is bounded, so that reading it does not hold up the event loop.
+ * Reads the body of a request. The members at `asWritten` may repeat names, as they are not ours to read, and be of any
+ * size; what is left of a large body is bounded, so that reading it does not hold up the event loop.
  * @throws AssayError unsupported_media_type, body_too_large, invalid_json, invalid_body
  */
 export async function readJsonBody(
   request: Request,
-  { maxBytes, asWritten }: { maxBytes: number; asWritten: readonly MemberPath[] },
+  { maxBytes = MAX_BODY_BYTES, asWritten = [] }: JsonBodyOptions = {},
 ): Promise<JsonBody> {
   const bytes = await readBytes(request, maxBytes);
   if (bytes.length > LARGEST_PARSED_BYTES) {
@@ -95,9 +102,4 @@ function parse(text: string, asWritten: readonly MemberPath[]) {
     'invalid_json',
     `The body names ${repeated} twice in one object: only one of them could count`,
   );
-}
-
-/** The body of a request, parsed: as `readJsonBody`, up to 1 MiB. */
-export async function readJson(request: Request): Promise<unknown> {
-  return (await readJsonBody(request, { maxBytes: MAX_BODY_BYTES, asWritten: [] })).value;
 }

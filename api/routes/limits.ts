@@ -1,19 +1,18 @@
-import type { KeyDirectory } from '#platform/keys/mod.ts';
-import type { LimitService } from '../limits/mod.ts';
-import { guarded, routesApp } from './route.ts';
-import { dataReply } from './success.ts';
+import { Type } from '@sinclair/typebox';
+import { type LimitService, UsageJson } from '../limits/mod.ts';
+import { authorized, type Keys } from './access.ts';
+import { reply } from './declare.ts';
 
-export type LimitRoutesOptions = { keys: Pick<KeyDirectory, 'find'>; limits: LimitService };
+export type LimitRoutesOptions = { keys: Keys; limits: LimitService };
 
-/** `/v1/rate-limit/usage`: authorizes, asks, answers. */
+/** `/v1/rate-limit/usage`. */
 export function limitRoutes({ keys, limits }: LimitRoutesOptions) {
-  return routesApp('api/limits', [
+  return authorized(keys, 'read', 'Limits').get(
+    '/v1/rate-limit/usage',
+    ({ key }) => limits.usage(key.organizationId),
     {
-      method: 'GET',
-      path: '/v1/rate-limit/usage',
-      handle: guarded(keys, 'read', async ({ organizationId }) =>
-        dataReply(JSON.stringify(await limits.usage(organizationId))),
-      ),
+      response: reply(Type.Array(UsageJson)),
+      detail: { summary: 'Lists the counters of rate limits, those nearest to their quota first' },
     },
-  ]);
+  );
 }

@@ -1,49 +1,44 @@
-import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
-import type { ProviderKeyService } from '../provider-keys/mod.ts';
-import { readJson } from './json-body.ts';
-import { type Call, guarded, type Handler, routesApp } from './route.ts';
-import { dataReply } from './success.ts';
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { ProviderKeyBody, ProviderKeyJson, type ProviderKeyService } from '../provider-keys/mod.ts';
+import { authorized, type Keys } from './access.ts';
+import { jsonBody, provider, reply } from './declare.ts';
 
-export type ProviderKeyRoutesOptions = {
-  keys: Pick<KeyDirectory, 'find'>;
-  providerKeys: ProviderKeyService;
-};
+export type ProviderKeyRoutesOptions = { keys: Keys; providerKeys: ProviderKeyService };
 
-const ALL = '/v1/provider-keys';
-const ONE = '/v1/provider-keys/:provider';
+const TAG = 'Provider keys';
 
-/** `/v1/provider-keys…`: authorizes, reads the body, calls the service, answers. */
+/** `/v1/provider-keys…`: keys of providers, stored for the organization's own calls. */
 export function providerKeyRoutes({ keys, providerKeys }: ProviderKeyRoutesOptions) {
-  const answering = (scope: Scope, work: (key: ApiKey, call: Call) => Promise<unknown>): Handler =>
-    guarded(keys, scope, async (key, call) => dataReply(JSON.stringify((await work(key, call)) ?? null)));
-  const providerOf = ({ params }: Call) => params.provider ?? '';
-
-  return routesApp('api/provider-keys', [
-    {
-      method: 'GET',
-      path: ALL,
-      handle: answering('read', ({ organizationId }) => providerKeys.list(organizationId)),
-    },
-    {
-      method: 'GET',
-      path: ONE,
-      handle: answering('read', ({ organizationId }, call) =>
-        providerKeys.get(organizationId, providerOf(call)),
-      ),
-    },
-    {
-      method: 'PUT',
-      path: ONE,
-      handle: answering('write', async ({ organizationId }, call) =>
-        providerKeys.set(organizationId, providerOf(call), await readJson(call.request)),
-      ),
-    },
-    {
-      method: 'DELETE',
-      path: ONE,
-      handle: answering('write', ({ organizationId }, call) =>
-        providerKeys.remove(organizationId, providerOf(call)),
-      ),
-    },
-  ]);
+  const one = { params: provider, response: reply(ProviderKeyJson) };
+  const reading = authorized(keys, 'read', TAG)
+    .get('/v1/provider-keys', ({ key }) => providerKeys.list(key.organizationId), {
+      response: reply(Type.Array(ProviderKeyJson)),
+      detail: { summary: 'Lists the stored provider keys, which are never shown' },
+    })
+    .get(
+      '/v1/provider-keys/:provider',
+      ({ key, params }) => providerKeys.get(key.organizationId, params.provider),
+      { ...one, detail: { summary: 'Tells of the key that is stored for one provider' } },
+    );
+  const writing = authorized(keys, 'write', TAG)
+    .put(
+      '/v1/provider-keys/:provider',
+      ({ key, params, body }) => providerKeys.set(key.organizationId, params.provider, body),
+      {
+        ...one,
+        body: jsonBody(ProviderKeyBody, { key: 'sk-proj-0123456789abcdefghij' }),
+        detail: { summary: 'Stores a provider key, in place of one that is there' },
+      },
+    )
+    .delete(
+      '/v1/provider-keys/:provider',
+      ({ key, params }) => providerKeys.remove(key.organizationId, params.provider),
+      {
+        params: provider,
+        response: reply(Type.Null()),
+        detail: { summary: 'Deletes the stored key of a provider' },
+      },
+    );
+  return new Elysia({ name: 'api/provider-keys' }).use(reading).use(writing);
 }

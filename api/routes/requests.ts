@@ -1,64 +1,90 @@
-import type { KeyDirectory } from '#platform/keys/mod.ts';
-import type { RequestService } from '../requests/mod.ts';
-import { readJson } from './json-body.ts';
-import { guarded, routesApp } from './route.ts';
-import { dataReply, recordsReply } from './success.ts';
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { FeedbackBody, PropertyBody, QueryBody, QueryIdsBody, ScoreBody } from '#core/contracts/query.ts';
+import { RequestRecord } from '#core/contracts/record.ts';
+import { Delivery, type RequestService } from '../requests/mod.ts';
+import { authorized, type Keys } from './access.ts';
+import { jsonBody, reply } from './declare.ts';
+import { dataReply, recordsReply } from './reply.ts';
 
 export type RequestRoutesOptions = {
-  keys: Pick<KeyDirectory, 'find'>;
+  keys: Keys;
   requests: RequestService;
-  /** Told what cut an answer short after its beginning had gone out. */
+  /** Receives what cut a reply short after its beginning had gone out. */
   onBroken(error: unknown): void;
 };
 
-const NOTHING = 'null';
+const TAG = 'Requests';
+const query = { filter: { request: { model: { equals: 'gpt-4o-mini' } } } };
 
-/** `/v1/request…`: authorizes, reads the body, calls the service, answers. */
+/** `/v1/request…`: logged requests, found and annotated. */
 export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions) {
-  const writing = (write: (organizationId: string, requestId: string, body: unknown) => Promise<void>) =>
-    guarded(keys, 'write', async ({ organizationId }, { request, params }) => {
-      await write(organizationId, params.id ?? '', await readJson(request));
-      return dataReply(NOTHING);
-    });
-
-  return routesApp('api/requests', [
-    {
-      method: 'POST',
-      path: '/v1/request/query',
-      handle: guarded(keys, 'read', async ({ organizationId }, { request }) =>
-        recordsReply(await requests.query(organizationId, await readJson(request)), onBroken),
-      ),
-    },
-    {
-      method: 'POST',
-      path: '/v1/request/query-ids',
-      handle: guarded(keys, 'read', async ({ organizationId }, { request }) =>
-        recordsReply(await requests.queryIds(organizationId, await readJson(request)), onBroken),
-      ),
-    },
-    {
-      method: 'POST',
-      path: '/v1/request/count/query',
-      handle: guarded(keys, 'read', async ({ organizationId }, { request }) =>
-        dataReply(String(await requests.count(organizationId, await readJson(request)))),
-      ),
-    },
-    {
-      method: 'GET',
-      path: '/v1/request/:id',
-      handle: guarded(keys, 'read', async ({ organizationId }, { params }) =>
-        dataReply(await requests.get(organizationId, params.id ?? '')),
-      ),
-    },
-    {
-      method: 'GET',
-      path: '/v1/request/:id/delivery',
-      handle: guarded(keys, 'read', async ({ organizationId }, { params }) =>
-        dataReply(await requests.getDelivery(organizationId, params.id ?? '')),
-      ),
-    },
-    { method: 'POST', path: '/v1/request/:id/feedback', handle: writing(requests.setFeedback) },
-    { method: 'POST', path: '/v1/request/:id/score', handle: writing(requests.setScores) },
-    { method: 'PUT', path: '/v1/request/:id/property', handle: writing(requests.setProperty) },
-  ]);
+  const reading = authorized(keys, 'read', TAG)
+    .post(
+      '/v1/request/query',
+      async ({ key, body }) => recordsReply(await requests.query(key.organizationId, body), onBroken),
+      {
+        body: jsonBody(QueryBody, { ...query, sort: { created_at: 'desc' }, limit: 10 }),
+        response: reply(Type.Array(RequestRecord)),
+        detail: { summary: 'Lists the requests that pass a filter, a page at a time' },
+      },
+    )
+    .post(
+      '/v1/request/query-ids',
+      async ({ key, body }) => recordsReply(await requests.queryIds(key.organizationId, body), onBroken),
+      {
+        body: jsonBody(QueryIdsBody, { requestIds: ['01KADVNF2B4E3R8V6W0XJ5T9QZ'] }),
+        response: reply(Type.Array(RequestRecord)),
+        detail: {
+          summary: 'Returns the requests with these ids, in their order; an unknown id is left out',
+        },
+      },
+    )
+    .post('/v1/request/count/query', ({ key, body }) => requests.count(key.organizationId, body), {
+      body: jsonBody(QueryBody, query),
+      response: reply(Type.Integer()),
+      detail: { summary: 'Counts the requests that pass a filter' },
+    })
+    .get(
+      '/v1/request/:id',
+      async ({ key, params }) => dataReply(await requests.get(key.organizationId, params.id)),
+      { response: reply(RequestRecord), detail: { summary: 'Returns one request' } },
+    )
+    .get(
+      '/v1/request/:id/delivery',
+      ({ key, params }) => requests.getDelivery(key.organizationId, params.id),
+      {
+        response: reply(Delivery),
+        detail: { summary: 'Tells how the response came about: attempts, cache, usage' },
+      },
+    );
+  const writing = authorized(keys, 'write', TAG)
+    .post(
+      '/v1/request/:id/feedback',
+      ({ key, params, body }) => requests.setFeedback(key.organizationId, params.id, body),
+      {
+        body: jsonBody(FeedbackBody, { rating: true }),
+        response: reply(Type.Null()),
+        detail: { summary: 'Rates the response of a request, in place of an earlier rating' },
+      },
+    )
+    .post(
+      '/v1/request/:id/score',
+      ({ key, params, body }) => requests.setScores(key.organizationId, params.id, body),
+      {
+        body: jsonBody(ScoreBody, { scores: { helpfulness: 0.75, polite: true } }),
+        response: reply(Type.Null()),
+        detail: { summary: 'Sets scores of a request, beside those that it has' },
+      },
+    )
+    .put(
+      '/v1/request/:id/property',
+      ({ key, params, body }) => requests.setProperty(key.organizationId, params.id, body),
+      {
+        body: jsonBody(PropertyBody, { key: 'release', value: '2026-11' }),
+        response: reply(Type.Null()),
+        detail: { summary: 'Sets a property of a request, in place of one of the same name' },
+      },
+    );
+  return new Elysia({ name: 'api/requests' }).use(reading).use(writing);
 }

@@ -15,6 +15,8 @@ const LONGEST_SHOWN_VALUE = 80;
 /** A value as an error sentence quotes it: JSON, cut to a readable length. */
 export function quoteValue(value: unknown): string {
   let text: string;
+  // JSON has no infinity, but 1e999 is read as one.
+  if (typeof value === 'number') return String(value);
   try {
     text = JSON.stringify(value) ?? String(value);
   } catch {
@@ -24,78 +26,148 @@ export function quoteValue(value: unknown): string {
   return text.length > LONGEST_SHOWN_VALUE ? `${text.slice(0, LONGEST_SHOWN_VALUE)}…` : text;
 }
 
-/** `/sort/created_at` as `sort.created_at`; the root as `body`. */
+const PLAIN_NAME = /^[\w-]{1,80}$/;
+
+/** Returns `sort.created_at` for `/sort/created_at`, quotes what is no plain name, and calls the root `body`. */
 function pathOf(pointer: string): string {
   if (pointer === '') return 'body';
   return pointer
     .slice(1)
     .split('/')
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .join('.');
+    .map((part, index) => {
+      if (PLAIN_NAME.test(part)) return index === 0 ? part : `.${part}`;
+      return index === 0 ? quoteValue(part) : `[${quoteValue(part)}]`;
+    })
+    .join('');
 }
 
-function ruleOf(error: ValueError): string {
-  const { schema } = error;
+/**
+ * What a schema may say beside JSON Schema's own keywords; `openapi.ts` leaves these out of the document.
+ * - `rule`: the rest of the sentence for a value that breaks `pattern`, as in `must be a UUID`.
+ * - `nameRule`: the same for a name in a record that its pattern refuses.
+ * - `unquoted`: the value may be a secret or hold one, so no sentence quotes it, nor the name of an unknown field.
+ */
+type SentenceKeywords = { rule?: string; nameRule?: string; unquoted?: boolean };
+
+/** The name of a JSON type as a sentence has it; the constants of literals are written out. */
+function nameOfType(schema: TSchema): string {
+  if ('const' in schema) return JSON.stringify(schema.const);
+  return TYPE_NAMES[String(schema.type)] ?? String(schema.type);
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+};
+
+/** What a value must be to have the type of `schema`, which `error` says that it has not. */
+function typeRule(schema: TSchema): string {
+  if (schema.anyOf === undefined) return `must be ${nameOfType(schema)}`;
+  const options = schema.anyOf as TSchema[];
+  if (options.every((option) => 'const' in option))
+    return `must be one of ${options.map(nameOfType).join(', ')}`;
+  return `must be ${options.map((option) => (option.type === 'boolean' ? 'a boolean' : nameOfType(option))).join(' or ')}`;
+}
+
+const TYPE_ERRORS: ReadonlySet<ValueErrorType> = new Set([
+  ValueErrorType.Array,
+  ValueErrorType.Boolean,
+  ValueErrorType.Integer,
+  ValueErrorType.Literal,
+  ValueErrorType.Null,
+  ValueErrorType.Number,
+  ValueErrorType.Object,
+  ValueErrorType.String,
+  ValueErrorType.Union,
+]);
+
+/** The rule that is broken, and what the value is instead; undefined: the value is quoted. */
+type Rule = { must: string; instead?: string };
+
+function ruleOf(error: ValueError): Rule {
+  const { schema, value } = error;
+  if (TYPE_ERRORS.has(error.type)) return { must: typeRule(schema) };
   switch (error.type) {
-    case ValueErrorType.ObjectAdditionalProperties:
-      return 'is not a known field';
-    case ValueErrorType.ObjectRequiredProperty:
-      return 'is required';
-    case ValueErrorType.Union: {
-      const allowed = (schema.anyOf as TSchema[]).map((option) =>
-        'const' in option ? JSON.stringify(option.const) : String(option.type),
-      );
-      return `must be one of ${allowed.join(', ')}`;
-    }
-    case ValueErrorType.Literal:
-      return `must be ${JSON.stringify(schema.const)}`;
-    case ValueErrorType.Integer:
-      return 'must be a whole number';
     case ValueErrorType.IntegerMinimum:
     case ValueErrorType.NumberMinimum:
-      return `must be at least ${schema.minimum}`;
+      return { must: `must be at least ${schema.minimum}` };
     case ValueErrorType.IntegerMaximum:
     case ValueErrorType.NumberMaximum:
-      return `must be at most ${schema.maximum}`;
+      return { must: `must be at most ${schema.maximum}` };
     case ValueErrorType.ArrayMinItems:
-      return `must hold at least ${schema.minItems} items`;
+      return {
+        must: `must hold at least ${schema.minItems} items`,
+        instead: holds((value as unknown[]).length),
+      };
     case ValueErrorType.ArrayMaxItems:
-      return `must hold at most ${schema.maxItems} items`;
+      return {
+        must: `must hold at most ${schema.maxItems} items`,
+        instead: holds((value as unknown[]).length),
+      };
     case ValueErrorType.StringMinLength:
-      return `must have at least ${schema.minLength} characters`;
+      if (schema.minLength === 1) return { must: 'must not be empty', instead: '' };
+      return { must: `must have at least ${schema.minLength} characters`, instead: has(value as string) };
     case ValueErrorType.StringMaxLength:
-      return `must have at most ${schema.maxLength} characters`;
+      return { must: `must have at most ${schema.maxLength} characters`, instead: has(value as string) };
+    case ValueErrorType.StringPattern:
+      return { must: (schema as SentenceKeywords).rule ?? `must match ${schema.pattern}` };
     case ValueErrorType.ObjectMinProperties:
     case ValueErrorType.ObjectMaxProperties:
-      return `must hold exactly one field${fieldsOf(schema)}`;
-    case ValueErrorType.Object:
-      return 'must be an object';
-    case ValueErrorType.Array:
-      return 'must be an array';
-    case ValueErrorType.String:
-      return 'must be a string';
-    case ValueErrorType.Boolean:
-      return 'must be true or false';
-    case ValueErrorType.Number:
-      return 'must be a number';
+      return countRule(schema, Object.keys(value as object).length);
     default:
-      return error.message;
+      return { must: error.message };
   }
 }
 
-function fieldsOf(schema: TSchema): string {
+const holds = (count: number) => `but holds ${count}`;
+const has = (text: string) => `but has ${text.length}`;
+
+/** The rule of an object whose number of fields is bounded: exactly one of those it names, or a range. */
+function countRule(schema: TSchema, count: number): Rule {
   const names = Object.keys((schema.properties as object | undefined) ?? {});
-  return names.length === 0 ? '' : ` of ${names.join(', ')}`;
+  if (names.length > 0) return { must: `must hold exactly one field of ${names.join(', ')}` };
+  const { minProperties: least, maxProperties: most } = schema;
+  const range = least === undefined ? `at most ${most}` : `${least} to ${most}`;
+  return { must: `must hold ${range} fields`, instead: holds(count) };
 }
 
-/** One sentence for the first rule that `value` breaks: where, what it is, which rule. */
-export function explain(error: ValueError): string {
-  const where = pathOf(error.path);
+/** The error behind that of a union: where a value has the type of one option, its own rule says more. */
+function innermost(error: ValueError): ValueError {
+  if (error.type !== ValueErrorType.Union) return error;
+  for (const errors of error.errors) {
+    const inner = errors.First();
+    if (inner === undefined || (inner.path === error.path && TYPE_ERRORS.has(inner.type))) continue;
+    return {
+      ...inner,
+      schema: { ...inner.schema, unquoted: inner.schema.unquoted ?? error.schema.unquoted },
+    };
+  }
+  return error;
+}
+
+/**
+ * Returns one sentence for a rule that a value breaks: where, which rule, and what it is instead.
+ * @param within a JSON pointer to what was checked, in the body that the sentence is about
+ */
+export function explain(found: ValueError, within = ''): string {
+  const error = innermost(found);
+  const path = within + error.path;
+  const where = pathOf(path);
+  const { unquoted = false, nameRule } = error.schema as SentenceKeywords;
   if (error.type === ValueErrorType.ObjectRequiredProperty) return `${where} is required`;
-  return `${where} ${ruleOf(error)}, but is ${quoteValue(error.value)}`.replace(
-    /is not a known field, but is .*/s,
-    'is not a known field',
-  );
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) {
+    if (nameRule !== undefined) return `${where} ${nameRule}`;
+    if (!unquoted) return `${where} is not a known field`;
+    const outer = pathOf(path.slice(0, path.lastIndexOf('/')));
+    return `${outer} must have no field but ${Object.keys(error.schema.properties as object).join(', ')}`;
+  }
+  const { must, instead = unquoted ? '' : `but is ${quoteValue(error.value)}` } = ruleOf(error);
+  return instead === '' ? `${where} ${must}` : `${where} ${must}, ${instead}`;
 }
 
 /**

@@ -28,9 +28,10 @@ const MIN_TIMEOUT_MS = 100;
 const MAX_EXPECTED_CHARACTERS = 65_536;
 
 const closed = { additionalProperties: false };
-const Url = Type.String({ minLength: 1, maxLength: 2_048 });
+/** A URL may hold a password. */
+const Url = Type.String({ minLength: 1, maxLength: 2_048, unquoted: true });
 const TimeoutMs = Type.Optional(Type.Integer({ minimum: MIN_TIMEOUT_MS, maximum: MAX_EXTERNAL_TIMEOUT_MS }));
-const Secret = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+const Secret = Type.Optional(Type.Union([Type.String(), Type.Null()], { unquoted: true }));
 const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 500 }));
 const expectation = { expected: Type.Optional(Type.Unknown()), expectedFrom: Text };
 
@@ -123,14 +124,10 @@ export function parseShape(value: unknown): ExternalConfig {
   }
 }
 
-/** A URL may hold a password, too. */
-const SECRET_PATH = /^\/(apiKey|secret|headers|url)(\/|$)/;
-
 function checked<T extends TSchema>(checker: Checker<T>, value: unknown): Static<T> {
   if (checker.Check(value)) return value;
   const first = checker.Errors(value).First() as ValueError;
-  const shown = SECRET_PATH.test(first.path) ? { ...first, value: SECRET_MARK } : first;
-  throw new AssayError('invalid_body', explain({ ...shown, path: `/external_config${first.path}` }));
+  throw new AssayError('invalid_body', explain(first, '/external_config'));
 }
 
 /** @throws AssayError invalid_body when what is expected cannot be stored, or looked up */

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { type Checker, Compile } from './check.ts';
+import { closed } from './shapes.ts';
 
 export const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 10;
@@ -17,7 +17,14 @@ export const SORT_FIELDS = [
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-const closed = { additionalProperties: false };
+/** Any text of 1 to `most` characters, as the name in a record. A pattern with `.` would pass over line breaks. */
+export const nameOf = (most: number) => Type.String({ pattern: `^[\\s\\S]{1,${most}}$` });
+/** The options of a record with such names. */
+export const named = (most: number) => ({
+  ...closed,
+  nameRule: `must have a name of 1 to ${most} characters`,
+});
+
 const Direction = Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')]));
 const Flag = Type.Optional(Type.Boolean());
 
@@ -35,10 +42,18 @@ export const Sort = Type.Object(
   { ...closed, minProperties: 1, maxProperties: 1 },
 );
 
-/** The body of a query. The filter's own rules are those of core/filter: a schema cannot say what is wrong in a tree. */
+/** A filter wherever a body takes one. Its rules are those of core/filter: a schema cannot say what is wrong in a tree. */
+export const FilterShape = Type.Unknown({
+  $id: 'Filter',
+  description:
+    '"all" or {} for every request; a leaf {section: {field: {operator: value}}}, as in ' +
+    '{"request": {"model": {"equals": "gpt-4o-mini"}}}; or a branch {"left": filter, "operator": "and" or "or", "right": filter}',
+});
+
+/** The body of a query. */
 export const QueryBody = Type.Object(
   {
-    filter: Type.Unknown(),
+    filter: FilterShape,
     /** Records to skip. */
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT })),
@@ -71,7 +86,11 @@ export const MAX_SCORE_KEY_LENGTH = 100;
 /** Score keys to numbers; true is 1 and false is 0. From one to MAX_SCORES of them. */
 export const ScoreBody = Type.Object(
   {
-    scores: Type.Record(Type.String(), Type.Union([Type.Number(), Type.Boolean()])),
+    scores: Type.Record(nameOf(MAX_SCORE_KEY_LENGTH), Type.Union([Type.Number(), Type.Boolean()]), {
+      ...named(MAX_SCORE_KEY_LENGTH),
+      minProperties: 1,
+      maxProperties: MAX_SCORES,
+    }),
   },
   closed,
 );
@@ -90,9 +109,3 @@ export const PropertyBody = Type.Object(
   closed,
 );
 export type PropertyBody = Static<typeof PropertyBody>;
-
-export const queryBodyChecker: Checker<typeof QueryBody> = Compile(QueryBody);
-export const queryIdsBodyChecker: Checker<typeof QueryIdsBody> = Compile(QueryIdsBody);
-export const feedbackBodyChecker: Checker<typeof FeedbackBody> = Compile(FeedbackBody);
-export const scoreBodyChecker: Checker<typeof ScoreBody> = Compile(ScoreBody);
-export const propertyBodyChecker: Checker<typeof PropertyBody> = Compile(PropertyBody);

@@ -8,6 +8,7 @@ import { createKey, createOrganization, type Scope } from '#platform/keys/mod.ts
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { startApi } from '../../api/mod.ts';
+import { checkContract } from './api-contract.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
 
 export type Answer = {
@@ -41,7 +42,7 @@ export type TestApi = {
   /** The caller's organization, and another one. */
   own: TestOrganization;
   other: TestOrganization;
-  /** Calls with the own organization's key unless told otherwise. */
+  /** Calls with the own organization's key unless told otherwise. Throws where a response is not as its route declares. */
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** `POST /v1/request/query`, expected to succeed. */
   query(body: object, key?: string): Promise<Record<string, unknown>[]>;
@@ -92,12 +93,14 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    return {
+    const answer = {
       status: response.status,
       headers: response.headers,
       text,
       body: isJson && text !== '' ? JSON.parse(text) : null,
     };
+    checkContract({ method, path }, answer);
+    return answer;
   }
 
   return {

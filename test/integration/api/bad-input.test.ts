@@ -198,7 +198,7 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
     '1001 ids',
     ['/v1/request/query-ids', { body: { requestIds: Array(1_001).fill('a') } }],
     400,
-    `requestIds must hold at most 1000 items, but is ${JSON.stringify(Array(1_001).fill('a')).slice(0, 80)}…`,
+    'requestIds must hold at most 1000 items, but holds 1001',
   ],
 
   // Changes
@@ -215,18 +215,18 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
     400,
     'note is not a known field',
   ],
-  ['no scores', score({ scores: {} }), 400, 'scores must hold 1 to 100 scores, but holds 0'],
+  ['no scores', score({ scores: {} }), 400, 'scores must hold 1 to 100 fields, but holds 0'],
   [
     'a score in words',
     score({ scores: { quality: 'good' } }),
     400,
-    'scores.quality must be one of number, boolean, but is "good"',
+    'scores.quality must be a number or a boolean, but is "good"',
   ],
   [
     'a score beyond numbers',
     ['/v1/request/known/score', { raw: '{"scores":{"a":1e400}}' }],
     400,
-    'scores.a must be one of number, boolean, but is null',
+    'scores.a must be a number or a boolean, but is Infinity',
   ],
   [
     'a score with a long name',
@@ -238,21 +238,16 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
     'too many scores',
     score({ scores: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [index, 1])) }),
     400,
-    'scores must hold 1 to 100 scores, but holds 101',
+    'scores must hold 1 to 100 fields, but holds 101',
   ],
-  [
-    'a property without a name',
-    property({ key: '', value: 'a' }),
-    400,
-    'key must have at least 1 characters, but is ""',
-  ],
+  ['a property without a name', property({ key: '', value: 'a' }), 400, 'key must not be empty'],
   ['a property without a value', property({ key: 'a' }), 400, 'value is required'],
   ['a property of a number', property({ key: 'a', value: 1 }), 400, 'value must be a string, but is 1'],
   [
     'a property with a long value',
     property({ key: 'a', value: 'x'.repeat(10_001) }),
     400,
-    `value must have at most 10000 characters, but is "${'x'.repeat(79)}…`,
+    'value must have at most 10000 characters, but has 10001',
   ],
 ];
 

@@ -26,7 +26,7 @@ const ended = (created_at: unknown) => response({ created_at });
 
 const PROVIDERS =
   'provider must be one of openai, anthropic, azure, google, mistral, groq, deepseek, xai, together, openrouter, custom, ' +
-  'or another name of 1 to 64 letters, digits, spaces and "._-", but is ';
+  'or another name of 1 to 64 letters, digits, spaces and "._-" that begins with a letter or a digit, but is ';
 const CREATED_AT =
   'request.created_at must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" or milliseconds since the epoch, ' +
   'from 2020-01-01T00:00:00.000Z to a day from now, but is ';
@@ -109,13 +109,13 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
     'a response body of null',
     response({ body: null }),
     400,
-    'response.body must be one of object, string, but is null',
+    'response.body must be an object or a string, but is null',
   ],
   [
     'a response body of a list',
     response({ body: [] }),
     400,
-    'response.body must be one of object, string, but is []',
+    'response.body must be an object or a string, but is []',
   ],
   [
     'a path without a slash',
@@ -165,7 +165,7 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
   ],
 
   // Labels
-  ['a user of 5', but({ user_id: 5 }), 400, 'user_id must be one of string, null, but is 5'],
+  ['a user of 5', but({ user_id: 5 }), 400, 'user_id must be a string or null, but is 5'],
   [
     'a long user',
     but({ user_id: '界'.repeat(342) }),
@@ -202,8 +202,8 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
     400,
     'request_id must be a UUID or a ULID, but is "mine"',
   ],
-  ['an id of 5', but({ request_id: 5 }), 400, 'request_id must be one of string, null, but is 5'],
-  ['properties as a list', but({ properties: [] }), 400, 'properties must be one of object, null, but is []'],
+  ['an id of 5', but({ request_id: 5 }), 400, 'request_id must be a string or null, but is 5'],
+  ['properties as a list', but({ properties: [] }), 400, 'properties must be an object or null, but is []'],
   [
     'a property of 1',
     but({ properties: { 'a\nb': 1 } }),
@@ -226,13 +226,13 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
     'a property with a long value',
     but({ properties: { a: 'x'.repeat(10_001) } }),
     400,
-    'properties["a"] must have at most 10000 characters, but has 10001',
+    'properties.a must have at most 10000 characters, but has 10001',
   ],
   [
     'too many properties',
     but({ properties: Object.fromEntries(Array.from({ length: 101 }, (_, index) => [index, 'x'])) }),
     400,
-    'properties must hold at most 100 properties, but holds 101',
+    'properties must hold at most 100 fields, but holds 101',
   ],
 ];
 

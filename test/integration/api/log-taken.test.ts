@@ -92,11 +92,11 @@ t.test('while Postgres is away requests are logged all the same', async (t) => {
   const { organizationId } = api.own;
   const key = { keyId: organizationId, organizationId, logsPer5s: null };
   const id = newRequestId();
-  const value = call({ request_id: id });
-  const { request, response } = value;
-  const written = [request.body, response.body].map((body) => Buffer.from(JSON.stringify(body)));
-  t.equal(await logRequest(key, { value, written }), id);
-  t.equal(await logRequest(key, { value, written }), id, 'sent twice');
+  const body = call({ request_id: id });
+  const { request, response } = body;
+  const written = [request.body, response.body].map((one) => Buffer.from(JSON.stringify(one)));
+  t.equal(await logRequest(key, { body, written }), id);
+  t.equal(await logRequest(key, { body, written }), id, 'sent twice');
   await ingest();
   t.equal((await api.database.sql`select 1 from assay.requests where request_id = ${id}`).length, 1);
 });

@@ -14,6 +14,7 @@ import {
   SKIP_REASONS,
 } from '#core/scoring/mod.ts';
 import type { EvaluatorService } from '../../../api/evaluators/mod.ts';
+import { evaluationRoutes } from '../../../api/routes/evaluations.ts';
 import { evaluatorRoutes } from '../../../api/routes/evaluators.ts';
 import { webhookHeaders } from '../../../evaluators/external/sign.ts';
 import { DEFAULT_LIMITS, IMPORTABLE_MODULES, TIERS } from '../../../evaluators/python/mod.ts';
@@ -45,8 +46,8 @@ t.test('the tables of docs/guides/evaluators.md have what the code has, and noth
 });
 
 t.test('docs/guides/evaluators.md has every route that is served, and no other', async (t) => {
-  const app = evaluatorRoutes({ keys: { find: async () => null }, evaluators: {} as EvaluatorService });
-  const served = app.routes
+  const options = { keys: { find: async () => null }, evaluators: {} as EvaluatorService };
+  const served = [...evaluatorRoutes(options).routes, ...evaluationRoutes(options).routes]
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`);
   const documented = firstColumn('route').map((route) => route.replaceAll(/\{\w+\}/g, '{}'));

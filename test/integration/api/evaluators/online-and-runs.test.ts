@@ -67,7 +67,7 @@ t.test('an online evaluator that breaks a rule is refused', async (t) => {
     ],
     [
       { config: { sampleRate: 5, propertyFilters: [{ key: '', value: '' }] } },
-      'config.propertyFilters.0.key must have at least 1 characters, but is ""',
+      'config.propertyFilters.0.key must not be empty',
     ],
     [
       { config: { sampleRate: 5, propertyFilters: Array(21).fill({ key: 'a', value: 'b' }) } },

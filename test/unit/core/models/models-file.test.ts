@@ -51,7 +51,7 @@ t.test('groups are taken as they are, with models or without', async (t) => {
 
 const TABLE: [what: string, model: Record<string, unknown>, problem: string][] = [
   ['no id', { provider: 'custom' }, 'models.0.id is required'],
-  ['an empty id', { ...GOOD, id: '' }, 'models.0.id must have at least 1 characters, but is ""'],
+  ['an empty id', { ...GOOD, id: '' }, 'models.0.id must not be empty'],
   [
     'a space in the id',
     { ...GOOD, id: 'a b' },
@@ -116,11 +116,11 @@ const ROUTES = [{ model: 'gpt-4o' }];
 const GROUP_TABLE: [what: string, groups: Record<string, unknown>[], problem: string][] = [
   ['no id', [{ routes: ROUTES }], 'groups.0.id is required'],
   ['no routes', [{ id: 'fast' }], 'groups.0.routes is required'],
-  ['an empty group', [{ id: 'fast', routes: [] }], 'groups.0.routes must hold at least 1 items, but is []'],
+  ['an empty group', [{ id: 'fast', routes: [] }], 'groups.0.routes must hold at least 1 items, but holds 0'],
   [
     'more routes than a call can try',
     [{ id: 'fast', routes: Array.from({ length: 11 }, (_, index) => ({ model: `m${index}` })) }],
-    'groups.0.routes must hold at most 10 items, but is [{"model":"m0"},{"model":"m1"},{"model":"m2"},{"model":"m3"},{"model":"m4"},{"mo…',
+    'groups.0.routes must hold at most 10 items, but holds 11',
   ],
   [
     'a route without a model',

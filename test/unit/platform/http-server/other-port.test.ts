@@ -1,10 +1,10 @@
 import t from 'tap';
 import { SERVED_PATHS } from '#platform/http-server/mod.ts';
-import { type ApiAppOptions, apiRoutes } from '../../../../api/app.ts';
+import { type ApiAppOptions, createApiApp } from '../../../../api/app.ts';
 import { createGatewayApp, type GatewayAppOptions } from '../../../../gateway/app.ts';
 
 /** Both ports have these. */
-const HEALTH = ['/healthz', '/readyz', '/metrics'];
+const HEALTH = ['/healthz', '/readyz', '/metrics', '/openapi.json'];
 
 /** No handler runs here, so that no part of a role is needed. */
 const PARTS = new Proxy({}, { get: () => ({}) });
@@ -19,6 +19,6 @@ t.test('the paths that a 404 knows of the gateway are those that it serves', asy
 });
 
 t.test('the paths that a 404 knows of the management API are those that it serves', async (t) => {
-  const app = apiRoutes(PARTS as ApiAppOptions);
+  const app = createApiApp(PARTS as ApiAppOptions);
   t.same([...SERVED_PATHS.api].sort(), pathsOf(app));
 });

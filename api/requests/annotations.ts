@@ -1,30 +1,10 @@
-import { parseWith, quoteValue } from '#core/contracts/check.ts';
-import { AssayError } from '#core/contracts/errors.ts';
-import { MAX_SCORE_KEY_LENGTH, MAX_SCORES, scoreBodyChecker } from '#core/contracts/query.ts';
+import type { ScoreBody } from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 
-/**
- * Reads `{scores: {key: number | boolean}}`; true becomes 1 and false 0.
- * @throws AssayError invalid_body
- */
-export function readScores(value: unknown): Map<string, number> {
-  const { scores } = parseWith(scoreBodyChecker, value);
-  const count = Object.keys(scores).length;
-  if (count < 1 || count > MAX_SCORES) {
-    throw new AssayError('invalid_body', `scores must hold 1 to ${MAX_SCORES} scores, but holds ${count}`);
-  }
-  const read = new Map<string, number>();
-  for (const [key, score] of Object.entries(scores)) {
-    if (key.length < 1 || key.length > MAX_SCORE_KEY_LENGTH) {
-      throw new AssayError(
-        'invalid_body',
-        `scores[${quoteValue(key)}] must have a name of 1 to ${MAX_SCORE_KEY_LENGTH} characters`,
-      );
-    }
-    read.set(storableText(key), Number(score));
-  }
-  return read;
+/** Returns the scores as they are stored: true becomes 1 and false 0. */
+export function scoresOf({ scores }: ScoreBody): Map<string, number> {
+  return new Map(Object.entries(scores).map(([key, score]) => [storableText(key), Number(score)]));
 }
 
 /**
@@ -50,6 +30,22 @@ export function scoresStatement(
     on conflict (organization_id, created_at, request_id, key)
       do update set value = excluded.value, updated_at = excluded.updated_at,
                     evaluator_id = null, evaluator_version = null
+    returning 1`;
+  return { text, values: parameters.values };
+}
+/** Sets a request's rating: one row when there is such a request. */
+export function feedbackStatement(
+  organizationId: string,
+  requestId: string,
+  feedback: { rating: boolean; at: Date },
+): Statement {
+  const parameters = new Parameters();
+  const text = `
+    update assay.requests
+    set feedback_rating = ${parameters.bind(feedback.rating, 'bool')},
+      feedback_created_at = ${parameters.bind(feedback.at.toISOString(), 'timestamptz')}
+    where organization_id = ${parameters.bind(organizationId, 'uuid')}
+      and request_id = ${parameters.bind(requestId, 'text')}
     returning 1`;
   return { text, values: parameters.values };
 }

@@ -3,14 +3,20 @@ import type { RecordStream } from '../requests/mod.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** `{"data": …, "error": null}` around a JSON text. */
+/** Returns a response of JSON as it is. */
+export function jsonReply(json: string): Response {
+  return new Reply(json, { headers: JSON_HEADERS });
+}
+
+/** Returns `{"data": …, "error": null}` around a JSON text. */
 export function dataReply(json: string): Response {
-  return new Reply(`{"data":${json},"error":null}`, { headers: JSON_HEADERS });
+  return jsonReply(`{"data":${json},"error":null}`);
 }
 
 /**
- * The same around an array of records: in one piece when they are in memory, else record by record as the client reads.
- * @param onBroken told what cut a stream short after it had begun; the client sees the connection end
+ * Returns the same around an array of records: in one piece when they are in memory, else record by record as the client
+ * reads.
+ * @param onBroken receives what cut a stream short after it had begun; the client sees the connection end
  */
 export async function recordsReply(
   records: RecordStream,

@@ -1,0 +1,40 @@
+/** Who may call: every room of routes begins with one such instance for each scope that its routes need. */
+import { Elysia } from 'elysia';
+import { AssayError } from '#core/contracts/errors.ts';
+import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
+import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
+
+export type Keys = Pick<KeyDirectory, 'find'>;
+
+/**
+ * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`. Other callers are refused
+ * before their body is read.
+ * @param tag what the document groups these routes by
+ */
+export function authorized(keys: Keys, scope: Scope, tag: string) {
+  return (
+    new Elysia({ detail: { tags: [tag], security: [{ apiKey: [scope] }] } })
+      // Elysia parses bodies before anything else. So its parser passes the request on as it is, and the body's schema
+      // reads it when its turn comes, after the key.
+      .onParse(({ request }) => request)
+      .derive(async ({ request }) => ({ key: await authorize(request, keys, scope) }))
+  );
+}
+
+/**
+ * Finds the key of a call, which must have `scope`. Looks at headers only.
+ * @throws AssayError invalid_header, invalid_api_key, missing_scope, store_unavailable
+ */
+async function authorize(request: Request, keys: Keys, scope: Scope): Promise<ApiKey> {
+  requireSingleCredentials(rawHeadersOf(request));
+  const token = bearerToken(request.headers.get('authorization'));
+  if (token === null) {
+    throw new AssayError('invalid_api_key', 'An API key is required: send it as Authorization: Bearer <key>');
+  }
+  const key = await keys.find(token);
+  if (key === null) throw new AssayError('invalid_api_key', 'This API key is not valid');
+  if (!key.scopes.has(scope)) {
+    throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
+  }
+  return key;
+}

@@ -1,0 +1,109 @@
+/**
+ * Schemas as Elysia takes them from a route. Elysia's own compiling of TypeBox is passed by, through the interface that it
+ * has for other libraries (Standard Schema), for three reasons: its ValidationError writes the whole body into its
+ * message, which may be a provider's key, and runs out of stack on a deep one; it builds an example value and up to 64
+ * errors where one sentence is told; and it adds `additionalProperties` to schemas behind their author's back.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Compile, parseWith } from '#core/contracts/check.ts';
+import type { DeclaredSchema } from '#core/contracts/openapi.ts';
+import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
+import { OneOf } from '#core/contracts/shapes.ts';
+import { readUuid, readWholeId } from '../evaluators/mod.ts';
+import { readProvider } from '../provider-keys/mod.ts';
+import { type JsonBodyOptions, readJsonBody } from './json-body.ts';
+
+/** A schema that a route declares: `shape` is what it says of JSON, `Output` is what the handler gets. */
+export type Declared<Output> = DeclaredSchema & {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: 'assay';
+    /** Throws an AssayError instead of returning issues. */
+    readonly validate: (value: unknown) => { value: Output } | Promise<{ value: Output }>;
+    readonly types?: { readonly input: unknown; readonly output: Output };
+  };
+};
+
+function declare<Output>(
+  declared: DeclaredSchema,
+  validate: Declared<Output>['~standard']['validate'],
+): Declared<Output> {
+  return { ...declared, '~standard': { version: 1, vendor: 'assay', validate } };
+}
+
+/** The JSON body of a request, of at most 1 MiB: read and checked once the caller is known. */
+export function jsonBody<T extends TSchema>(shape: T, example: Static<T>): Declared<Static<T>> {
+  const checker = Compile(shape);
+  return declare({ shape, example }, async (request) => {
+    const { value } = await readJsonBody(request as Request);
+    return { value: parseWith(checker, value) };
+  });
+}
+
+/** The same with the text of some members beside it, as it was sent. See `readJsonBody`. */
+export function jsonBodyAsWritten<T extends TSchema>(
+  shape: T,
+  example: Static<T>,
+  options: JsonBodyOptions,
+): Declared<{ body: Static<T>; written: readonly (Buffer | null)[] }> {
+  const checker = Compile(shape);
+  return declare({ shape, example }, async (request) => {
+    const { value, written } = await readJsonBody(request as Request, options);
+    return { value: { body: parseWith(checker, value), written } };
+  });
+}
+
+/** What a success says: `{"data": …, "error": null}`. Not checked as it goes out, which would cost CPU and could only turn an answer into a failure; the tests check every reply. */
+export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
+  const shape = Type.Object({ data, error: Type.Null() }, { additionalProperties: false });
+  return declare({ shape }, (value) => ({ value: value as Static<T> }));
+}
+
+/** The body of every failure. */
+export const Failure = Type.Object(
+  {
+    data: Type.Null(),
+    error: Type.String({ description: 'One sentence. The status tells its kind: docs/errors.md' }),
+  },
+  { additionalProperties: false, $id: 'Failure' },
+);
+
+/** The parameters in the query of a URL, as texts. Of a repeated one the first counts, as `URLSearchParams` has it. */
+export function parameters<T extends TSchema>(shape: T): Declared<Static<T>> {
+  const checker = Compile(shape);
+  return declare({ shape }, (query) => {
+    const given = Object.entries(query as Record<string, string | string[]>);
+    const first = given.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
+    return { value: parseWith(checker, Object.fromEntries(first)) };
+  });
+}
+
+const Uuid = Type.String({ format: 'uuid' });
+const WholeId = Type.String({ pattern: '^[1-9][0-9]{0,17}$' });
+
+/** The ids in a path, each a UUID of what its value names. What cannot be an id is as unknown as one that does not exist. */
+export function uuids<Name extends string>(
+  names: Readonly<Record<Name, string>>,
+): Declared<Record<Name, string>> {
+  const entries = Object.entries(names) as [Name, string][];
+  const shape = Type.Object(Object.fromEntries(entries.map(([name]) => [name, Uuid])));
+  return declare({ shape }, (params) => {
+    const given = params as Record<Name, string>;
+    const read = entries.map(([name, what]) => [name, readUuid(what, given[name])] as const);
+    return { value: Object.fromEntries(read) as Record<Name, string> };
+  });
+}
+
+/** The id of an evaluation in a path: a whole number. */
+export const evaluationId: Declared<{ id: string }> = declare(
+  { shape: Type.Object({ id: WholeId }) },
+  (params) => ({
+    value: { id: readWholeId('evaluation', (params as { id: string }).id) },
+  }),
+);
+
+/** The provider in a path. */
+export const provider: Declared<{ provider: ProviderName }> = declare(
+  { shape: Type.Object({ provider: OneOf(PROVIDER_NAMES) }) },
+  (params) => ({ value: { provider: readProvider((params as { provider: string }).provider) } }),
+);

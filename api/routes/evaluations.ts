@@ -1,0 +1,38 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { EvaluationJson, EvaluationQueryBody, type EvaluatorService } from '../evaluators/mod.ts';
+import { authorized, type Keys } from './access.ts';
+import { evaluationId, jsonBody, reply } from './declare.ts';
+
+export type EvaluationRoutesOptions = { keys: Keys; evaluators: Pick<EvaluatorService, 'evaluations'> };
+
+const TAG = 'Evaluations';
+
+/** `/v1/evaluation…`: single evaluations. */
+export function evaluationRoutes({ keys, evaluators: { evaluations } }: EvaluationRoutesOptions) {
+  const one = { params: evaluationId, response: reply(EvaluationJson) };
+  const reading = authorized(keys, 'read', TAG)
+    .post('/v1/evaluation/query', ({ key, body }) => evaluations.query(key.organizationId, body), {
+      body: jsonBody(EvaluationQueryBody, { state: 'error', limit: 10 }),
+      response: reply(Type.Array(EvaluationJson)),
+      detail: { summary: 'Lists evaluations, the newest first, a page at a time' },
+    })
+    .get('/v1/evaluation/:id', ({ key, params }) => evaluations.get(key.organizationId, params.id), {
+      ...one,
+      detail: { summary: 'Returns one evaluation' },
+    });
+  const writing = authorized(keys, 'write', TAG)
+    .post('/v1/evaluation/:id/retry', ({ key, params }) => evaluations.retry(key.organizationId, params.id), {
+      ...one,
+      detail: { summary: 'Tries an evaluation again that failed or was cancelled' },
+    })
+    .post(
+      '/v1/evaluation/:id/cancel',
+      ({ key, params }) => evaluations.cancel(key.organizationId, params.id),
+      {
+        ...one,
+        detail: { summary: 'Cancels an evaluation that has not begun' },
+      },
+    );
+  return new Elysia({ name: 'api/evaluations' }).use(reading).use(writing);
+}

@@ -1,0 +1,111 @@
+/** The document at `/openapi.json`: the golden file, and that the server does what it says. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { newRequestId } from '#platform/process/ids.ts';
+import { apiRoutes } from '../../support/api-contract.ts';
+import { BOOLEAN, type EvaluatorApi, PYTHON, startEvaluatorApi } from '../../support/evaluators-process.ts';
+import { insertRequests } from '../../support/seed-requests.ts';
+import { insertEvaluations } from './evaluators/seed-evaluations.ts';
+
+const GOLDEN = fileURLToPath(new URL('../../../docs/api/openapi.json', import.meta.url));
+
+let api: EvaluatorApi;
+t.before(async () => {
+  api = await startEvaluatorApi();
+});
+t.teardown(() => api.close());
+
+t.test('the document of the server is the golden file docs/api/openapi.json', async (t) => {
+  const { status, text, headers } = await api.call('/openapi.json', { key: null });
+  t.equal(status, 200, 'without a key');
+  t.equal(headers.get('content-type'), 'application/json');
+  const served = `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+  if (process.argv.includes('--write')) writeFileSync(GOLDEN, served);
+  t.equal(served, readFileSync(GOLDEN, 'utf8'), 'else: node test/integration/api/openapi.test.ts --write');
+});
+
+t.test(
+  'every reference of the document leads to a schema, and every path parameter is declared',
+  async (t) => {
+    const { text } = await api.call('/openapi.json');
+    const document = JSON.parse(text);
+    for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      t.ok(name in document.components.schemas, name);
+    }
+    for (const [path, operations] of Object.entries<
+      Record<string, { parameters?: { name: string; in: string }[] }>
+    >(document.paths)) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+      for (const [method, { parameters = [] }] of Object.entries(operations)) {
+        const declared = parameters.filter((one) => one.in === 'path').map(({ name }) => name);
+        t.same(declared, named, `${method} ${path}`);
+      }
+    }
+  },
+);
+
+t.test(
+  'every route that takes a key declares its scope, its reply, and an example of its body',
+  async (t) => {
+    for (const { method, path, hooks } of apiRoutes) {
+      if (path === '/openapi.json') continue;
+      t.ok(hooks.response, `${method} ${path} declares its reply`);
+      t.match(
+        hooks.detail?.security,
+        [{ apiKey: [/^(read|write)$/] }],
+        `${method} ${path} declares its scope`,
+      );
+      if (hooks.body !== undefined) t.ok(hooks.body.example, `${method} ${path} has an example`);
+    }
+  },
+);
+
+/** What is there when the examples are sent. */
+async function seed() {
+  const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
+    { request_id: newRequestId() },
+  ]);
+  const { request_id, created_at } = request!;
+  const { id: evaluatorId } = await api.make('/v1/evaluator', { name: 'Seeded', ...PYTHON });
+  const { id: deletedId } = await api.make('/v1/evaluator', { name: 'To delete', ...BOOLEAN });
+  const { id: onlineId } = await api.make(`/v1/evaluator/${evaluatorId}/onlineEvaluators`, {
+    config: { sampleRate: 1, filter: 'all' },
+  });
+  const { id: runId } = await api.make(`/v1/evaluator/${evaluatorId}/run`, { filter: 'all' });
+  const of = { evaluator_id: evaluatorId, request_id, created_at };
+  await insertEvaluations(api, [
+    { ...of, state: 'error', error_code: 'judge_timeout' },
+    { ...of, state: 'pending', probe: 'repeat' },
+  ]);
+  const evaluations = await api.make<{ id: string; state: string }[]>('/v1/evaluation/query', {});
+  const evaluationIn = (state: string) => evaluations.find((one) => one.state === state)!.id;
+  return { requestId: request_id, evaluatorId, deletedId, onlineId, runId, evaluationIn };
+}
+
+t.test('every route answers its own example with a success that is as it declares', async (t) => {
+  const seeded = await seed();
+  const pathOf = (method: string, path: string): string => {
+    if (path.startsWith('/v1/request/:id')) return path.replace(':id', seeded.requestId);
+    if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', seeded.evaluationIn('pending'));
+    if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', seeded.evaluationIn('error'));
+    if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', seeded.deletedId);
+    return path
+      .replace('/onlineEvaluators/:innerId', `/onlineEvaluators/${seeded.onlineId}`)
+      .replace('/run/:innerId', `/run/${seeded.runId}`)
+      .replace(':id', seeded.evaluatorId)
+      .replace(':provider', 'openai');
+  };
+  // A key is stored before it is looked at, and what is deleted is not needed any more.
+  const order = ['PUT', 'POST', 'GET', 'DELETE'];
+  const routes = apiRoutes.toSorted((one, other) => order.indexOf(one.method) - order.indexOf(other.method));
+  for (const { method, path, hooks } of routes) {
+    const { example } = hooks.body ?? {};
+    // The client of these tests holds each response against what the route declares.
+    const answer = await api.call(pathOf(method, path), {
+      method,
+      ...(example === undefined ? {} : { body: example }),
+    });
+    t.equal(answer.status, 200, `${method} ${path}: ${answer.body?.error ?? ''}`);
+  }
+});
