@@ -13,6 +13,7 @@ import type { ModelLists } from './models/mod.ts';
 import type { CallHandler } from './request/handle.ts';
 import { errorReply, idHeaders } from './response/reply.ts';
 import { callRoutes } from './routes/calls.ts';
+import { documentRoute } from './routes/document.ts';
 import { modelRoutes } from './routes/models.ts';
 
 export type GatewayAppOptions = {
@@ -40,6 +41,7 @@ export function createGatewayApp(options: GatewayAppOptions) {
     })
     .use(callRoutes(options.handleCall))
     .use(modelRoutes(options.models))
+    .use(documentRoute())
     .use(healthRoutes(options.health))
     .compile();
 }

@@ -1,0 +1,107 @@
+/** `GET /openapi.json`: what the gateway's port serves. Bodies are the providers' own, described and never validated. */
+import { Elysia } from 'elysia';
+import { type DocumentedRoute, type JsonSchema, openApiDocument } from '#core/contracts/openapi.ts';
+import { Reply } from '#platform/http-server/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
+import { idHeaders } from '../calls/answer.ts';
+import { ANTHROPIC_ERRORS } from '../surfaces/error-form.ts';
+import { SURFACES } from '../surfaces/surface.ts';
+
+const MODELS = ['/v1/models', '/models'];
+const NULLABLE_TEXT = { type: ['string', 'null'] };
+
+const OPENAI_FAILURE = {
+  type: 'object',
+  properties: {
+    error: {
+      type: 'object',
+      properties: {
+        message: { type: 'string' },
+        type: { type: 'string' },
+        param: NULLABLE_TEXT,
+        code: NULLABLE_TEXT,
+      },
+      required: ['message', 'type', 'param', 'code'],
+    },
+  },
+  required: ['error'],
+};
+
+const ANTHROPIC_FAILURE = {
+  type: 'object',
+  properties: {
+    type: { const: 'error' },
+    error: {
+      type: 'object',
+      properties: { type: { type: 'string' }, message: { type: 'string' } },
+      required: ['type', 'message'],
+    },
+  },
+  required: ['type', 'error'],
+};
+
+const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+/** A provider's own body. */
+const ANY_OBJECT = { type: 'object', description: "As in the provider's own API; passed on as it comes" };
+
+const calls: readonly DocumentedRoute[] = SURFACES.flatMap(({ addresses, endpoint, errors, canStream }) =>
+  addresses.map((path) => ({
+    method: 'POST',
+    path,
+    hooks: {
+      detail: {
+        tags: ['Calls'],
+        summary: `Calls the provider of the body's model: ${endpoint}`,
+        security: [{ apiKey: ['gateway'] }],
+        requestBody: { required: true, content: json(ANY_OBJECT) },
+        responses: {
+          '200': {
+            description: "The provider's response",
+            content: {
+              ...json(ANY_OBJECT),
+              ...(canStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+            },
+          },
+          ...(errors === ANTHROPIC_ERRORS
+            ? { default: { description: 'Failure', content: json(ANTHROPIC_FAILURE) } }
+            : {}),
+        },
+      },
+    },
+  })),
+);
+
+const models: readonly DocumentedRoute[] = MODELS.flatMap((path) => [
+  model(path, 'Lists the chat models that can be called; needs no key'),
+  model(`${path}/:id`, 'Returns one model, whose id may have slashes; needs no key'),
+]);
+
+function model(path: string, summary: string): DocumentedRoute {
+  return { method: 'GET', path, hooks: { detail: { tags: ['Models'], summary } } };
+}
+
+const DOCUMENTED_ROUTES: readonly DocumentedRoute[] = [
+  ...calls,
+  ...models,
+  {
+    method: 'GET',
+    path: '/openapi.json',
+    hooks: { detail: { tags: ['This document'], summary: 'Returns this document; needs no key' } },
+  },
+];
+
+export function documentRoute() {
+  const text = JSON.stringify(
+    openApiDocument({
+      title: 'Assay gateway',
+      description: 'The APIs of LLM providers behind one address, with logging, limits, cache and fallback.',
+      version: '1',
+      failure: OPENAI_FAILURE,
+      routes: DOCUMENTED_ROUTES,
+    }),
+  );
+  return new Elysia({ name: 'gateway/document' }).get('/openapi.json', () => {
+    const headers = [...idHeaders(newRequestId()), ['content-type', 'application/json'] as [string, string]];
+    return new Reply(text, { status: 200, headers });
+  });
+}
