@@ -3,7 +3,7 @@ import type { Clock } from '#platform/process/clock.ts';
 import type { RequestService } from '../requests/mod.ts';
 import type { DefineOptions } from './define.ts';
 
-/** What the parts of the service are given. */
+/** The dependencies of the parts of the service. */
 export type Context = DefineOptions & {
   /** Under the role `assay_api`. */
   sql: Sql;

@@ -1,4 +1,4 @@
-/** From the fields of a body to what is stored of an evaluator: read, checked, compiled, its secrets sealed. */
+/** Turns the fields of a body into what is stored of an evaluator: checked, compiled, its secrets sealed. */
 import { isDeepStrictEqual } from 'node:util';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
@@ -87,7 +87,7 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
   }
 }
 
-/** As Postgres will give it back. */
+/** Returns a value as Postgres will give it back. */
 function storable<T>(value: T): T {
   return JSON.parse(storableJson(value).text);
 }
@@ -97,7 +97,7 @@ async function compile(trials: Pick<Trials, 'run'>, organizationId: string, code
   if (!result.ok) throw new AssayError('invalid_body', compileSentence(result));
 }
 
-/** Python's own message, and where it points. */
+/** Returns Python's own message and the place it points to, as a sentence. */
 export function compileSentence(result: CompileResult & { ok: false }): string {
   const { line, column } = result;
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
@@ -131,12 +131,12 @@ function defineExternal({ secrets: box, checkUrl }: DefineOptions, wanted: Defin
   return { ...NOTHING, external_config, secrets: sealSecrets(box, read.secrets, owner) };
 }
 
-/** Null when there are none. */
+/** Seals secrets; null when there are none. */
 export function sealSecrets(box: SecretBox, secrets: ExternalSecrets, owner: SecretOwner): Buffer | null {
   return Object.keys(secrets).length === 0 ? null : withSecrets(() => box.seal(secrets, owner));
 }
 
-/** Null when they cannot be read any more: whatever replaces them is another version. */
+/** Opens secrets; null when they cannot be opened any more, so that any replacement is another version. */
 function readableSecrets(open: () => ExternalSecrets): ExternalSecrets | null {
   try {
     return open();

@@ -32,7 +32,7 @@ const HALF = 0.5;
 /** The middle of two numbers, however large. */
 const middle = (low: number, high: number) => low / 2 + high / 2;
 
-/** Scores from here on count as good: the middle of what the evaluator can say, or half. */
+/** Returns the score from which on scores count as good: the middle of the possible ones, or half. */
 export function passThreshold({ llmTemplate }: Version): number {
   if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
     return middle(llmTemplate.min, llmTemplate.max);
@@ -41,7 +41,7 @@ export function passThreshold({ llmTemplate }: Version): number {
   return scores === undefined ? HALF : middle(Math.min(...scores), Math.max(...scores));
 }
 
-/** Empty buckets: of each answer where they are given, else ten of equal width from the least score to the greatest. */
+/** Returns empty buckets: one for each choice where there are choices, else ten of equal width over the range of scores. */
 export function bucketsOf(version: Version, scores: { min: number | null; max: number | null }): Bucket[] {
   const { scoringType, llmTemplate } = version;
   if (scoringType === 'LLM-BOOLEAN') {
@@ -61,7 +61,7 @@ export function bucketsOf(version: Version, scores: { min: number | null; max: n
   return edges.slice(1).map((edge, index) => ({ from: edges[index]!, to: edge, count: 0 }));
 }
 
-/** Ascending, whatever rounding does to a range that is tiny, and finite, however large it is. */
+/** Returns the edges of ten buckets: ascending even where the range is tiny, and finite however large it is. */
 function edgesOf(from: number, to: number): number[] {
   const edges = [from];
   for (let index = 1; index < BUCKETS; index += 1) {
@@ -73,9 +73,9 @@ function edgesOf(from: number, to: number): number[] {
   return [...edges, to];
 }
 
-/** Whether an answer belongs to a bucket: choices by their label, where they have one. */
-export function isAnswer(bucket: Bucket, answer: { label: string | null; score: number }): boolean {
+/** Whether a score belongs to the bucket of a choice: by its label, where it has one. */
+export function isOfChoice(bucket: Bucket, given: { label: string | null; score: number }): boolean {
   if (!('label' in bucket)) return false;
-  if (answer.label === null) return bucket.score === answer.score;
-  return foldLabel(bucket.label) === foldLabel(answer.label);
+  if (given.label === null) return bucket.score === given.score;
+  return foldLabel(bucket.label) === foldLabel(given.label);
 }

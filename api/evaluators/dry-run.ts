@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { nanoToUsd } from '../requests/mod.ts';
+import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
@@ -40,9 +40,7 @@ async function countScored(
       and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
       and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''
       and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: false })}`;
-  const [row] = await tx.unsafe<{ count: number }[]>(text, [...parameters.values] as never[], {
-    prepare: false,
-  });
+  const [row] = await runStatement<{ count: number }>(tx, { text, values: parameters.values });
   return row!.count;
 }
 

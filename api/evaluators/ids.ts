@@ -1,4 +1,4 @@
-/** Ids in paths and bodies: what cannot be one is as unknown as one that nobody has. */
+/** Ids in paths and bodies. A text that cannot be an id is as unknown as an id that does not exist. */
 
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -7,7 +7,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Within a bigint. */
 const WHOLE = /^[1-9]\d{0,17}$/;
 
-/** The refusal of an id that is unknown here. */
+/** Returns the failure for an unknown id. */
 export function unknown(what: string, id: string): AssayError {
   return new AssayError('not_found', `There is no ${what} with the id ${quoteValue(id)}`);
 }
@@ -17,13 +17,19 @@ export function isUuid(id: string): boolean {
   return UUID.test(id);
 }
 
-/** @throws AssayError not_found */
+/**
+ * Returns a UUID in lower case.
+ * @throws AssayError not_found
+ */
 export function readUuid(what: string, id: string): string {
   if (!isUuid(id)) throw unknown(what, id);
   return id.toLowerCase();
 }
 
-/** @throws AssayError not_found */
+/**
+ * Returns the id of a bigint column.
+ * @throws AssayError not_found
+ */
 export function readWholeId(what: string, id: string): string {
   if (!WHOLE.test(id)) throw unknown(what, id);
   return id;

@@ -1,6 +1,6 @@
 /**
- * Refuses judges that no gateway could call: a model that nobody knows, or one whose provider has no key for the
- * organization. The gateways that run say what they can call; while none does, nothing can be told and nothing is refused.
+ * Refuses judges that no gateway could call: an unknown model, or one whose provider has no key for the organization. The
+ * running gateways announce what they can call; while none does, nothing is known and nothing is refused.
  */
 import { LRUCache } from 'lru-cache';
 import { quoteValue } from '#core/contracts/check.ts';
@@ -24,7 +24,7 @@ const MAX_GATEWAYS = 8;
 /** More are not read. */
 const MAX_SUGGESTIONS = 3;
 
-/** Makes the check; `sql` is under the role `assay_api`. */
+/** Creates the check; `sql` is under the role `assay_api`. */
 export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
   const known = new LRUCache<string, Gateway>({ max: MAX_GATEWAYS });
 
@@ -54,12 +54,12 @@ export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
 
 type Known = { provider: ProviderName; model: string };
 
-/** What one configuration of gateways can call. */
+/** The models that gateways of one configuration can call. */
 class Gateway {
   readonly #facts: GatewayFacts;
   readonly #catalog: Catalog;
   readonly #groups: ReadonlyMap<string, string[]>;
-  /** What can be asked for by its bare name, made at the first refusal. */
+  /** The models that have a bare name, listed at the first refusal. */
   #ids: { id: string; providers: ProviderName[] }[] | null = null;
 
   constructor(facts: GatewayFacts) {
@@ -116,7 +116,7 @@ class Gateway {
     return usable.length === 0 ? 'no provider can be called yet' : `use a model of ${usable.join(', ')}`;
   }
 
-  /** The usable names that are most like this one. */
+  /** Returns the usable names that are most like this one. */
   #nearest(name: string, ownProviders: ReadonlySet<ProviderName>): string[] {
     this.#ids ??= [
       ...this.#catalog.chatModels().map(({ id, provider }) => ({ id, providers: [provider] })),

@@ -41,7 +41,7 @@ export type OnlineEvaluators = {
   remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<null>;
 };
 
-/** Of one organization: all of them are looked at for every request that is logged. */
+/** Of one organization: each of them is checked for every logged request. */
 export const MAX_ONLINE_EVALUATORS = 50;
 
 type OnlineRow = {
@@ -68,7 +68,7 @@ function onlineJson(row: OnlineRow): OnlineEvaluatorJson {
   };
 }
 
-/** A filter as it is stored: as given, once it is known to be one. Null is none. */
+/** Returns a filter as it is stored: as given, once it is known to be valid; null: none. */
 function checkedFilter(filter: unknown): string | null {
   if (filter === undefined || filter === null) return null;
   parseFilter(filter);

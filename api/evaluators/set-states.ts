@@ -2,21 +2,21 @@
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Context } from './context.ts';
 
-/** Whose evaluations change, and so how. */
+/** The evaluations that change, and to which state. */
 export type StateChange =
   /** Its paused evaluations are pending again, but for those of runs that are paused themselves. */
   | { kind: 'evaluator-resumed'; evaluatorId: string }
   /** Its pending evaluations wait. */
   | { kind: 'run-paused'; runId: string }
   | { kind: 'run-resumed'; runId: string }
-  /** What has not begun does not begin. */
+  /** Evaluations that have not begun are cancelled. */
   | { kind: 'run-cancelled'; runId: string };
 
 const BATCH_SIZE = 5_000;
-/** Some millions: what is beyond is left to a second call. */
+/** Five millions of evaluations; the rest is left to a second call. */
 const MAX_BATCHES = 1_000;
 
-/** Makes a change, and returns how many evaluations it was. Those that somebody holds right now are running, or done. */
+/** Makes a change and returns the number of evaluations it changed. A row that is locked is running, or done. */
 export async function setStates(
   { sql, clock }: Pick<Context, 'sql' | 'clock'>,
   organizationId: string,

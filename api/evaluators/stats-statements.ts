@@ -4,7 +4,7 @@ import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
-import { type Bucket, isAnswer, type Version } from './distribution.ts';
+import { type Bucket, isOfChoice, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 
 export async function findVersion(
@@ -91,10 +91,10 @@ export async function countBuckets(
 ): Promise<Bucket[]> {
   const [first] = buckets;
   if (first === undefined) return [];
-  return 'label' in first ? countAnswers(tx, version, buckets) : countWidths(tx, version, buckets);
+  return 'label' in first ? countChoices(tx, version, buckets) : countWidths(tx, version, buckets);
 }
 
-async function countAnswers(
+async function countChoices(
   tx: TransactionSql,
   version: Version,
   buckets: readonly Bucket[],
@@ -104,7 +104,7 @@ async function countAnswers(
     where ${scoredOf(tx, version)} group by label, score`;
   return buckets.map((bucket) => ({
     ...bucket,
-    count: rows.filter((row) => isAnswer(bucket, row)).reduce((sum, row) => sum + row.count, 0),
+    count: rows.filter((row) => isOfChoice(bucket, row)).reduce((sum, row) => sum + row.count, 0),
   }));
 }
 

@@ -6,8 +6,8 @@ import type { Definition } from './define.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 
 /**
- * Makes writers of an organization's evaluators follow one another until the transaction ends: so names are unique,
- * limits hold, and versions have no gaps, without a failure that somebody would have to read.
+ * Locks an organization's evaluators until the transaction ends. Writers follow one another, so that names are unique, limits
+ * hold and versions have no gaps without a failed insert.
  */
 export async function lockEvaluators(tx: TransactionSql, organizationId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.evaluators ${organizationId}`}, 0))`;
@@ -20,7 +20,7 @@ const columns = (tx: TransactionSql) => tx`
   join assay.evaluator_versions v
     on v.organization_id = e.organization_id and v.evaluator_id = e.evaluator_id and v.version = e.version`;
 
-/** What is not deleted. */
+/** Finds an evaluator that is not deleted. */
 export async function findEvaluator(
   tx: TransactionSql,
   organizationId: string,
@@ -32,7 +32,7 @@ export async function findEvaluator(
   return row;
 }
 
-/** Newest first. */
+/** Lists evaluators, the newest first. */
 export async function listEvaluators(tx: TransactionSql, organizationId: string): Promise<EvaluatorRow[]> {
   return tx<EvaluatorRow[]>`
     select ${columns(tx)}
@@ -47,7 +47,7 @@ export async function countEvaluators(tx: TransactionSql, organizationId: string
   return row!.count;
 }
 
-/** Another evaluator with this score key. */
+/** Finds another evaluator with this score key. */
 export async function findNameTaken(
   tx: TransactionSql,
   organizationId: string,
@@ -61,17 +61,19 @@ export async function findNameTaken(
   return row;
 }
 
+/** What is written of an evaluator whenever it is made or changed. */
+type EvaluatorFields = {
+  organizationId: string;
+  evaluatorId: string;
+  name: string;
+  scoreKey: string;
+  dailyBudgetNano: number | string | null;
+  at: Date;
+};
+
 export async function insertEvaluator(
   tx: TransactionSql,
-  evaluator: {
-    organizationId: string;
-    evaluatorId: string;
-    name: string;
-    scoreKey: string;
-    scoringType: ScoringType;
-    dailyBudgetNano: number | null;
-    at: Date;
-  },
+  evaluator: EvaluatorFields & { scoringType: ScoringType },
 ): Promise<void> {
   const { organizationId, evaluatorId, name, scoreKey, scoringType, dailyBudgetNano, at } = evaluator;
   await tx`
@@ -103,15 +105,7 @@ export async function addVersion(
 
 export async function updateEvaluator(
   tx: TransactionSql,
-  evaluator: {
-    organizationId: string;
-    evaluatorId: string;
-    name: string;
-    scoreKey: string;
-    dailyBudgetNano: number | string | null;
-    version: number;
-    at: Date;
-  },
+  evaluator: EvaluatorFields & { version: number },
 ): Promise<EvaluatorRow> {
   await tx`
     update assay.evaluators
@@ -121,7 +115,7 @@ export async function updateEvaluator(
   return (await findEvaluator(tx, evaluator.organizationId, evaluator.evaluatorId))!;
 }
 
-/** What it scored stays. Its open evaluations end as skipped once their turn comes; its runs schedule no more. */
+/** Deletes an evaluator. Its scores stay, its open evaluations end as skipped in their turn, its runs schedule no more. */
 export async function deleteEvaluator(
   tx: TransactionSql,
   organizationId: string,

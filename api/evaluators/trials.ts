@@ -1,7 +1,7 @@
 /**
- * Work that the API has an evaluators process do at once: code is compiled, and evaluators are tried out, in the sandbox
- * and with the authorization of real evaluations, which the API has not. A trial is a row that is answered in place; both
- * sides tell each other by notifications, and look for themselves should one get lost.
+ * Work that an evaluators process does for the API at once: compiling code and trying evaluators out, in the sandbox and
+ * with the credentials of real evaluations, which the API does not have. A trial is a row whose result is written into it.
+ * Both sides notify each other through Postgres, and poll as well, as a notification may get lost.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ type Trial = { organizationId: string; body: TrialBody };
 
 export type Trials = {
   /**
-   * Has a trial done, and waits for its result.
+   * Hands a trial to an evaluators process and waits for its result.
    * @throws AssayError evaluators_unavailable when too many trials are under way for too long, no evaluators process takes
    *   it, or it is not done in time
    */
@@ -36,7 +36,7 @@ export type TrialsOptions = {
 export type TrialPatience = {
   /** For earlier trials of the organization to end, when it has as many under way as it may. */
   queuedMs: number;
-  /** For a process to take a trial: those that are up take it at once, if they are not all busy. */
+  /** For a process to take a trial: a running one takes it at once, unless all are busy. */
   takenMs: number;
   /** For a compilation or Python. */
   localMs: number;
@@ -46,10 +46,10 @@ export type TrialPatience = {
 
 const PATIENCE: TrialPatience = { queuedMs: 5_000, takenMs: 5_000, localMs: 15_000, remoteMs: 120_000 };
 
-/** Whoever hears gets by with a rare look; whoever does not hear must look often. */
-const LOOK_MS = { hearing: 1_000, deaf: 250 };
+/** Between two polls for a result: rare while notifications arrive, often while they do not. */
+const POLL_MS = { notified: 1_000, unnotified: 250 };
 
-/** Trials under way at a time, in this process and of one organization: each looks at Postgres now and then. */
+/** Trials under way at a time, in this process and of one organization: each polls Postgres. */
 const MAX_UNDER_WAY = 64;
 const MAX_UNDER_WAY_OF_ONE = 8;
 /** Trials that wait until they may be under way: each holds its body. */
@@ -73,21 +73,21 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
     maxWaitingOfOne: MAX_QUEUED_OF_ONE,
     patienceMs: queuedMs,
   });
-  let isHearing = false;
+  let isListening = false;
   const listening = listen({
     sql,
     channel: TRIAL_RESULTS_CHANNEL,
     onNotify: (trialId) => wake(waiting.get(trialId)),
     onListening: () => {
-      isHearing = true;
+      isListening = true;
       for (const one of waiting.values()) wake(one);
     },
     onLost: () => {
-      isHearing = false;
+      isListening = false;
     },
   });
 
-  async function ask(organizationId: string, trialId: string, body: TrialBody): Promise<void> {
+  async function insertTrial(organizationId: string, trialId: string, body: TrialBody): Promise<void> {
     const text = storableJson(body).text;
     await inOrganization(sql, organizationId, async (tx) => {
       await tx`
@@ -97,7 +97,7 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
     });
   }
 
-  async function look(organizationId: string, trialId: string): Promise<TrialRow> {
+  async function readTrial(organizationId: string, trialId: string): Promise<TrialRow> {
     const [row] = await inOrganization(
       sql,
       organizationId,
@@ -109,7 +109,7 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
     return row;
   }
 
-  async function answerTo(
+  async function awaitResult(
     organizationId: string,
     trialId: string,
     one: Waiting,
@@ -117,8 +117,8 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
   ): Promise<TrialResult> {
     const start = clock.monotonic();
     for (;;) {
-      await nextLook(one, isHearing ? LOOK_MS.hearing : LOOK_MS.deaf);
-      const { is_taken: isTaken, result } = await look(organizationId, trialId);
+      await nextPoll(one, isListening ? POLL_MS.notified : POLL_MS.unnotified);
+      const { is_taken: isTaken, result } = await readTrial(organizationId, trialId);
       if (result !== null) return result;
       const waitedMs = clock.monotonic() - start;
       if (!isTaken && waitedMs >= takenMs) {
@@ -128,23 +128,23 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
     }
   }
 
-  const forget = (organizationId: string, trialId: string) =>
+  const deleteTrial = (organizationId: string, trialId: string) =>
     inOrganization(
       sql,
       organizationId,
       (tx) => tx`delete from assay.evaluator_trials where trial_id = ${trialId}`,
-    ).catch(() => {}); // The evaluators clear away what nobody waits for.
+    ).catch(() => {}); // The evaluators delete old trials.
 
   async function runNow({ organizationId, body }: Trial): Promise<TrialResult> {
     const trialId = randomUUID();
     const one: Waiting = { isWoken: false, wake: () => {} };
     waiting.set(trialId, one);
     try {
-      await ask(organizationId, trialId, body);
-      return await answerTo(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
+      await insertTrial(organizationId, trialId, body);
+      return await awaitResult(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
     } finally {
       waiting.delete(trialId);
-      await forget(organizationId, trialId);
+      await deleteTrial(organizationId, trialId);
     }
   }
 
@@ -172,7 +172,7 @@ function wake(one: Waiting | undefined): void {
 }
 
 /** Resolves after `waitMs`, or as soon as there was a notification since the last time. */
-function nextLook(one: Waiting, waitMs: number): Promise<void> {
+function nextPoll(one: Waiting, waitMs: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);

@@ -6,21 +6,21 @@ const EVENT_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
 /** A stream shows itself within so many bytes. */
 const BEGINNING_BYTES = 4 * 1024;
 
-/** The form of an answer that came as an object. */
+/** The form of a response that was logged as an object. */
 export const JSON_ANSWER: AnswerForm = { stream: false, truncated: false, contentType: 'application/json' };
 
 /** Up to here a stream is assembled in a few milliseconds at worst; beyond, in another thread. */
 const LARGEST_ASSEMBLED_HERE = 64 * 1024;
 /** A thread starts in some 50 ms. */
 const IDLE_MS = 60_000;
-/** Ten times the largest text; events that take more when they are parsed hold no answer. */
+/** Ten times the largest text. Events that take more when they are parsed hold no response. */
 const THREAD_MEMORY_MB = 512;
 
 let pool: ReturnType<typeof openPool> | null = null;
 
 /**
- * The form of an answer that came as text. A stream is assembled in every dialect that the gateway relays; one of
- * another, or of which nothing can be assembled, is kept as the text that it is.
+ * Returns the form of a response that was logged as text. A stream is assembled in every dialect that the gateway relays;
+ * one of another dialect, or of which nothing can be assembled, is kept as text.
  */
 export async function formOfText(text: Buffer): Promise<AnswerForm> {
   if (!EVENT_STREAM.test(text.toString('utf8', 0, BEGINNING_BYTES)))
@@ -30,7 +30,7 @@ export async function formOfText(text: Buffer): Promise<AnswerForm> {
   try {
     return await pool.run(text, { name: 'formOfStream' });
   } catch {
-    // It took more memory than any answer does.
+    // The thread ran out of memory, which no real response makes it do.
     return { stream: false, truncated: false, contentType: 'text/event-stream' };
   }
 }

@@ -1,7 +1,8 @@
 /** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
-import { claimRequestId, type ApiKey } from '#platform/keys/mod.ts';
+import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
+import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
 import type { LogLimit } from '#platform/limiter/mod.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -11,20 +12,19 @@ import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { loggablePeriod } from './moments.ts';
 import { readCall, type SentCall } from './read-call.ts';
-import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
 
 export { LogRequestBody } from './body.ts';
 export { BODY_PATHS } from './read-call.ts';
 
 /**
- * Logs a call for the organization of `key`, and resolves with its request id once it is committed to the outbox.
+ * Logs a request for the organization of `key`, and resolves with its id once it is committed to the outbox.
  * @throws AssayError invalid_body; request_id_in_use, which means that a request of this id is in the log already;
  *   outbox_unavailable, when it is not logged and can be sent again
  * @throws LoggingRateError when the organization's logging rate is used up: it can be sent again later
  */
 export type LogRequest = (key: Sender, call: SentCall) => Promise<string>;
 
-/** Whose request is logged. */
+/** The API key that a request is logged with. */
 type Sender = Pick<ApiKey, 'keyId' | 'organizationId' | 'logsPer5s'>;
 
 export type LogDependencies = {
@@ -61,11 +61,11 @@ export function countDegraded(metrics: Metrics): () => void {
   return () => degraded.inc();
 }
 
-/** Makes the function that logs calls. */
+/** Creates the function that logs requests made elsewhere. */
 export function createRequestLog(dependencies: LogDependencies): LogRequest {
   const { outbox, logs, sql, retentionDays, clock, log } = dependencies;
 
-  /** What is counted and then not kept stays counted: that errs on the side of fewer logs, for 5 seconds. */
+  /** Counts an entry and appends it. A counted entry that could not be appended stays counted, for 5 seconds. */
   async function append({ organizationId, logsPer5s }: Sender, id: string, entry: LogEntry): Promise<void> {
     if (logsPer5s !== null) {
       const { isAdmitted, retryAfterMs } = await logs.admit(organizationId, logsPer5s);
@@ -79,10 +79,10 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
   }
 
   /**
-   * The claim is a transaction around the commit to the outbox, so that an id is used up only by a request that is
-   * logged: a caller that was told nothing, or no, can send it again.
+   * Reserves the id and appends the entry in one transaction, so that only a logged request uses up its id: a caller that
+   * got no response, or a failure, can send the request again with the same id.
    */
-  async function claimAndAppend(sender: Sender, id: string, entry: LogEntry): Promise<void> {
+  async function reserveAndAppend(sender: Sender, id: string, entry: LogEntry): Promise<void> {
     let isLogged = false;
     try {
       await sql.begin(async (tx) => {
@@ -114,7 +114,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
       responseBody,
     };
     if (requestId === null) await append(sender, id, entry);
-    else await claimAndAppend(sender, id, entry);
+    else await reserveAndAppend(sender, id, entry);
     return id;
   };
 }

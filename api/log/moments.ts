@@ -3,24 +3,24 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { parseTimestamp } from '#core/filter/mod.ts';
 
 const DAY_MS = 86_400_000;
-/** There is nothing to log from before; what lies there is a wrong unit, such as seconds for milliseconds. */
+/** No request to log is older; an older time is a wrong unit, such as seconds for milliseconds. */
 const EARLIEST_MS = Date.UTC(2020, 0, 1);
-/** Clocks differ, by a time zone at worst; what lies further ahead would make partitions for nobody. */
+/** Clocks differ, by a time zone at worst. A time further ahead would create partitions that nothing else uses. */
 const MAX_AHEAD_MS = DAY_MS;
 /** Longer than any batch job takes; in milliseconds it must fit an integer of Postgres. */
 const MAX_LATENCY_MS = 7 * DAY_MS;
 
-/** When calls may begin, in milliseconds since the epoch. */
+/** The times at which a logged request may have begun, in milliseconds since the epoch. */
 export type Period = { earliestMs: number; latestMs: number };
 
-/** From 2020, or from as long ago as records are kept (`retentionDays`; null: for ever), until a day from now. */
+/** Returns the period from 2020, or from as long ago as records are kept (null: for ever), to a day from now. */
 export function loggablePeriod(nowMs: number, retentionDays: number | null): Period {
   const keptFromMs = retentionDays === null ? 0 : nowMs - retentionDays * DAY_MS;
   return { earliestMs: Math.max(EARLIEST_MS, keptFromMs), latestMs: nowMs + MAX_AHEAD_MS };
 }
 
 /**
- * When a call began: an RFC 3339 timestamp, or milliseconds since the epoch.
+ * Reads when a request began: an RFC 3339 timestamp, or milliseconds since the epoch.
  * @throws AssayError invalid_body
  */
 export function readCreatedAt(value: unknown, path: string, { earliestMs, latestMs }: Period): number {
@@ -34,7 +34,7 @@ export function readCreatedAt(value: unknown, path: string, { earliestMs, latest
 }
 
 /**
- * When its answer was whole: not before it began, and at most seven days later.
+ * Reads when its response was complete: not before the request began, and at most seven days later.
  * @throws AssayError invalid_body
  */
 export function readAnsweredAt(value: unknown, path: string, createdAtMs: number): number {

@@ -1,4 +1,4 @@
-/** The text of a JSON string, as UTF-8. */
+/** Reads the text of a JSON string, as UTF-8, in turns. */
 import { inTurns, joinBytesInTurns } from '#platform/process/turns/mod.ts';
 
 const [BACKSLASH, LETTER_U] = [0x5c, 0x75];
@@ -25,7 +25,7 @@ export async function readText(written: Buffer): Promise<Buffer> {
   return joinBytesInTurns(pieces);
 }
 
-/** Where a slice that starts at `from` ends: in no escape, no character, and not between the halves of a surrogate pair. */
+/** Finds the end of a slice that starts at `from`: in no escape, in no character, and between no surrogate pair's halves. */
 function sliceEnd(content: Buffer, from: number): number {
   const limit = from + SLICE_BYTES;
   let at = from;

@@ -8,21 +8,21 @@ import { ulidTimeMs } from '#platform/process/ids.ts';
 const YOUNG_MS = 10_000;
 /** Clocks of two machines differ. */
 const AHEAD_MS = 5_000;
-/** Longer than a record takes in all but a few of a thousand cases; short enough to wait for. */
+/** Longer, and a client waits in vain for an unknown id; shorter, and a few of a thousand records are not stored yet. */
 const PATIENCE_MS = 1_500;
 const POLL_MS = 50;
 
 const UUID_V7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** When an id was made, in milliseconds since the epoch, by the id itself; null when it does not say. */
+/** Reads the time in an id, in milliseconds since the epoch; null when the id holds none. */
 function idTimeMs(requestId: string): number | null {
   const uuid = UUID_V7.exec(requestId);
   return uuid === null ? ulidTimeMs(requestId) : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
 }
 
 /**
- * Runs `attempt` until it finds the request: once, or for a moment when the id was made just now. A client that has an
- * answer may rate it at once.
+ * Runs `attempt` until it finds the request: once, or for a moment when the id is new. A client may rate a response as soon
+ * as it has it, which is before the record is stored.
  *
  * @param attempt returns null or false when there is no such request (yet)
  * @throws AssayError not_found

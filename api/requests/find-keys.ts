@@ -5,10 +5,10 @@ import type { RequestQuery } from './query.ts';
 import { findOrderedSource, findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
-/** What tells one request from all others. */
+/** The key of a request in the store. */
 export type RequestKey = { created_at: Date; request_id: string };
 
-/** The keys of a query's page, in order. */
+/** Finds the keys of a query's page, in order. */
 export async function findPageKeys(
   tx: TransactionSql,
   organizationId: string,
@@ -18,7 +18,7 @@ export async function findPageKeys(
   return runStatement<RequestKey>(tx, pageKeysStatement(organizationId, query, source));
 }
 
-/** The requests with these ids: created_at, request_id; newest first. */
+/** Selects the keys of the requests with these ids, the newest first. */
 export function keysOfIdsStatement(organizationId: string, requestIds: readonly string[]): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
@@ -30,7 +30,7 @@ export function keysOfIdsStatement(organizationId: string, requestIds: readonly 
   };
 }
 
-/** The keys of those ids that the organization has, each once, in the order asked for. */
+/** Finds the keys of those ids that the organization has, each once, in the order of the ids. */
 export async function findKeysOfIds(
   tx: TransactionSql,
   organizationId: string,

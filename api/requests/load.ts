@@ -15,7 +15,7 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 /** Records of which the first have their bodies. */
 export type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };
 
-/** The rows from `start` whose bodies are fetched together. */
+/** Returns the rows from `start` whose bodies are fetched together. */
 function nextBatch(rows: readonly RecordRow[], start: number): RecordRow[] {
   let end = start;
   let bytes = 0;
@@ -26,7 +26,7 @@ function nextBatch(rows: readonly RecordRow[], start: number): RecordRow[] {
   return rows.slice(start, end);
 }
 
-/** The records with these keys, and the first batch of bodies. */
+/** Loads the records with these keys, and the first batch of bodies. */
 export async function loadRecords(
   tx: TransactionSql,
   organizationId: string,
@@ -38,7 +38,7 @@ export async function loadRecords(
   return { rows, bodies };
 }
 
-/** Each record as JSON text, in order. */
+/** Yields each record as JSON text, in order. */
 export async function* recordTexts(
   sql: Sql,
   organizationId: string,

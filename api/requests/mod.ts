@@ -23,6 +23,7 @@ import { runStatement } from './statement.ts';
 
 export { Delivery } from './delivery.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';
+export { runStatement } from './statement.ts';
 
 /** Records as JSON texts, in order; `isWhole` when all are in memory already. */
 export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };

@@ -12,7 +12,7 @@ import { runStatement } from './statement.ts';
 type Properties = Record<string, string>;
 type PropertyRow = RequestKey & { properties_added: string | null; properties_folded: string };
 
-/** Locks the request's row, so that two writers change its properties one after the other. */
+/** Selects the request's row and locks it, so that two writers change its properties one after the other. */
 function lockStatement(organizationId: string, requestId: string): Statement {
   const parameters = new Parameters();
   const text = `
@@ -67,7 +67,7 @@ function indexStatement(organizationId: string, key: RequestKey, hash: bigint): 
   return { text, values: parameters.values };
 }
 
-/** `properties` with one more, in a copy without a prototype. */
+/** Returns a copy of `properties` with one more, without a prototype. */
 function withProperty(properties: Properties, name: string, value: string): Properties {
   const addition: Properties = Object.create(null);
   addition[name] = value;

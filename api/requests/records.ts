@@ -71,7 +71,10 @@ type BoundKeys = {
   matches(table: string): string;
 };
 
-/** Says first and last time as well: by them Postgres leaves out partitions while it plans, which takes most of the time. */
+/**
+ * Binds keys. The first and last time are bound as well: by them Postgres leaves out partitions while it plans, and planning
+ * takes most of the time.
+ */
 function bindKeys(organizationId: string, keys: readonly RequestKey[], parameters: Parameters): BoundKeys {
   const organization = parameters.bind(organizationId, 'uuid');
   const times = keys.map((key) => key.created_at.toISOString()).sort();
@@ -94,7 +97,7 @@ function bindKeys(organizationId: string, keys: readonly RequestKey[], parameter
 }
 
 /**
- * The records with these keys, in their order. Laterals fenced by `offset 0`: each key is looked up by primary key,
+ * Selects the records with these keys, in their order. Laterals fenced by `offset 0`: each key is looked up by primary key,
  * whatever Postgres expects of the rest.
  */
 export function recordsStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
@@ -125,7 +128,7 @@ export type BodyRow = {
   response_raw: Buffer | null;
 };
 
-/** The bodies of these keys, in their order; nulls where there is none. */
+/** Selects the bodies of these keys, in their order; nulls where there is none. */
 export function bodiesStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
   const parameters = new Parameters();
   const { table, matches } = bindKeys(organizationId, keys, parameters);

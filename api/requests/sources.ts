@@ -1,4 +1,4 @@
-/** Where the requests of an answer are listed from, when Postgres had better not decide. See core/filter's key sources. */
+/** The lists that a query's requests are read from where Postgres would choose badly. See core/filter's key sources. */
 import {
   type Filter,
   type KeySource,
@@ -13,7 +13,7 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestQuery } from './query.ts';
 import { runStatement } from './statement.ts';
 
-/** More sources than this add counting, not knowledge. */
+/** Counting more of them costs time and hardly ever finds a shorter one. */
 const MAX_SOURCES = 4;
 const FEW_SCORED = 1_000;
 
@@ -34,7 +34,7 @@ function sourcesOf({ filter, isScored }: RequestQuery): KeySource[] {
   return sources.slice(0, MAX_SOURCES);
 }
 
-/** Counts each source's requests as far as it matters: one row, columns c0, c1, … */
+/** Counts the requests of each source, up to the length at which it is no longer short: one row, columns c0, c1, … */
 function countSourcesStatement(organizationId: string, sources: readonly KeySource[]): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
@@ -45,7 +45,7 @@ function countSourcesStatement(organizationId: string, sources: readonly KeySour
   return { text: `select ${counts.join(', ')}`, values: parameters.values };
 }
 
-/** The shortest source of a query, when it is short; else null. */
+/** Returns the shortest source of a query; null when none is short. */
 export async function findShortSource(
   tx: TransactionSql,
   organizationId: string,
@@ -68,7 +68,7 @@ export async function findShortSource(
   return shortest;
 }
 
-/** A source in the order of a query's own sort, for an answer that is long; null when Postgres finds its way. */
+/** Returns a source in the order of a query's sort, for a long result; null where Postgres chooses well. */
 export function findOrderedSource({ filter, sort, isScored }: RequestQuery): KeySource | null {
   if (sort.field !== 'created_at') return null;
   const property = propertyToWalk(filter);

@@ -5,6 +5,9 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
  * Runs a statement. Not kept prepared: after five runs Postgres would plan a prepared one without looking at its values,
  * and a common value and a rare one need different plans.
  */
-export function runStatement<Row>(tx: TransactionSql, { text, values }: Statement): Promise<Row[]> {
-  return tx.unsafe(text, [...values] as never[], { prepare: false }) as unknown as Promise<Row[]>;
+export async function runStatement<Row extends object>(
+  tx: TransactionSql,
+  { text, values }: Statement,
+): Promise<Row[]> {
+  return tx.unsafe<Row[]>(text, [...values] as never[], { prepare: false });
 }

@@ -13,7 +13,7 @@ import { readUuid, readWholeId } from '../evaluators/mod.ts';
 import { readProvider } from '../provider-keys/mod.ts';
 import { type JsonBodyOptions, readJsonBody } from './json-body.ts';
 
-/** A schema that a route declares: `shape` is what it says of JSON, `Output` is what the handler gets. */
+/** A schema that a route declares: `shape` describes the JSON, and the handler gets an `Output`. */
 export type Declared<Output> = DeclaredSchema & {
   readonly '~standard': {
     readonly version: 1;
@@ -24,6 +24,7 @@ export type Declared<Output> = DeclaredSchema & {
   };
 };
 
+/** Makes a schema that Elysia checks by `validate`. */
 function declare<Output>(
   declared: DeclaredSchema,
   validate: Declared<Output>['~standard']['validate'],
@@ -53,7 +54,10 @@ export function jsonBodyAsWritten<T extends TSchema>(
   });
 }
 
-/** What a success says: `{"data": …, "error": null}`. Not checked as it goes out, which would cost CPU and could only turn an answer into a failure; the tests check every reply. */
+/**
+ * The JSON of a success: `{"data": …, "error": null}`. It is not checked as it goes out, which would cost CPU and could only
+ * turn a success into a failure. The tests check every reply.
+ */
 export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
   const shape = Type.Object({ data, error: Type.Null() }, { additionalProperties: false });
   return declare({ shape }, (value) => ({ value: value as Static<T> }));

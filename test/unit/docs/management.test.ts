@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { parseWith } from '#core/contracts/check.ts';
-import { DEFAULT_LIMIT, MAX_LIMIT, queryBodyChecker, SORT_FIELDS } from '#core/contracts/query.ts';
+import { Compile, parseWith } from '#core/contracts/check.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT, QueryBody, SORT_FIELDS } from '#core/contracts/query.ts';
 import { RequestRecord } from '#core/contracts/record.ts';
-import { logRequestBodyChecker } from '../../../api/log/body.ts';
+import { LogRequestBody } from '../../../api/log/body.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/api/management.md'), 'utf8');
@@ -44,7 +44,7 @@ t.test('docs/api/management.md has every field of a query, with its sort fields 
 
 t.test('the examples in docs/api/management.md pass the schemas', async () => {
   const [, query = ''] = /-d '(\{"filter".*?)'/.exec(document) ?? [];
-  parseWith(queryBodyChecker, JSON.parse(query));
+  parseWith(Compile(QueryBody), JSON.parse(query));
   const [, logged = ''] = /```json\n(\{"provider".*?)```/s.exec(document) ?? [];
-  parseWith(logRequestBodyChecker, JSON.parse(logged));
+  parseWith(Compile(LogRequestBody), JSON.parse(logged));
 });
