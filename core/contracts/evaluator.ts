@@ -5,6 +5,7 @@ import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Compile, parseWith, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
 import { invalidField } from './invalid.ts';
+import { closed } from './shapes.ts';
 
 /** In code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
@@ -55,7 +56,6 @@ const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
 };
 const SPECIAL_FIELDS = ['min', 'max', 'choices'];
 
-const closed = { additionalProperties: false };
 const Special = Type.Optional(Type.Unknown());
 const LlmTemplateShape = Type.Object(
   {

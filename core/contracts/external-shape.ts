@@ -4,6 +4,7 @@ import type { ValueError } from '@sinclair/typebox/compiler';
 import { parseTemplate, type Subject } from '../scoring/mod.ts';
 import { type Checker, Compile, explain, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
+import { closed } from './shapes.ts';
 
 /** What stands for a secret wherever one would be shown. */
 export const SECRET_MARK = '[secret]';
@@ -27,7 +28,6 @@ export const MAX_EXTERNAL_TIMEOUT_MS = 120_000;
 const MIN_TIMEOUT_MS = 100;
 const MAX_EXPECTED_CHARACTERS = 65_536;
 
-const closed = { additionalProperties: false };
 /** A URL may hold a password. */
 const Url = Type.String({ minLength: 1, maxLength: 2_048, unquoted: true });
 const TimeoutMs = Type.Optional(Type.Integer({ minimum: MIN_TIMEOUT_MS, maximum: MAX_EXTERNAL_TIMEOUT_MS }));
