@@ -27,9 +27,9 @@ const QUERY_CONNECTIONS = 10;
 /** Longer than any query with an index takes; a scan of bodies that is not done by then would hold a connection for minutes. */
 const QUERY_TIMEOUT_MS = 15_000;
 const KEY_CONNECTIONS = 2;
-/** Claims of ids wait for the outbox, so they have connections of their own and hold up no key. */
+/** Reservations of ids wait for the outbox, so they have connections of their own and hold up no key. */
 const CLAIM_CONNECTIONS = 4;
-/** One asks the counters while another says what was missed. */
+/** One reads the counters while the other writes what was counted without them. */
 const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 
@@ -59,7 +59,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const metrics = createMetrics('api');
   const logPath = await openLogPipeline({ config, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
-  // No gateway: whoever lets no calls in takes no share of their limits.
+  // This process lets no calls in, so it takes no share of their limits.
   const limiter = createLimiter({
     sql: limitSql,
     clock,
@@ -127,7 +127,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every entry that was begun is committed, and on its way.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
-        // 3. Then what they needed.
+        // 3. Then the parts that calls needed.
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
         { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },

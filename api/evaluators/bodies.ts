@@ -51,8 +51,7 @@ export type EvaluatorChangeBody = Static<typeof EvaluatorChangeBody>;
 /** Each member restricts. */
 export const EvaluatorQueryBody = Type.Object(
   {
-    /** A part of the name, ignoring case. */
-    name: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String({ description: 'A part of the name, ignoring case' })),
     scoring_type: Type.Optional(ScoringType),
     isPaused: Type.Optional(Type.Boolean()),
   },
@@ -100,12 +99,11 @@ const MAX_RUN_REQUESTS = 1_000_000_000;
 export const RunBody = Type.Object(
   {
     filter: FilterShape,
-    /** How many requests are scheduled at most: the newest. */
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_RUN_REQUESTS })),
-    /** Counts and estimates only. */
-    dryRun: Type.Optional(Type.Boolean()),
-    /** Many records in one sandbox child. */
-    batch: Type.Optional(Type.Boolean()),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_RUN_REQUESTS, description: 'At most so many, the newest' }),
+    ),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Counts and estimates only' })),
+    batch: Type.Optional(Type.Boolean({ description: 'Many records in one sandbox child; PYTHON only' })),
   },
   closed,
 );
@@ -128,11 +126,9 @@ export type EvaluationQueryBody = Static<typeof EvaluationQueryBody>;
 
 const TestInputBody = Type.Object(
   {
-    /** A call and its answer: JSON, or a string of JSON. */
-    inputBody: Type.Unknown(),
-    outputBody: Type.Unknown(),
-    /** Prompt variables. */
-    inputs: Type.Optional(Type.Object({})),
+    inputBody: Type.Unknown({ description: 'The body of a request: JSON, or a string of JSON' }),
+    outputBody: Type.Unknown({ description: 'The body of its response: the same' }),
+    inputs: Type.Optional(Type.Object({}, { description: 'Prompt variables' })),
   },
   closed,
 );

@@ -171,7 +171,7 @@ function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
 }
 
 export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Evaluations {
-  /** The answer for an evaluation that is not in a state that allows a change. */
+  /** Throws the failure for an evaluation whose state does not allow a change. */
   async function refuse(
     tx: TransactionSql,
     organizationId: string,
@@ -188,7 +188,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
 
   return {
     async query(organizationId, query) {
-      // What cannot be an id is nobody's.
+      // A text that cannot be an id finds nothing.
       if ([query.evaluatorId, query.runId].some((id) => id !== undefined && !isUuid(id))) return [];
       const { limit = DEFAULT_LIMIT, offset = 0 } = query;
       return inOrganization(sql, organizationId, async (tx) => {

@@ -147,7 +147,7 @@ export function createRuns(context: Context): Runs {
   ): Promise<RunRow> {
     return inOrganization(sql, organizationId, async (tx) => {
       await requireEvaluator(tx, organizationId, evaluatorId);
-      // Whoever walks the run holds its row while they schedule a page; the next page sees the new state.
+      // A worker holds the row of a run while it schedules a page of it; the next page sees the new state.
       await tx`
         select from assay.evaluation_runs
         where organization_id = ${organizationId} and run_id = ${runId} for update`;

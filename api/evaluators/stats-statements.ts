@@ -153,7 +153,7 @@ export type JudgeSums = {
   p95: number | null;
 };
 
-/** Whatever came of the evaluations, as a judge is paid for failures too; without probes. */
+/** Sums the judge's calls over all evaluations but probes: failed evaluations cost as well. */
 export async function sumJudge(tx: TransactionSql, version: Version): Promise<JudgeSums> {
   const [sums] = await tx<JudgeSums[]>`
     select coalesce(sum(judge_calls), 0)::float8 as calls,

@@ -1,4 +1,4 @@
-/** Evaluators tried out before they are made: on a call and an answer that the caller gives, leaving nothing behind. */
+/** Tries evaluators out before they are made, on a request and a response that the caller gives. Nothing is kept. */
 import { type Static, Type } from '@sinclair/typebox';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';

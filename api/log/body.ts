@@ -20,7 +20,7 @@ const Path = Type.Optional(
   Nullable(Type.String({ pattern: '^(/[\\s\\S]*)?$', rule: 'must begin with "/"' })),
 );
 
-/** `POST /v1/log/request`: a request that was made elsewhere, and its answer. */
+/** `POST /v1/log/request`: a request that was made elsewhere, and its response. */
 export const LogRequestBody = Type.Object(
   {
     provider: Type.String({
@@ -34,18 +34,20 @@ export const LogRequestBody = Type.Object(
     request: Type.Object({ body: AnyObject, path: Path, created_at: Moment }, closed),
     response: Type.Object(
       {
-        /** The answer, or its text as it came: an event stream of chat completion chunks is assembled. */
-        body: Type.Union([AnyObject, Type.String()]),
-        /** 0 when no answer came. */
-        status: Type.Integer({ minimum: 0, maximum: 599 }),
+        body: Type.Union([AnyObject, Type.String()], {
+          description: 'The response, or its text as it came: an event stream is assembled',
+        }),
+        status: Type.Integer({ minimum: 0, maximum: 599, description: '0: no response came' }),
         /** When the last byte had come. */
         created_at: Moment,
       },
       closed,
     ),
-    /** Milliseconds. */
     timing: Type.Optional(
-      Type.Object({ time_to_first_token: Type.Optional(Type.Number({ minimum: 0 })) }, closed),
+      Type.Object(
+        { time_to_first_token: Type.Optional(Type.Number({ minimum: 0, description: 'Milliseconds' })) },
+        closed,
+      ),
     ),
     user_id: Text,
     properties: Type.Optional(
@@ -61,8 +63,12 @@ export const LogRequestBody = Type.Object(
     session_name: Text,
     prompt_id: Text,
     experiment_id: Text,
-    /** A UUID or ULID that the organization has not used; without one, the request gets a new one. */
-    request_id: Text,
+    request_id: Type.Optional(
+      Nullable(
+        Type.String(),
+        'A UUID or ULID that the organization has not used; without one, the request gets a new one',
+      ),
+    ),
   },
   closed,
 );

@@ -40,7 +40,7 @@ export type LogDependencies = {
 
 /** An organization has logged as much as its rate allows. */
 export class LoggingRateError extends AssayError {
-  /** Whole seconds until one more will be logged; 1 at least. */
+  /** Whole seconds until another request will be logged; at least 1. */
   readonly retryAfterS: number;
 
   constructor(logsPer5s: number, retryAfterMs: number) {

@@ -1,4 +1,4 @@
-/** Who may call: every room of routes begins with one such instance for each scope that its routes need. */
+/** Authorization: every room of routes begins with one such instance for each scope that its routes need. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';

@@ -139,10 +139,10 @@ function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptio
       },
     )
     .delete(
-      '/v1/evaluator/:id/onlineEvaluators/:innerId',
-      ({ key, params }) => online.remove(key.organizationId, params.id, params.innerId),
+      '/v1/evaluator/:id/onlineEvaluators/:onlineId',
+      ({ key, params }) => online.remove(key.organizationId, params.id, params.onlineId),
       {
-        params: uuids({ id: 'evaluator', innerId: 'online evaluator' }),
+        params: uuids({ id: 'evaluator', onlineId: 'online evaluator' }),
         response: reply(Type.Null()),
         detail: { summary: 'Ends that' },
       },
@@ -152,7 +152,7 @@ function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptio
 
 /** `/v1/evaluator/:id/run…`: the scoring of requests that were logged before. */
 function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
-  const ofRun = uuids({ id: 'evaluator', innerId: 'run' });
+  const ofRun = uuids({ id: 'evaluator', runId: 'run' });
   const reading = authorized(keys, 'read', TAG)
     .get('/v1/evaluator/:id/runs', ({ key, params }) => service.list(key.organizationId, params.id), {
       params,
@@ -160,8 +160,8 @@ function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
       detail: { summary: 'Lists the runs of an evaluator, the newest first' },
     })
     .get(
-      '/v1/evaluator/:id/run/:innerId',
-      ({ key, params }) => service.get(key.organizationId, params.id, params.innerId),
+      '/v1/evaluator/:id/run/:runId',
+      ({ key, params }) => service.get(key.organizationId, params.id, params.runId),
       {
         params: ofRun,
         response: reply(RunJson),
@@ -180,18 +180,18 @@ function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
       },
     )
     .post(
-      '/v1/evaluator/:id/run/:innerId/pause',
-      ({ key, params }) => service.pause(key.organizationId, params.id, params.innerId),
+      '/v1/evaluator/:id/run/:runId/pause',
+      ({ key, params }) => service.pause(key.organizationId, params.id, params.runId),
       { params: ofRun, response: reply(RunJson), detail: { summary: 'Pauses a run' } },
     )
     .post(
-      '/v1/evaluator/:id/run/:innerId/resume',
-      ({ key, params }) => service.resume(key.organizationId, params.id, params.innerId),
+      '/v1/evaluator/:id/run/:runId/resume',
+      ({ key, params }) => service.resume(key.organizationId, params.id, params.runId),
       { params: ofRun, response: reply(RunJson), detail: { summary: 'Lets a paused run go on' } },
     )
     .post(
-      '/v1/evaluator/:id/run/:innerId/cancel',
-      ({ key, params }) => service.cancel(key.organizationId, params.id, params.innerId),
+      '/v1/evaluator/:id/run/:runId/cancel',
+      ({ key, params }) => service.cancel(key.organizationId, params.id, params.runId),
       { params: ofRun, response: reply(RunJson), detail: { summary: 'Ends a run early' } },
     );
   return new Elysia().use(reading).use(writing);

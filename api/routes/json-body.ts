@@ -38,7 +38,7 @@ function checkContentType(headers: Headers): void {
   }
 }
 
-/** Where V8 says that the text stops being JSON, if it does. */
+/** Returns the sentence for a text that is not JSON, with the position where V8 says it. */
 function describeSyntaxError(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : '';
   const position = /at position (\d+)/.exec(message)?.[1];
@@ -49,7 +49,7 @@ function describeSyntaxError(error: unknown, text: string): string {
   return 'The body is not valid JSON';
 }
 
-/** Without a byte order mark, which RFC 8259 allows parsers to ignore. */
+/** Reads a body without its byte order mark, which RFC 8259 allows parsers to ignore. */
 async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   checkContentType(request.headers);
   const bytes = await readBody(request, maxBytes);
@@ -57,9 +57,9 @@ async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
-/** A body, parsed, and those of its members that were asked for as they are written; null where there is none. */
+/** A parsed body, and the text of the requested members; null where there is none. */
 export type JsonBody = {
-  /** In a large body an empty one of its kind stands for each member that was asked for. */
+  /** In a large body, each requested member is replaced by an empty value of its kind. */
   value: unknown;
   written: (Buffer | null)[];
 };

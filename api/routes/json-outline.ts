@@ -22,7 +22,7 @@ const STAND_INS = new Map([
 ]);
 
 export type Outline = {
-  /** JSON with stand-ins for the members that were asked for. */
+  /** The body's JSON with stand-ins for the requested members. */
   rest: Buffer;
   /** Views into the body; null where there is none. */
   written: (Buffer | null)[];

@@ -1,6 +1,5 @@
 /**
- * What a text of JSON holds that `JSON.parse` does not tell: names that stand twice in one object, and values as they are
- * written. By character codes: a regular expression runs out of stack on a string of some megabytes.
+ * What `JSON.parse` does not report of a text: names that stand twice in one object, and values as they are written. By character codes: a regular expression runs out of stack on a string of some megabytes.
  */
 import { textStringEnd } from '#core/json/mod.ts';
 
@@ -40,7 +39,7 @@ export type MemberPath = readonly string[];
 export type Members = {
   /** The first name, as JSON, that stands twice in one object; null when there is none. */
   repeated: string | null;
-  /** The value of each member asked for, as written; null where there is none. What is not an object, array or string may be cut. */
+  /** The text of each requested member; null where there is none. A number or a literal may be cut. */
   written: (string | null)[];
 };
 

@@ -26,9 +26,9 @@ export const named = (most: number) => ({
 });
 
 const Direction = Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')]));
-const Flag = Type.Optional(Type.Boolean());
+const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** One field and its direction. */
+/** One field and its direction. Default: the newest first. */
 export const Sort = Type.Object(
   {
     created_at: Direction,
@@ -54,16 +54,17 @@ export const FilterShape = Type.Unknown({
 export const QueryBody = Type.Object(
   {
     filter: FilterShape,
-    /** Records to skip. */
-    offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT })),
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Records to skip' }),
+    ),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_LIMIT, description: `Default: ${DEFAULT_LIMIT}` }),
+    ),
     sort: Type.Optional(Sort),
-    /** True restricts to answers from the cache; false or absent does not restrict. So with the next two. */
-    isCached: Flag,
-    isPartOfExperiment: Flag,
-    isScored: Flag,
-    /** Adds the prompt variables to each record. */
-    includeInputs: Flag,
+    isCached: flag('True: only those that were answered from the cache; false or absent: all'),
+    isPartOfExperiment: flag('True: only those of an experiment'),
+    isScored: flag('True: only those that have a score'),
+    includeInputs: flag('Adds the prompt variables to each record'),
   },
   closed,
 );

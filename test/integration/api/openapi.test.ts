@@ -91,8 +91,8 @@ t.test('every route answers its own example with a success that is as it declare
     if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', seeded.evaluationIn('error'));
     if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', seeded.deletedId);
     return path
-      .replace('/onlineEvaluators/:innerId', `/onlineEvaluators/${seeded.onlineId}`)
-      .replace('/run/:innerId', `/run/${seeded.runId}`)
+      .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${seeded.onlineId}`)
+      .replace('/run/:runId', `/run/${seeded.runId}`)
       .replace(':id', seeded.evaluatorId)
       .replace(':provider', 'openai');
   };
