@@ -135,7 +135,7 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     const logging = steps.logging.decide(caller);
     const logged: LoggedCall = { call, cachedFrom: stored?.requestId ?? null, logging };
     const source =
-      stored === null ? steps.fromProviders(call, requests, ready.retries) : fromCache(call, stored);
+      stored === null ? steps.fromProviders(call, requests, ready.retries) : fromCache(requests[0]!, stored);
     const record = recordOnce(logged, steps.recorder, onEnd);
     return await relayCall({ logged, headers: ownHeaders, record }, source, steps);
   } catch (error) {
@@ -158,9 +158,8 @@ function failed(
   return errorReply(error, headers, endpoint.errors);
 }
 
-function fromCache(call: Call, stored: StoredResponse): ResponseSource {
-  const [candidate] = call.candidates;
-  const sourced = { candidate: candidate!, hidesUsage: false, attempts: [], headers: [] };
+function fromCache({ candidate, hidesUsage }: PreparedRequest, stored: StoredResponse): ResponseSource {
+  const sourced = { candidate, hidesUsage, attempts: [], headers: [] };
   return async () => ({ ...sourced, result: storedAsResponse(stored) });
 }
 

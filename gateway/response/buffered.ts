@@ -23,7 +23,8 @@ type ReplyParts = { status: number; body: Buffer; headers: HeaderPairs; errorCod
 export async function relayBuffered(relay: ResponseRelay, maxBytes: number): Promise<Response> {
   const { call, label, response } = relay;
   const { body } = response;
-  const gathered = await body.gather((_, heldBytes) => heldBytes > maxBytes, call.signal);
+  const gathering = body.gather((_, heldBytes) => heldBytes > maxBytes, call.signal);
+  const gathered = gathering instanceof Promise ? await gathering : gathering;
   if (gathered === 'stopped') return replyToLeft(relay.record, body.held);
   if (gathered === 'enough') {
     body.stop();

@@ -80,7 +80,8 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
     const attempts: Attempt[] = [];
     const isOnlyOne = candidates.length === 1 && retries === 0;
     const deadline = clock.monotonic() + DEADLINE_MS;
-    for (const { index, permit: firstPermit, isLast } of byHealth(candidates, breaker, isOnlyOne)) {
+    const turns = isOnlyOne ? [onlyTurn(candidates[0]!, breaker)] : byHealth(candidates, breaker);
+    for (const { index, permit: firstPermit, isLast } of turns) {
       const candidate = candidates[index]!;
       let permit = firstPermit;
       for (let retriesBefore = 0; ; retriesBefore += 1) {
@@ -117,25 +118,23 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
 
 type Turn = { index: number; permit: Permit; isLast: boolean };
 
-/**
- * Yields the candidates in the order of the plan, those first whose circuit is not open when their turn comes. A call that
- * cannot be sent again is never the probe of a circuit: it is made whatever the state.
- */
-function* byHealth(
-  candidates: readonly Candidate[],
-  breaker: CircuitBreaker,
-  isOnlyOne: boolean,
-): Generator<Turn, void> {
+/** A call that cannot be sent again is never the probe of a circuit: it is made whatever the state. */
+function onlyTurn(candidate: Candidate, breaker: CircuitBreaker): Turn {
+  return { index: 0, permit: breaker.peekPermit(addressOf(candidate)), isLast: true };
+}
+
+/** Yields the candidates in the order of the plan, those first whose circuit is not open when their turn comes. */
+function* byHealth(candidates: readonly Candidate[], breaker: CircuitBreaker): Generator<Turn, void> {
   const untried = [...candidates.keys()];
   while (untried.length > 0) {
     let place = 0;
-    let permit: Permit | null = null;
-    for (; permit === null && !isOnlyOne && place < untried.length; place += 1) {
-      const asked = breaker.admit(addressOf(candidates[untried[place]!]!));
-      if (asked.kind !== 'open') permit = asked;
+    let permit: Permit = breaker.admit(addressOf(candidates[untried[0]!]!));
+    while (permit.kind === 'open' && place < untried.length - 1) {
+      place += 1;
+      permit = breaker.admit(addressOf(candidates[untried[place]!]!));
     }
-    const [index] = untried.splice(permit === null ? 0 : place - 1, 1);
-    permit ??= breaker.peekPermit(addressOf(candidates[index!]!));
+    // When all are open, the first of them: it may have recovered.
+    const [index] = untried.splice(permit.kind === 'open' ? 0 : place, 1);
     yield { index: index!, permit, isLast: untried.length === 0 };
   }
 }

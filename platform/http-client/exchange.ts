@@ -32,7 +32,6 @@ export class Exchange {
   /** Resolves when status and headers are there; rejects with an AssayError when there will be none. */
   readonly response: Promise<ProviderResponse>;
   readonly #settle: PromiseWithResolvers<ProviderResponse>;
-  #signal: AbortSignal | null = null;
   #body: ResponseBody | null = null;
   #isOver = false;
   #stop: () => void = () => {};
@@ -54,15 +53,8 @@ export class Exchange {
 
   /** Aborts the exchange when `signal` does. */
   watch(signal: AbortSignal): void {
-    if (this.#isOver) return;
-    this.#signal = signal;
     if (signal.aborted) this.abort();
-    else signal.addEventListener('abort', this);
-  }
-
-  /** The signal that it watches has aborted. */
-  handleEvent(): void {
-    this.abort();
+    else if (!this.#isOver) signal.addEventListener('abort', () => this.abort());
   }
 
   /** Says how to stop what carries it. */
@@ -73,10 +65,10 @@ export class Exchange {
   /** Gives it up: a body stops, and a response that has not begun is rejected. Harmless when it is over. */
   abort(): void {
     if (this.#isOver) return;
-    this.#finish();
+    const body = this.#finish();
     this.#stop();
-    if (this.#body === null) this.#settle.reject(clientLeft());
-    else this.#body.stop();
+    if (body === null) this.#settle.reject(clientLeft());
+    else body.stop();
   }
 
   start({ status, headers }: ResponseHead, { pause, resume }: Omit<BodyControl, 'stop'>): void {
@@ -90,21 +82,22 @@ export class Exchange {
   }
 
   end(): void {
-    if (this.#isOver) return;
-    this.#finish();
-    this.#body?.onEnd();
+    if (!this.#isOver) this.#finish()?.onEnd();
   }
 
   fail(error: AssayError): void {
     if (this.#isOver) return;
-    this.#finish();
-    if (this.#body === null) this.#settle.reject(error);
-    else this.#body.onError(error);
+    const body = this.#finish();
+    if (body === null) this.#settle.reject(error);
+    else body.onError(error);
   }
 
-  #finish(): void {
+  /** Lets go of the body and returns it: the signal outlives the exchange, and what it held must not. */
+  #finish(): ResponseBody | null {
+    const body = this.#body;
     this.#isOver = true;
-    this.#signal?.removeEventListener('abort', this);
+    this.#body = null;
+    return body;
   }
 }
 

@@ -96,15 +96,16 @@ export class ResponseBody implements ResponseHandler {
   }
 
   /**
-   * Resolves once there is enough of the body, or it is over. What has come stays held.
+   * Returns why gathering ended, or a promise of it when it has not: once there is enough of the body, or it is over.
+   * What has come stays held.
    * @param isEnough asked of what is held already as if it were one chunk, and then of each chunk
    * @param signal stops the body when it aborts meanwhile
    */
-  gather(isEnough: IsEnough, signal: AbortSignal): Promise<Gathered> {
+  gather(isEnough: IsEnough, signal: AbortSignal): Gathered | Promise<Gathered> {
     if (signal.aborted) this.stop();
     if (this.#held.length > 0 && this.#state !== 'stopped' && isEnough(this.held, this.#held.length))
-      return Promise.resolve('enough');
-    if (this.#state !== 'open') return Promise.resolve(this.#state);
+      return 'enough';
+    if (this.#state !== 'open') return this.#state;
     this.#resumeSender();
     return new Promise((resolve) => {
       const stop = () => this.stop();
