@@ -35,9 +35,9 @@ export function createGatewayApp(options: GatewayAppOptions) {
               notFoundSentence('gateway', { method: request.method, path }, options.ports),
             )
           : error;
-      // Whoever sends this reads Anthropic's errors alone.
-      const form = request.headers.has('anthropic-version') ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
-      return errorReply(known, idHeaders(newRequestId()), form);
+      // Clients that send this read Anthropic's errors alone.
+      const format = request.headers.has('anthropic-version') ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
+      return errorReply(known, idHeaders(newRequestId()), format);
     })
     .use(callRoutes(options.handleCall))
     .use(modelRoutes(options.models))

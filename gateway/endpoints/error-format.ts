@@ -1,23 +1,23 @@
-/** How a surface tells of errors: the same sentence, in the shape that the surface's clients read. */
+/** How API endpoints write errors: the same sentence, in the format that their clients read. */
 import type { JsonObject } from '#core/json/mod.ts';
 import { anthropicErrorType } from '../providers/anthropic/mod.ts';
 
-/** What an error of the gateway's own says. */
+/** An error as a client reads it. */
 export type ErrorDetails = {
   status: number;
   message: string;
   /** OpenAI's name for errors of this kind. */
   type: string;
-  /** Ours, for programs; null when the gateway tells of a provider's. */
+  /** Our code, for programs; null when the error is a provider's. */
   code: string | null;
 };
 
 export type ErrorFormat = {
-  /** Where the surface's clients look for the id of a call, beside Service-Request-Id; null: nowhere else. */
+  /** The header in which clients look for the id of a call, beside Service-Request-Id; null: none. */
   idHeader: string | null;
-  /** The body of an answer. */
+  /** Returns the body of a response. */
   body(error: ErrorDetails): JsonObject;
-  /** The last event of a stream that breaks off after `framesBefore` events. */
+  /** Returns the last event of a stream that breaks off after `framesBefore` events. */
   frame(error: ErrorDetails, framesBefore: number): string;
 };
 
@@ -43,7 +43,7 @@ export const RESPONSES_ERRORS: ErrorFormat = {
   },
 };
 
-/** Codes of ours that Anthropic's clients act upon, in their words: told this, they send the whole conversation. */
+/** Our codes that Anthropic's clients act upon, in Anthropic's words: with this one they send the whole conversation. */
 const DETAILS: Readonly<Record<string, JsonObject>> = {
   threads_not_supported: { error_code: 'thread_unsupported_request', unsupported: ['model'] },
 };

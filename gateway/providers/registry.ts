@@ -1,10 +1,10 @@
 /**
- * The providers: where each is, which endpoints it has, and how it is told who calls. What differs between providers is a
+ * The providers: the address of each, its endpoints, and how it authenticates calls. What differs between providers is a
  * row of this table and nothing else.
  */
 import type { ProviderName } from '#platform/config/mod.ts';
 
-/** What a provider may be called for: OpenAI's chat completions and their kin, Anthropic's Messages. */
+/** A provider endpoint: OpenAI's chat completions and their kin, Anthropic's Messages. */
 export type ProviderEndpoint =
   | 'chat'
   | 'completions'
@@ -15,7 +15,7 @@ export type ProviderEndpoint =
   | 'countTokens';
 
 export type ProviderRow = {
-  /** Whose headers it reads: OpenAI's, or Anthropic's. */
+  /** Whether it reads the headers of OpenAI or of Anthropic. */
   dialect: 'openai' | 'anthropic';
   /** As records show it. */
   label: string;
@@ -32,9 +32,9 @@ export type ProviderRow = {
    * the usage unasked.
    */
   takesUsageOption: boolean;
-  /** How it wants to be told how long an answer may be: OpenAI's newer models take the second alone, others the first. */
+  /** The field that bounds a completion: OpenAI's newer models take the second alone, others the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whose fields beside OpenAI's its chat completions take: OpenRouter passes Anthropic's on. */
+  /** The dialect whose fields its chat completions take beside OpenAI's: OpenRouter passes Anthropic's on. */
   extensions: 'none' | 'anthropic';
   /** The variable that sets the operator's key, for error sentences. */
   keyVariable: string;

@@ -1,4 +1,4 @@
-/** Which provider a model name means, and where that provider is. */
+/** Finds the candidate that a model name stands for: a provider, its address, and the model as the provider knows it. */
 import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
@@ -18,7 +18,7 @@ export type Candidate = {
   apiKey: string | null;
 };
 
-const ROUTES_KEPT = 2_000;
+const CANDIDATES_KEPT = 2_000;
 const LONGEST_MODEL_NAME = 256;
 
 /** Azure's endpoint is a bare host in its portal; its OpenAI dialect lies below /openai/v1. */
@@ -28,8 +28,8 @@ function baseUrlOf(provider: ProviderName, configured: string): string {
 }
 
 /**
- * Makes the function that routes model names: a catalog id (`gpt-4o-mini`) or `provider/model`. Answers are kept, as
- * the registry's patterns cost more than the rest of the request.
+ * Makes the function that resolves model names: a catalog id (`gpt-4o-mini`) or `provider/model`. Results are kept, as the
+ * registry's patterns cost more than the rest of the request.
  *
  * The returned function throws AssayError model_not_found or provider_not_configured.
  */
@@ -37,17 +37,17 @@ export function createResolver(
   providers: Record<ProviderName, ProviderConfig>,
   catalog: Pick<Catalog, 'providerOf'> = BUILT_IN_CATALOG,
 ): (model: string) => Candidate {
-  const known = new LRUCache<string, Candidate>({ max: ROUTES_KEPT });
+  const known = new LRUCache<string, Candidate>({ max: CANDIDATES_KEPT });
   return (model) => {
     const kept = known.get(model);
     if (kept !== undefined) return kept;
-    const route = findRoute(model, providers, catalog);
-    known.set(model, route);
-    return route;
+    const candidate = findCandidate(model, providers, catalog);
+    known.set(model, candidate);
+    return candidate;
   };
 }
 
-function findRoute(
+function findCandidate(
   asked: string,
   providers: Record<ProviderName, ProviderConfig>,
   catalog: Pick<Catalog, 'providerOf'>,
@@ -67,7 +67,7 @@ function findRoute(
     );
   }
   const { apiKey, apiVersion } = configured;
-  if (apiVersion !== null) return deploymentRoute({ provider, row, model, apiKey, address, apiVersion });
+  if (apiVersion !== null) return deploymentCandidate({ provider, row, model, apiKey, address, apiVersion });
   const { origin, pathname, search } = new URL(baseUrlOf(provider, address));
   const base = pathname.replace(/\/$/, '');
   const paths = pathsOf(row, Object.keys(row.paths), (path) => `${base}${path}${search}`);
@@ -86,9 +86,9 @@ function pathsOf(
   return Object.fromEntries(known);
 }
 
-/** What Azure has below a deployment's address. */
+/** The endpoints below the address of an Azure deployment. */
 const DEPLOYMENT_ENDPOINTS: readonly ProviderEndpoint[] = ['chat', 'completions', 'embeddings'];
-/** Before it, Azure refused `stream_options`. */
+/** Azure refused `stream_options` before this version. */
 const FIRST_VERSION_WITH_USAGE = '2024-09-01';
 
 type DeploymentOptions = Pick<Candidate, 'provider' | 'row' | 'model' | 'apiKey'> & {
@@ -96,8 +96,8 @@ type DeploymentOptions = Pick<Candidate, 'provider' | 'row' | 'model' | 'apiKey'
   apiVersion: string;
 };
 
-/** Azure's older way: the deployment is in the address, and so is the version. */
-function deploymentRoute({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Candidate {
+/** Returns the candidate in Azure's older way: the deployment and the version are in the address. */
+function deploymentCandidate({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Candidate {
   const { origin, pathname } = new URL(address);
   const base = pathname.replace(/\/(?:openai(?:\/v1)?\/?)?$/, '');
   const deployment = `${base}/openai/deployments/${encodeURIComponent(model)}`;

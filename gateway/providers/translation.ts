@@ -1,4 +1,4 @@
-/** Calls of one dialect to a provider of the other: what each end reads is made from what the other writes. */
+/** Translates calls of one dialect for providers of the other, and their responses back. */
 import type { JsonObject } from '#core/json/mod.ts';
 import {
   CompletionStreamTranslator,
@@ -14,7 +14,7 @@ import {
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 
 export type Translation = {
-  /** The provider's endpoint that answers in place of the one that was called. */
+  /** The provider endpoint that is called in place of the one that the client called. */
   endpoint: ProviderEndpoint;
   /**
    * @param model as the provider knows it
@@ -31,10 +31,10 @@ export type Translation = {
   error(status: number, body: string): JsonObject;
 };
 
-/** Of models before these, answers could not be longer. */
+/** Models before these allow no longer completions. */
 const OLD_CLAUDE = /claude-(?:instant|2|3-(?:opus|sonnet|haiku))/;
 const OLD_MAX_TOKENS = 4_096;
-/** For calls that do not say how long their answer may be, which Anthropic wants to be told. */
+/** For calls that do not bound their completion, as Anthropic requires a bound. */
 const DEFAULT_MAX_TOKENS = 8_192;
 
 const CHAT_BY_MESSAGES: Translation = {
@@ -57,7 +57,7 @@ const MESSAGES_BY_CHAT: Translation = {
   error: toAnthropicError,
 };
 
-/** For endpoints that a provider may lack, how they are answered by another of its. */
+/** The translation for each endpoint that a provider may lack, by which another of its endpoints takes the call. */
 export const TRANSLATIONS: Partial<Record<ProviderEndpoint, Translation>> = {
   chat: CHAT_BY_MESSAGES,
   messages: MESSAGES_BY_CHAT,

@@ -1,6 +1,6 @@
 /**
- * One pass over a call's headers: what of them is ours, and what goes on to the provider. An allow-list, so that no
- * credential, cookie or forwarding header of the caller's ever leaves by accident.
+ * Reads a call's headers in one pass: those for the gateway, and those that the provider gets. The latter are an allow-list,
+ * so that no credential, cookie or forwarding header of the caller ever leaves by accident.
  */
 import { onlyCredential } from '#platform/http-server/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
@@ -8,16 +8,16 @@ import type { RetryHeaders } from '../routing/mod.ts';
 import { addWarning } from './header-warnings.ts';
 import { joinedValue, readServiceHeader } from './service-headers.ts';
 
-/** What a caller says about a call, beside its body. */
+/** What the headers of a call say. */
 export type CallHeaders = {
   authorization: string | null;
-  /** Where Anthropic's clients have their key. */
+  /** The header in which Anthropic's clients send their key. */
   xApiKey: string | null;
   serviceAuth: string | null;
-  /** A call of our own evaluators says so here; of clients it counts for nothing. */
+  /** The signature of one of our evaluators; from any other client it counts for nothing. */
   internal: string | null;
   contentEncoding: string | null;
-  /** In which encodings it takes an answer. */
+  /** The encodings in which the client takes a response. */
   acceptEncoding: string | null;
   requestId: string | null;
   userId: string | null;
@@ -36,7 +36,7 @@ export type CallHeaders = {
   properties: [string, string][];
   /** Flat list of names and values for the provider, whichever it is. */
   forwarded: string[];
-  /** The same, which only providers of that dialect know. */
+  /** The same for providers of one dialect alone. */
   forwardedTo: { openai: string[]; anthropic: string[] };
   /** Sentences about headers that look like ours and are not read. */
   warnings: string[];
@@ -53,10 +53,10 @@ const FORWARDED = new Set([
 ]);
 const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
 const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id']);
-/** The official SDKs tell the provider about themselves in these. */
+/** The official SDKs describe themselves to the provider in these. */
 const FORWARDED_PREFIX = 'x-stainless-';
 const SERVICE_PREFIX = 'service-';
-/** A product whose headers mean the same, and which callers come from. */
+/** A product whose headers mean the same, and from which callers migrate. */
 const HELICONE_PREFIX = 'helicone-';
 
 /**

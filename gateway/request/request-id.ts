@@ -1,4 +1,4 @@
-/** Ids that callers choose, claimed in Postgres so that none is used twice. */
+/** Reserves the request ids that callers choose, in Postgres, so that none is used twice. */
 
 import { claimRequestId } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -6,17 +6,17 @@ import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 
-/** How long a call waits for its claim: many times what Postgres takes, less than a client notices. */
+/** How long a call waits for its reservation: many times what Postgres takes, less than a client notices. */
 const PATIENCE_MS = 1_000;
-/** After a claim that could not be made, how long none is tried: they would pile up before a Postgres that is silent. */
+/** Pause after a reservation that failed: more of them would pile up before a silent Postgres. */
 const AWAY_MS = 1_000;
 
-/** Claims an id for an organization; false when it has used it before. */
+/** Reserves an id for an organization; resolves with false when the organization used it before. */
 export type ReserveRequestId = (organizationId: string, requestId: string) => Promise<boolean>;
 
 /**
- * Makes what claims ids. While Postgres is away, refuses or is silent, they are taken on trust: a call is worth more
- * than a refused repetition.
+ * Makes the function that reserves ids. While Postgres is away, refuses or is silent, ids are taken on trust: a call is
+ * worth more than a refused repetition.
  */
 export function createRequestIdReservations({
   sql,

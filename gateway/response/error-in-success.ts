@@ -1,46 +1,46 @@
-/** Error payloads: errors that providers send under the status of a success, in the middle of a stream or in place of a completion. */
+/** Error payloads: errors that providers send under the status of a success, within a stream or in place of a completion. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import { encodingOf, isEventStream, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { decodeContent } from '#platform/http-message/mod.ts';
 import { statusOfErrorType } from '../providers/anthropic/mod.ts';
 
 /**
- * The status that an error in the middle of a stream would have had as an answer, by what providers say of it: a number
- * (OpenRouter), or the error's type. Null: there is none.
+ * Returns the status that an error within a stream would have had as a response of its own, by what providers say of it:
+ * a number (OpenRouter), or the error's type. Null: there is no error.
  */
 export function errorStatus(error: unknown): number | null {
   if (!isObject(error)) return null;
-  for (const told of [error.code, error.status]) {
-    const status = Number(told);
+  for (const said of [error.code, error.status]) {
+    const status = Number(said);
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   }
   return statusOfErrorType(typeof error.type === 'string' ? error.type : '');
 }
 
-/** What answers of any dialect have, of which an error in their place has none. */
-const OF_ANSWERS = ['choices', 'content', 'output', 'data', 'results'];
+/** Members that completions of any dialect have, and error payloads do not. */
+const OF_COMPLETIONS = ['choices', 'content', 'output', 'data', 'results'];
 
-/** An error is short, and shorter still when it is packed; whatever is packed must be unpacked to be told from an answer. */
+/** An error is short, and shorter still when it is packed; a packed body must be unpacked to be told from a completion. */
 const LONGEST_BYTES = { plain: 64 * 1024, packed: 1_024 };
 
-/** How long an answer can be that is an error. */
+/** Returns how long an error payload can be. */
 export function maxErrorBytes(encoding: string | null): number {
   return encoding === null ? LONGEST_BYTES.plain : LONGEST_BYTES.packed;
 }
 
-/** The same for an answer in one piece that is an error and nothing else, although its status is a success's. */
+/** Returns the status of the error payload that a body in one piece is; null: it is none. */
 export function detectErrorPayload(body: Buffer, encoding: string | null): number | null {
   if (body.length > maxErrorBytes(encoding)) return null;
   const error = readObject(body, encoding)?.error ?? '';
   return error === '' ? null : errorStatus(isObject(error) ? error : {});
 }
 
-/** Null: it is none, or an answer. */
+/** Returns the object that the body is; null: it is none, or a completion. */
 function readObject(body: Buffer, encoding: string | null): JsonObject | null {
   if (encoding === null && !mayHoldError(body)) return null;
   try {
     const value: unknown = JSON.parse(decodeContent(body, encoding, LONGEST_BYTES.plain).toString('utf8'));
-    return isObject(value) && !OF_ANSWERS.some((name) => name in value) ? value : null;
+    return isObject(value) && !OF_COMPLETIONS.some((name) => name in value) ? value : null;
   } catch {
     return null;
   }
@@ -50,7 +50,7 @@ const ERROR_MEMBER = Buffer.from('"error"');
 const [SPACE, COLON, N] = [0x20, 0x3a, 0x6e];
 
 /**
- * Whether an event may tell of one: something stands behind `"error"` that is not null. Looks at bytes, and errs on the
+ * Whether an event may hold an error: `"error"` is followed by something that is not null. Looks at bytes, and errs on the
  * side of yes. The text that a model writes has its quotes escaped, so that it does not count.
  */
 export function mayHoldError(frame: Buffer): boolean {

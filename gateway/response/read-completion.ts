@@ -3,12 +3,12 @@ import { decodeContent } from '#platform/http-message/mod.ts';
 import type { Outcome } from '../request/call.ts';
 
 /**
- * A packed answer that unpacks to more is not read, as all other calls wait meanwhile: 0.1 to 0.2 s for so much. What that
- * leaves unknown here is the usage of the very largest lists of embeddings.
+ * A packed response that unpacks to more is not read, as all other calls wait meanwhile: 0.1 to 0.2 s for so much. Only the
+ * usage of the very largest lists of embeddings stays unknown for that.
  */
 const MAX_READ_BYTES = 32 * 1024 * 1024;
 
-/** The completion that an answer is, put together when it was streamed; null when it is none. */
+/** Returns the completion that a response is, put together when it was streamed; null when it is none. */
 export function readCompletion({ responseBody, contentEncoding, stream }: Outcome): unknown {
   try {
     const text = decodeContent(responseBody, contentEncoding, MAX_READ_BYTES).toString('utf8');

@@ -11,7 +11,7 @@ const NOTHING = Buffer.alloc(0);
 /** The longest end of a frame: two line ends of which the second is CR LF, after the LF of the first. */
 const SEAM_BYTES = 3;
 
-/** Begins an event that is for the log alone, and not passed on. No provider has one of this name. */
+/** The beginning of an event that is for the log alone, and not passed on. No provider has one of this name. */
 export const NOTE_HEAD = 'event: assay.note\n';
 const NOTE_HEAD_BYTES = Buffer.from(NOTE_HEAD);
 /** The first letter of its name, at which nearly all other events differ. */
@@ -24,12 +24,12 @@ export function isNote(frame: Buffer): boolean {
   return NOTE_HEAD_BYTES.compare(frame, 0, NOTE_HEAD_BYTES.length) === 0;
 }
 
-/** Splits what comes in into whole frames, each with the blank line that ends it. */
+/** Splits a stream into whole frames, each with the blank line that ends it. */
 export class SseSplitter {
   readonly #maxFrameBytes: number;
   /** Bytes after the last whole frame. Joined only when their frame ends, so that a huge event is copied once. */
   readonly #rest = new GatheredBytes();
-  /** The last bytes of it: the end of its frame may lie across pieces. */
+  /** The last bytes of the rest: the end of its frame may lie across pieces. */
   #seam: Buffer = NOTHING;
   #isOverrun = false;
 
@@ -38,7 +38,7 @@ export class SseSplitter {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** A frame was longer than any may be: it is given up, and so is all that comes behind it. */
+  /** Whether a frame was longer than any may be: it is given up, and so is all that comes behind it. */
   get isOverrun(): boolean {
     return this.#isOverrun;
   }
@@ -69,7 +69,7 @@ export class SseSplitter {
     return frames;
   }
 
-  /** What came after the last whole frame: a last event that no blank line ended, or a torn one; nothing of an overrun. */
+  /** Returns what came after the last whole frame: an event without its blank line, or a torn one; nothing of an overrun. */
   rest(): Buffer {
     return this.#rest.bytes();
   }
@@ -84,7 +84,7 @@ export class SseSplitter {
   }
 }
 
-/** Behind the first blank line that ends at or after `from`; -1 when there is none. */
+/** Returns the place behind the first blank line that ends at or after `from`; -1 when there is none. */
 function frameEnd(bytes: Buffer, from: number): number {
   for (let newline = bytes.indexOf(LF, from); newline !== -1; newline = bytes.indexOf(LF, newline + 1)) {
     if (bytes[newline + 1] === LF) return newline + 2;
@@ -125,7 +125,7 @@ export function isUsageFrame(frame: Buffer): boolean {
   }
 }
 
-/** Whether `: []` stands behind a member's name. */
+/** Whether `: []` follows a member's name. */
 function isEmptyListAt(frame: Buffer, from: number): boolean {
   let at = from;
   while (frame[at] === SPACE || frame[at] === COLON) at += 1;

@@ -1,18 +1,17 @@
-/** Whether what a provider sent in one piece is an answer that a client can read. */
+/** Checks whether a response in one piece is one that a client can read. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { encodingOf, isWithoutContent, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
 import { canDecode } from './decode.ts';
 import { maxErrorBytes } from './error-in-success.ts';
-import { TextEnds } from './text-ends.ts';
-import { unpack } from './unpack.ts';
+import { TextEnds, unpack } from './unpack.ts';
 
-/** So much of a body without a JSON content type is read to learn whether it is JSON all the same. */
+/** How much of a body without a JSON content type is read to learn whether it is JSON all the same. */
 const READ_BYTES = maxErrorBytes(null);
 
 /**
- * Returns what is wrong with an answer whose status says success, or sends elsewhere; null: nothing. A packed body is
- * unpacked for that, off the event loop and without being kept: its end is where a torn one shows.
+ * Returns what is wrong with a response whose status is a success or a redirection; null: nothing. A packed body is
+ * unpacked for that, off the event loop and without being kept: only its end shows whether it is torn.
  */
 export function findInvalidBody(
   response: ProviderResponse,
@@ -25,7 +24,7 @@ export function findInvalidBody(
   if (encoding === null) {
     const ends = new TextEnds();
     ends.push(raw);
-    return refusalOfText(response, raw, ends, label);
+    return findInvalidText(response, raw, ends, label);
   }
   if (!canDecode(encoding)) {
     const quoted = encoding.slice(0, LONGEST_ENCODING);
@@ -33,7 +32,7 @@ export function findInvalidBody(
   }
   return unpack(raw, encoding, { keptBytes: READ_BYTES + 1, maxBytes: MAX_DECODED_BYTES }).then(
     ({ beginning, ends, state }) => {
-      if (state === 'whole') return refusalOfText(response, beginning, ends, label);
+      if (state === 'whole') return findInvalidText(response, beginning, ends, label);
       const rule = state === 'torn' ? `is not valid ${encoding}` : `has more than ${MAX_DECODED_BYTES} bytes`;
       return badAnswer(label, `answered ${status} with a body that ${rule}`);
     },
@@ -43,7 +42,7 @@ export function findInvalidBody(
 const LONGEST_ENCODING = 40;
 
 /** @param beginning all of it, or more of it than is read to learn whether it is JSON */
-function refusalOfText(
+function findInvalidText(
   response: ProviderResponse,
   beginning: Buffer,
   ends: TextEnds,

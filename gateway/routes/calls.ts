@@ -6,12 +6,14 @@ import { API_ENDPOINTS } from '../endpoints/endpoint.ts';
 import type { CallHandler } from '../request/handle.ts';
 import { errorReply, idHeaders } from '../response/reply.ts';
 
-/** Every surface's calls. `parse: 'none'`: the handler reads the body itself, from the socket, and passes its bytes on. */
+/** The routes of every API endpoint. `parse: 'none'`: the handler reads the body itself and passes its bytes on. */
 export function callRoutes(handleCall: CallHandler) {
   const routes = new Elysia({ name: 'gateway/calls' });
-  for (const surface of API_ENDPOINTS) {
-    for (const address of surface.addresses) {
-      routes.post(address, ({ request }) => handleCall(serverRequestOf(request), surface), { parse: 'none' });
+  for (const endpoint of API_ENDPOINTS) {
+    for (const address of endpoint.addresses) {
+      routes.post(address, ({ request }) => handleCall(serverRequestOf(request), endpoint), {
+        parse: 'none',
+      });
       routes.all(
         address,
         ({ request }) => {
@@ -19,7 +21,7 @@ export function callRoutes(handleCall: CallHandler) {
             'method_not_allowed',
             `${request.method} is not allowed on ${address}; use POST`,
           );
-          const reply = errorReply(error, idHeaders(newRequestId()), surface.errors);
+          const reply = errorReply(error, idHeaders(newRequestId()), endpoint.errors);
           reply.headers.set('allow', 'POST');
           return reply;
         },

@@ -3,9 +3,9 @@ import { Elysia } from 'elysia';
 import { type DocumentedRoute, type JsonSchema, openApiDocument } from '#core/contracts/openapi.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { idHeaders } from '../calls/answer.ts';
-import { ANTHROPIC_ERRORS } from '../surfaces/error-form.ts';
-import { SURFACES } from '../surfaces/surface.ts';
+import { API_ENDPOINTS } from '../endpoints/endpoint.ts';
+import { ANTHROPIC_ERRORS } from '../endpoints/error-format.ts';
+import { idHeaders } from '../response/reply.ts';
 
 const MODELS = ['/v1/models', '/models'];
 const NULLABLE_TEXT = { type: ['string', 'null'] };
@@ -44,31 +44,32 @@ const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
 /** A provider's own body. */
 const ANY_OBJECT = { type: 'object', description: "As in the provider's own API; passed on as it comes" };
 
-const calls: readonly DocumentedRoute[] = SURFACES.flatMap(({ addresses, endpoint, errors, canStream }) =>
-  addresses.map((path) => ({
-    method: 'POST',
-    path,
-    hooks: {
-      detail: {
-        tags: ['Calls'],
-        summary: `Calls the provider of the body's model: ${endpoint}`,
-        security: [{ apiKey: ['gateway'] }],
-        requestBody: { required: true, content: json(ANY_OBJECT) },
-        responses: {
-          '200': {
-            description: "The provider's response",
-            content: {
-              ...json(ANY_OBJECT),
-              ...(canStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+const calls: readonly DocumentedRoute[] = API_ENDPOINTS.flatMap(
+  ({ addresses, providerEndpoint, errors, canStream }) =>
+    addresses.map((path) => ({
+      method: 'POST',
+      path,
+      hooks: {
+        detail: {
+          tags: ['Calls'],
+          summary: `Calls the provider of the body's model: ${providerEndpoint}`,
+          security: [{ apiKey: ['gateway'] }],
+          requestBody: { required: true, content: json(ANY_OBJECT) },
+          responses: {
+            '200': {
+              description: "The provider's response",
+              content: {
+                ...json(ANY_OBJECT),
+                ...(canStream ? { 'text/event-stream': { schema: { type: 'string' } } } : {}),
+              },
             },
+            ...(errors === ANTHROPIC_ERRORS
+              ? { default: { description: 'Failure', content: json(ANTHROPIC_FAILURE) } }
+              : {}),
           },
-          ...(errors === ANTHROPIC_ERRORS
-            ? { default: { description: 'Failure', content: json(ANTHROPIC_FAILURE) } }
-            : {}),
         },
       },
-    },
-  })),
+    })),
 );
 
 const models: readonly DocumentedRoute[] = MODELS.flatMap((path) => [

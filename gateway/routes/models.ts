@@ -8,22 +8,22 @@ import { errorReply, type HeaderPairs, idHeaders } from '../response/reply.ts';
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
 const PATHS = ['/v1/models', '/models'];
-/** A list changes within a second of a stored key; with the tag, asking again costs some hundred bytes. */
+/** A list changes within a second of a stored key; with the tag, a repeated request costs some hundred bytes. */
 const CACHE_CONTROL = 'public, max-age=1';
 const ALLOWED = 'GET, HEAD';
 
-/** The models, all and each. Nobody needs a key for them. Who sends `anthropic-version` is answered in that dialect. */
+/** The list of models and each model, without a key. Clients that send `anthropic-version` get Anthropic's format. */
 export function modelRoutes(models: ModelLists) {
   const routes = new Elysia({ name: 'gateway/models' });
   for (const path of PATHS) {
-    const handle = ({ request }: { request: Request }) => answer(models, path, request);
+    const handle = ({ request }: { request: Request }) => respond(models, path, request);
     // Ids have slashes in them, as they are or encoded.
     routes.all(path, handle, { parse: 'none' }).all(`${path}/*`, handle, { parse: 'none' });
   }
   return routes;
 }
 
-function answer(models: ModelLists, path: string, request: Request): Response {
+function respond(models: ModelLists, path: string, request: Request): Response {
   const dialect = request.headers.has('anthropic-version') ? 'anthropic' : 'openai';
   const errors = dialect === 'anthropic' ? ANTHROPIC_ERRORS : OPENAI_ERRORS;
   const headers = idHeaders(newRequestId());
@@ -39,7 +39,7 @@ function answer(models: ModelLists, path: string, request: Request): Response {
   }
 }
 
-/** What stands behind the path: an id, or nothing. */
+/** Returns the id behind the path, or an empty text. */
 function idIn(rest: string): string {
   try {
     return decodeURIComponent(rest);

@@ -1,6 +1,6 @@
 /**
- * How healthy providers are at their addresses, told by the calls that are made there. It turns no call away: a call that
- * could go elsewhere does so while an address is ill, one that has nowhere else to go is made all the same.
+ * Circuit breakers of provider addresses, driven by the calls that are made there. They never reject calls, they only
+ * reorder candidates: a call avoids a failing address while it has another candidate.
  *
  *     closed ──5 failures in a row, or 10 of 20──▸ open ──5 s, doubled each time, to 60──▸ half-open: one call tries it
  *        ▴                                          ▴                                        │           │
@@ -15,8 +15,8 @@ import type { Candidate } from '../providers/resolve.ts';
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /**
- * What a call to an address is: to one that is well (`closed`), to one that is ill (`open`), or the one that finds out
- * (`probe`). To be handed back when it has ended.
+ * Permit for a call to an address: its circuit is closed, open, or half-open and this call is the probe. Passed back to
+ * `settle` when the call has ended.
  */
 export type Permit = { readonly kind: 'closed' | 'probe' | 'open' };
 
@@ -28,29 +28,29 @@ export type Health = 'healthy' | 'failing' | 'unknown';
 
 export type CircuitBreaker = {
   /**
-   * Asks whether to call an address. Who gets `open` should call elsewhere if it can. Who gets `probe` is the only one
-   * that finds out, and must settle it.
+   * Returns the permit for a call to an address. A call with `open` should go elsewhere if it can. A call with `probe` is
+   * the only one that tests the address, and must be settled.
    */
   admit(address: string): Permit;
-  /** The same without the chance to be the probe, for calls that have nowhere else to go. */
+  /** Returns the same without making the call the probe, for calls that have nowhere else to go. */
   peekPermit(address: string): Permit;
-  /** A call has ended; to be called at most once for each. */
+  /** Notes that a call has ended; to be called at most once for each permit. */
   settle(address: string, permit: Permit, health: Health): void;
 };
 
 export type CircuitBreakerOptions = {
   clock: Pick<Clock, 'monotonic'>;
-  /** An address's state has changed. */
+  /** Called when the state of an address has changed. */
   onChange?(address: string, state: BreakerState): void;
 };
 
-/** Outcomes looked at. */
+/** The number of latest outcomes that count. */
 const WINDOW = 20;
-/** Of all of them, wherever they stand: an address that fails every second call. */
+/** Failures among them that open the circuit: the address fails every second call. */
 const FAILURES_IN_WINDOW = 10;
-/** The latest: an address that is gone. Fewer would be bad luck where one call in ten fails. */
+/** Failures in a row that open it: the address is gone. Fewer would be bad luck where one call in ten fails. */
 const FAILURES_IN_A_ROW = 5;
-/** Failures further apart than this do not add up, as nobody knows what was between them. */
+/** Failures further apart than this do not add up: what happened between them is unknown. */
 const APART_MS = 60_000;
 const OPEN_MS = { first: 5_000, longest: 60_000 };
 
@@ -60,17 +60,17 @@ const ROW_BITS = 2 ** FAILURES_IN_A_ROW - 1;
 /** Only addresses that failed lately have one; they come from configuration, so there are few. */
 type Circuit = {
   isOpen: boolean;
-  /** Who finds out, of one that is open; null: nobody. */
+  /** The permit of the probe while the circuit is open; null: there is none. */
   probe: Permit | null;
   /** The latest outcomes, the newest as the lowest bit; 1: a failure. */
   recent: number;
   failedAt: number;
-  /** When the next probe is due, of one that is open. */
+  /** When the next probe of an open circuit is due. */
   probeAt: number;
   openMs: number;
 };
 
-/** What an outcome says of an address. A refusal is a sign of life; a rate limit says nothing, and erases nothing. */
+/** Returns what an outcome says of an address. A refusal is a sign of life; a rate limit says nothing, and erases nothing. */
 export function healthOf(status: number, errorCode: ErrorCode | null): Health {
   if (errorCode !== null)
     return errorCode === 'provider_unreachable' || errorCode === 'provider_timeout' ? 'failing' : 'unknown';
@@ -79,14 +79,14 @@ export function healthOf(status: number, errorCode: ErrorCode | null): Health {
 }
 
 /**
- * What a breaker knows a route's provider by. Its address alone would not do: where calls leave through a proxy of their
- * own, that of one provider is that of all.
+ * Returns the name of a candidate's circuit. The origin alone would not do: where calls leave through a proxy of the
+ * operator's, all providers may have the same.
  */
 export function addressOf({ provider, origin }: Pick<Candidate, 'provider' | 'origin'>): string {
   return `${provider} ${origin}`;
 }
 
-/** Makes the breaker of all addresses, closed for each. */
+/** Makes the breakers of all addresses, closed at first. */
 export function createCircuitBreaker({ clock, onChange = () => {} }: CircuitBreakerOptions): CircuitBreaker {
   const circuits = new Map<string, Circuit>();
 
@@ -105,7 +105,7 @@ export function createCircuitBreaker({ clock, onChange = () => {} }: CircuitBrea
       circuits.delete(address);
       onChange(address, 'closed');
     }
-    // Else it was called before the address fell ill: what it says is out of date.
+    // Else the call began before the circuit opened: what it says is out of date.
   }
 
   function failed(address: string, circuit: Circuit, permit: Permit): void {
@@ -143,7 +143,7 @@ export function createCircuitBreaker({ clock, onChange = () => {} }: CircuitBrea
       else if (circuit === undefined) return;
       else if (health === 'healthy') succeeded(address, circuit, permit);
       else if (permit === circuit.probe) {
-        // It has found nothing out, so the next call is a probe.
+        // The probe found nothing out, so the next call is a probe.
         circuit.probe = null;
         onChange(address, 'open');
       }

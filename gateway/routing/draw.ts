@@ -7,8 +7,8 @@ export type Weighted<T> = {
 };
 
 /**
- * All items in the order in which they are drawn: by weight, without replacement; those of weight 0 come last, as they
- * stand.
+ * Returns all items in the order in which they are drawn: by weight, without replacement; those of weight 0 come last, in
+ * their order.
  * @param random numbers in [0, 1)
  */
 export function drawOrder<T>(items: readonly Weighted<T>[], random: () => number): T[] {
@@ -25,6 +25,6 @@ function drawnIndex(items: readonly Weighted<unknown>[], random: () => number): 
     rest -= weight;
     if (rest < 0) return index;
   }
-  // What rounding leaves over belongs to the last.
+  // The last item gets what rounding leaves over.
   return items.length - 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Where a call is tried, in order: what the text of `model` says, which is a model, a list of models with commas between
- * them, or a group of MODELS_FILE.
+ * Plans the route of a call: the candidates that the text of `model` stands for, which is a model, a list of models with
+ * commas between them, or a group of MODELS_FILE.
  */
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
@@ -26,12 +26,12 @@ const PLANS_KEPT = 2_000;
 type Members = Weighted<Candidate>[];
 
 /**
- * Makes the function that reads `model`. What is fixed is kept: planning a call to one model is a look-up. Groups are
- * drawn anew for each call.
+ * Makes the function that plans routes. Fixed plans are kept: planning a call to one model is a look-up. Groups are drawn
+ * anew for each call.
  *
  * The returned function throws AssayError invalid_body for a list that breaks a rule, and what `resolve` throws for one of
- * its models: a list that cannot work as it is written is a mistake, and not to be found out on the day it is needed.
- * @throws Error that names each route of a group that leads nowhere
+ * its models: a list that cannot work as written is a mistake, to be found before the day on which it is needed.
+ * @throws Error that names each model of a group that leads nowhere
  */
 export function createPlanner(options: PlannerOptions): (model: string) => RoutePlan {
   const { resolve, random } = options;
@@ -58,7 +58,7 @@ export function createPlanner(options: PlannerOptions): (model: string) => Route
 }
 
 /**
- * For calls that bring a provider key of their own: it is for one provider, and no other must see it.
+ * Checks a call that brings a provider key of its own: the key is for one provider, and no other must see it.
  * @throws AssayError invalid_body when the call could go to several
  */
 export function requireOneProvider(candidates: readonly Candidate[]): void {
@@ -71,7 +71,7 @@ export function requireOneProvider(candidates: readonly Candidate[]): void {
   );
 }
 
-/** The routes of each group, by its id. */
+/** Returns the candidates of each group, by the group's id. */
 function membersOf({ groups, resolve }: PlannerOptions): Map<string, Members> {
   const problems: string[] = [];
   const members = groups.map(({ id, routes }, group): [string, Members] => {
@@ -89,14 +89,14 @@ function membersOf({ groups, resolve }: PlannerOptions): Map<string, Members> {
   return new Map(members);
 }
 
-/** A route, or the routes of a group. */
+/** A candidate, or those of a group. */
 type Step = Candidate | Members;
 
 function drawn(step: Step, random: () => number): Candidate[] {
   return Array.isArray(step) ? drawOrder(step, random) : [step];
 }
 
-/** Groups may share models with each other and with the list: the second try would be the first one's. */
+/** Groups may share models with each other and with the list: a second attempt would repeat the first. */
 function withoutRepeats(candidates: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>();
   return candidates.filter((candidate) => {

@@ -1,20 +1,19 @@
 /**
- * Which failures are worth another try, and where: the same call again to the same provider, or to the next one of its
- * list. Pure.
+ * Decides which failures are worth another attempt, and where: at the same provider, or at the next one of the list. Pure.
  */
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 
-/** How a try ended. */
+/** How an attempt ended. */
 export type AttemptOutcome = {
-  /** The provider's; 0: it did not answer. */
+  /** The provider's; 0: no response came. */
   status: number;
   headers: ResponseHeaders;
-  /** Why it did not; null: it did. */
+  /** Why no response came; null: one did. */
   errorCode: ErrorCode | null;
 };
 
-/** A call's headers about retries, as they came. */
+/** The headers of a call about retries, as they came. */
 export type RetryHeaders = {
   /** `Service-Retry-Enabled` is on. */
   isEnabled: boolean;
@@ -27,7 +26,7 @@ const MAX_RETRIES = 5;
 const QUOTED_CHARACTERS = 80;
 
 /**
- * How often a failed call is tried again at each of its models; 0: it did not ask for that.
+ * Parses how often a failed call is tried again at each of its candidates; 0: the caller did not ask for retries.
  * @throws AssayError invalid_header
  */
 export function parseRetries({ isEnabled, num }: RetryHeaders): number {
@@ -42,49 +41,49 @@ export function parseRetries({ isEnabled, num }: RetryHeaders): number {
   );
 }
 
-/** The provider was not reached, or broke off before its answer had begun. */
+/** The provider was not reached, or broke off before its response had begun. */
 const NO_ANSWER: ReadonlySet<ErrorCode> = new Set(['provider_unreachable', 'provider_timeout']);
 
 /**
  * Failures that another provider does not share. `provider_busy` is the gateway's own bound for one provider: the call has
- * waited there already, so to try the same one again would only make its wait longer, but the next may have room.
+ * waited there already, so another attempt there would only make its wait longer, but the next provider may have room.
  */
 const ELSEWHERE: ReadonlySet<ErrorCode> = new Set([...NO_ANSWER, 'provider_bad_answer', 'provider_busy']);
 
-/** As OpenAI's and Anthropic's clients have it: a timeout, a lock, a rate limit, a failure of the provider's own. */
-function isPassing(status: number): boolean {
+/** Whether a status is transient, as OpenAI's and Anthropic's clients see it: timeout, lock, rate limit, server failure. */
+function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Whether the same call may have another outcome at the same provider. `x-should-retry` has the last word of an answer. */
+/** Whether the call may have another outcome at the same provider. `x-should-retry` of a response decides. */
 export function isWorthRetrying({ status, headers, errorCode }: AttemptOutcome): boolean {
   if (errorCode !== null) return NO_ANSWER.has(errorCode);
-  const word = headers['x-should-retry'];
-  return word === 'true' || (word !== 'false' && isPassing(status));
+  const advice = headers['x-should-retry'];
+  return advice === 'true' || (advice !== 'false' && isTransient(status));
 }
 
 /** Trouble with an account or a model, which another provider does not share. */
 const THIS_PROVIDERS: ReadonlySet<number> = new Set([401, 402, 403, 404]);
 
 /**
- * Whether the call may have another outcome at the next model of its list. What is the caller's own mistake (400, 413,
- * 422) would come again.
+ * Whether the call may have another outcome at the next model of its list. A mistake of the caller (400, 413, 422) would
+ * be refused again.
  */
 export function isWorthFallingBack({ status, errorCode }: AttemptOutcome): boolean {
   if (errorCode !== null) return ELSEWHERE.has(errorCode);
-  return isPassing(status) || THIS_PROVIDERS.has(status);
+  return isTransient(status) || THIS_PROVIDERS.has(status);
 }
 
-/** As the same clients wait: half a second at first, doubled each time, 8 seconds at most. */
+/** The backoff of the same clients: half a second at first, doubled each time, 8 seconds at most. */
 const BACKOFF_MS = { first: 500, longest: 8_000 };
 /**
- * A provider that wants to be left alone for longer is: the call goes on to the next model, or is answered with what the
- * provider said, `Retry-After` included, and the client, which knows whether anybody still waits, does the waiting.
+ * A provider that asks for a longer pause gets it: the call goes on to the next model, or the client gets the provider's
+ * response, `Retry-After` included, and does the waiting, as it knows whether anybody still waits.
  */
 const LONGEST_RETRY_AFTER_MS = 10_000;
 
 export type WaitOptions = {
-  /** How many retries there were at this route before. */
+  /** Retries of this candidate so far. */
   retriesBefore: number;
   /** Milliseconds since the epoch, for `Retry-After` with a date. */
   nowMs: number;
@@ -93,20 +92,20 @@ export type WaitOptions = {
 };
 
 /**
- * Milliseconds to wait before the same provider is tried again; null: longer than a call should be held. Anything from
- * nothing to the whole of the backoff, so that those who failed together do not come back together; what the provider
- * asked for comes on top.
+ * Returns the milliseconds to wait before the same provider is tried again; null: longer than a call should be held. The
+ * backoff is drawn between nothing and its whole, so that calls which failed together do not come back together; what the
+ * provider asked for comes on top.
  */
 export function waitBeforeRetry({ headers }: AttemptOutcome, options: WaitOptions): number | null {
   const { retriesBefore, nowMs, random } = options;
-  const askedMs = retryAfterMs(headers, nowMs);
-  if (askedMs > LONGEST_RETRY_AFTER_MS) return null;
-  return askedMs + random() * Math.min(BACKOFF_MS.first * 2 ** retriesBefore, BACKOFF_MS.longest);
+  const requestedMs = retryAfterMs(headers, nowMs);
+  if (requestedMs > LONGEST_RETRY_AFTER_MS) return null;
+  return requestedMs + random() * Math.min(BACKOFF_MS.first * 2 ** retriesBefore, BACKOFF_MS.longest);
 }
 
 const MS_PER_SECOND = 1_000;
 
-/** How long a provider wants to be left alone; 0 where it does not say, or cannot be understood. */
+/** Returns the pause that a provider asks for; 0 when it asks for none, or cannot be understood. */
 function retryAfterMs(headers: ResponseHeaders, nowMs: number): number {
   // The second is Azure's.
   const ms = headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms'];
