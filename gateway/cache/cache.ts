@@ -6,7 +6,6 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { createAskStore } from './ask-store.ts';
-import { createBreaker } from './breaker.ts';
 import {
   type Bucket,
   type CacheQuery,

@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { AskStore } from './ask-store.ts';
-import type { Breaker } from './breaker.ts';
 import type { CacheQuery } from './bucket.ts';
 
 /** The right to call the provider on behalf of all processes. */

@@ -1,107 +1,107 @@
 /**
- * Concurrent identical calls of one process: one leads, the others wait for its answer. When a leader comes back without
- * one, a follower leads in its place. When that fails too, two do, then four: a provider that is down, or refuses this
- * very body, makes nobody queue for its refusal.
+ * Coalesces concurrent identical calls of one process: one leads, the others follow and wait for its response. When a
+ * leader ends without one, a follower is promoted in its place. When that fails too, two are, then four: calls do not queue
+ * for the refusal of a provider that is down, or that refuses this very body.
  */
 import type { StoredResponse } from './bucket.ts';
 
-/** Either an answer, or the duty to get one. */
+/** A follower's response, or a leader's duty to get one. */
 export type Turn =
   | { isLeader: false; answer: StoredResponse }
   | {
       isLeader: true;
-      /** To be called at the end of the call, whatever became of it; null: no complete 2xx answer. */
+      /** To be called at the end of the call, whatever became of it; null: no complete 2xx response. */
       done(answer: StoredResponse | null): void;
     };
 
-export type Flights = {
+export type Leaders = {
   /**
-   * Resolves at once with the lead when nobody else has it; else when there is an answer, or the lead is handed on.
-   * Rejects with the signal's reason when that says so first: who has left is handed nothing.
+   * Resolves at once when the call leads; else when there is a response, or the call is promoted. Rejects with the
+   * signal's reason when that aborts first: a call whose client left is never promoted.
    */
-  join(key: string, left?: AbortSignal): Promise<Turn>;
+  join(key: string, signal?: AbortSignal): Promise<Turn>;
 };
 
-type Follower = { resolve(lead: Turn): void; timer: NodeJS.Timeout };
-type Flight = {
+type Follower = { resolve(turn: Turn): void; timer: NodeJS.Timeout };
+type Group = {
   waiting: Set<Follower>;
-  /** Under way. */
+  /** Leaders under way. */
   leaders: number;
-  /** How many lead next, when all of these have failed. */
+  /** How many followers are promoted when all of these have failed. */
   nextLeaders: number;
 };
 
 /** @param waitMs how long a follower waits before it makes its own call */
-export function createFlights({ waitMs }: { waitMs: number }): Flights {
-  const flights = new Map<string, Flight>();
+export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
+  const groups = new Map<string, Group>();
 
-  function land(key: string, flight: Flight): void {
-    if (flights.get(key) === flight) flights.delete(key);
+  function dissolve(key: string, group: Group): void {
+    if (groups.get(key) === group) groups.delete(key);
   }
 
-  function takeOut(flight: Flight, follower: Follower): void {
+  function remove(group: Group, follower: Follower): void {
     clearTimeout(follower.timer);
-    flight.waiting.delete(follower);
+    group.waiting.delete(follower);
   }
 
-  function give(key: string, flight: Flight, answer: StoredResponse): void {
-    land(key, flight);
-    for (const follower of flight.waiting) {
-      takeOut(flight, follower);
+  function giveAll(key: string, group: Group, answer: StoredResponse): void {
+    dissolve(key, group);
+    for (const follower of group.waiting) {
+      remove(group, follower);
       follower.resolve({ isLeader: false, answer });
     }
   }
 
-  function handOn(key: string, flight: Flight): void {
-    const chosen = [...flight.waiting].slice(0, flight.nextLeaders);
-    if (chosen.length === 0) land(key, flight);
-    flight.leaders = chosen.length;
-    flight.nextLeaders *= 2;
+  function promote(key: string, group: Group): void {
+    const chosen = [...group.waiting].slice(0, group.nextLeaders);
+    if (chosen.length === 0) dissolve(key, group);
+    group.leaders = chosen.length;
+    group.nextLeaders *= 2;
     for (const follower of chosen) {
-      takeOut(flight, follower);
-      follower.resolve(leadOf(key, flight));
+      remove(group, follower);
+      follower.resolve(leaderOf(key, group));
     }
   }
 
-  function leadOf(key: string, flight: Flight): Turn {
+  function leaderOf(key: string, group: Group): Turn {
     let isDone = false;
     return {
       isLeader: true,
       done: (answer) => {
         if (isDone) return;
         isDone = true;
-        flight.leaders -= 1;
-        if (answer !== null) give(key, flight, answer);
-        else if (flight.leaders === 0) handOn(key, flight);
+        group.leaders -= 1;
+        if (answer !== null) giveAll(key, group, answer);
+        else if (group.leaders === 0) promote(key, group);
       },
     };
   }
 
-  /** One that has waited too long: it leads beside the others, and who comes later no longer waits for them. */
-  function leadBeside(key: string, flight: Flight, follower: Follower): void {
-    land(key, flight);
-    takeOut(flight, follower);
-    flight.leaders += 1;
-    follower.resolve(leadOf(key, flight));
+  /** Promotes a follower that has waited too long, beside the other leaders; later calls no longer wait for them. */
+  function promoteAlone(key: string, group: Group, follower: Follower): void {
+    dissolve(key, group);
+    remove(group, follower);
+    group.leaders += 1;
+    follower.resolve(leaderOf(key, group));
   }
 
   return {
-    join: (key, left) => {
-      const flight = flights.get(key);
-      if (flight === undefined) {
-        const own: Flight = { waiting: new Set(), leaders: 1, nextLeaders: 1 };
-        flights.set(key, own);
-        return Promise.resolve(leadOf(key, own));
+    join: (key, signal) => {
+      const group = groups.get(key);
+      if (group === undefined) {
+        const own: Group = { waiting: new Set(), leaders: 1, nextLeaders: 1 };
+        groups.set(key, own);
+        return Promise.resolve(leaderOf(key, own));
       }
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => leadBeside(key, flight, follower), waitMs);
+        const timer = setTimeout(() => promoteAlone(key, group, follower), waitMs);
         const follower = { resolve, timer };
-        flight.waiting.add(follower);
+        group.waiting.add(follower);
         const leave = () => {
-          takeOut(flight, follower);
-          reject(left?.reason);
+          remove(group, follower);
+          reject(signal?.reason);
         };
-        left?.addEventListener('abort', leave, { once: true });
+        signal?.addEventListener('abort', leave, { once: true });
       });
     },
   };

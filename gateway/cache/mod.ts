@@ -1,4 +1,4 @@
-/** The response cache: what was answered once is given again, to the same organization, when it is asked to. */
+/** The response cache: gives an organization the stored response to an identical call, when the call asks for it. */
 export type { CacheQuery, StoredResponse } from './bucket.ts';
 export {
   type CacheCounts,

@@ -1,4 +1,4 @@
-/** What a caller's headers say of the cache. Pure. */
+/** Parses the cache options of a call. Pure. */
 import { invalidHeader } from '#core/contracts/invalid.ts';
 
 /** A call's headers, as they came; null: not sent. */
@@ -15,12 +15,12 @@ export type CacheHeaders = {
 
 export type CacheOptions = {
   maxAgeMs: number;
-  /** How many answers of one key are kept, 1 to 20. */
+  /** How many responses of one key are kept, 1 to 20. */
   buckets: number;
   seed: string | null;
-  /** False (`no-cache`): the answer is asked for anew, and stored in place of an old one. */
+  /** False (`no-cache`): the provider is called, and its response stored in place of an old one. */
   isReading: boolean;
-  /** Concurrent misses wait for one call. Never with `no-cache`: who waits could get an answer from before it asked. */
+  /** Concurrent misses wait for one call. Never with `no-cache`: a follower could get a response from before its call. */
   isCoalescing: boolean;
 };
 
@@ -31,7 +31,7 @@ const LONGEST_MAX_AGE_SECONDS = 365 * DAY_SECONDS;
 const MAX_BUCKETS = 20;
 
 /**
- * What a call wants of the cache; null: nothing, it did not ask for it, or said `no-store`. Directives of Cache-Control
+ * Parses the options; null: the call does not use the cache, as it did not ask for it or said `no-store`. Directives of Cache-Control
  * that are no concern of a request here are ignored.
  * @throws AssayError invalid_header, naming it
  */

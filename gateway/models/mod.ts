@@ -1,4 +1,4 @@
-/** The models that callers can use, as answers that are ready to be sent. */
+/** The models that callers can use, as documents that are ready to be sent. */
 
 export { createLiveModels, type LiveModels } from './live.ts';
 export { createModelLists, type ModelDocument, type ModelLists } from './model-list.ts';

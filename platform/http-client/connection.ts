@@ -40,7 +40,7 @@ export type ConnectionOptions = {
 type Phase = 'connecting' | 'sent' | 'responding' | 'free';
 
 export class Connection {
-  /** Whose call it carries, for the pool; null: nobody's. */
+  /** The share of the organization whose call it carries, for the pool; null: it carries none. */
   heldBy: Share<Exchange> | null = null;
   readonly #options: ConnectionOptions;
   readonly #opening: Opening;
@@ -97,7 +97,7 @@ export class Connection {
     else exchange.fail(fellSilent(label, idleMs));
   }
 
-  /** Closes it at once. What is under way on it hears nothing. */
+  /** Closes it at once. An exchange under way on it is not told. */
   destroy(): void {
     this.#exchange = null;
     this.#reader = null;
@@ -151,14 +151,14 @@ export class Connection {
 
   #received(piece: Buffer): void {
     const reader = this.#reader;
-    // Bytes that nobody asked for: whose answer they are cannot be known.
+    // Bytes without a request: to which one they respond cannot be known.
     if (reader === null) {
       this.destroy();
       return;
     }
     try {
       const read = reader.push(piece);
-      // Whoever hears of it may have given it up meanwhile.
+      // The handler may have given the exchange up meanwhile.
       if (this.#reader !== reader) return;
       if (reader.isWhole) this.#finish(reader.head!, read < piece.length);
       else if (reader.head !== null && !this.#socket!.isPaused())
@@ -173,7 +173,7 @@ export class Connection {
     this.#exchange = null;
     this.#reader = null;
     const keptMs = Math.min(KEEP_ALIVE_MS, (keptForMs ?? NEVER) - KEEP_ALIVE_MARGIN_MS);
-    // A provider that answers before it has the whole request may not read the rest of it.
+    // A provider that responds before it has the whole request may not read the rest of it.
     if (isKept && !hasMore && keptMs > 0 && this.#socket!.writableLength === 0) {
       this.#phase = 'free';
       this.#deadline = this.#options.now() + keptMs;

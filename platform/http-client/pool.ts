@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 1_024;
 const MAX_WAITING = 1_024;
 /**
  * How long a call waits for a connection. Shorter, and a burst would be refused that is over when the first short answers
- * are there; longer, and callers would be left in silence, their bodies in memory, who could try elsewhere or later.
+ * are there; longer, and clients would be left in silence, their bodies in memory, that could try elsewhere or later.
  */
 const WAIT_MS = 5_000;
 
@@ -96,7 +96,7 @@ export class Pool {
     );
   }
 
-  /** Closes every connection. What is under way hears nothing. */
+  /** Closes every connection. Exchanges under way are not told. */
   destroy(): void {
     this.#queue.clear();
     for (const connection of this.#all) connection.destroy();
@@ -134,7 +134,7 @@ export class Pool {
   /** Gives connections to the calls that wait, as far as they may have one. */
   #serve(): void {
     while (this.#queue.hasNext) {
-      // A connection that is being closed still counts: whoever waits is served when it has closed.
+      // A connection that is being closed still counts: a waiting call is served when it has closed.
       const connection = this.#takeFree() ?? this.#open();
       if (connection === null) return;
       const { item, share } = this.#queue.next()!;
