@@ -10,4 +10,4 @@ export {
   ResponseBody,
   type ResponseHandler,
 } from './response.ts';
-export type { ResponseHeaders } from './response-headers.ts';
+export type { ResponseHeaders } from './response-head.ts';
