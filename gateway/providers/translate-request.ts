@@ -25,16 +25,16 @@ export function translateRequest({ bytes, endpoint, model, row }: TranslationTas
   return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(asked, model, row)));
 }
 
-/** What a thread answers: an error's class does not survive the way. */
-export type TranslationResult = Uint8Array | { code: ErrorCode; message: string };
+/** An error as it comes out of a thread, which its class does not survive. */
+export type TranslationFailure = { code: ErrorCode; message: string };
 
-/** The same in a thread. */
-export function translateInThread(task: TranslationTask): TranslationResult {
+/** Translates a request in a thread; what it moves arrives as a Uint8Array. */
+export function translateInThread(task: TranslationTask): ReturnType<typeof move> | TranslationFailure {
   try {
     const bytes = translateRequest(task);
     // Handed over, not copied, unless it shares its memory with other buffers.
     const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    return move(own) as unknown as Uint8Array;
+    return move(own);
   } catch (error) {
     if (error instanceof AssayError) return { code: error.code, message: error.message };
     throw error;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { AssayError } from '#core/contracts/errors.ts';
 import { sharedInTurns } from '#platform/process/turns/mod.ts';
-import { type TranslationResult, type TranslationTask, translateRequest } from './translate-request.ts';
+import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
 /** Up to both of these it takes less than 15 ms; a thread costs a copy of the body, and 100 ms when it has to start. */
 const TRANSLATED_HERE = { bytes: 1024 * 1024, values: 10_000 };
@@ -12,7 +12,7 @@ const IDLE_MS = 300_000;
 /** A body of 32 MiB is some 64 MiB of text, and is there three times over. */
 const THREAD_MEMORY_MB = 1_024;
 
-let pool: Piscina<TranslationTask, TranslationResult> | null = null;
+let pool: Piscina<TranslationTask, Uint8Array | TranslationFailure> | null = null;
 
 /**
  * Translates a request that has `values` values.
