@@ -9,9 +9,3 @@ export {
 export { cacheQuery, type KeyParts, responseKey } from './key.ts';
 export type { Turn } from './leaders.ts';
 export { type CacheHeaders, type CacheOptions, parseCacheOptions } from './options.ts';
-export {
-  createCacheLookUp,
-  type LookUpCache,
-  storedAsResponse,
-  UNCACHED,
-} from './stored-response.ts';

@@ -2,7 +2,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
 import type { Counter } from '#platform/limiter/mod.ts';
-import type { CallHeaders } from '../request/headers.ts';
+import type { CallHeaders } from '../request/call.ts';
 
 const USER = 'user';
 

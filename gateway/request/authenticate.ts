@@ -3,8 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { KeyDirectory } from '#platform/keys/mod.ts';
 import type { InternalCall } from '#platform/secrets/mod.ts';
-import type { Caller } from './call.ts';
-import type { CallHeaders } from './headers.ts';
+import type { Caller, CallHeaders } from './call.ts';
 
 /**
  * Makes the function that finds the caller. Of a call whose key is in `Service-Auth`, the other headers carry the caller's

@@ -1,9 +1,10 @@
 /** A call: one client request and all that the gateway does for it. Nothing of it changes after it is made. */
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
+import type { CacheHeaders } from '../cache/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import type { Candidate } from '../providers/resolve.ts';
+import type { RetryHeaders } from '../routing/mod.ts';
 import type { RequestBody } from './body.ts';
-import type { CallHeaders } from './headers.ts';
 
 /** The sender of a call. */
 export type Caller = {
@@ -19,6 +20,40 @@ export type Caller = {
   readonly logsPer5s: number | null;
   /** What its organization has stored: used in place of the operator's keys. */
   readonly providerKeys: ProviderKeys;
+};
+
+/** What the headers of a call say. */
+export type CallHeaders = {
+  authorization: string | null;
+  /** The header in which Anthropic's clients send their key. */
+  xApiKey: string | null;
+  serviceAuth: string | null;
+  /** The signature of one of our evaluators; from any other client it counts for nothing. */
+  internal: string | null;
+  contentEncoding: string | null;
+  /** The encodings in which the client takes a response. */
+  acceptEncoding: string | null;
+  requestId: string | null;
+  userId: string | null;
+  sessionId: string | null;
+  sessionPath: string | null;
+  sessionName: string | null;
+  promptId: string | null;
+  experimentId: string | null;
+  omitRequest: boolean;
+  omitResponse: boolean;
+  /** Several of them joined by commas, which no policy has; null: none. */
+  rateLimitPolicy: string | null;
+  cache: CacheHeaders;
+  retry: RetryHeaders;
+  /** Name (as sent) and value. */
+  properties: [string, string][];
+  /** Flat list of names and values for the provider, whichever it is. */
+  forwarded: string[];
+  /** The same for providers of one dialect alone. */
+  forwardedTo: { openai: string[]; anthropic: string[] };
+  /** Sentences about headers that look like ours and are not read. */
+  warnings: string[];
 };
 
 export type Call = {

@@ -9,18 +9,12 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
-import {
-  type CacheOptions,
-  type LookUpCache,
-  parseCacheOptions,
-  type StoredResponse,
-  storedAsResponse,
-  UNCACHED,
-} from '../cache/mod.ts';
+import { type CacheOptions, parseCacheOptions, type StoredResponse } from '../cache/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { type CallLimit, type CallLimits, UNLIMITED } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
 import { ownKey, type PreparedRequest, prepareProviderRequest } from '../providers/prepare-request.ts';
+import { type LookUpCache, storedAsResponse, UNCACHED } from '../response/from-cache.ts';
 import type { ProviderSources } from '../response/from-providers.ts';
 import { failedOutcome } from '../response/outcome.ts';
 import { type ResponseSource, relayCall } from '../response/relay.ts';
@@ -34,8 +28,8 @@ import {
 } from '../response/reply.ts';
 import { parseRetries, type RoutePlan, requireOneProvider } from '../routing/mod.ts';
 import { readRequestBody } from './body.ts';
-import type { Call, Caller } from './call.ts';
-import { type CallHeaders, readCallHeaders } from './headers.ts';
+import type { Call, Caller, CallHeaders } from './call.ts';
+import { readCallHeaders } from './headers.ts';
 import { type CallResult, type LoggedCall, type Recorder, recordOnce } from './record.ts';
 import type { ReserveRequestId } from './request-id.ts';
 

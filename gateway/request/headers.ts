@@ -3,44 +3,9 @@
  * so that no credential, cookie or forwarding header of the caller ever leaves by accident.
  */
 import { onlyCredential } from '#platform/http-server/mod.ts';
-import type { CacheHeaders } from '../cache/mod.ts';
-import type { RetryHeaders } from '../routing/mod.ts';
+import type { CallHeaders } from './call.ts';
 import { addWarning } from './header-warnings.ts';
 import { joinedValue, readServiceHeader } from './service-headers.ts';
-
-/** What the headers of a call say. */
-export type CallHeaders = {
-  authorization: string | null;
-  /** The header in which Anthropic's clients send their key. */
-  xApiKey: string | null;
-  serviceAuth: string | null;
-  /** The signature of one of our evaluators; from any other client it counts for nothing. */
-  internal: string | null;
-  contentEncoding: string | null;
-  /** The encodings in which the client takes a response. */
-  acceptEncoding: string | null;
-  requestId: string | null;
-  userId: string | null;
-  sessionId: string | null;
-  sessionPath: string | null;
-  sessionName: string | null;
-  promptId: string | null;
-  experimentId: string | null;
-  omitRequest: boolean;
-  omitResponse: boolean;
-  /** Several of them joined by commas, which no policy has; null: none. */
-  rateLimitPolicy: string | null;
-  cache: CacheHeaders;
-  retry: RetryHeaders;
-  /** Name (as sent) and value. */
-  properties: [string, string][];
-  /** Flat list of names and values for the provider, whichever it is. */
-  forwarded: string[];
-  /** The same for providers of one dialect alone. */
-  forwardedTo: { openai: string[]; anthropic: string[] };
-  /** Sentences about headers that look like ours and are not read. */
-  warnings: string[];
-};
 
 const FORWARDED = new Set([
   'accept',

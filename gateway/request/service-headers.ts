@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { onlyCredential } from '#platform/http-server/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
 import { INTERNAL_HEADER } from '#platform/secrets/mod.ts';
-import type { CallHeaders } from './headers.ts';
+import type { CallHeaders } from './call.ts';
 
 export const PROPERTY_PREFIX = 'Service-Property-';
 const PROPERTY_PREFIX_FOLDED = PROPERTY_PREFIX.toLowerCase();

@@ -3,15 +3,12 @@
 import { isObject } from '#core/json/mod.ts';
 import { type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { type CacheOptions, cacheQuery, type ResponseCache, type StoredResponse } from '../cache/mod.ts';
 import type { PreparedBody } from '../providers/prepare-request.ts';
 import type { Call } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
-import { readCompletion } from '../response/read-completion.ts';
-import type { HeaderPairs } from '../response/reply.ts';
-import type { StoredResponse } from './bucket.ts';
-import type { ResponseCache } from './cache.ts';
-import { cacheQuery } from './key.ts';
-import type { CacheOptions } from './options.ts';
+import { readCompletion } from './read-completion.ts';
+import type { HeaderPairs } from './reply.ts';
 
 export type CacheLookUp = {
   /** The response that the call gets; null: a provider is called. */
