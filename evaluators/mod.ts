@@ -1,4 +1,4 @@
-/** The evaluators role: scores what was logged. */
+/** The evaluators role: scores logged requests. */
 
 import { describeError } from '#core/contracts/errors.ts';
 import { announce } from '#platform/announcements/mod.ts';
@@ -15,18 +15,18 @@ import { createScorer, startWorker } from './worker/mod.ts';
 
 const POSTGRES_CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Nobody but the operator calls this role. */
+/** Only the operator calls this role, for health and metrics. */
 const LOOPBACK = '127.0.0.1';
-/** Beyond the gateway's own patience with a provider, so that its answer, which names the record, comes first. */
+/** Time beyond the gateway's own timeout for a provider, so that its response, which names the record, comes first. */
 const JUDGE_GRACE_MS = 5_000;
 const JUDGE_CONNECT_MS = 5_000;
-/** Python evaluations that are held for each that runs: the next is at hand when one ends, or they are one batch. */
-const PYTHON_AHEAD = 8;
-/** For what was held to be given back, and the pool to end. */
+/** Python evaluations claimed for each slot: the next is at hand when one ends, and several may be one batch. */
+const PYTHON_HELD_PER_SLOT = 8;
+/** Time to give back claimed evaluations and to end the pool. */
 const STOP_MARGIN_MS = 1_000;
 
 /**
- * Starts the evaluators; `config.databaseUrl` must be set.
+ * Starts the evaluators role; `config.databaseUrl` must be set.
  * @throws Error with one sentence when the schema does not fit or the port is taken
  */
 export async function startEvaluators(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
@@ -64,7 +64,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     sandbox,
     concurrency: remoteConcurrency,
     onDefect: (error, evaluationIds) =>
-      log.error({ evaluationIds, error: describeError(error) }, 'an evaluation failed for a defect of ours'),
+      log.error({ evaluationIds, error: describeError(error) }, 'an evaluation failed for a defect of Assay'),
   });
   const metrics = createMetrics('evaluators');
   const settled = metrics.counter('evaluations_settled_total', 'Evaluations that came to an outcome', [
@@ -78,8 +78,8 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     sandbox,
     secrets: createSecretBox(config.secretKeys),
     capacity: {
-      // Left to a process that can: here each of them would only fail.
-      python: sandbox.tier === 'none' ? 0 : PYTHON_AHEAD * pythonConcurrency,
+      // Without a sandbox each Python evaluation would fail here, so they are left to other processes.
+      python: sandbox.tier === 'none' ? 0 : PYTHON_HELD_PER_SLOT * pythonConcurrency,
       remote: remoteConcurrency,
     },
     onSettled: (_job, next) => settled.inc({ state: next.state }),
@@ -103,12 +103,12 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     stop: () =>
       stopInOrder([
         { what: 'Withdrawing the announcement', run: () => announcement.stop() },
-        // 1. Nothing new; what was begun comes to its outcome, or goes back.
+        // 1. Claims nothing new; evaluations under way come to their outcome or are given back.
         {
           what: 'Finishing evaluations',
           run: () => worker.stop(Math.max(0, config.shutdownMs - STOP_MARGIN_MS)),
         },
-        // 2. Then what they needed.
+        // 2. Then ends everything that evaluations needed.
         { what: 'Ending the pool', run: () => scorer.close() },
         { what: 'Ending the sandbox', run: () => sandbox.stop() },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },

@@ -9,7 +9,7 @@ import {
   templateFieldOf,
 } from '#core/contracts/evaluator.ts';
 import { type ExternalSecrets, readExternalConfig } from '#core/contracts/external.ts';
-import type { CompileResult } from '#core/contracts/trial.ts';
+import type { CompileTrialResult } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
@@ -98,7 +98,7 @@ async function compile(trials: Pick<Trials, 'run'>, organizationId: string, code
 }
 
 /** Returns Python's own message and the place it points to, as a sentence. */
-export function compileSentence(result: CompileResult & { ok: false }): string {
+export function compileSentence(result: CompileTrialResult & { ok: false }): string {
   const { line, column } = result;
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
     .filter((part) => part !== '')

@@ -8,7 +8,7 @@ import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import {
   type TestInput,
-  type TestResult,
+  type TestTrialResult,
   TRIAL_EVALUATOR_ID,
   type TrialDefinition,
 } from '#core/contracts/trial.ts';
@@ -126,7 +126,15 @@ function scoreOf(outcome: Outcome) {
   return { score, label, reasoning, flags };
 }
 
-function llmTestJson({ outcome, use, warnings, prompt, raw, parse, durationMs }: TestResult): LlmTestJson {
+function llmTestJson({
+  outcome,
+  use,
+  warnings,
+  prompt,
+  raw,
+  parse,
+  durationMs,
+}: TestTrialResult): LlmTestJson {
   return {
     ...scoreOf(outcome),
     warnings,
@@ -152,7 +160,7 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
     organizationId: string,
     body: { testInput: TestInputBody; evaluatorName?: string },
     definition: TrialDefinition,
-  ): Promise<TestResult> =>
+  ): Promise<TestTrialResult> =>
     trials.run({
       organizationId,
       body: {

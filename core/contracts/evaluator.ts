@@ -1,4 +1,4 @@
-/** What evaluators are made of, and the rules for it. A sentence of these names the JSON path, the value and the rule. */
+/** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
@@ -7,19 +7,22 @@ import { AssayError } from './errors.ts';
 import { invalidField } from './invalid.ts';
 import { closed } from './shapes.ts';
 
-/** In code points. */
+/** Code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
+/** Characters of a judge's model. */
 export const MAX_MODEL_LENGTH = 200;
+/** Number of choices of an LLM-CHOICE. */
 export const CHOICES = { min: 2, max: 50 } as const;
-/** Of a choice's label: a sentence or two. A judge is sent all labels twice. */
+/** Characters of a choice's label: a sentence or two. A judge is sent all labels twice. */
 export const MAX_LABEL_LENGTH = 500;
 
+/** Types whose evaluators have a judge. */
 export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
 
-/** One answer that a judge may choose. */
+/** One answer that a judge may choose; `description` is its label. */
 export type Choice = { score: number; description: string };
 
-/** `min` and `max` are those of an LLM-RANGE, `choices` those of an LLM-CHOICE. */
+/** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE. */
 export type LlmTemplate = {
   model: string;
   prompt: string;
@@ -28,23 +31,24 @@ export type LlmTemplate = {
   choices?: Choice[];
 };
 
-/** Python that defines `evaluate(input, output)`. */
+/** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
 export type CodeTemplate = {
   code: string;
-  /** Those left out are the sandbox's own. */
+  /** Omitted limits have the sandbox's defaults. */
   limits?: CodeLimits;
 };
 
+/** The fields of a body that define an evaluator, one for each kind. */
 export const TEMPLATE_FIELDS = ['llm_template', 'code_template', 'external_config'] as const;
 export type TemplateField = (typeof TEMPLATE_FIELDS)[number];
 
-/** The field that says what an evaluator of this type does. */
+/** Returns the field that defines an evaluator of this type. */
 export function templateFieldOf(scoringType: ScoringType): TemplateField {
   if (scoringType === 'PYTHON') return 'code_template';
   return scoringType === 'EXTERNAL' ? 'external_config' : 'llm_template';
 }
 
-/** A label as it is compared: labels are equal ignoring case and surrounding space. */
+/** Folds a label for comparison: labels are equal ignoring case and surrounding space. */
 export function foldLabel(label: string): string {
   return label.trim().normalize('NFC').toLowerCase();
 }
@@ -69,11 +73,11 @@ const LlmTemplateShape = Type.Object(
 );
 
 /** What the schema's paths are to begin with: a template that lies at `path` is checked inside the objects around it. */
-function nest(path: readonly string[], innermost: unknown): unknown {
+function nestUnder(path: readonly string[], innermost: unknown): unknown {
   return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
 }
 
-function finite(value: unknown, path: string): number {
+function readFinite(value: unknown, path: string): number {
   if (value === undefined || value === null) throw invalidField(path, 'is required');
   if (typeof value !== 'number') throw invalidField(path, `must be a number, but is ${quoteValue(value)}`);
   // JSON writes no infinity, but 1e999 is read as one.
@@ -81,14 +85,14 @@ function finite(value: unknown, path: string): number {
   return value + 0;
 }
 
-function notBlank(text: string, path: string): string {
+function requireNotBlank(text: string, path: string): string {
   if (text.trim() === '') throw invalidField(path, 'must not be empty');
   return text;
 }
 
 /**
- * Makes the reader of LLM templates that lie at `path` in a body.
- * @returns throws AssayError invalid_body; the template it returns has only the fields of the type
+ * Makes a reader for LLM templates that lie at `path` in a body.
+ * @returns a function that throws AssayError invalid_body, or returns a template with only the fields of its type
  */
 export function llmTemplateReader(
   path: readonly string[],
@@ -100,13 +104,13 @@ export function llmTemplateReader(
   const checker = Compile(shape);
   const at = path.join('.');
   return (scoringType, value) => {
-    parseWith(checker, nest(path, value));
+    parseWith(checker, nestUnder(path, value));
     const template = value as JsonObject & { model: string; prompt: string };
     for (const field of SPECIAL_FIELDS) {
       if (LLM_FIELDS[scoringType].includes(field) || (template[field] ?? null) === null) continue;
       throw invalidField(`${at}.${field}`, `does not belong to the scoring_type ${scoringType}`);
     }
-    const model = notBlank(template.model, `${at}.model`);
+    const model = requireNotBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
     switch (scoringType) {
       case 'LLM-BOOLEAN':
@@ -119,7 +123,7 @@ export function llmTemplateReader(
   };
 }
 
-/** The sentences of `parseTemplate` begin with `prompt`. */
+/** Checks a prompt; the errors of `parseTemplate` begin with `prompt`, here preceded by the path. */
 function checkPrompt(prompt: string, at: string): string {
   try {
     parseTemplate(prompt);
@@ -131,8 +135,8 @@ function checkPrompt(prompt: string, at: string): string {
 }
 
 function readRange(template: JsonObject, at: string): { min: number; max: number } {
-  const min = finite(template.min, `${at}.min`);
-  const max = finite(template.max, `${at}.max`);
+  const min = readFinite(template.min, `${at}.min`);
+  const max = readFinite(template.max, `${at}.max`);
   if (min < max) return { min, max };
   throw invalidField(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
 }
@@ -159,10 +163,10 @@ function readChoices(value: unknown, at: string): Choice[] {
   });
 }
 
-/** A bare text is a label whose score is its index; a bare number is its own label. */
+/** Reads one choice: a bare text is a label whose score is its index, a bare number is its own label. */
 function readChoice(given: unknown, index: number, at: string): Choice {
   if (typeof given === 'string') return { score: index, description: readLabel(given, at) };
-  if (typeof given === 'number') return { score: finite(given, at), description: String(given + 0) };
+  if (typeof given === 'number') return { score: readFinite(given, at), description: String(given + 0) };
   if (!isObject(given)) {
     throw invalidField(
       at,
@@ -178,7 +182,7 @@ function readChoice(given: unknown, index: number, at: string): Choice {
     throw invalidField(`${at}.description`, `must be a string, but is ${quoteValue(description)}`);
   }
   return {
-    score: finite(given.score, `${at}.score`),
+    score: readFinite(given.score, `${at}.score`),
     description: readLabel(description, `${at}.description`),
   };
 }
@@ -187,7 +191,7 @@ function readLabel(label: string, at: string): string {
   if (label.length > MAX_LABEL_LENGTH) {
     throw invalidField(at, `must have at most ${MAX_LABEL_LENGTH} characters, but has ${label.length}`);
   }
-  return notBlank(label, at);
+  return requireNotBlank(label, at);
 }
 
 /** The largest limits that an evaluator may ask for. The sandbox has no bounds of its own. */
@@ -196,7 +200,7 @@ export const MAX_CODE_LIMITS = { wallMs: 10_000, cpuSeconds: 10, memoryMb: 512 }
 const atMost = (least: number, most: number) =>
   Type.Optional(Type.Integer({ minimum: least, maximum: most }));
 
-/** What one evaluation may take. */
+/** Limits of one evaluation: milliseconds of wall time, seconds of CPU, MB of memory beyond Python's own. */
 export const CodeLimits = Type.Object(
   {
     wallMs: atMost(10, MAX_CODE_LIMITS.wallMs),
@@ -214,7 +218,7 @@ const codeTemplateChecker = Compile(
 );
 
 /**
- * Reads `code_template`: the shape only, as nothing but Python can tell Python.
+ * Reads `code_template`. Only its shape is checked: Python itself compiles the code later.
  * @throws AssayError invalid_body
  */
 export function readCodeTemplate(value: unknown): CodeTemplate {
@@ -224,7 +228,7 @@ export function readCodeTemplate(value: unknown): CodeTemplate {
 }
 
 /**
- * Refuses source that cannot be stored as it is: it would be another program.
+ * Refuses source that Postgres cannot store unchanged: changed, it would be another program.
  * @throws AssayError invalid_body
  */
 export function checkCode(code: string, path: string): void {
@@ -234,5 +238,5 @@ export function checkCode(code: string, path: string): void {
     throw invalidField(path, `has a NUL character in line ${line}, which Python does not allow`);
   }
   if (!code.isWellFormed()) throw invalidField(path, 'is not valid Unicode: it has half of a surrogate pair');
-  notBlank(code, path);
+  requireNotBlank(code, path);
 }

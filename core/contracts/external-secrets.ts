@@ -1,24 +1,27 @@
-/** The secret fields of `external_config`: what a change keeps of them, and which values they may have. */
+/** The secret fields of `external_config`: the rules for their values, and for keeping them when an evaluator changes. */
 import { quoteValue } from './check.ts';
 import { type ExternalConfig, type ExternalSecrets, invalidConfig, SECRET_MARK } from './external-shape.ts';
 
-/** What an evaluator had before it is changed. */
+/** The config and secrets of an evaluator before a change. */
 export type PreviousExternal = {
   config: ExternalConfig;
-  /** Called only when one of them is kept. */
+  /** Called only when a secret is kept. */
   openSecrets: () => ExternalSecrets;
 };
 
-/** What a change keeps of the secrets that are stored. */
-export type Keeper = {
-  /** The value of a secret field: the new one, the stored one, or null for none. */
+/** Decides which stored secrets a change keeps. */
+export type SecretKeeper = {
+  /** Returns the value of a secret field: the new one, the stored one, or null for none. */
   keep(path: string, given: string | null | undefined): string | null;
-  /** The headers that are stored, in lower case. */
+  /** Names of the stored headers, in lower case. */
   headers: readonly string[];
 };
 
-/** Reads secret fields of `given` against what was stored for the same adapter; null: nothing was. */
-export function secretKeeper(given: { url: string }, previous: PreviousExternal | null): Keeper {
+/**
+ * Makes the keeper for a new config.
+ * @param previous the stored config and secrets of the same adapter; null: none
+ */
+export function createSecretKeeper(given: { url: string }, previous: PreviousExternal | null): SecretKeeper {
   const config = previous?.config;
   const headers = config?.adapter === 'http' ? Object.keys(config.headers ?? {}) : [];
   const stored = new Set(headers.map((name) => `headers.${name}`));
@@ -44,18 +47,18 @@ export function secretKeeper(given: { url: string }, previous: PreviousExternal 
   };
 }
 
-/** A header's name (RFC 9110), and those that are ours or the connection's to set. */
+/** Names of headers by RFC 9110, and the names that only Assay or the connection sets. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/;
 const OWN_HEADER =
   /^(host|connection|keep-alive|content-.*|transfer-encoding|te|trailer|upgrade|expect|accept|accept-encoding|user-agent|proxy-.*|webhook-.*)$/;
 const MAX_HEADERS = 20;
-/** Printable ASCII without spaces around it. */
+/** Printable ASCII without surrounding spaces. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\x20-\x7e]{0,4094}[\x21-\x7e])?$/;
 
-/** The headers, with names in lower case. @throws AssayError invalid_body */
+/** Reads the headers; names are returned in lower case. @throws AssayError invalid_body */
 export function readHeaders(
   given: unknown,
-  { keep, headers: stored }: Keeper,
+  { keep, headers: stored }: SecretKeeper,
 ): [name: string, value: string][] {
   if (given === null) return [];
   if (given !== undefined && (typeof given !== 'object' || Array.isArray(given))) {
@@ -87,7 +90,7 @@ export function readHeaders(
 const SIGNING_SECRET = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
 const SIGNING_KEY_BYTES = { min: 24, max: 64 };
 
-/** The key inside a signing secret (standard-webhooks: 24 to 64 bytes as base64 behind `whsec_`); null when it is none. */
+/** Returns the key inside a signing secret (standard-webhooks: `whsec_` and 24 to 64 bytes as base64); null when it has none. */
 export function readSigningKey(secret: string): Buffer | null {
   const key = Buffer.from(SIGNING_SECRET.exec(secret)?.[1] ?? '', 'base64');
   return key.length >= SIGNING_KEY_BYTES.min && key.length <= SIGNING_KEY_BYTES.max ? key : null;

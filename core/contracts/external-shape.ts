@@ -1,4 +1,4 @@
-/** The form of each adapter's config, and what its fields may say. */
+/** The schema of each adapter's config, and the rules for its fields. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/compiler';
 import { parseTemplate, type Subject } from '../scoring/mod.ts';
@@ -6,10 +6,10 @@ import { type Checker, Compile, explain, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
 import { closed } from './shapes.ts';
 
-/** What stands for a secret wherever one would be shown. */
+/** Replaces a secret wherever one would be shown. */
 export const SECRET_MARK = '[secret]';
 
-/** Named as in the npm library `autoevals`: those that need neither a model nor code of the user's. */
+/** Scorers of the npm library `autoevals` that need neither a model nor the user's code, by its names. */
 export const SCORERS = [
   'ExactMatch',
   'Levenshtein',
@@ -20,10 +20,10 @@ export const SCORERS = [
 ] as const;
 export type ScorerName = (typeof SCORERS)[number];
 
-/** LastMile's own service; others that speak its language have their own `url`. */
+/** The address of LastMile's service; other services with the same interface are named by `url`. */
 export const AUTOEVAL_URL = 'https://lastmileai.dev/api/2/auto_eval/evaluation/evaluate';
 
-/** A worker waits for as long at most; its lease on the evaluation must be longer. */
+/** Maximum wait of a worker; its lease on the evaluation must be longer. */
 export const MAX_EXTERNAL_TIMEOUT_MS = 120_000;
 const MIN_TIMEOUT_MS = 100;
 const MAX_EXPECTED_CHARACTERS = 65_536;
@@ -39,7 +39,7 @@ const HttpConfig = Type.Object(
   {
     adapter: Type.Literal('http'),
     url: Url,
-    // Looked at by hand: the sentence is to name the header.
+    // Checked by `readHeaders`, whose errors name the header.
     headers: Type.Optional(Type.Unsafe<Record<string, string> | null>(Type.Unknown())),
     secret: Secret,
     timeoutMs: TimeoutMs,
@@ -75,29 +75,24 @@ const CHECKERS = {
   autoevals: Compile(AutoevalsConfig),
 };
 
-/** Any service: a JSON body in, `{score, reasoning?}` out. */
+/** Any service: it is posted JSON and answers `{score, reasoning?}`. */
 export type HttpConfig = Static<typeof HttpConfig>;
-/** LastMile's AutoEval, or what speaks its language: parallel arrays in, an array of scores out. */
+/** LastMile's AutoEval, or a service with the same interface: it is posted parallel arrays and answers an array of scores. */
 export type AutoevalConfig = Static<typeof AutoevalConfig> & { url: string };
-/** A scorer that runs in process. */
-export type AutoevalsConfig = Static<typeof AutoevalsConfig>;
-/** As it is stored and shown: with `[secret]` for each secret. */
-export type ExternalConfig = HttpConfig | AutoevalConfig | AutoevalsConfig;
-/** By the path of their field: `secret`, `apiKey`, `headers.<name in lower case>`. */
+/** A scorer that runs in process; its adapter is called `autoevals`. */
+export type ScorerConfig = Static<typeof AutoevalsConfig>;
+/** An adapter's config as it is stored and shown: with `[secret]` in place of each secret. */
+export type ExternalConfig = HttpConfig | AutoevalConfig | ScorerConfig;
+/** Secrets, keyed by the path of their field: `secret`, `apiKey`, `headers.<name in lower case>`. */
 export type ExternalSecrets = Record<string, string>;
 
-/** Whether an evaluator keeps this machine busy, and not some other. */
-export function scoresInProcess(config: ExternalConfig): boolean {
-  return config.adapter === 'autoevals';
-}
-
-/** The error of a field of `external_config`. */
+/** Makes the error of a field of `external_config`. */
 export function invalidConfig(path: string, problem: string): AssayError {
   return new AssayError('invalid_body', `external_config${path === '' ? '' : `.${path}`} ${problem}`);
 }
 
 /**
- * Reads a body's `external_config` as far as it needs nothing else; secrets are in it as they were given.
+ * Checks the shape of a body's `external_config`; the result still holds the secrets as they were given.
  * @throws AssayError invalid_body
  */
 export function parseShape(value: unknown): ExternalConfig {
@@ -111,26 +106,26 @@ export function parseShape(value: unknown): ExternalConfig {
   if (adapter === undefined) throw invalidConfig('adapter', `is required: one of ${names}`);
   switch (adapter) {
     case 'http':
-      return checked(CHECKERS.http, value);
+      return checkShape(CHECKERS.http, value);
     case 'autoeval': {
-      const config = checked(CHECKERS.autoeval, value);
-      // Written down, so that a key never follows a default to another address.
+      const config = checkShape(CHECKERS.autoeval, value);
+      // Stored even when it is the default, so that a change of the default never sends a key to another address.
       return { ...config, url: config.url ?? AUTOEVAL_URL };
     }
     case 'autoevals':
-      return checked(CHECKERS.autoevals, value);
+      return checkShape(CHECKERS.autoevals, value);
     default:
       throw invalidConfig('adapter', `must be one of ${names}, but is ${quoteValue(adapter)}`);
   }
 }
 
-function checked<T extends TSchema>(checker: Checker<T>, value: unknown): Static<T> {
+function checkShape<T extends TSchema>(checker: Checker<T>, value: unknown): Static<T> {
   if (checker.Check(value)) return value;
   const first = checker.Errors(value).First() as ValueError;
   throw new AssayError('invalid_body', explain(first, '/external_config'));
 }
 
-/** @throws AssayError invalid_body when what is expected cannot be stored, or looked up */
+/** @throws AssayError invalid_body when the expected value cannot be stored, or `expectedFrom` names no variable */
 export function checkExpectation(config: { expected?: unknown; expectedFrom?: string }): void {
   if (config.expected !== undefined && config.expectedFrom !== undefined) {
     throw invalidConfig('expectedFrom', 'must not be given together with external_config.expected');
@@ -144,14 +139,14 @@ export function checkExpectation(config: { expected?: unknown; expectedFrom?: st
   if (length > MAX_EXPECTED_CHARACTERS) {
     throw invalidConfig('expected', `must have at most ${MAX_EXPECTED_CHARACTERS} characters as JSON`);
   }
-  if (config.expectedFrom !== undefined) lookupOf(config.expectedFrom);
+  if (config.expectedFrom !== undefined) variableLookup(config.expectedFrom);
 }
 
 /**
- * What a variable of prompts means, given as in `{{…}}` but without the braces.
+ * Returns the function that looks a prompt variable up in a subject; `variable` has no braces.
  * @throws AssayError invalid_body when there is no such variable
  */
-export function lookupOf(variable: string): (subject: Subject) => unknown {
+export function variableLookup(variable: string): (subject: Subject) => unknown {
   const parts = /[{}]/.test(variable) ? [] : partsOf(variable);
   const [part] = parts;
   if (parts.length === 1 && part !== undefined && 'lookup' in part) return part.lookup;
@@ -169,8 +164,8 @@ function partsOf(variable: string): ReturnType<typeof parseTemplate>['parts'] {
   }
 }
 
-/** @throws AssayError invalid_body when the scorer and what it compares with do not go together */
-export function checkScorer(config: AutoevalsConfig): void {
+/** @throws AssayError invalid_body when a field does not apply to the scorer, or a required one is missing */
+export function checkScorer(config: ScorerConfig): void {
   checkExpectation(config);
   const hasExpectation = config.expected !== undefined || config.expectedFrom !== undefined;
   if (config.scorer === 'ValidJSON') {
@@ -189,11 +184,11 @@ export function checkScorer(config: AutoevalsConfig): void {
   if (scorer === 'NumericDiff' && typeof expected !== 'number') {
     throw invalidConfig('expected', 'must be a number for the scorer "NumericDiff"');
   }
-  if (scorer === 'ListContains' && !isTexts(expected)) {
+  if (scorer === 'ListContains' && !isStringArray(expected)) {
     throw invalidConfig('expected', 'must be an array of strings for the scorer "ListContains"');
   }
 }
 
-function isTexts(value: unknown): boolean {
+function isStringArray(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -1,13 +1,13 @@
 /**
- * What an EXTERNAL evaluator is told of its adapter. Secrets are given once: what is stored and shown has `[secret]` in
- * their place, and they themselves go into a sealed object by the path of their field.
+ * The config of EXTERNAL evaluators. Secrets are written once: the stored and shown config has `[secret]` in their place, and
+ * their values are kept in a sealed object, keyed by the path of their field.
  */
 import {
-  type Keeper,
+  createSecretKeeper,
   type PreviousExternal,
   readHeaders,
   readSigningKey,
-  secretKeeper,
+  type SecretKeeper,
 } from './external-secrets.ts';
 import type { AutoevalConfig, ExternalConfig, ExternalSecrets, HttpConfig } from './external-shape.ts';
 import { checkExpectation, checkScorer, invalidConfig, parseShape, SECRET_MARK } from './external-shape.ts';
@@ -16,26 +16,25 @@ export { type PreviousExternal, readSigningKey } from './external-secrets.ts';
 export {
   AUTOEVAL_URL,
   type AutoevalConfig,
-  type AutoevalsConfig,
   type ExternalConfig,
   type ExternalSecrets,
   type HttpConfig,
-  lookupOf,
   MAX_EXTERNAL_TIMEOUT_MS,
   SCORERS,
+  type ScorerConfig,
   type ScorerName,
   SECRET_MARK,
-  scoresInProcess,
+  variableLookup,
 } from './external-shape.ts';
 
 /**
- * Reads an `external_config` from a body into what is stored, and its secrets.
+ * Splits the `external_config` of a body into the config that is stored and its secrets.
  *
- * A change (`previous`) keeps the secrets that it leaves out or gives as `[secret]`, and drops those that it gives as
- * null; where the url is another one they have to be given again, so that nobody can send a secret that they do not
- * know to an address of their own.
- * @param options.checkUrl why a URL cannot be called, as the rest of a sentence; null when it may be
- * @throws AssayError invalid_body, with a sentence that begins with the path of the field and never quotes a secret
+ * A change (`previous`) keeps the secrets that it omits or gives as `[secret]`, and drops those that it gives as null. With
+ * another URL the secrets must be given again, so that a caller cannot send a secret that they do not know to an address of
+ * their own.
+ * @param options.checkUrl returns why a URL cannot be called, as the rest of a sentence; null when it can
+ * @throws AssayError invalid_body; the sentence begins with the path of the field and never quotes a secret
  */
 export function readExternalConfig(
   value: unknown,
@@ -49,11 +48,14 @@ export function readExternalConfig(
   }
   const problem = options.checkUrl(given.url);
   if (problem !== null) throw invalidConfig('url', `${problem} (ext_forbidden_url)`);
-  const keeper = secretKeeper(given, previous?.config.adapter === given.adapter ? previous : null);
+  const keeper = createSecretKeeper(given, previous?.config.adapter === given.adapter ? previous : null);
   return given.adapter === 'http' ? splitHttp(given, keeper) : splitAutoeval(given, keeper);
 }
 
-function splitHttp(given: HttpConfig, keeper: Keeper): { config: ExternalConfig; secrets: ExternalSecrets } {
+function splitHttp(
+  given: HttpConfig,
+  keeper: SecretKeeper,
+): { config: ExternalConfig; secrets: ExternalSecrets } {
   const { headers: givenHeaders, secret: givenSecret, ...config } = given;
   const headers = readHeaders(givenHeaders, keeper);
   const secret = keeper.keep('secret', givenSecret);
@@ -76,7 +78,7 @@ const API_KEY = /^[\x21-\x7e]{1,1000}$/;
 
 function splitAutoeval(
   given: AutoevalConfig,
-  keeper: Keeper,
+  keeper: SecretKeeper,
 ): { config: ExternalConfig; secrets: ExternalSecrets } {
   const { apiKey: givenKey, ...config } = given;
   checkExpectation(config);

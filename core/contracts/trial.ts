@@ -6,10 +6,10 @@ import type { JsonObject } from '../json/mod.ts';
 import type { JudgeUse, Outcome } from '../scoring/mod.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from './evaluator.ts';
 
-/** A call and its answer as texts of JSON, and the prompt variables: what `readSubject` takes. */
+/** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them. */
 export type TestInput = { requestText: string; responseText: string; inputs: Record<string, unknown> };
 
-/** What an evaluator would be made of. */
+/** The definition of an evaluator that is tried out. */
 export type TrialDefinition =
   | { scoringType: LlmScoringType; llmTemplate: LlmTemplate }
   | { scoringType: 'PYTHON'; codeTemplate: CodeTemplate }
@@ -17,19 +17,22 @@ export type TrialDefinition =
       scoringType: 'EXTERNAL';
       /** Without its secrets. */
       externalConfig: JsonObject;
-      /** The secrets, sealed for the organization and `TRIAL_EVALUATOR_ID`, in base64; null: there are none. */
+      /** The secrets, sealed for the organization and `TRIAL_EVALUATOR_ID`, in base64; null: none. */
       sealedSecrets: string | null;
     };
 
-/** Stands for the evaluator's id where secrets are sealed for a trial: the evaluator is not there yet. */
+/** Replaces the evaluator's id where secrets are sealed for a trial: the evaluator does not exist yet. */
 export const TRIAL_EVALUATOR_ID = 'trial';
 
+/** A request to compile code. */
 export type CompileTrial = { kind: 'compile'; code: string };
+/** A request to try an evaluator out on one input. */
 export type TestTrial = { kind: 'test'; evaluatorName: string; testInput: TestInput } & TrialDefinition;
+/** The `body` of a trial. */
 export type TrialBody = CompileTrial | TestTrial;
 
-/** `message` is Python's own, or says which rule the code breaks. Line and column count from 1. */
-export type CompileResult =
+/** The result of compiling. `message` is Python's own, or names the rule that the code breaks. Lines and columns count from 1. */
+export type CompileTrialResult =
   | { kind: 'compile'; ok: true }
   | {
       kind: 'compile';
@@ -40,23 +43,25 @@ export type CompileResult =
       column: number | null;
     };
 
-/** How the evaluation ended, and what it looked like on the way. */
-export type TestResult = {
+/** The result of a try-out: the outcome, and the steps that led to it. */
+export type TestTrialResult = {
   kind: 'test';
   outcome: Outcome;
   use: JudgeUse | null;
   warnings: string[];
-  /** What Python printed, whatever the outcome; null where nothing can print. */
+  /** Output that Python printed, whatever the outcome; null for other evaluators. */
   traces: string | null;
   durationMs: number;
-  /** What the judge was sent, what it answered, and how that was read; null where there was no judge. */
+  /** The prompt that the judge was sent, its answer, and how the answer was parsed; null without a judge. */
   prompt: string | null;
   raw: string | null;
   parse: string | null;
 };
 
-/** `unavailable`: this process cannot do it now; the message is for callers. */
-export type TrialResult = CompileResult | TestResult | { kind: 'unavailable'; message: string };
+/** `unavailable`: the evaluators process cannot do the trial now; the message is for callers. */
+export type TrialResult = CompileTrialResult | TestTrialResult | { kind: 'unavailable'; message: string };
 
-/** The result that belongs to a body. */
-export type TrialResultOf<Body extends TrialBody> = Body extends CompileTrial ? CompileResult : TestResult;
+/** The result type of a trial body. */
+export type TrialResultOf<Body extends TrialBody> = Body extends CompileTrial
+  ? CompileTrialResult
+  : TestTrialResult;

@@ -1,6 +1,6 @@
-/** What scoring means, for whoever schedules, runs or shows evaluations. Pure. */
+/** The vocabulary and pure rules of scoring, shared by the roles that schedule, run and show evaluations. */
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { scoreKeyOf } from './score-key.ts';
-export { readSubject, type StoredCall } from './subject.ts';
-export { parseTemplate, renderTemplate, type Template } from './template.ts';
+export { readSubject, type StoredRecord } from './subject.ts';
+export { type PromptTemplate, parseTemplate, renderTemplate } from './template.ts';

@@ -1,9 +1,10 @@
-/** How an evaluation ends, and what is told of it. */
+/** The vocabulary of evaluations: types, states, codes, outcomes, subjects. */
 
+/** The types of evaluators. */
 export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
 export type ScoringType = (typeof SCORING_TYPES)[number];
 
-/** What an evaluation can be in. The last five are final; `paused` waits for its evaluator to be resumed. */
+/** The states of an evaluation. The last five are final; `paused` waits for its evaluator, or its run, to be resumed. */
 export const EVALUATION_STATES = [
   'pending',
   'running',
@@ -16,26 +17,29 @@ export const EVALUATION_STATES = [
 ] as const;
 export type EvaluationState = (typeof EVALUATION_STATES)[number];
 
-/** A deliberate change of what a judge sees, to measure the judge: such an evaluation writes no score. */
+/** Deliberate changes to a judge's input that measure the judge. A probe writes no score. */
 export const PROBES = ['repeat', 'order', 'padding', 'injection'] as const;
 export type Probe = (typeof PROBES)[number];
 
-/** The probes that tell something of a kind of evaluator: only of judges, and of an order only where there are choices. */
+/** Returns the probes that apply to a type of evaluator: none unless it has a judge, `order` only if it has choices. */
 export function probesFor(scoringType: ScoringType): readonly Probe[] {
   if (scoringType === 'LLM-CHOICE') return PROBES;
   return scoringType.startsWith('LLM-') ? PROBES.filter((probe) => probe !== 'order') : [];
 }
 
-/** Whom an evaluation keeps busy: this machine, or somebody that is called. */
+/** The resource that an evaluation keeps busy: `python` this machine, `remote` a judge or service that is called. */
 export const LANES = ['python', 'remote'] as const;
 export type Lane = (typeof LANES)[number];
 
-/** @param adapter of an EXTERNAL evaluator: `autoevals` runs in process, the others are services */
+/**
+ * Returns the lane of an evaluator's evaluations.
+ * @param adapter the adapter of an EXTERNAL evaluator: `autoevals` runs in process, the others call services
+ */
 export function laneOf(scoringType: ScoringType, adapter: string | null): Lane {
   return scoringType === 'PYTHON' || adapter === 'autoevals' ? 'python' : 'remote';
 }
 
-/** Why there was nothing to score. */
+/** Reasons why a record has nothing to score. */
 export const SKIP_REASONS = [
   'upstream_error',
   'interrupted',
@@ -48,7 +52,7 @@ export const SKIP_REASONS = [
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
-/** Codes of evaluations that failed: stable, documented in docs/guides/evaluators.md. */
+/** Codes of failed evaluations: stable, documented in docs/guides/evaluators.md. */
 export const EVALUATION_ERROR_CODES = [
   'judge_no_verdict',
   'judge_malformed',
@@ -97,23 +101,23 @@ export const EVALUATION_ERROR_CODES = [
 ] as const;
 export type EvaluationErrorCode = (typeof EVALUATION_ERROR_CODES)[number];
 
-/** Why an evaluator was stopped: going on would fail for every request alike, until somebody does something. */
+/** Reasons why an evaluator is paused: it would fail for every request alike until its owner mends the cause. */
 export const PAUSE_REASONS = ['auth', 'billing', 'model'] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
-/** What one attempt came to. Messages are for callers: no control characters, at most 500 characters. */
+/** The result of one attempt. Messages are for callers: no control characters, at most 500 characters. */
 export type Outcome =
   | {
       state: 'completed';
       /** Finite. */
       score: number;
-      /** The choice's own words, of an LLM-CHOICE. */
+      /** The words of the choice, for an LLM-CHOICE. */
       label: string | null;
       /** At most 4 KB. */
       reasoning: string | null;
-      /** What Python printed: at most 16 KB. */
+      /** Output that Python printed: at most 16 KB. */
       traces: string | null;
-      /** What whoever trusts the score should know: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`. */
+      /** Cautions about the score: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`. */
       flags: string[];
     }
   | { state: 'skipped'; reason: SkipReason; message: string }
@@ -121,18 +125,21 @@ export type Outcome =
       state: 'failed';
       code: EvaluationErrorCode;
       message: string;
-      /** Whether another attempt may end differently. */
+      /** `later` when another attempt may end differently. */
       retry: 'never' | 'later';
-      /** What a provider asked for; null: the usual backoff. */
+      /** The delay that a provider or service asked for; null: the usual backoff. */
       retryAfterMs: number | null;
       pause: PauseReason | null;
       traces: string | null;
     };
 
-/** What the judge calls of one attempt used, whatever came of them. Null: not known. */
+/** An attempt that failed. */
+export type FailedOutcome = Extract<Outcome, { state: 'failed' }>;
+
+/** Totals of the judge calls of one attempt, failed calls included. Null: not known. */
 export type JudgeUse = {
   calls: number;
-  /** The gateway's ids of their records. */
+  /** Request ids of the calls' records. */
   requestIds: string[];
   model: string | null;
   promptTokens: number | null;
@@ -141,14 +148,16 @@ export type JudgeUse = {
   latencyMs: number;
 };
 
+/** An outcome with the judge calls behind it. */
 export type Evaluated = {
   outcome: Outcome;
+  /** Null: no judge was called. */
   use: JudgeUse | null;
-  /** What whoever trusts the outcome should know of the record: sentences for callers. Absent: nothing. */
+  /** Cautions about the record, as sentences for callers. Absent: none. */
   warnings?: string[];
 };
 
-/** What an evaluator looks at: one request and its answer. */
+/** The fields of a record that evaluators see: one request and its answer. */
 export type Subject = {
   requestId: string;
   /** The text of the last user message, or the JSON of the request where there is none. */
@@ -160,15 +169,15 @@ export type Subject = {
   response: unknown;
   /** Prompt variables. */
   inputs: Record<string, unknown>;
-  /** By names in lower case. */
+  /** Keyed by names in lower case. */
   properties: Record<string, string>;
-  /** What answered. */
+  /** The model that answered. */
   model: string | null;
 };
 
 const MAX_MESSAGE_LENGTH = 500;
 
-/** A message as callers may see it: in one line, without control characters, 500 characters at most. */
+/** Makes a message fit for callers: one line, without control characters, at most 500 characters. */
 export function publicMessage(text: string): string {
   const line = text
     .slice(0, 4 * MAX_MESSAGE_LENGTH)

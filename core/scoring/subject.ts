@@ -1,44 +1,44 @@
-/** From a stored record to what evaluators look at: texts of question and answer, whatever dialect they are in. */
+/** Reads the subject of an evaluation from a stored record: the texts of question and answer, from bodies of any dialect. */
 import { isObject, type JsonObject } from '../json/mod.ts';
 import type { SkipReason, Subject } from './outcome.ts';
 
-/** A record as the store has it. */
-export type StoredCall = {
+/** The columns of a record that a subject is read from. */
+export type StoredRecord = {
   requestId: string;
-  /** The bodies as ingest wrote them: JSON objects; `{}` what was left out, `{"text": …}` what was no JSON object. */
+  /** The bodies as ingest stored them: JSON objects; `{}` for an omitted body, `{"text": …}` for one that is no JSON object. */
   requestText: string;
   responseText: string;
-  /** 0: nobody knows how the call ended. */
+  /** 0: the end of the call is not known. */
   status: number;
   truncated: boolean;
   errorCode: string | null;
   /** Prompt variables. */
   inputs: Record<string, unknown> | null;
-  /** By names in lower case. */
+  /** Keyed by names in lower case. */
   properties: Record<string, string> | null;
   model: string | null;
 };
 
-/** Why there is nothing to evaluate. */
+/** The reason why a record cannot be evaluated. */
 export type Skip = { skipped: SkipReason; message: string };
 
 const CLIENT_LEFT = 499;
 
-/** Reads the subject of an evaluation, or why the record is none. Never throws, whatever the bodies are. */
-export function readSubject(call: StoredCall): Subject | Skip {
-  const unfinished = readEnding(call);
+/** Reads the subject of an evaluation, or the reason why the record has none. Never throws, whatever the bodies hold. */
+export function readSubject(call: StoredRecord): Subject | Skip {
+  const unfinished = skipForEnding(call);
   if (unfinished !== null) return unfinished;
   const request = readBody(call.requestText);
   const response = readBody(call.responseText);
-  if (isOmitted(request)) return omitted('request');
-  if (isOmitted(response)) return omitted('response');
+  if (isOmitted(request)) return omittedBody('request');
+  if (isOmitted(response)) return omittedBody('response');
   if (isErrorBody(response.value)) {
     return skip('upstream_error', 'The answer is an error of the provider, although its status is a success');
   }
   return {
     requestId: call.requestId,
-    input: bareText(request) ?? inputText(request.value) ?? request.text,
-    output: bareText(response) ?? outputText(response.value) ?? response.text,
+    input: wholeText(request) ?? inputText(request.value) ?? request.text,
+    output: wholeText(response) ?? outputText(response.value) ?? response.text,
     request: request.value,
     response: response.value,
     inputs: call.inputs ?? {},
@@ -51,11 +51,11 @@ function skip(reason: SkipReason, message: string): Skip {
   return { skipped: reason, message };
 }
 
-function readEnding({ status, truncated, errorCode }: StoredCall): Skip | null {
+function skipForEnding({ status, truncated, errorCode }: StoredRecord): Skip | null {
   if (status === 0 || errorCode === 'interrupted') {
     return skip('interrupted', 'The call was interrupted: no answer was recorded');
   }
-  // A client that leaves gives a status of its own to what is an answer cut short.
+  // When the client leaves, the record has status 499, although it holds an answer that was cut short.
   if (status === CLIENT_LEFT || errorCode === 'client_closed_request') {
     return skip('truncated', 'The client left before the answer was whole');
   }
@@ -65,7 +65,7 @@ function readEnding({ status, truncated, errorCode }: StoredCall): Skip | null {
   return null;
 }
 
-function omitted(which: 'request' | 'response'): Skip {
+function omittedBody(which: 'request' | 'response'): Skip {
   return skip('body_omitted', `The ${which} body was not recorded`);
 }
 
@@ -83,22 +83,22 @@ function isOmitted({ text, value }: Body): boolean {
   return text.trim() === '' || (isObject(value) && Object.keys(value).length === 0);
 }
 
-/** The text of a body that is a text: not JSON at all, a JSON string, or what ingest made of such a one. */
-function bareText({ text, value }: Body): string | null {
+/** Returns the text of a body that is plain text: not JSON, a JSON string, or the `{"text": …}` that ingest makes of either. */
+function wholeText({ text, value }: Body): string | null {
   if (typeof value === 'string') return value;
   if (isObject(value) && typeof value.text === 'string' && Object.keys(value).length === 1) return value.text;
   return value === null ? text : null;
 }
 
-/** Some providers answer 200 and tell of an error in the body. */
+/** Some providers report an error in the body of a response of status 200. */
 function isErrorBody(body: unknown): boolean {
   if (!isObject(body)) return false;
   const { error } = body;
-  const tellsError = (typeof error === 'string' && error !== '') || isObject(error);
-  return tellsError && ['choices', 'content', 'candidates'].every((name) => !Array.isArray(body[name]));
+  const hasError = (typeof error === 'string' && error !== '') || isObject(error);
+  return hasError && ['choices', 'content', 'candidates'].every((name) => !Array.isArray(body[name]));
 }
 
-/** What the user asked: the last message of the user's that has text. Null where there is none. */
+/** Returns the text of the last user message that has text; null when there is none. */
 function inputText(body: unknown): string | null {
   if (!isObject(body)) return null;
   const { messages, prompt, input, contents } = body;
@@ -108,34 +108,32 @@ function inputText(body: unknown): string | null {
     const text = lastUserText(list);
     if (text !== null) return text;
   }
-  return (
-    textOrNothing(typeof input === 'string' ? input : textOfList(input)) ?? textOrNothing(textOfList(prompt))
-  );
+  return nonBlank(typeof input === 'string' ? input : textOfList(input)) ?? nonBlank(textOfList(prompt));
 }
 
 function lastUserText(messages: readonly unknown[]): string | null {
   for (let at = messages.length - 1; at >= 0; at -= 1) {
     const message = messages[at];
-    // Gemini's only message may go without a role.
+    // Gemini accepts a message without a role.
     if (
       !isObject(message) ||
       (message.role !== 'user' && !(message.role === undefined && 'parts' in message))
     ) {
       continue;
     }
-    const text = textOrNothing(textOf(message.content ?? message.parts));
+    const text = nonBlank(textOf(message.content ?? message.parts));
     if (text !== null) return text;
   }
   return null;
 }
 
-/** What the assistant answered, its first choice. Null where it has no such text; the empty answer is the empty text. */
+/** Returns the text of the assistant's first choice; null when the body has no such text. An empty answer is the empty text. */
 function outputText(body: unknown): string | null {
   if (!isObject(body)) return null;
   const { choices, candidates, content, output } = body;
   if (Array.isArray(choices)) return choiceText(firstChoice(choices));
   if (Array.isArray(candidates)) return candidateText(candidates[0]);
-  // The Responses API's items; its SDKs add the text of them all.
+  // Items of the Responses API; `output_text`, which its SDKs add, joins their texts.
   if (Array.isArray(output)) return responsesText(output);
   if (body.type === 'message' || Array.isArray(content)) return messageText(body);
   return typeof body.output_text === 'string' ? body.output_text : null;
@@ -151,15 +149,15 @@ function choiceText(choice: unknown): string | null {
   return typeof choice.text === 'string' ? choice.text : null;
 }
 
-/** Text, else a refusal, else the transcript of what was spoken, else calls of tools. */
+/** Returns the text, else the refusal, else the transcript of spoken output, else the tool calls. */
 function messageText(message: JsonObject): string | null {
   const { content, refusal, audio } = message;
   const text = textOf(content);
   return (
-    textOrNothing(text) ??
-    textOrNothing(refusal) ??
-    textOrNothing(refusalIn(content)) ??
-    textOrNothing(isObject(audio) ? audio.transcript : null) ??
+    nonBlank(text) ??
+    nonBlank(refusal) ??
+    nonBlank(refusalIn(content)) ??
+    nonBlank(isObject(audio) ? audio.transcript : null) ??
     toolCallsText(message) ??
     text
   );
@@ -168,7 +166,7 @@ function messageText(message: JsonObject): string | null {
 function candidateText(candidate: unknown): string | null {
   const content = isObject(candidate) ? candidate.content : null;
   const parts = isObject(content) ? content.parts : null;
-  return textOrNothing(textOf(parts)) ?? (Array.isArray(parts) ? linesOrNull(parts.map(callLine)) : null);
+  return nonBlank(textOf(parts)) ?? (Array.isArray(parts) ? linesOrNull(parts.map(toolCallLine)) : null);
 }
 
 function responsesText(items: readonly unknown[]): string | null {
@@ -178,32 +176,30 @@ function responsesText(items: readonly unknown[]): string | null {
       : [],
   );
   const text = textOf(contents);
-  return (
-    textOrNothing(text) ?? textOrNothing(refusalIn(contents)) ?? linesOrNull(items.map(callLine)) ?? text
-  );
+  return nonBlank(text) ?? nonBlank(refusalIn(contents)) ?? linesOrNull(items.map(toolCallLine)) ?? text;
 }
 
-/** A text, or the text parts of a list; null when it is neither. */
+/** Returns a text, or the joined text parts of a list; null for anything else. */
 function textOf(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
   const texts = content.flatMap((part: unknown) => {
     if (typeof part === 'string') return [part];
-    // What a model thought is not what it said.
+    // A model's thoughts are not part of its answer.
     if (!isObject(part) || part.type === 'thinking' || part.thought === true) return [];
     return typeof part.text === 'string' ? [part.text] : [];
   });
   return texts.length === 0 ? null : texts.join('\n');
 }
 
-/** A text or a list of texts. */
+/** Returns a text, or the joined items of a list of texts; null for anything else. */
 function textOfList(value: unknown): string | null {
   if (typeof value === 'string') return value;
   const isTexts = Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string');
   return isTexts ? value.join('\n') : null;
 }
 
-function textOrNothing(text: unknown): string | null {
+function nonBlank(text: unknown): string | null {
   return typeof text === 'string' && text.trim() !== '' ? text : null;
 }
 
@@ -214,7 +210,7 @@ function refusalIn(parts: unknown): string | null {
   return isObject(part) ? (part.refusal as string) : null;
 }
 
-/** One call to a line, as `name(arguments)`. */
+/** Writes tool calls, one a line, as `name(arguments)`. */
 function toolCallsText(message: JsonObject): string | null {
   const { tool_calls: calls, function_call: call, content } = message;
   const listed = [
@@ -222,7 +218,7 @@ function toolCallsText(message: JsonObject): string | null {
     ...(isObject(call) ? [call] : []),
     ...(Array.isArray(content) ? (content as unknown[]) : []),
   ];
-  return linesOrNull(listed.map(callLine));
+  return linesOrNull(listed.map(toolCallLine));
 }
 
 function linesOrNull(lines: readonly (string | null)[]): string | null {
@@ -230,22 +226,22 @@ function linesOrNull(lines: readonly (string | null)[]): string | null {
   return found.length === 0 ? null : found.join('\n');
 }
 
-/** A call of a tool in any dialect: OpenAI's, Anthropic's `tool_use`, the Responses API's, Gemini's. */
-function callLine(item: unknown): string | null {
+/** Writes a tool call of any dialect: OpenAI's, Anthropic's `tool_use`, the Responses API's, Gemini's. */
+function toolCallLine(item: unknown): string | null {
   if (!isObject(item)) return null;
   const inner = item.function ?? item.custom ?? item.functionCall ?? item;
   if (!isObject(inner) || typeof inner.name !== 'string') return null;
   const given = inner.arguments ?? inner.input ?? inner.args;
   if (given === undefined && inner === item && item.type !== 'tool_use' && item.type !== 'function_call')
     return null;
-  return `${inner.name}(${typeof given === 'string' ? given : writeOut(given)})`;
+  return `${inner.name}(${typeof given === 'string' ? given : toJsonText(given)})`;
 }
 
-function writeOut(value: unknown): string {
+function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {
-    // Nested too deep to be written.
+    // The value is nested too deep to be serialized.
     return '…';
   }
 }

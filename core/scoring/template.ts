@@ -1,5 +1,5 @@
 /**
- * Prompts with variables. Values go in as JSON, in one pass: whatever an answer under test says, it stays one literal
+ * Prompts with variables. Values are inserted as JSON, in one pass: whatever an answer under test says, it stays one literal
  * among the prompt's own words, cannot name another variable, and cannot close a tag that the prompt has put around it.
  */
 
@@ -9,30 +9,31 @@ import { foldName, storableText } from '../contracts/storable-text.ts';
 import { storableJson } from '../json/mod.ts';
 import type { Subject } from './outcome.ts';
 
-/** What a variable means: a function of the subject; undefined where the subject has no such value. */
-type Lookup = (subject: Subject) => unknown;
-type Part = { text: string } | { variable: string; lookup: Lookup };
+/** Returns the value of a variable; undefined when the subject has no such value. */
+type VariableLookup = (subject: Subject) => unknown;
+type TemplatePart = { text: string } | { variable: string; lookup: VariableLookup };
 
-/** A prompt, parsed. */
-export type Template = {
-  readonly parts: readonly Part[];
-  /** The variables that it names, each once. */
+/** A parsed prompt. */
+export type PromptTemplate = {
+  readonly parts: readonly TemplatePart[];
+  /** The variables of the prompt, each once. */
   readonly variables: readonly string[];
 };
 
-export type Rendered = {
+/** A prompt with the values of one subject. */
+export type RenderedPrompt = {
   text: string;
-  /** Some value was too large, and stands there without its middle. */
+  /** True when a value was too large and lost its middle. */
   truncated: boolean;
   /** The variables that the subject has no value for. */
   missing: string[];
 };
 
-/** In bytes of UTF-8. */
+/** Bytes of UTF-8. */
 export const MAX_PROMPT_BYTES = 65_536;
-/** Each is looked up and written out for every evaluation. */
+/** Each placeholder is looked up and serialized in every evaluation. */
 const MAX_PLACEHOLDERS = 100;
-/** Characters of all values together: some 50,000 tokens of English, which today's judges can read. */
+/** Characters of all values together: about 50,000 tokens of English, which today's judges can read. */
 const DEFAULT_MAX_VALUE_CHARACTERS = 200_000;
 const ALLOWED = [
   '{{input}}',
@@ -44,10 +45,10 @@ const ALLOWED = [
 ].join(', ');
 
 /**
- * Parses a prompt. One that names no variable gets input and output appended, so that "Is this answer polite?" works.
+ * Parses a prompt. A prompt without variables gets input and output appended, so that "Is this answer polite?" works.
  * @throws AssayError invalid_body, with a sentence that begins with `prompt`
  */
-export function parseTemplate(prompt: string): Template {
+export function parseTemplate(prompt: string): PromptTemplate {
   if (prompt.trim() === '') throw invalidField('prompt', 'must not be empty');
   const bytes = Buffer.byteLength(prompt);
   if (bytes > MAX_PROMPT_BYTES) {
@@ -65,8 +66,8 @@ export function parseTemplate(prompt: string): Template {
   return { parts, variables: [...new Set(variables)] };
 }
 
-function readParts(prompt: string): Part[] {
-  const parts: Part[] = [];
+function readParts(prompt: string): TemplatePart[] {
+  const parts: TemplatePart[] = [];
   let at = 0;
   for (;;) {
     const open = prompt.indexOf('{{', at);
@@ -86,7 +87,7 @@ function readParts(prompt: string): Part[] {
   return parts;
 }
 
-function appendData(prompt: string): Template {
+function appendData(prompt: string): PromptTemplate {
   return {
     parts: [
       { text: `${prompt.trimEnd()}\n\nInput:\n` },
@@ -99,7 +100,7 @@ function appendData(prompt: string): Template {
   };
 }
 
-function readVariable(variable: string): Part {
+function readVariable(variable: string): TemplatePart {
   if (variable === 'input') return { variable, lookup: (subject) => subject.input };
   if (variable === 'output') return { variable, lookup: (subject) => subject.output };
   const [, root, rest = ''] = /^(inputs|request|response|properties)\.([^{}]+)$/.exec(variable) ?? [];
@@ -107,7 +108,7 @@ function readVariable(variable: string): Part {
     const name = foldName(rest);
     return { variable, lookup: ({ properties }) => ownMember(properties, name) };
   }
-  // Names of inputs may have dots in them; steps of a path are what lies between dots.
+  // The name of an input may contain dots; in paths, dots separate the steps.
   const steps = rest.split('.');
   if (root === undefined || (root !== 'inputs' && steps.includes(''))) {
     throw invalidField(
@@ -126,7 +127,7 @@ function follow(value: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>(ownMember, value);
 }
 
-/** A member of an object, or an item of an array by its index. */
+/** Returns a member of an object, or an item of an array by its index. */
 function ownMember(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   if (Array.isArray(value) && !/^(?:0|[1-9]\d{0,8})$/.test(name)) return undefined;
@@ -134,16 +135,16 @@ function ownMember(value: unknown, name: string): unknown {
 }
 
 /**
- * Writes the prompt for a subject. Values that the subject does not have are `null`, and told as missing: one that is
- * null in the record itself is not.
- * @param maxValueCharacters what all values may take together; the largest ones are cut in their middle
+ * Renders the prompt for a subject. A value that the subject does not have is written as `null` and reported as missing; a
+ * value that is null in the record is not missing.
+ * @param maxValueCharacters limit of all values together; the largest values lose their middle
  */
 export function renderTemplate(
-  template: Template,
+  template: PromptTemplate,
   subject: Subject,
   maxValueCharacters: number = DEFAULT_MAX_VALUE_CHARACTERS,
-): Rendered {
-  const values = new Map<string, string | Long>();
+): RenderedPrompt {
+  const values = new Map<string, string | LongText>();
   const lengths: number[] = [];
   const missing = new Set<string>();
   for (const part of template.parts) {
@@ -171,14 +172,14 @@ export function renderTemplate(
   return { text: texts.join(''), truncated, missing: [...missing] };
 }
 
-/** A text with its JSON: what is cut is the text, so that what remains is JSON again. */
-type Long = { text: string; json: string };
+/** A text with its JSON. A value that is too long is cut as text and encoded again, so that the rest is valid JSON. */
+type LongText = { text: string; json: string };
 
-function lengthOf(value: string | Long): number {
+function lengthOf(value: string | LongText): number {
   return typeof value === 'string' ? value.length : value.json.length;
 }
 
-function encodeValue(value: unknown): string | Long {
+function encodeValue(value: unknown): string | LongText {
   if (value === undefined) return 'null';
   if (typeof value === 'string') {
     const text = storableText(value);
@@ -191,14 +192,12 @@ function encode(text: string): string {
   return escapeMarks(JSON.stringify(text));
 }
 
-/**
- * Still the same JSON value. `</` would close a tag of the prompt's; the two separators end a line for some readers.
- */
+/** Escapes `</`, which would close a tag of the prompt, and two separators that some readers take as line ends. The JSON value stays the same. */
 function escapeMarks(json: string): string {
   return json.replaceAll('</', '<\\/').replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
 }
 
-/** How long each value may be, so that small ones stay whole and the large ones get equal parts of what is left. */
+/** Returns the maximum length of a value at which small values stay whole and large values share the rest equally. */
 function fairShare(lengths: readonly number[], total: number): number {
   const ascending = lengths.toSorted((a, b) => a - b);
   let left = total;
@@ -210,15 +209,15 @@ function fairShare(lengths: readonly number[], total: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The beginning and the end of a value as a JSON string of about `share` characters at most; JSON is cut as text. */
-function cutMiddle(value: string | Long, share: number): string {
+/** Writes the beginning and the end of a value as a JSON string of at most about `share` characters. JSON values are cut as text. */
+function cutMiddle(value: string | LongText, share: number): string {
   const text = typeof value === 'string' ? value : value.text;
   for (let kept = Math.min(share, text.length - 1); kept > 1; kept = Math.floor(kept / 2)) {
     const head = text.slice(0, Math.ceil(kept / 2));
     const tail = text.slice(text.length - Math.floor(kept / 2));
     const left = text.length - head.length - tail.length;
     const json = encode(`${head}\n[… ${left} characters left out here …]\n${tail}`.toWellFormed());
-    // Characters that JSON escapes take up to six times their length.
+    // Escaped characters take up to six times their length in JSON.
     if (json.length <= share + MARKER_CHARACTERS) return json;
   }
   return encode(`[… ${text.length} characters left out here …]`);

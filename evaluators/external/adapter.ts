@@ -3,37 +3,36 @@ import type { Subject } from '#core/scoring/mod.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { ExternalFailure } from './failure.ts';
-import type { RunScorer } from './run-scorer.ts';
 
-/** One thing to be scored. */
+/** One evaluation: a subject to be scored. */
 export type ExternalItem = {
-  /** The same for every attempt, so that a service can tell a repetition from a new evaluation. */
+  /** The same for every attempt, so that a service can tell a repeated attempt from a new evaluation. */
   evaluationId: string;
   subject: Subject;
 };
 
+/** Everything an adapter needs for calls of one evaluator. */
 export type ExternalCall<C extends ExternalConfig = ExternalConfig> = {
   config: C;
   secrets: ExternalSecrets;
   evaluator: { id: string; version: number; name: string };
   outbound: Outbound;
   clock: Clock;
-  runScorer: RunScorer;
-  /** Ends the call: what is under way rejects with the signal's reason. */
+  /** Ends the call: pending work rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** What an adapter got, not looked at yet. */
-export type Verdict = { score: unknown; reasoning?: unknown };
+/** A score as the adapter got it, before it is checked. */
+export type UncheckedScore = { score: unknown; reasoning?: unknown };
 
-/** How scores are got from one kind of evaluator. */
+/** Gets scores from one kind of EXTERNAL evaluator. */
 export type ExternalAdapter<C extends ExternalConfig> = {
-  /** How many items one call may hold. */
+  /** Maximum number of items in one call. */
   readonly maxItems: number;
   /**
    * Scores all items in one call.
-   * @returns one verdict or failure for each item, in their order
-   * @throws ExternalFailure when none of them has a score
+   * @returns one score or failure for each item, in the order of `items`
+   * @throws ExternalFailure when all items fail for the same reason
    */
-  score(call: ExternalCall<C>, items: readonly ExternalItem[]): Promise<(Verdict | ExternalFailure)[]>;
+  score(call: ExternalCall<C>, items: readonly ExternalItem[]): Promise<(UncheckedScore | ExternalFailure)[]>;
 };

@@ -1,18 +1,16 @@
-import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
+import { type EvaluationErrorCode, type FailedOutcome, publicMessage } from '#core/scoring/mod.ts';
 
-type Failed = Extract<Outcome, { state: 'failed' }>;
-
-/** An evaluation that brought no score. The message may still hold secrets: it is masked where it leaves. */
+/** An evaluation without a score. The message may still hold secrets: `toOutcome` masks them. */
 export class ExternalFailure extends Error {
   readonly code: EvaluationErrorCode;
-  readonly retry: Failed['retry'];
+  readonly retry: FailedOutcome['retry'];
   readonly retryAfterMs: number | null;
-  readonly pause: Failed['pause'];
+  readonly pause: FailedOutcome['pause'];
 
   constructor(
     code: EvaluationErrorCode,
     message: string,
-    options: { retry?: Failed['retry']; retryAfterMs?: number | null; pause?: Failed['pause'] } = {},
+    options: Partial<Pick<FailedOutcome, 'retry' | 'retryAfterMs' | 'pause'>> = {},
   ) {
     super(message);
     this.name = 'ExternalFailure';
@@ -22,8 +20,8 @@ export class ExternalFailure extends Error {
     this.pause = options.pause ?? null;
   }
 
-  /** As an outcome, its message passed through `mask` before it is cut. */
-  toOutcome(mask: (text: string) => string): Failed {
+  /** Converts the failure to an outcome. The message is masked before it is cut, so that no part of a secret stays. */
+  toOutcome(mask: (text: string) => string): FailedOutcome {
     return {
       state: 'failed',
       code: this.code,

@@ -1,4 +1,3 @@
-/** EXTERNAL evaluators: services and libraries that score, each behind an adapter of its own. */
+/** EXTERNAL evaluators: scoring services, and scorers that run in process, each behind an adapter. */
 export type { ExternalItem } from './adapter.ts';
-export { batchSizeOf, type ExternalOptions, runExternalMany } from './run.ts';
-export { type RunScorer, runScorer, type ScorerInput } from './run-scorer.ts';
+export { batchSizeOf, runExternalMany } from './run.ts';

@@ -3,14 +3,14 @@ import { readRetryAfter } from '#platform/http-message/mod.ts';
 import { type Outbound, OutboundError } from '#platform/outbound/mod.ts';
 import { ExternalFailure } from './failure.ts';
 
-/** What a judge model behind a service may take. */
+/** Enough for a service that asks a judge model. */
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Some 2 million words; larger bodies cost more to send than their score is worth. */
+/** About 2 million words; a larger body costs more to send than its score is worth. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const LONGEST_RETRY_AFTER_MS = 3_600_000;
 
-/** A value as JSON, for a body. @throws ExternalFailure when it is too large to be sent */
-export function bodyOf(value: unknown): string {
+/** Serializes a value for a body. @throws ExternalFailure when it is too large or nested too deep */
+export function toJsonBody(value: unknown): string {
   let body: string;
   try {
     body = JSON.stringify(value);
@@ -26,8 +26,8 @@ export function bodyOf(value: unknown): string {
 }
 
 /**
- * Posts JSON and reads the JSON of a successful answer.
- * @throws ExternalFailure for everything else, by what can be done about it
+ * Posts JSON and parses the JSON of a successful response.
+ * @throws ExternalFailure for every other ending, with the code that says what can be done about it
  */
 export async function postJson(
   outbound: Outbound,
@@ -54,16 +54,16 @@ export async function postJson(
       },
     })
     .catch((error: unknown) => {
-      throw error instanceof OutboundError ? failureOf(error) : error;
+      throw error instanceof OutboundError ? failureOfOutbound(error) : error;
     });
   const text = decode(answer.body);
   if (answer.status < 200 || answer.status > 299) {
-    throw refusal(answer.status, answer.headers, text, request.nowMs);
+    throw failureOfStatus(answer.status, answer.headers, text, request.nowMs);
   }
   try {
     return JSON.parse(text ?? '');
   } catch {
-    throw new ExternalFailure('ext_bad_answer', `The service's answer is not JSON${quoted(text)}`);
+    throw new ExternalFailure('ext_bad_answer', `The service's answer is not JSON${quoteText(text)}`);
   }
 }
 
@@ -75,13 +75,13 @@ function decode(body: Buffer): string | null {
   }
 }
 
-function quoted(text: string | null): string {
+function quoteText(text: string | null): string {
   if (text === null) return ', nor text';
   const shown = text.trim();
   return shown === '' ? ': it is empty' : `: ${shown}`;
 }
 
-function failureOf(error: OutboundError): ExternalFailure {
+function failureOfOutbound(error: OutboundError): ExternalFailure {
   switch (error.failure) {
     case 'forbidden':
     case 'redirect':
@@ -95,13 +95,13 @@ function failureOf(error: OutboundError): ExternalFailure {
   }
 }
 
-function refusal(
+function failureOfStatus(
   status: number,
   headers: IncomingHttpHeaders,
   text: string | null,
   nowMs: number,
 ): ExternalFailure {
-  const message = `The service answered with status ${status}${quoted(text)}`;
+  const message = `The service answered with status ${status}${quoteText(text)}`;
   const askedMs = readRetryAfter(headers, nowMs);
   const retryAfterMs = askedMs === null ? null : Math.min(askedMs, LONGEST_RETRY_AFTER_MS);
   switch (status) {

@@ -1,31 +1,29 @@
 /**
- * Scorers that compare an output with the expected value, in process. They have the names of the npm library `autoevals`
- * and its scores (version 0.3.0), except for texts beyond ASCII, which the library counts in UTF-16 units.
+ * The scorers that compare an answer with an expected value, in process. They have the names of scorers of the npm library
+ * `autoevals`, and give the scores of its version 0.3.0 for ASCII texts; of other texts the library counts UTF-16 units,
+ * these scorers characters.
  */
 import type { ScorerName } from '#core/contracts/external.ts';
-import { jsonSimilarity } from './json-diff.ts';
-import { listSimilarity } from './list-contains.ts';
-import { numberSimilarity, textSimilarity } from './similarity.ts';
+import { jsonSimilarity, listSimilarity, numberSimilarity, textSimilarity } from './similarity.ts';
 
-export type ScorerInput = {
+/** One comparison, its values already read as the scorer needs them. */
+export type ScorerJob = {
   scorer: ScorerName;
   output: unknown;
   expected: unknown;
   allowExtraEntities: boolean;
 };
 
-/** @returns the score; null if the scorer cannot compare these values */
-export type RunScorer = (job: ScorerInput) => Promise<number | null>;
-
-export const runScorer: RunScorer = async (job) => {
+/** Returns the score, from 0 to 1; null when the scorer cannot take the values. */
+export function runScorer(job: ScorerJob): number | null {
   try {
-    return scoreWith(job);
+    return compare(job);
   } catch {
     return null;
   }
-};
+}
 
-function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerInput): number {
+function compare({ scorer, output, expected, allowExtraEntities }: ScorerJob): number {
   switch (scorer) {
     case 'ExactMatch':
       return isExactMatch(output, expected) ? 1 : 0;
@@ -42,13 +40,13 @@ function scoreWith({ scorer, output, expected, allowExtraEntities }: ScorerInput
   }
 }
 
-/** Compares a text with an object or array by the JSON that the text contains; other values are compared as texts. */
+/** Compares a text with an object or an array by the JSON that the text holds; compares other values as texts. */
 function isExactMatch(output: unknown, expected: unknown): boolean {
   const asJson = [output, expected].some((value) => typeof value === 'object');
-  return plainText(output, asJson) === plainText(expected, asJson);
+  return comparableText(output, asJson) === comparableText(expected, asJson);
 }
 
-function plainText(value: unknown, asJson: boolean): string {
+function comparableText(value: unknown, asJson: boolean): string {
   if (typeof value === 'object') return JSON.stringify(value);
   if (typeof value !== 'string' || !asJson) return String(value);
   try {
@@ -58,7 +56,6 @@ function plainText(value: unknown, asJson: boolean): string {
   }
 }
 
-/** Whether a text is an object or an array in JSON. */
 function isJsonContainer(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text);

@@ -3,19 +3,15 @@ import type { ExternalConfig } from '#core/contracts/external.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { Evaluated, Outcome } from '#core/scoring/mod.ts';
 import { maskSecrets } from '#platform/secrets/mod.ts';
-import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';
-import { autoevalAdapter } from './autoeval.ts';
-import { autoevalsAdapter } from './autoevals.ts';
+import type { ExternalAdapter, ExternalCall, ExternalItem, UncheckedScore } from './adapter.ts';
+import { autoevalAdapter } from './autoeval-adapter.ts';
 import { ExternalFailure } from './failure.ts';
-import { httpAdapter } from './http.ts';
-import { runScorer } from './run-scorer.ts';
+import { httpAdapter } from './http-adapter.ts';
+import { scorerAdapter } from './scorer-adapter.ts';
 
 const MAX_REASONING_BYTES = 4_096;
 
-/** What an EXTERNAL evaluator runs with. `runScorer` runs in this thread unless it is given. */
-export type ExternalOptions = Omit<ExternalCall, 'runScorer'> & Partial<Pick<ExternalCall, 'runScorer'>>;
-
-/** How many evaluations of an evaluator one call can hold: 1 where its service takes one at a time. */
+/** Returns the maximum number of evaluations in one call of an evaluator: 1 where its service takes one at a time. */
 export function batchSizeOf(config: ExternalConfig): number {
   switch (config.adapter) {
     case 'http':
@@ -23,31 +19,31 @@ export function batchSizeOf(config: ExternalConfig): number {
     case 'autoeval':
       return autoevalAdapter.maxItems;
     case 'autoevals':
-      return autoevalsAdapter.maxItems;
+      return scorerAdapter.maxItems;
   }
 }
 
 /**
- * Runs evaluations of one evaluator, as many in one call as its service takes, one call after the other. Neither outcome
- * nor message ever holds a secret.
- * @returns one outcome for each item, in their order
- * @throws the reason of `signal`, when it ends the calls; an Error, its message masked, on a defect of ours
+ * Runs evaluations of one evaluator: as many in one call as its service takes, one call after another. No outcome and no
+ * message ever holds a secret.
+ * @returns one outcome for each item, in the order of `items`
+ * @throws the reason of `signal` when it ends the calls; an Error with a masked message on a defect of the adapter
  */
-export async function runExternalMany(
-  options: ExternalOptions & { items: readonly ExternalItem[] },
-): Promise<Evaluated[]> {
-  const call = { ...options, runScorer: options.runScorer ?? runScorer };
-  const secrets = Object.values(options.secrets);
+export async function runExternalMany({
+  items,
+  ...call
+}: ExternalCall & { items: readonly ExternalItem[] }): Promise<Evaluated[]> {
+  const secrets = Object.values(call.secrets);
   const mask = (text: string) => maskSecrets(text, secrets);
-  const size = batchSizeOf(options.config);
+  const size = batchSizeOf(call.config);
   const outcomes: Outcome[] = [];
-  for (let start = 0; start < options.items.length; start += size) {
-    const verdicts = await scoreBatch(call, options.items.slice(start, start + size)).catch((error) => {
-      options.signal?.throwIfAborted();
-      // A defect of ours. What it says may go to a log, so it must not say a secret either.
+  for (let start = 0; start < items.length; start += size) {
+    const scores = await scoreBatch(call, items.slice(start, start + size)).catch((error) => {
+      call.signal?.throwIfAborted();
+      // A defect of the adapter. Its message may go to a log, so secrets are masked here too.
       throw new Error(mask(describeError(error)));
     });
-    outcomes.push(...verdicts.map((verdict) => outcomeOf(verdict, mask)));
+    outcomes.push(...scores.map((score) => outcomeOf(score, mask)));
   }
   return outcomes.map((outcome) => ({ outcome, use: null }));
 }
@@ -55,12 +51,12 @@ export async function runExternalMany(
 async function scoreBatch(
   call: ExternalCall,
   items: readonly ExternalItem[],
-): Promise<(Verdict | ExternalFailure)[]> {
+): Promise<(UncheckedScore | ExternalFailure)[]> {
   try {
     return await scoreWith(call, items);
   } catch (error) {
     if (!(error instanceof ExternalFailure)) throw error;
-    // Several records that are too large together may fit one by one.
+    // Records that are too large together may fit one by one.
     if (error.code === 'input_too_large' && items.length > 1) {
       const half = Math.ceil(items.length / 2);
       return [
@@ -83,21 +79,21 @@ function scoreWith(
     case 'autoeval':
       return autoevalAdapter.score({ ...call, config }, items);
     case 'autoevals':
-      return autoevalsAdapter.score({ ...call, config }, items);
+      return scorerAdapter.score({ ...call, config }, items);
   }
 }
 
-function outcomeOf(verdict: Verdict | ExternalFailure, mask: (text: string) => string): Outcome {
-  const read = verdict instanceof ExternalFailure ? verdict : readVerdict(verdict);
-  if (read instanceof ExternalFailure) return read.toOutcome(mask);
-  const reasoning = read.reasoning === null ? null : cut(storableText(mask(read.reasoning)));
-  return { state: 'completed', score: read.score, label: null, reasoning, traces: null, flags: [] };
+function outcomeOf(given: UncheckedScore | ExternalFailure, mask: (text: string) => string): Outcome {
+  const checked = given instanceof ExternalFailure ? given : checkScore(given);
+  if (checked instanceof ExternalFailure) return checked.toOutcome(mask);
+  const reasoning = checked.reasoning === null ? null : cutReasoning(storableText(mask(checked.reasoning)));
+  return { state: 'completed', score: checked.score, label: null, reasoning, traces: null, flags: [] };
 }
 
-function readVerdict(verdict: Verdict): { score: number; reasoning: string | null } | ExternalFailure {
-  const reasoning = verdict.reasoning ?? null;
-  // As judges and Python have it: yes is 1, no is 0.
-  const score = typeof verdict.score === 'boolean' ? Number(verdict.score) : verdict.score;
+function checkScore(given: UncheckedScore): { score: number; reasoning: string | null } | ExternalFailure {
+  const reasoning = given.reasoning ?? null;
+  // As with judges and Python, true is 1 and false is 0.
+  const score = typeof given.score === 'boolean' ? Number(given.score) : given.score;
   if (typeof score !== 'number' || !Number.isFinite(score)) {
     return new ExternalFailure('ext_bad_answer', 'The score is not a finite number, nor true or false');
   }
@@ -107,8 +103,8 @@ function readVerdict(verdict: Verdict): { score: number; reasoning: string | nul
   return { score, reasoning };
 }
 
-/** At most 4 KB of UTF-8, no character cut in two. */
-function cut(text: string): string {
+/** Cuts a text to at most 4 KB of UTF-8, never inside a character. */
+function cutReasoning(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_REASONING_BYTES) return text;
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_REASONING_BYTES));

@@ -1,45 +1,46 @@
-/** A verdict in the closing words of prose: a last line, or of choices a last sentence, that is the score and nothing else. */
+/** Verdicts at the end of prose: a last line, or for choices a last sentence, that is the score and nothing else. */
 
-import { isProblem, type Problem, readScore, type Scored } from './read-score.ts';
+import { isScoreProblem, type ParsedScore, readScore, type ScoreProblem } from './read-score.ts';
 import type { Scale } from './scale.ts';
 
-export type ClosingVerdict = Scored & {
-  /** What stands before it; null: nothing. */
+/** A score from the end of a text. */
+export type ClosingVerdict = ParsedScore & {
+  /** The text before the score; null when it is empty. */
   reasoning: string | null;
 };
 
-/** Reads the last line: a verdict, or a number outside of the range; null when it is neither. */
-export function readLastLine(text: string, scale: Scale): ClosingVerdict | Problem | null {
+/** Reads the last line: a verdict, or a number outside the range as a problem; null for any other line. */
+export function readLastLine(text: string, scale: Scale): ClosingVerdict | ScoreProblem | null {
   const start = text.lastIndexOf('\n') + 1;
-  const scored = readScore(bare(text.slice(start), scale), scale);
-  if (isProblem(scored)) return scored.code === 'judge_out_of_range' ? scored : null;
+  const scored = readScore(stripMarks(text.slice(start), scale), scale);
+  if (isScoreProblem(scored)) return scored.code === 'judge_out_of_range' ? scored : null;
   return { ...scored, reasoning: text.slice(0, start).trim() || null };
 }
 
 /**
- * Reads the last sentence, which must equal one label. Null when it equals none, when an earlier sentence equals another
- * one (the text may be listing them), and of other scales: the digits of a sentence may be a cut decimal, and "No." may
- * answer a question of the text's own.
+ * Reads the last sentence, which must equal one label. Returns null when it equals none, when an earlier sentence equals
+ * another label (the text may list them), and for other scales: the digits of a sentence may be a cut decimal, and "No."
+ * may answer a question that the text itself asks.
  */
 export function readLastSentence(text: string, scale: Scale): ClosingVerdict | null {
-  // Braces: a verdict in JSON that was cut short, whose reasoning is no sentence of the judge's answer.
+  // A brace begins a JSON verdict that was cut short; sentences of its reasoning are not the judge's answer.
   if (scale.kind !== 'choice' || text.includes('{')) return null;
   const sentences = sentencesOf(text);
   const last = sentences.at(-1) ?? '';
-  const scored = readScore(bare(last, scale), scale);
-  if (isProblem(scored)) return null;
+  const scored = readScore(stripMarks(last, scale), scale);
+  if (isScoreProblem(scored)) return null;
   const saysAnother = sentences.some((sentence) => {
-    const other = readScore(bare(sentence, scale), scale);
-    return !isProblem(other) && other.label !== scored.label;
+    const other = readScore(stripMarks(sentence, scale), scale);
+    return !isScoreProblem(other) && other.label !== scored.label;
   });
   if (saysAnother) return null;
   return { ...scored, reasoning: text.slice(0, text.lastIndexOf(last)).trim() || null };
 }
 
-/** White space behind a stop and what may close a quotation or brackets. */
+/** White space after a full stop and the marks that may close a quotation or brackets. */
 const BOUNDARY = /(?<=[.!?…。！？][*_"'”’)\]]{0,3})\s+/u;
-/** A stop that ends no sentence: behind a number, one letter, letters with stops between them, an abbreviation. */
-const NO_END =
+/** A stop that ends no sentence: after a number, one letter, letters separated by stops, or an abbreviation. */
+const NOT_AN_END =
   /(?:^|[\s("'“‘])(?:\d+|\p{L}|\p{L}+(?:\.\p{L}+)+|vs|cf|viz|resp|incl|approx|etc|ca|al|no|nr|dr|mrs?|ms|prof|bzw|usw)\.$/iu;
 
 function sentencesOf(text: string): string[] {
@@ -50,7 +51,7 @@ function sentencesOf(text: string): string[] {
       if (piece.trim() === '') continue;
       if (isOpen) sentences.push(`${sentences.pop()} ${piece}`);
       else sentences.push(piece);
-      isOpen = NO_END.test(piece.slice(-LONGEST_ABBREVIATION));
+      isOpen = NOT_AN_END.test(piece.slice(-LONGEST_ABBREVIATION));
     }
   }
   return sentences;
@@ -69,8 +70,8 @@ const WRAPPERS: readonly [string, string][] = [
   ['‘', '’'],
 ];
 
-/** Strips the marks around a text, and the stop behind words; a stop behind a number may be what is left of a decimal. */
-function bare(line: string, scale: Scale): string {
+/** Strips the marks around a text, and the stop after a word; a stop after a number may be part of a cut decimal. */
+function stripMarks(line: string, scale: Scale): string {
   let text = line.trim();
   for (;;) {
     const wrapper = WRAPPERS.find(
@@ -78,7 +79,11 @@ function bare(line: string, scale: Scale): string {
         text.length > open.length + close.length && text.startsWith(open) && text.endsWith(close),
     );
     if (wrapper !== undefined) text = text.slice(wrapper[0].length, -wrapper[1].length).trim();
-    else if (scale.kind !== 'range' && /[\p{L}\p{N}]\.$/u.test(text) && isProblem(readScore(text, scale))) {
+    else if (
+      scale.kind !== 'range' &&
+      /[\p{L}\p{N}]\.$/u.test(text) &&
+      isScoreProblem(readScore(text, scale))
+    ) {
       text = text.slice(0, -1);
     } else return text;
   }

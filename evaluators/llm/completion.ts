@@ -1,48 +1,50 @@
-/** What a judge has said: its completion, in the shapes that providers and proxies give it. */
+/** Parses a judge's completion, in the shapes that providers and proxies give it. */
 import { readUsage, type Usage } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 
-/** A call of a tool. Arguments are mostly the text of JSON; some servers give the value itself. */
+/** A tool call. Arguments are usually JSON text; some servers send the value itself. */
 export type ToolCall = { name: string; arguments: unknown };
 
-export type Said = {
-  /** What the judge wrote; empty when it wrote nothing. */
+/** The message of a judge's completion. */
+export type JudgeMessage = {
+  /** The text; empty when there is none. */
   text: string;
   toolCalls: ToolCall[];
   refusal: string | null;
-  /** In lower case; empty when there is none. */
+  /** Lower case; empty when there is none. */
   finishReason: string;
 };
 
+/** A parsed completion. */
 export type Completion = {
   model: string | null;
   usage: Usage | null;
-  /** Null when the body is no completion, or one without a message. */
-  said: Said | null;
+  /** Null when the body is not a completion, or has no message. */
+  message: JudgeMessage | null;
 };
 
-const NOTHING: Completion = { model: null, usage: null, said: null };
+const UNREADABLE: Completion = { model: null, usage: null, message: null };
 
-/** Reads the body of an answer with a status of success. Never throws. */
+/** Parses the body of a successful response. Never throws. */
 export function readCompletion(text: string): Completion {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
-    return NOTHING;
+    return UNREADABLE;
   }
-  if (!isObject(body)) return NOTHING;
-  return { model: textOrNull(body.model), usage: readUsage(body), said: readSaid(body) };
+  if (!isObject(body)) return UNREADABLE;
+  return { model: textOrNull(body.model), usage: readUsage(body), message: readMessage(body) };
 }
 
-function readSaid(body: JsonObject): Said | null {
+function readMessage(body: JsonObject): JudgeMessage | null {
   const choice = Array.isArray(body.choices) ? (body.choices[0] as unknown) : null;
-  // OpenRouter tells of a provider's error inside of a completion.
+  // OpenRouter reports a provider's error inside a completion.
   if (!isObject(choice) || isObject(choice.error) || isObject(body.error)) return null;
   const { message } = choice;
   const finishReason = (textOrNull(choice.finish_reason) ?? '').toLowerCase();
   if (!isObject(message)) {
-    // A filter may leave no message at all.
+    // A content filter may leave only the finish reason.
     return finishReason === '' ? null : { text: '', toolCalls: [], refusal: null, finishReason };
   }
   const refusal = textOrNull(message.refusal);
@@ -54,7 +56,7 @@ function readSaid(body: JsonObject): Said | null {
   };
 }
 
-/** A text, or the text parts of a list: thoughts and calls of tools are parts of their own. */
+/** Returns a text, or the joined text parts of a list: thoughts and tool calls are other parts. */
 function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -74,7 +76,7 @@ function refusalPart(content: unknown): string | null {
   return isObject(part) ? (textOrNull(part.refusal) ?? 'refused') : null;
 }
 
-/** `tool_calls`, the older `function_call`, and Anthropic's `tool_use` among the content. */
+/** Reads `tool_calls`, the older `function_call`, and Anthropic's `tool_use` parts of the content. */
 function readToolCalls(message: JsonObject): ToolCall[] {
   const { tool_calls: calls, function_call: call, content } = message;
   const listed = Array.isArray(calls) ? (calls as unknown[]) : [];

@@ -1,22 +1,23 @@
-/** What an answer of another status than success means for the evaluation. */
+/** Classifies unsuccessful responses to a judge's call. */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
-import { type Complaint, heed, type Plan } from './plan.ts';
+import { type EvaluationErrorCode, type FailedOutcome, publicMessage } from '#core/scoring/mod.ts';
+import { type JudgePlan, planWithout, type UnsupportedFeature } from './plan.ts';
 
-export type Failed = Extract<Outcome, { state: 'failed' }>;
-
-export type Failure =
-  /** The provider cannot do something that the plan asks for. `lasting`: nor will it the next time. */
-  | { kind: 'complaint'; complaint: Complaint; lasting: boolean }
-  /** No answer that could be read; another try may give one. */
+/** The meaning of an unsuccessful response for the attempt. */
+export type JudgeFailure =
+  /** The provider refuses a feature of the plan. `isLasting`: it will refuse it the next time as well. */
+  | { kind: 'unsupported'; feature: UnsupportedFeature; isLasting: boolean }
+  /** The answer cannot be read; another call may give a better one. */
   | { kind: 'malformed'; message: string }
-  | { kind: 'failed'; outcome: Failed };
+  | { kind: 'failed'; outcome: FailedOutcome };
+
+/** Makes a failed outcome; by default the evaluation is not tried again and nothing is paused. */
 
 export function failed(
   code: EvaluationErrorCode,
   message: string,
-  more: Partial<Pick<Failed, 'retry' | 'retryAfterMs' | 'pause'>> = {},
-): Failed {
+  more: Partial<Pick<FailedOutcome, 'retry' | 'retryAfterMs' | 'pause'>> = {},
+): FailedOutcome {
   return {
     state: 'failed',
     code,
@@ -30,10 +31,10 @@ export function failed(
 }
 
 /**
- * What is known of an error: its sentence, and its words in one text for the patterns below. Not the whole body: some
- * quote what the judge has written, which an answer under test may have put into its mouth.
+ * A provider's error: its sentence, and all its words in one text for the patterns below. The whole body is not searched,
+ * because some errors quote the judge's output, which an answer under test may have dictated.
  */
-type ErrorFacts = { status: number; message: string; code: string; parameter: string; words: string };
+type ProviderError = { status: number; message: string; code: string; parameter: string; words: string };
 
 const BILLING =
   /insufficient[ _]?(?:quota|balance|credits?|funds)|credit balance is too low|used all available credits|billing_(?:hard_limit|not_active)|spending limit|payment required/i;
@@ -48,63 +49,64 @@ const NO_MODEL =
 const NO_MODEL_CODE = /^(?:model_not_found|model_decommissioned|invalid_model|provider_not_configured)$/;
 
 /**
- * Reads an answer whose status is not one of success.
+ * Classifies a response with a status other than 2xx.
  * @param answer its status, its body, and the delay that its headers ask for
- * @param plan how the judge was asked
+ * @param plan the plan of the request
  */
 export function readFailure(
   answer: { status: number; text: string; retryAfterMs: number | null },
-  plan: Plan,
-): Failure {
-  const facts = readFacts(answer.status, answer.text);
+  plan: JudgePlan,
+): JudgeFailure {
+  const facts = readProviderError(answer.status, answer.text);
   const { status, words } = facts;
-  const told = `The judge's provider answered ${status}${facts.message === '' ? '' : `: ${facts.message}`}`;
+  const sentence = `The judge's provider answered ${status}${facts.message === '' ? '' : `: ${facts.message}`}`;
   const retryAfterMs = capped(answer.retryAfterMs ?? retryDelayIn(answer.text));
-  const fail = (...parameters: Parameters<typeof failed>): Failure => ({
+  const fail = (...parameters: Parameters<typeof failed>): JudgeFailure => ({
     kind: 'failed',
     outcome: failed(...parameters),
   });
 
-  if (status < 400) return { kind: 'malformed', message: told };
+  if (status < 400) return { kind: 'malformed', message: sentence };
   if (status === 402 || (status < 500 && BILLING.test(words))) {
-    return fail('judge_billing', told, { retry: 'later', pause: 'billing' });
+    return fail('judge_billing', sentence, { retry: 'later', pause: 'billing' });
   }
-  if (status === 429) return fail('judge_rate_limited', told, { retry: 'later', retryAfterMs });
-  // Codes of the gateway's own.
-  if (facts.code === 'provider_bad_answer') return { kind: 'malformed', message: told };
+  if (status === 429) return fail('judge_rate_limited', sentence, { retry: 'later', retryAfterMs });
+  // The gateway's own error codes.
+  if (facts.code === 'provider_bad_answer') return { kind: 'malformed', message: sentence };
   if (status === 408 || status === 504 || facts.code === 'provider_timeout') {
-    return fail('judge_timeout', told, { retry: 'later', retryAfterMs });
+    return fail('judge_timeout', sentence, { retry: 'later', retryAfterMs });
   }
   if (status >= 500 || status === 499 || status === 425) {
-    return fail('judge_unavailable', told, { retry: 'later', retryAfterMs });
+    return fail('judge_unavailable', sentence, { retry: 'later', retryAfterMs });
   }
-  return readRefusal(facts, plan, told, fail);
+  return readClientError(facts, plan, sentence, fail);
 }
 
-/** The statuses that blame the request. */
-function readRefusal(
-  facts: ErrorFacts,
-  plan: Plan,
-  told: string,
-  fail: (...parameters: Parameters<typeof failed>) => Failure,
-): Failure {
+/** Classifies the statuses that blame the request. */
+function readClientError(
+  facts: ProviderError,
+  plan: JudgePlan,
+  sentence: string,
+  fail: (...parameters: Parameters<typeof failed>) => JudgeFailure,
+): JudgeFailure {
   const { status, words } = facts;
-  if (FILTERED.test(words)) return fail('judge_content_filtered', told);
+  if (FILTERED.test(words)) return fail('judge_content_filtered', sentence);
   if (status === 401 || BAD_KEY.test(words)) {
-    return fail('judge_unauthorized', told, { retry: 'later', pause: 'auth' });
+    return fail('judge_unauthorized', sentence, { retry: 'later', pause: 'auth' });
   }
-  if (status === 413 || TOO_LONG.test(words)) return fail('input_too_large', told);
-  const complaint = status === 403 || NO_MODEL_CODE.test(facts.code) ? null : readComplaint(facts, plan);
-  if (complaint !== null) return complaint;
+  if (status === 413 || TOO_LONG.test(words)) return fail('input_too_large', sentence);
+  const unsupported =
+    status === 403 || NO_MODEL_CODE.test(facts.code) ? null : readUnsupportedFeature(facts, plan);
+  if (unsupported !== null) return unsupported;
   if (status === 404 || NO_MODEL.test(words)) {
-    return fail('judge_model_unavailable', told, { retry: 'later', pause: 'model' });
+    return fail('judge_model_unavailable', sentence, { retry: 'later', pause: 'model' });
   }
-  if (status === 403) return fail('judge_unauthorized', told, { retry: 'later', pause: 'auth' });
-  return fail('judge_rejected', told);
+  if (status === 403) return fail('judge_unauthorized', sentence, { retry: 'later', pause: 'auth' });
+  return fail('judge_rejected', sentence);
 }
 
-/** By the parameter that the error names, else by its words; the narrower first. */
-const COMPLAINTS: readonly [Complaint, RegExp][] = [
+/** Features are recognized by the parameter that the error names, else by its words; narrower patterns come first. */
+const FEATURE_PATTERNS: readonly [UnsupportedFeature, RegExp][] = [
   ['max_tokens_name', /max_tokens.{0,80}use ['"`]?max_completion_tokens/is],
   ['temperature', /\btemperature\b/i],
   ['max_tokens', /\bmax_(?:completion_)?tokens\b/i],
@@ -115,24 +117,24 @@ const COMPLAINTS: readonly [Complaint, RegExp][] = [
     /developer instruction|system (?:role|message|prompt|instruction)|does not support ['"`]?system/i,
   ],
 ];
-/** The model's own mistake in calling the tool, which it may not make again. */
-const MISTAKE = /tool_use_failed|json_validate_failed|failed_generation/i;
+/** A mistake of the model in calling the tool, which it may not repeat. */
+const MODEL_MISTAKE = /tool_use_failed|json_validate_failed|failed_generation/i;
 
-function readComplaint({ parameter, words }: ErrorFacts, plan: Plan): Failure | null {
-  const possible = COMPLAINTS.filter(([complaint]) => heed(plan, complaint) !== null);
+function readUnsupportedFeature({ parameter, words }: ProviderError, plan: JudgePlan): JudgeFailure | null {
+  const possible = FEATURE_PATTERNS.filter(([feature]) => planWithout(plan, feature) !== null);
   const found =
-    possible.find(([complaint, pattern]) => complaint === 'max_tokens_name' && pattern.test(words)) ??
+    possible.find(([feature, pattern]) => feature === 'max_tokens_name' && pattern.test(words)) ??
     possible.find(([, pattern]) => pattern.test(parameter)) ??
     possible.find(([, pattern]) => pattern.test(words));
   return found === undefined
     ? null
-    : { kind: 'complaint', complaint: found[0], lasting: !MISTAKE.test(words) };
+    : { kind: 'unsupported', feature: found[0], isLasting: !MODEL_MISTAKE.test(words) };
 }
 
-/** A provider's page can be long; what it says is in its beginning. */
+/** Characters searched: an error page can be long, and its message is at its beginning. */
 const MAX_READ_CHARACTERS = 10_000;
 
-function readFacts(status: number, text: string): ErrorFacts {
+function readProviderError(status: number, text: string): ProviderError {
   const body = parseErrorBody(text);
   if (body === null) {
     return { status, message: '', code: '', parameter: '', words: text.slice(0, MAX_READ_CHARACTERS) };
@@ -146,7 +148,7 @@ function readFacts(status: number, text: string): ErrorFacts {
     '';
   const parameter = textOrNull(error.param) ?? locationsOf(body.detail);
   const code = textOrNull(error.code) ?? textOrNull(body.code) ?? '';
-  // OpenRouter passes the error of the provider behind it on as a text.
+  // OpenRouter passes on the underlying provider's error as text.
   const behind = isObject(error.metadata) ? textOrNull(error.metadata.raw) : null;
   const words = [message, code, textOrNull(error.type), parameter, behind]
     .filter((word) => word !== null)
@@ -160,7 +162,7 @@ function readFacts(status: number, text: string): ErrorFacts {
   };
 }
 
-/** The error of a body; Google's compatible endpoint puts it into a list. */
+/** Parses an error body; Google's compatible endpoint wraps it in a list. */
 function parseErrorBody(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);
@@ -171,7 +173,7 @@ function parseErrorBody(text: string): JsonObject | null {
   }
 }
 
-/** Where FastAPI's `detail` says the fault is: Mistral's and vLLM's errors have it. */
+/** Returns the locations in FastAPI's `detail`, which errors of Mistral and vLLM have. */
 function locationsOf(detail: unknown): string {
   if (!Array.isArray(detail)) return '';
   return (detail as unknown[])
@@ -179,7 +181,7 @@ function locationsOf(detail: unknown): string {
     .join(' ');
 }
 
-/** Providers quote the key that they refuse, which is the operator's. */
+/** Masks API keys: providers quote the key that they refuse, which is the operator's. */
 function withoutKeys(message: string): string {
   return message.replaceAll(/\b(?:(?:sk|pk|rk|gsk|xai|key)[-_]|AIza|Bearer )[\w*.-]{8,}/g, '***');
 }
@@ -190,7 +192,7 @@ function capped(delayMs: number | null): number | null {
   return delayMs === null ? null : Math.min(Math.max(delayMs, 0), LONGEST_DELAY_MS);
 }
 
-/** Google says it in the body: `"retryDelay": "34s"`. */
+/** Reads the delay that Google puts into the body: `"retryDelay": "34s"`. */
 function retryDelayIn(text: string): number | null {
   const seconds = /"retryDelay"\s*:\s*"(\d{1,6}(?:\.\d{1,9})?)s"/.exec(
     text.slice(0, MAX_READ_CHARACTERS),

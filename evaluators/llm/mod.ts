@@ -1,11 +1,11 @@
-/** Evaluators whose judge is a language model. */
+/** LLM evaluators: a language model judges an answer, and its reply is parsed into a verdict. */
 export {
-  createJudgeCall,
-  type JudgeCall,
-  type JudgeCallOptions,
-  type JudgeEdge,
+  createJudgeClient,
+  type JudgeClient,
+  type JudgeClientOptions,
   type JudgeReply,
+  type JudgeSession,
   type JudgeTimeouts,
-} from './call.ts';
+} from './client.ts';
 export { type Judged, type JudgeOptions, judge } from './judge.ts';
 export { createPlanMemory, type PlanMemory } from './plan.ts';

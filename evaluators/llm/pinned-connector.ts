@@ -1,17 +1,17 @@
 /**
- * Connections to a gateway that shows a known certificate. Its name need not be that of the address: a gateway on the same
- * machine is called at 127.0.0.1 and shows the name that the world knows. Exactly that certificate is trusted, and nothing
- * is sent before it was seen.
+ * Connections to a gateway with a known certificate. Its name need not match the address: a gateway on the same machine is
+ * called at 127.0.0.1 and shows its public name. Exactly that certificate is trusted, and nothing is sent before the
+ * gateway has shown it.
  */
 import { readFileSync } from 'node:fs';
 import type { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import { leafFingerprint } from '#platform/tls/mod.ts';
 
-/** The present one, and the one before it: for a second or two after a renewal a gateway still shows that. */
+/** Certificates trusted: the current one and its predecessor, which a gateway still shows for a second or two after a renewal. */
 const TRUSTED = 2;
 
-/** Makes undici's `connect`. The file is read for each connection, as certificates are renewed. */
+/** Makes undici's `connect`. The file is read again for each connection, since certificates are renewed. */
 export function pinnedConnector({ certFile, timeoutMs }: { certFile: string; timeoutMs: number }) {
   const fingerprints: string[] = [];
   const readAgain = () => {
@@ -20,11 +20,11 @@ export function pinnedConnector({ certFile, timeoutMs }: { certFile: string; tim
       if (fingerprints[0] !== fingerprint) fingerprints.unshift(fingerprint);
       fingerprints.length = Math.min(fingerprints.length, TRUSTED);
     } catch {
-      // In the middle of a renewal: what was known is.
+      // The file is being replaced: the known certificates stay trusted.
     }
   };
   readAgain();
-  // No cached sessions: a resumed one shows no certificate.
+  // Sessions are not cached: a resumed session shows no certificate.
   const connect = buildConnector({
     allowH2: false,
     timeout: timeoutMs,

@@ -1,37 +1,41 @@
-/** How a judge is asked, and what was learned of models that refuse to be asked so. */
+/** Plans: the features that a judge's request uses, and the memory of models that refuse some of them. */
 import { LRUCache } from 'lru-cache';
 
 /**
- * How the verdict is asked for, best first: by a tool that the judge must call, by a schema that its answer must fit, by
- * words alone.
+ * The form in which the verdict is requested, best first: by a tool that the judge must call, by a schema that its answer
+ * must fit, by words alone.
  */
-export type Mode = 'tool' | 'schema' | 'text';
+export type PlanMode = 'tool' | 'schema' | 'text';
 
-export type Plan = {
-  readonly mode: Mode;
-  /** Whether `temperature: 0` is sent. */
-  readonly temperature: boolean;
-  /** The name of the limit on the answer's tokens; null: none is sent. */
-  readonly limit: 'max_tokens' | 'max_completion_tokens' | null;
+/** The features of a judge's request. */
+export type JudgePlan = {
+  readonly mode: PlanMode;
+  /** True when `temperature: 0` is sent. */
+  readonly sendsTemperature: boolean;
+  /** The parameter that limits the tokens of the answer; null: the answer is not limited. */
+  readonly limitName: 'max_tokens' | 'max_completion_tokens' | null;
   readonly maxTokens: number;
-  /** Whether the rules are a system message of their own. */
-  readonly system: boolean;
+  /** True when the rules are a system message; false when they precede the prompt. */
+  readonly hasSystemMessage: boolean;
 };
 
-/** A reasoning and a score take some hundred tokens; more lets models think before that. */
+/** A reasoning and a score take a few hundred tokens; the rest lets models think first. */
 const MAX_TOKENS = 2_048;
+/** The limit after an answer was cut short. */
 const MORE_TOKENS = 8_192;
 
-export const FIRST_PLAN: Plan = {
+/** The plan for a model without a remembered one. */
+
+export const FIRST_PLAN: JudgePlan = {
   mode: 'tool',
-  temperature: true,
-  limit: 'max_tokens',
+  sendsTemperature: true,
+  limitName: 'max_tokens',
   maxTokens: MAX_TOKENS,
-  system: true,
+  hasSystemMessage: true,
 };
 
-/** What of a plan a provider refuses. */
-export type Complaint =
+/** A feature of a plan that a provider may refuse. */
+export type UnsupportedFeature =
   | 'tools'
   | 'response_format'
   | 'temperature'
@@ -39,37 +43,42 @@ export type Complaint =
   | 'max_tokens_name'
   | 'system';
 
-/** The plan that heeds a complaint; null when the plan does not do what is complained about. */
-export function heed(plan: Plan, complaint: Complaint): Plan | null {
-  switch (complaint) {
+/** Returns the plan without a feature; null when the plan does not use it. */
+export function planWithout(plan: JudgePlan, feature: UnsupportedFeature): JudgePlan | null {
+  switch (feature) {
     case 'tools':
       return plan.mode === 'tool' ? { ...plan, mode: 'schema' } : null;
     case 'response_format':
       return plan.mode === 'schema' ? { ...plan, mode: 'text' } : null;
     case 'temperature':
-      return plan.temperature ? { ...plan, temperature: false } : null;
+      return plan.sendsTemperature ? { ...plan, sendsTemperature: false } : null;
     case 'max_tokens_name':
-      return plan.limit === 'max_tokens' ? { ...plan, limit: 'max_completion_tokens' } : null;
+      return plan.limitName === 'max_tokens' ? { ...plan, limitName: 'max_completion_tokens' } : null;
     case 'max_tokens':
-      return plan.limit === null ? null : { ...plan, limit: null };
+      return plan.limitName === null ? null : { ...plan, limitName: null };
     case 'system':
-      return plan.system ? { ...plan, system: false } : null;
+      return plan.hasSystemMessage ? { ...plan, hasSystemMessage: false } : null;
   }
 }
 
-/** The plan that leaves room for an answer that was cut short; null when there is no more room. */
-export function withMoreTokens(plan: Plan): Plan | null {
-  return plan.limit === null || plan.maxTokens >= MORE_TOKENS ? null : { ...plan, maxTokens: MORE_TOKENS };
+/** Returns the plan with a higher limit of tokens; null when it has the highest, or none. */
+export function withMoreTokens(plan: JudgePlan): JudgePlan | null {
+  return plan.limitName === null || plan.maxTokens >= MORE_TOKENS
+    ? null
+    : { ...plan, maxTokens: MORE_TOKENS };
 }
 
-/** Which plan worked for a model. */
-export type PlanMemory = { get(model: string): Plan | undefined; set(model: string, plan: Plan): unknown };
+/** The last plan that worked, by model. */
+export type PlanMemory = {
+  get(model: string): JudgePlan | undefined;
+  set(model: string, plan: JudgePlan): unknown;
+};
 
 const MODELS_REMEMBERED = 1_000;
-/** Providers learn: what a model refused yesterday is tried again. */
+/** Providers add features: a refused one is tried again after a day. */
 const REMEMBERED_MS = 24 * 3_600_000;
 
-/** A memory for one process. */
+/** Makes the memory of one process. */
 export function createPlanMemory(): PlanMemory {
-  return new LRUCache<string, Plan>({ max: MODELS_REMEMBERED, ttl: REMEMBERED_MS });
+  return new LRUCache<string, JudgePlan>({ max: MODELS_REMEMBERED, ttl: REMEMBERED_MS });
 }

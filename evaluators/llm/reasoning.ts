@@ -1,12 +1,12 @@
-/** A judge's reasoning as it may be stored and shown. */
+/** Makes a judge's reasoning fit to be stored and shown. */
 import { storableText } from '#core/contracts/storable-text.ts';
 
 const MAX_REASONING_BYTES = 4_096;
 const CUT_MARK = '…';
 
 /**
- * As Postgres can hold it; of control characters only line breaks and tabs; without the marks that turn the direction of
- * text around for whatever stands beside it; at most 4 KB of UTF-8. Null when nothing is left.
+ * Returns the reasoning as Postgres can store it: without control characters other than line breaks and tabs, without the
+ * marks that reverse the direction of neighbouring text, at most 4 KB of UTF-8. Null when nothing is left.
  */
 export function cleanReasoning(text: string | null): string | null {
   if (text === null) return null;
@@ -21,6 +21,6 @@ export function cleanReasoning(text: string | null): string | null {
 function cutBytes(text: string, maxBytes: number): string {
   if (Buffer.byteLength(text) <= maxBytes) return text;
   const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(CUT_MARK));
-  // A character cut in two becomes a replacement character at the end.
+  // A character that was cut in two decodes to replacement characters at the end.
   return bytes.toString('utf8').replace(/\ufffd+$/, '') + CUT_MARK;
 }

@@ -1,28 +1,30 @@
-/** The judge's request, in OpenAI's dialect of chat completions. */
+/** Builds the judge's request, a chat completion in OpenAI's dialect. */
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Mode, Plan } from './plan.ts';
+import type { JudgePlan, PlanMode } from './plan.ts';
 import type { Scale } from './scale.ts';
 
-/** Fixed: names of evaluators hold spaces, quotes and emoji, which names of tools must not. */
+/** The same for all evaluators: their names may hold spaces, quotes and emoji, which tool names must not. */
 export const TOOL_NAME = 'submit_verdict';
 
+/** A message of the judge's conversation. */
 export type Message = { role: 'system' | 'user' | 'assistant'; content: string };
 
+/** The question to the judge, whatever the plan. */
 export type Question = {
   model: string;
   evaluatorName: string;
   scale: Scale;
   /** The rendered prompt. */
   prompt: string;
-  /** What was said after the prompt: an answer that could not be read, and the request for another. */
+  /** Messages after the prompt: an unreadable answer and the request for another one. */
   turns: readonly Message[];
 };
 
 /** Builds the body of a judge's call. */
-export function buildRequest(question: Question, plan: Plan): JsonObject {
+export function buildRequest(question: Question, plan: JudgePlan): JsonObject {
   const { scale } = question;
   const rules = rulesOf(question, plan.mode);
-  const first: Message[] = plan.system
+  const first: Message[] = plan.hasSystemMessage
     ? [
         { role: 'system', content: rules },
         { role: 'user', content: question.prompt },
@@ -31,13 +33,13 @@ export function buildRequest(question: Question, plan: Plan): JsonObject {
   return {
     model: question.model,
     messages: [...first, ...question.turns],
-    ...(plan.temperature ? { temperature: 0 } : {}),
-    ...(plan.limit === null ? {} : { [plan.limit]: plan.maxTokens }),
+    ...(plan.sendsTemperature ? { temperature: 0 } : {}),
+    ...(plan.limitName === null ? {} : { [plan.limitName]: plan.maxTokens }),
     ...formOf(plan.mode, scale),
   };
 }
 
-function formOf(mode: Mode, scale: Scale): JsonObject {
+function formOf(mode: PlanMode, scale: Scale): JsonObject {
   if (mode === 'text') return {};
   const schema = verdictSchema(scale);
   if (mode === 'schema') {
@@ -55,8 +57,8 @@ function formOf(mode: Mode, scale: Scale): JsonObject {
 }
 
 /**
- * The reasoning stands first, so that the score follows from it and not the other way round. The bounds of a range are
- * said in words: several providers refuse schemas with `minimum`, and what comes is checked anyway.
+ * The reasoning comes first, so that the score follows from it and not the other way round. The bounds of a range are given
+ * in words: several providers refuse schemas with `minimum`, and the score is checked anyway.
  */
 function verdictSchema(scale: Scale): JsonObject {
   return {
@@ -93,7 +95,7 @@ function scoreRule(scale: Scale): string {
   }
 }
 
-function rulesOf({ scale, evaluatorName }: Question, mode: Mode): string {
+function rulesOf({ scale, evaluatorName }: Question, mode: PlanMode): string {
   const lines = [
     'You judge what an AI system has answered, by the criterion that the user gives. Judge by that criterion alone.',
     '',
@@ -115,8 +117,8 @@ function rulesOf({ scale, evaluatorName }: Question, mode: Mode): string {
   return lines.join('\n');
 }
 
-/** How the verdict must come, in words. */
-export function formRule(mode: Mode, scale: Scale): string {
+/** Returns the sentence that tells the judge in which form to give its verdict. */
+export function formRule(mode: PlanMode, scale: Scale): string {
   if (mode === 'tool') return `Call the function ${TOOL_NAME} exactly once, and write nothing else.`;
   const score = { boolean: 'true or false', choice: '"one of the choices"', range: 'a number' }[scale.kind];
   return (

@@ -1,18 +1,19 @@
-/** What a judge may answer. */
+/** Scales: the values that a judge may answer. */
 import { createHash } from 'node:crypto';
 import type { Choice, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Probe, ScoringType } from '#core/scoring/mod.ts';
 
+/** The values that a judge may answer for one request. */
 export type Scale =
   | { kind: 'boolean' }
-  /** In the order in which the judge sees them. */
+  /** Choices are in the order in which the judge sees them. */
   | { kind: 'choice'; choices: readonly Choice[] }
   | { kind: 'range'; min: number; max: number };
 
 /**
- * The scale of an evaluator for one request. Judges favour what stands first, so choices are in another order for each
- * request, always the same for one; the probe `order` turns that order around.
- * @throws Error when the template does not fit its type, which creation does not allow
+ * Returns the scale of an evaluator for one request. Judges favour the first choice, so each request has its own order of
+ * choices, always the same; the probe `order` reverses it.
+ * @throws Error when the template does not fit its type, which creation refuses
  */
 export function scaleOf(options: {
   scoringType: ScoringType;
@@ -33,12 +34,12 @@ export function scaleOf(options: {
   throw new Error(`The template does not fit an evaluator of type ${scoringType}`);
 }
 
-/** Fisher and Yates's shuffle, with the digests of the seed as its dice. */
+/** Shuffles by Fisher and Yates, with digests of the seed in place of random numbers. */
 function shuffle<T>(items: readonly T[], seed: string): T[] {
   const shuffled = [...items];
   for (let last = shuffled.length - 1; last > 0; last -= 1) {
     const digest = createHash('sha256').update(`${last}\0${seed}`).digest();
-    // 2^48 against a few dozen choices: the remainder favours none by more than one in 10^12.
+    // 2^48 values for a few dozen choices: the remainder favours none by more than one in 10^12.
     const other = digest.readUIntBE(0, 6) % (last + 1);
     [shuffled[last], shuffled[other]] = [shuffled[other]!, shuffled[last]!];
   }

@@ -1,28 +1,28 @@
-/** What the calls of an attempt used. */
+/** Totals of the calls of one attempt: tokens, cost, latency. */
 
 import type { Usage } from '#core/chat/mod.ts';
 import { indexedText } from '#core/contracts/storable-text.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
-import type { JudgeReply } from './call.ts';
+import type { JudgeReply } from './client.ts';
 
-/** What an answer tells of its cost. */
+/** The parts of a response that its cost is computed from. */
 export type JudgeAnswer = {
-  /** As the provider has it. */
+  /** The model by the provider's name. */
   model: string | null;
   usage: Usage | null;
-  /** As the gateway asked for it, when that is not what the judge asked for: it had a list, a group or another name. */
+  /** `provider/model` as the gateway called it, when the evaluator's model is a list, a group or another name; else null. */
   routedModel: string | null;
 };
 
-/** Sums the calls of one attempt. What a call did not tell counts nothing: the sums are what is known. */
+/** Sums the calls of one attempt. Figures that a response does not report are left out of the sums. */
 export class UseMeter {
-  readonly #asked: string;
+  readonly #requestedModel: string;
   readonly #catalog: Catalog;
   readonly #use: JudgeUse;
 
   constructor(model: string, catalog: Catalog = BUILT_IN_CATALOG) {
-    this.#asked = model;
+    this.#requestedModel = model;
     this.#catalog = catalog;
     this.#use = {
       calls: 0,
@@ -41,17 +41,17 @@ export class UseMeter {
     if (reply.requestId !== null) this.#use.requestIds.push(reply.requestId);
   }
 
-  /** @param atMs when the call was made, for its price */
+  /** @param atMs time of the call, which decides its price */
   addAnswer({ model, usage, routedModel }: JudgeAnswer, atMs: number): void {
     if (model !== null) this.#use.model = indexedText(model);
     if (usage === null) return;
     this.#use.promptTokens = (this.#use.promptTokens ?? 0) + usage.promptTokens;
     this.#use.completionTokens = (this.#use.completionTokens ?? 0) + usage.completionTokens;
-    const asked = this.#catalog.providerOf(routedModel ?? this.#asked);
-    if (asked === null) return;
+    const called = this.#catalog.providerOf(routedModel ?? this.#requestedModel);
+    if (called === null) return;
     const cost = this.#catalog.costOf({
-      provider: asked.provider,
-      models: [model, asked.model],
+      provider: called.provider,
+      models: [model, called.model],
       usage,
       atMs,
     });
@@ -61,25 +61,25 @@ export class UseMeter {
   /** Null when no call was made. */
   total(): JudgeUse | null {
     if (this.#use.calls === 0) return null;
-    return { ...this.#use, model: this.#use.model ?? this.#asked };
+    return { ...this.#use, model: this.#use.model ?? this.#requestedModel };
   }
 }
 
-/** A snapshot's date, which does not make another model. */
+/** The date of a snapshot, which does not make it another model. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
-function familyOf(model: string): string {
+function modelFamily(model: string): string {
   return model
     .slice(model.lastIndexOf('/') + 1)
     .toLowerCase()
     .replace(SNAPSHOT, '');
 }
 
-/** Whether a judge is, or answered as, the model that it judges. */
+/** Returns whether the judge, as requested or as it answered, is the model that it judges. */
 export function judgesItself(subjectModel: string | null, judgeModels: readonly (string | null)[]): boolean {
   if (subjectModel === null || subjectModel === '') return false;
-  const family = familyOf(subjectModel);
+  const family = modelFamily(subjectModel);
   return judgeModels.some(
-    (model) => model?.split(',').some((name) => familyOf(name.trim()) === family) ?? false,
+    (model) => model?.split(',').some((name) => modelFamily(name.trim()) === family) ?? false,
   );
 }

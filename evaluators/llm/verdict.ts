@@ -1,48 +1,51 @@
 /**
- * The verdict in what a judge has said. In order: the tool that it was to call; a text that is JSON; one JSON object in a
- * code fence or on the last line; a last line that is the score and nothing else; of choices, a last sentence that is a
- * label and nothing else. Two verdicts are none.
+ * Finds the verdict in a judge's message. In order: the tool that it must call; a text that is JSON; one JSON object in a
+ * code fence or on the last line; a last line that is the score and nothing else; for choices, a last sentence that is a
+ * label and nothing else. A message with two verdicts has none.
  */
 import { isObject, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import { extractAnswer, isRefusal } from './answer-text.ts';
 import { readLastLine, readLastSentence } from './closing-words.ts';
-import type { Said, ToolCall } from './completion.ts';
-import { findObjects } from './objects.ts';
-import { isProblem, type Problem, readScore, type Scored } from './read-score.ts';
+import type { JudgeMessage, ToolCall } from './completion.ts';
+import { findObjects } from './json-objects.ts';
+import { isScoreProblem, type ParsedScore, readScore, type ScoreProblem } from './read-score.ts';
 import { TOOL_NAME } from './request.ts';
 import type { Scale } from './scale.ts';
-import { answerIn, isRefusal } from './text.ts';
 
-/** Where a verdict was found. */
-export type Parse = 'tool_call' | 'json' | 'fenced_json' | 'text';
+/** The form in which a verdict was found. */
+export type ParseMethod = 'tool_call' | 'json' | 'fenced_json' | 'text';
 
-export type Verdict = Scored & { reasoning: string | null; parse: Parse };
-export type NoVerdict = Problem | { code: 'judge_refused'; message: string };
+/** A judge's parsed reply. */
+export type Verdict = ParsedScore & { reasoning: string | null; parse: ParseMethod };
+/** The reason why a message has no verdict. */
+export type NoVerdict = ScoreProblem | { code: 'judge_refused'; message: string };
 
-/** Nobody reasons at such length; what does is not searched. */
+/** No judge reasons at such length; a longer text is not searched. */
 const MAX_TEXT_CHARACTERS = 65_536;
 
+/** Narrows the result of `readVerdict`. */
 export function hasVerdict(reading: Verdict | NoVerdict): reading is Verdict {
   return 'parse' in reading;
 }
 
-/** Reads the verdict. */
-export function readVerdict(said: Said, scale: Scale): Verdict | NoVerdict {
-  if (said.refusal !== null) return { code: 'judge_refused', message: 'it refuses to judge' };
-  const calls = said.toolCalls.filter(({ name }) => isOurTool(name));
-  if (calls.length > 0) return fromToolCalls(calls, said.text, scale);
-  return fromText(answerIn(said.text), scale);
+/** Finds the verdict of a message on a scale. */
+export function readVerdict(message: JudgeMessage, scale: Scale): Verdict | NoVerdict {
+  if (message.refusal !== null) return { code: 'judge_refused', message: 'it refuses to judge' };
+  const calls = message.toolCalls.filter(({ name }) => isVerdictTool(name));
+  if (calls.length > 0) return fromToolCalls(calls, message.text, scale);
+  return fromText(extractAnswer(message.text), scale);
 }
 
-/** Some servers write the name with its namespace before it or an index behind it. */
-function isOurTool(name: string): boolean {
+/** Compares the tool's name; some servers put a namespace before it or an index after it. */
+function isVerdictTool(name: string): boolean {
   return name.replace(/^(?:functions?|tools?|default_api)[.:/]/, '').replace(/:\d+$/, '') === TOOL_NAME;
 }
 
-function malformed(message: string): Problem {
+function malformed(message: string): ScoreProblem {
   return { code: 'judge_malformed', message };
 }
 
-/** The same verdict called twice is one. */
+/** Reads the verdict of tool calls; repeated calls with the same verdict count as one. */
 function fromToolCalls(calls: readonly ToolCall[], text: string, scale: Scale): Verdict | NoVerdict {
   const [first, ...others] = calls.map((call) => fromArguments(call.arguments, scale));
   if (first === undefined || !hasVerdict(first)) return first ?? malformed('it calls no tool');
@@ -50,22 +53,22 @@ function fromToolCalls(calls: readonly ToolCall[], text: string, scale: Scale): 
     (other) => !hasVerdict(other) || other.score !== first.score || other.label !== first.label,
   );
   if (differs) return malformed('it gives more than one verdict');
-  return { ...first, reasoning: first.reasoning ?? nullIfBlank(answerIn(text)) };
+  return { ...first, reasoning: first.reasoning ?? nullIfBlank(extractAnswer(text)) };
 }
 
 function fromArguments(given: unknown, scale: Scale): Verdict | NoVerdict {
-  // What came as an object was parsed long before: repeated members are gone.
+  // The server parsed the arguments, so repeated members can no longer be detected.
   if (isObject(given)) return fromObject(given, '', 'tool_call', scale);
   if (typeof given !== 'string') return malformed('the arguments of its call are not an object');
   if (given.trim() === '') return fromObject({}, '{}', 'tool_call', scale);
   const value = parseJson(given);
-  // Some servers write the arguments out twice.
+  // Some servers serialize the arguments twice.
   const inner = typeof value === 'string' ? parseJson(value) : value;
   if (!isObject(inner)) return malformed('the arguments of its call are not a JSON object');
   return fromObject(inner, typeof value === 'string' ? value : given, 'tool_call', scale);
 }
 
-/** undefined when the text is not JSON. Python's servers write NaN and Infinity, which JSON has no words for. */
+/** Parses JSON; undefined when the text is not JSON. Servers in Python write NaN and Infinity, which JSON does not have. */
 function parseJson(text: string): unknown {
   for (const candidate of [text, text.replace(/("score"\s*:\s*)([+-]?(?:NaN|Infinity))\b/, '$1"$2"')]) {
     try {
@@ -75,11 +78,11 @@ function parseJson(text: string): unknown {
   return undefined;
 }
 
-/** @param text the object as written: parsed, a repeated member would have lost all but its last value */
-function fromObject(value: JsonObject, text: string, parse: Parse, scale: Scale): Verdict | NoVerdict {
+/** @param text the object as written: once parsed, a repeated member has only its last value */
+function fromObject(value: JsonObject, text: string, parse: ParseMethod, scale: Scale): Verdict | NoVerdict {
   if ((text.match(/(?<!\\)"score"\s*:/g)?.length ?? 0) > 1) return malformed('it gives more than one score');
   const scored = readScore(Object.hasOwn(value, 'score') ? value.score : undefined, scale);
-  if (isProblem(scored)) return scored;
+  if (isScoreProblem(scored)) return scored;
   return { ...scored, reasoning: reasoningOf(value.reasoning), parse };
 }
 
@@ -96,21 +99,21 @@ function fromText(text: string, scale: Scale): Verdict | NoVerdict {
   if (text === '') return malformed('it holds no answer');
   if (text.length > MAX_TEXT_CHARACTERS) return malformed('it is too long to be a verdict');
   const whole = parseJson(text);
-  const call = calledIn(whole);
+  const call = findToolCall(whole);
   if (call !== null) return fromArguments(call.arguments, scale);
   if (isObject(whole)) return fromObject(whole, text, 'json', scale);
   if (Array.isArray(whole)) return malformed('it is a list');
   return fromProse(text, scale);
 }
 
-/** A call of our tool that a server has left as text: its JSON, alone or in a list of one. */
-function calledIn(value: unknown): ToolCall | null {
+/** Finds a call of the verdict tool that a server left as text: its JSON, alone or in a list of one. */
+function findToolCall(value: unknown): ToolCall | null {
   const item: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   if (!isObject(item)) return null;
   const called = isObject(item.function) ? item.function : item;
   const name = textOrNull(called.name);
   const given = called.arguments ?? called.parameters ?? called.input;
-  return name !== null && given !== undefined && isOurTool(name) ? { name, arguments: given } : null;
+  return name !== null && given !== undefined && isVerdictTool(name) ? { name, arguments: given } : null;
 }
 
 function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
@@ -125,7 +128,7 @@ function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
   if (verdicts.length > 1) return malformed('it gives more than one verdict');
   const only = verdicts[0] ?? (readings.length === 1 ? readings[0] : undefined);
   if (only === undefined && readings.length === 0 && line !== null) {
-    return isProblem(line) ? line : { ...line, parse: 'text' };
+    return isScoreProblem(line) ? line : { ...line, parse: 'text' };
   }
   if (only !== undefined && only.place !== 'within' && (line === null || only.place === 'last')) {
     const { reading, place } = only;
@@ -134,18 +137,18 @@ function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
   if (isRefusal(text)) return { code: 'judge_refused', message: 'it refuses to judge' };
   const sentence = readings.length === 0 ? readLastSentence(text, scale) : null;
   if (sentence !== null) return { ...sentence, parse: 'text' };
-  return shortAnswer(text, scale) ?? malformed('it holds no verdict in the form asked for');
+  return unknownChoice(text, scale) ?? malformed('it holds no verdict in the form asked for');
 }
 
 function fromCalledOrObject(value: JsonObject, text: string, scale: Scale): Verdict | NoVerdict {
-  const call = calledIn(value);
+  const call = findToolCall(value);
   return call === null ? fromObject(value, text, 'json', scale) : fromArguments(call.arguments, scale);
 }
 
 const SHORT_ANSWER = 100;
 
-/** One line of a few words, where a choice was to be made, is a choice that does not exist. */
-function shortAnswer(text: string, scale: Scale): Problem | null {
+/** Reads one line of a few words, where a choice was requested, as a choice that does not exist. */
+function unknownChoice(text: string, scale: Scale): ScoreProblem | null {
   if (scale.kind !== 'choice' || text.length > SHORT_ANSWER || text.includes('\n') || text.includes('{'))
     return null;
   return { code: 'judge_unknown_choice', message: 'it is none of the choices' };

@@ -1,59 +1,62 @@
-/** One child of the zygote, as the service sees it: locked down, it takes one job (or one batch) and ends. */
+/** A child of the zygote, as the service sees it: it is locked down, takes one job (or one batch), and ends. */
 import type { Socket } from 'node:net';
 import {
-  type Answer,
+  type ChildAnswer,
+  type ChildJob,
   decodeAnswer,
   encodeFrame,
-  type Job,
   LENGTH_BYTES,
   MAX_ANSWER_BYTES,
   type TextPair,
 } from './frame.ts';
 import type { PythonLimits } from './limits.ts';
 
-/** How a child ended: one of `status` and `signal` is null. */
-export type Exit = { status: number | null; signal: number | null; cpuMs: number };
+/** The end of a child: one of `status` and `signal` is null. */
+export type ChildExit = { status: number | null; signal: number | null; cpuMs: number };
 
-export type Reply =
-  | { kind: 'answer'; answer: Answer }
-  /** The connection closed and nothing had come. */
-  | { kind: 'silent' }
-  /** Something else came than exactly one answer. */
-  | { kind: 'garbage' }
-  /** Nothing came in time. */
-  | { kind: 'late' };
+/** The result of sending a frame to a child. */
+export type ChildReply =
+  | { kind: 'answer'; answer: ChildAnswer }
+  /** The connection closed before any byte of an answer. */
+  | { kind: 'closed' }
+  /** The child sent something other than exactly one answer. */
+  | { kind: 'malformed' }
+  /** The child did not answer in time. */
+  | { kind: 'timeout' };
 
+/** The limits that the kernel enforces on a child; the service itself enforces `wallMs`. */
 export type ChildLimits = Pick<PythonLimits, 'cpuSeconds' | 'memoryMb'>;
 
-type Question = { isLast: boolean; settle(reply: Reply): void };
+type PendingReply = { isLast: boolean; settle(reply: ChildReply): void };
 
-/** What the zygote does for a child. */
-export type Keeper = {
+/** The zygote, as its children use it. */
+export type ChildOwner = {
   killChild(id: number): void;
-  /** Ends all of its children, and itself. */
+  /** Kills the zygote and all its children. */
   kill(): void;
 };
 
+/** A child, from its fork to its end. */
 export class Child {
   readonly id: number;
   readonly limits: ChildLimits;
-  /** Whether it came up and locked itself down. */
+  /** True when the child has started and locked itself down, false when it ended before that. */
   readonly ready: Promise<boolean>;
-  /** Null when the zygote died, who alone could have told. */
-  readonly exited: Promise<Exit | null>;
-  readonly #keeper: Keeper;
+  /** The child's end; null when the zygote died, which alone could have reported it. */
+  readonly exited: Promise<ChildExit | null>;
+  readonly #owner: ChildOwner;
   #becomeReady!: (ready: boolean) => void;
-  #exit!: (exit: Exit | null) => void;
+  #exit!: (exit: ChildExit | null) => void;
   #hasExited = false;
   #socket: Socket | null = null;
   #received: Buffer = Buffer.alloc(0);
   #hasEnded = false;
-  #question: Question | null = null;
+  #pending: PendingReply | null = null;
 
-  constructor(id: number, limits: ChildLimits, keeper: Keeper) {
+  constructor(id: number, limits: ChildLimits, owner: ChildOwner) {
     this.id = id;
     this.limits = limits;
-    this.#keeper = keeper;
+    this.#owner = owner;
     this.ready = new Promise((resolve) => {
       this.#becomeReady = resolve;
     });
@@ -62,42 +65,42 @@ export class Child {
     });
   }
 
-  /** Whether a job can be sent to it. */
+  /** True while a job can be sent to the child. */
   get isAlive(): boolean {
     return this.#socket !== null && !this.#hasExited && !this.#hasEnded;
   }
 
-  /** It has connected and said its id, which it does once it is locked down. */
+  /** Takes the child's connection, on which it has sent its id: it does so once it is locked down. */
   connect(socket: Socket): void {
     this.#socket = socket;
     socket.on('data', (chunk: Buffer) => {
       this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-      this.#look();
+      this.#readFrame();
     });
     socket.once('end', () => this.#end());
     socket.once('close', () => this.#end());
     this.#becomeReady(true);
   }
 
-  /** The zygote has told how it ended, or has died. */
-  onExit(exit: Exit | null): void {
+  /** Takes the end that the zygote reported; null when the zygote died. */
+  onExit(exit: ChildExit | null): void {
     this.#hasExited = true;
     this.#becomeReady(false);
     this.#exit(exit);
-    // Nobody answers any more; what is on its way from a child that ended by itself still arrives.
+    // With the zygote its children died. When a child ended by itself, bytes that it sent before still arrive.
     if (exit === null) this.#socket?.destroy();
   }
 
   /**
-   * Sends a job, or the next record of a batch, and waits for its answer. After the last one the connection must
-   * close: more than one answer is none.
+   * Sends a job, or the next record of a batch, and waits for its answer. After the last answer the connection must close:
+   * a second answer makes the first one malformed.
    */
-  ask(frame: Job | TextPair, options: { wallMs: number; isLast: boolean }): Promise<Reply> {
+  send(frame: ChildJob | TextPair, options: { wallMs: number; isLast: boolean }): Promise<ChildReply> {
     return new Promise((resolve) => {
-      // A busy event loop may get to the timer before it gets to an answer that has long arrived.
-      const onDeadline = () => setImmediate(() => this.#settle({ kind: 'late' }));
+      // A busy event loop may run the timer before it reads an answer that arrived long ago.
+      const onDeadline = () => setImmediate(() => this.#settle({ kind: 'timeout' }));
       const timer = setTimeout(onDeadline, options.wallMs);
-      this.#question = {
+      this.#pending = {
         isLast: options.isLast,
         settle: (reply) => {
           clearTimeout(timer);
@@ -105,50 +108,50 @@ export class Child {
         },
       };
       this.#socket?.write(encodeFrame(frame));
-      this.#look();
+      this.#readFrame();
     });
   }
 
-  /** Ends it, whatever it does. */
+  /** Kills the child. */
   kill(): void {
-    if (!this.#hasExited) this.#keeper.killChild(this.id);
+    if (!this.#hasExited) this.#owner.killChild(this.id);
     this.#socket?.destroy();
   }
 
-  /** Ends the zygote too: it did not end this child when it was told to, so it is stuck. */
-  condemn(): void {
-    this.#keeper.kill();
+  /** Kills the zygote too: it did not kill this child when it was told to, so it is stuck. */
+  killZygote(): void {
+    this.#owner.kill();
     this.#socket?.destroy();
   }
 
-  #settle(reply: Reply): void {
-    const question = this.#question;
-    this.#question = null;
-    question?.settle(reply);
+  #settle(reply: ChildReply): void {
+    const pending = this.#pending;
+    this.#pending = null;
+    pending?.settle(reply);
   }
 
   #end(): void {
     this.#hasEnded = true;
-    this.#look();
+    this.#readFrame();
   }
 
-  #look(): void {
+  #readFrame(): void {
     const received = this.#received;
-    if (this.#question === null) {
-      // Nobody asked: it is not to be trusted with a question.
+    if (this.#pending === null) {
+      // The child sent bytes before it was sent a job, so it cannot be trusted with one.
       if (received.length > 0) this.#socket?.destroy();
       return;
     }
     const whole = received.length < LENGTH_BYTES ? null : LENGTH_BYTES + received.readUInt32BE(0);
     const isTooMuch = whole !== null && (whole > LENGTH_BYTES + MAX_ANSWER_BYTES || received.length > whole);
     if (isTooMuch) {
-      this.#settle({ kind: 'garbage' });
-    } else if (received.length === whole && (this.#hasEnded || !this.#question.isLast)) {
+      this.#settle({ kind: 'malformed' });
+    } else if (received.length === whole && (this.#hasEnded || !this.#pending.isLast)) {
       this.#received = Buffer.alloc(0);
       const answer = decodeAnswer(received.subarray(LENGTH_BYTES));
-      this.#settle(answer === null ? { kind: 'garbage' } : { kind: 'answer', answer });
+      this.#settle(answer === null ? { kind: 'malformed' } : { kind: 'answer', answer });
     } else if (this.#hasEnded) {
-      this.#settle({ kind: received.length === 0 ? 'silent' : 'garbage' });
+      this.#settle({ kind: received.length === 0 ? 'closed' : 'malformed' });
     }
   }
 }

@@ -1,4 +1,4 @@
-"""The walls around the zygote, and so around all of its children, of each tier."""
+"""The isolation of the zygote in each tier, which all its children inherit."""
 import ctypes
 import os
 
@@ -7,7 +7,7 @@ from lockdown import LIBC, die_with_parent
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
 NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET
-# Inside of the namespace, where it stands for the user who started the service.
+# The id inside the namespace that maps to the user who started the service.
 INNER_ID = 65533
 CAP_KILL, CAP_SETGID, CAP_SETUID = 5, 6, 7
 CAPABILITIES_VERSION_3 = 0x20080522
@@ -16,7 +16,7 @@ LAST_CAPABILITY = 63
 
 
 def enter(tier, directory):
-    """Goes behind the walls of `tier`. `directory` becomes the root, or without a tier that can, the working directory."""
+    """Isolates this process as `tier` does. `directory` becomes the root, or in the tier `process` the working directory."""
     if tier == 'namespaces':
         enter_namespaces()
     if tier in ('chroot', 'namespaces'):
@@ -26,14 +26,14 @@ def enter(tier, directory):
         os.chdir(directory)
     if tier == 'chroot':
         os.setgroups([])
-        # To give each child a user of its own, and to end it.
+        # Needed to give each child its own user, and to kill it.
         keep_capabilities({CAP_SETUID, CAP_SETGID, CAP_KILL})
     else:
         keep_capabilities(set())
 
 
 def enter_namespaces():
-    """Continues as the first process of its own namespaces: when it ends, the kernel ends all that are in them."""
+    """Continues as the first process of its own namespaces: when it ends, the kernel kills all others in them."""
     user, group = os.getuid(), os.getgid()
     if LIBC.unshare(NAMESPACES) != 0:
         raise OSError(ctypes.get_errno(), 'unshare is refused')
@@ -47,7 +47,7 @@ def enter_namespaces():
 
 
 def stand_by(first):
-    """The process outside of the namespaces: it only waits for the first one inside. Never returns."""
+    """Waits, outside the namespaces, for the first process inside them to end. Never returns."""
     die_with_parent()
     for descriptor in (0, 1):
         os.close(descriptor)
@@ -56,7 +56,7 @@ def stand_by(first):
 
 
 def keep_capabilities(kept):
-    """Drops all others, where this process has any."""
+    """Drops all other capabilities that this process has."""
     for capability in range(LAST_CAPABILITY + 1):
         if capability not in kept:
             LIBC.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)

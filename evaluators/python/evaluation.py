@@ -1,7 +1,7 @@
-"""One job in a child that is locked down: compiles the evaluator's code, calls it, and answers on descriptor 3.
+"""Runs one job in a child that is locked down: compiles the evaluator's code, calls it, and answers on descriptor 3.
 
-The code can do to this interpreter what it likes; that changes what is answered about itself, and nothing else. What
-must not break by accident (a patched `print` or `type`) is taken from its module beforehand.
+The code can change this interpreter as it likes; that affects only the answer about itself. Functions that must not break by
+accident (by a patched `print` or `type`) are taken from their modules beforehand.
 """
 import inspect
 import io
@@ -18,24 +18,24 @@ FILE_NAME = '<evaluator>'
 MAX_PRINTED_BYTES = 16 * 1024
 MAX_MESSAGE_LENGTH = 500
 LONGEST_NAME = 100
-# Given back when memory is short, so that there is enough to say so.
+# Memory that is freed when the code runs out of it, so that enough is left to report that.
 RESERVE_BYTES = 1 << 20
 NO_MEMORY_TO_ANSWER = 95
 
-# The answer: what kind, the score, line and column (0: none), the lengths of code and message; then these two, and what
-# was printed. frame.ts reads it.
+# An answer: its kind, the score, line and column (0: none), the lengths of code and message; then code, message and printed
+# output. frame.ts decodes it.
 LOADED, SCORE, FAILURE = 0, 1, 2
 _pack_head = struct.Struct('>IBdiiHH').pack
 _read, _write, _close, _exit = os.read, os.write, os.close, os._exit
 _type, _bool, _int, _float, _str, _len, _callable = type, bool, int, float, str, len, callable
 _is_finite, _recursion_limit, _load_json = math.isfinite, sys.setrecursionlimit, json.loads
 _compile, _exec = compile, exec
-# A str itself, of what may be a subclass: the methods of one can say anything.
+# Returns a plain str of a str or a subclass of it, whose own methods can return anything.
 _plain = str.__str__
 
 
 class Failure(Exception):
-    """How an evaluation failed: a code of core/scoring, a sentence, and where in the source."""
+    """A failed evaluation: a code of core/scoring, a sentence, and the place in the source."""
 
     def __init__(self, code, message, line=0, column=0):
         super().__init__(message)
@@ -43,7 +43,7 @@ class Failure(Exception):
 
 
 class Printed(io.TextIOBase):
-    """Takes the place of stdout and stderr: keeps the first 16 KB."""
+    """Replaces stdout and stderr, and keeps the first 16 KB."""
 
     encoding = 'utf-8'
     errors = 'replace'
@@ -64,7 +64,7 @@ class Printed(io.TextIOBase):
         return len(text)
 
     def take(self):
-        """What was printed since the last time, as UTF-8."""
+        """Returns the output since the last call, as UTF-8."""
         text = ''.join(self.parts)
         whole = text.encode('utf-8', 'replace')
         if self.length > _len(text) or _len(whole) > MAX_PRINTED_BYTES:
@@ -75,7 +75,7 @@ class Printed(io.TextIOBase):
 
 
 def read_frame():
-    """The next frame from the service; the child ends when there is none."""
+    """Reads the next frame from the service; the child ends when there is none."""
     length = int.from_bytes(read_exactly(4), 'big')
     return _load_json(read_exactly(length))
 
@@ -96,7 +96,7 @@ def answer(kind, printed, score=0.0, failure=None):
     message = failure.message[:MAX_MESSAGE_LENGTH].encode('utf-8', 'replace') if failure else b''
     line, column = (failure.line, failure.column) if failure else (0, 0)
     rest = code + message + printed.take()
-    # 21: what the head takes after the length itself.
+    # 21: bytes of the head after the length.
     frame = _pack_head(21 + _len(rest), kind, score, line, column, _len(code), _len(message)) + rest
     while frame:
         frame = frame[_write(CONNECTION, frame):]
@@ -104,8 +104,8 @@ def answer(kind, printed, score=0.0, failure=None):
 
 def serve(reserve, harness):
     """
-    Does one job and ends the process. Nothing that the code left behind (exit handlers, finalizers) runs. `reserve` is
-    memory to give back when there is none left; `harness` the globals of whoever calls, which the code could look at.
+    Does one job and ends the process. Exit handlers and finalizers that the code left behind do not run. `reserve` is memory
+    to free when none is left; `harness` holds the globals of the caller, which the code could otherwise read.
     """
     harness.clear()
     try:
@@ -131,12 +131,12 @@ def do_job(reserve):
     except BaseException as error:
         reserve.clear()
         answer_failure(error, printed)
-    # Its end tells the service that there was one answer; the end of the process takes longer.
+    # A closed connection tells the service that there was one answer; the end of the process takes longer.
     _close(CONNECTION)
 
 
 def answer_record(call, record, printed):
-    """A record that fails in an ordinary way leaves the child as it is; without memory it is of no more use."""
+    """Answers one record of a batch. After an ordinary failure the child goes on; without memory it cannot."""
     try:
         answer(SCORE, printed, score=score_of(call, record['input'], record['output']))
     except MemoryError:
@@ -156,7 +156,7 @@ def answer_failure(error, printed):
 
 
 def release(error):
-    """Its frames hold whatever the code has made."""
+    """Frees an error's frames, which keep the code's objects alive."""
     try:
         error.__traceback__ = error.__context__ = error.__cause__ = None
     except BaseException:
@@ -166,7 +166,7 @@ def release(error):
 def score_of(call, input_text, output_text):
     value = call(input_text, output_text)
     kind = _type(value)
-    # Exactly these: the methods of a subclass can say anything.
+    # Exactly these types: the methods of a subclass can return anything.
     if kind is not _float and kind is not _int and kind is not _bool:
         name = name_of(kind)
         raise Failure('py_bad_return_type', f'evaluate returned {name}; it must return a bool, an int or a float')
@@ -180,7 +180,7 @@ def score_of(call, input_text, output_text):
 
 
 def load(code):
-    """Runs the module and returns what is to be called with (input, output)."""
+    """Runs the module and returns the function to call with (input, output)."""
     try:
         program = _compile(code, FILE_NAME, 'exec', dont_inherit=True)
     except SyntaxError as error:
@@ -198,7 +198,7 @@ def load(code):
 
 
 def as_call(function, defined):
-    """How `evaluate` is called. By the names of its parameters where it has both, whatever their order; else in order."""
+    """Returns a function that calls `evaluate`: by the names of its parameters when it has both, in any order; else by position."""
     if not defined:
         raise Failure('py_no_function', 'The code must define evaluate(input, output)')
     if not _callable(function) or isinstance(function, _type):
@@ -215,7 +215,7 @@ def as_call(function, defined):
             line,
         )
     if code and code.co_varnames[: code.co_argcount] == ('input', 'output') and code.co_kwonlyargcount == 0:
-        return function  # as nearly all are
+        return function  # the usual case
     return by_signature(function, line)
 
 
@@ -223,7 +223,7 @@ def by_signature(function, line):
     try:
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
-        return function  # made in C: it says nothing about itself
+        return function  # written in C: it has no signature
     if accepts(signature, input='', output=''):
         return lambda input_text, output_text: function(input=input_text, output=output_text)
     if not accepts(signature, '', ''):
@@ -250,7 +250,7 @@ def name_of(kind):
 
 
 def describe(error):
-    """The failure for an exception of the code's own, with the line of the code that it passed last."""
+    """Returns the failure for an exception that the code raised, with the last line of the code in its traceback."""
     kind = name_of(_type(error))
     if isinstance(error, MemoryError):
         return Failure('py_memory', 'The code used more memory than it may', line_of(error))
@@ -270,5 +270,5 @@ def line_of(error):
                 line = step.tb_lineno
             step = step.tb_next
     except BaseException:
-        pass  # the code's own class may have made it something else
+        pass  # the code's own class may have replaced it
     return line

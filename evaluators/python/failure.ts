@@ -1,22 +1,23 @@
-/** Failures of a Python child process, and its result as an outcome of core/scoring. */
+/** Translates the end of a child into the outcomes of core/scoring. */
+
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
-import type { Exit, Reply } from './child.ts';
+import type { ChildExit, ChildReply } from './child.ts';
 import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 
-/** A failure of an evaluation, or of a check of the code. */
+/** The failure of an evaluation, or of a check of the code. */
 export type PythonFailure = {
   code: EvaluationErrorCode;
   message: string;
   line: number | null;
   column: number | null;
-  /** Whether the same code may succeed with the same texts at another time. */
+  /** `later` when the same code with the same texts may succeed another time. */
   retry: 'never' | 'later';
-  /** Output of the code; empty if the child could not send it. */
+  /** Printed output; empty when the child could not send it. */
   traces: string;
 };
 
-/** Exit status of evaluation.py when it has no memory left to reply. */
+/** The exit status of evaluation.py when no memory is left for an answer. */
 const NO_MEMORY_TO_ANSWER = 95;
 const SIGABRT = 6;
 const SIGKILL = 9;
@@ -38,6 +39,7 @@ function failure(
   return { code, message: publicMessage(message), line: null, column: null, retry, traces: '' };
 }
 
+/** Failures of the sandbox's own checks. */
 export const sandboxUnavailable = (why: string) => failure('sandbox_unavailable', why, 'later');
 export const sourceTooLarge = (bytes: number) =>
   failure('source_too_large', `The code has ${bytes} bytes; it may have ${MAX_SOURCE_BYTES}`);
@@ -47,6 +49,7 @@ export const inputTooLarge = (bytes: number) =>
     `Input and output have ${bytes} bytes together; they may have ${MAX_TEXT_BYTES}`,
   );
 
+/** The failure of code that ended its process without an answer. */
 export const noResult = () => failure('py_no_result', 'The code ended Python before it returned a score');
 
 const outOfMemory = (limits: PythonLimits) =>
@@ -55,21 +58,22 @@ const outOfCpu = (limits: PythonLimits) =>
   failure('py_timeout', `The code used more than ${limits.cpuSeconds} s of CPU`);
 
 /**
- * Returns the failure at the wall-clock deadline. A child that had the CPU for half of the time or more was computing, and
- * would again: no retry. One that had less was waiting, for the CPU of a busy machine or in time.sleep. The two cannot be
- * told apart from outside, and losing a score to a busy machine is worse than running a sleeper once per attempt.
+ * Returns the failure of a child that reached its wall deadline. A child that used the CPU for at least half of that time was
+ * computing, and would do so again. One that used less was waiting, for the CPU of a busy machine or in time.sleep. These two
+ * look alike from outside, and a score lost to a busy machine is worse than a sleeping program that is run again, as often
+ * as attempts are allowed.
  */
-function outOfTime(limits: PythonLimits, exit: Exit | null): PythonFailure {
+function outOfTime(limits: PythonLimits, exit: ChildExit | null): PythonFailure {
   const retry = exit !== null && exit.cpuMs >= limits.wallMs / 2 ? 'never' : 'later';
   return failure('py_timeout', `The code ran longer than ${limits.wallMs} ms`, retry);
 }
 
-function fromSignal(signal: number, exit: Exit, limits: PythonLimits): PythonFailure {
+function fromSignal(signal: number, exit: ChildExit, limits: PythonLimits): PythonFailure {
   if (signal === SIGXCPU) return outOfCpu(limits);
   if (signal === SIGSYS) return failure('py_crash', 'The code made a system call that is never allowed');
   if (signal === SIGKILL) {
-    // Sent by the kernel only: for CPU time, if the code ignored the first signal, or because the machine has no memory
-    // left, of which this code may have used the least.
+    // Only the kernel sends this signal: for CPU time, when the code ignored the first signal; or because the machine has no
+    // memory left, although this code may have used little of it.
     return exit.cpuMs >= limits.cpuSeconds * 1_000
       ? outOfCpu(limits)
       : failure('py_memory', 'The code was ended because the machine ran out of memory', 'later');
@@ -77,23 +81,24 @@ function fromSignal(signal: number, exit: Exit, limits: PythonLimits): PythonFai
   return failure('py_crash', `The code crashed Python with ${SIGNAL_NAMES[signal] ?? `signal ${signal}`}`);
 }
 
-/** Returns the failure of a child that did not reply. `exit` is null if its zygote died. */
+/** Returns the failure of a child that did not answer. `exit` is null when its zygote died. */
 export function failureOfExit(
-  kind: Exclude<Reply['kind'], 'answer'>,
-  exit: Exit | null,
+  kind: Exclude<ChildReply['kind'], 'answer'>,
+  exit: ChildExit | null,
   limits: PythonLimits,
 ): PythonFailure {
-  if (kind === 'late') return outOfTime(limits, exit);
-  if (kind === 'garbage') return failure('bad_result', 'The code interfered with how its score is told');
+  if (kind === 'timeout') return outOfTime(limits, exit);
+  if (kind === 'malformed')
+    return failure('bad_result', 'The code interfered with how its score is reported');
   if (exit === null) return failure('sandbox_crashed', 'The sandbox crashed while the code ran', 'later');
   if (exit.signal !== null) return fromSignal(exit.signal, exit, limits);
   if (exit.status === NO_MEMORY_TO_ANSWER) return outOfMemory(limits);
   return noResult();
 }
 
-/** Reads a child's reply. `wanted` is the kind of a successful reply to its job. */
+/** Reads a child's answer; `wanted` is the kind of answer that means success. */
 export function readReply(
-  reply: Extract<Reply, { kind: 'answer' }>,
+  reply: Extract<ChildReply, { kind: 'answer' }>,
   wanted: 'loaded' | 'score',
 ): PythonFailure | { score: number; traces: string } {
   const { answer } = reply;
@@ -103,25 +108,26 @@ export function readReply(
     return { ...failure(code, message), line, column, traces };
   }
   if (answer.kind !== wanted) {
-    return failure('bad_result', 'The code interfered with how its score is told');
+    return failure('bad_result', 'The code interfered with how its score is reported');
   }
   return { score: answer.kind === 'score' ? answer.score : 0, traces };
 }
 
-/** The limit of publicMessage. */
+/** The bound of `publicMessage`. */
 const MAX_MESSAGE_LENGTH = 500;
 
-/** Appends `end` to a message, which is shortened so that both fit. */
+/** Appends `end` to the message, which is shortened so that both fit. */
 function withEnd(message: string, end: string): string {
   const room = MAX_MESSAGE_LENGTH - end.length;
   return message.length > room ? `${message.slice(0, room - 1)}…${end}` : message + end;
 }
 
+/** Narrows a result. */
 export function isFailure(result: PythonFailure | { score: number }): result is PythonFailure {
   return 'code' in result;
 }
 
-/** Returns the outcome of an evaluation. */
+/** Converts a result to the outcome that the worker stores. */
 export function toOutcome(result: PythonFailure | { score: number; traces: string }): Outcome {
   const traces = result.traces === '' ? null : result.traces;
   if (!isFailure(result)) {

@@ -1,17 +1,20 @@
 /**
- * What goes between the service and a child: frames, each with its length before it (four bytes, the highest first). A
- * job is JSON; an answer has the shape that evaluation.py packs. An answer is data from an untrusted program.
+ * Frames between the service and a child, each preceded by its length (four bytes, big-endian). A job is JSON; an answer has
+ * the layout that evaluation.py packs. An answer is data from an untrusted program.
  */
 
-export type Job =
+/** A job for a child. */
+
+export type ChildJob =
   | { task: 'compile'; code: string }
   | { task: 'evaluate'; code: string; input: string; output: string }
-  /** Then records, one at a time, once the child has answered `loaded`. */
+  /** Records follow, one at a time, once the child has answered `loaded`. */
   | { task: 'many'; code: string };
 
+/** The texts of one record. */
 export type TextPair = { input: string; output: string };
 
-/** Why an evaluation failed, as a child can tell itself. */
+/** Error codes that a child itself can report. */
 const FAILURE_CODES = [
   'py_syntax_error',
   'py_no_function',
@@ -23,7 +26,8 @@ const FAILURE_CODES = [
 ] as const;
 export type ChildFailureCode = (typeof FAILURE_CODES)[number];
 
-export type Answer = { /** What was printed. */ traces: string } & (
+/** A decoded answer. */
+export type ChildAnswer = { /** Printed output. */ traces: string } & (
   | { kind: 'loaded' }
   /** The score is finite. */
   | { kind: 'score'; score: number }
@@ -31,14 +35,15 @@ export type Answer = { /** What was printed. */ traces: string } & (
       kind: 'failure';
       code: ChildFailureCode;
       message: string;
-      /** From 1. */
+      /** Counted from 1. */
       line: number | null;
       column: number | null;
     }
 );
 
+/** Bytes of the length that precedes each frame. */
 export const LENGTH_BYTES = 4;
-/** 16 KB of what was printed, 500 characters of message, and the head. */
+/** Room for 16 KB of printed output, a message of 500 characters, and the head. */
 export const MAX_ANSWER_BYTES = 20 * 1024;
 const HEAD_BYTES = 21;
 const LOADED = 0;
@@ -47,8 +52,8 @@ const FAILURE = 2;
 
 const utf8 = new TextDecoder();
 
-/** Lone surrogates arrive in Python as they are here: JSON escapes them. */
-export function encodeFrame(value: Job | TextPair): Buffer {
+/** Encodes a frame. JSON escapes lone surrogates, so that Python receives them unchanged. */
+export function encodeFrame(value: ChildJob | TextPair): Buffer {
   const text = JSON.stringify(value);
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
@@ -63,8 +68,8 @@ function isFailureCode(code: string): code is ChildFailureCode {
   return (FAILURE_CODES as readonly string[]).includes(code);
 }
 
-/** Reads an answer, without its length; null when it is none. */
-export function decodeAnswer(bytes: Buffer): Answer | null {
+/** Decodes an answer, without its length; null when the bytes are not an answer. */
+export function decodeAnswer(bytes: Buffer): ChildAnswer | null {
   if (bytes.length < HEAD_BYTES) return null;
   const codeEnd = HEAD_BYTES + bytes.readUInt16BE(17);
   const messageEnd = codeEnd + bytes.readUInt16BE(19);
@@ -74,7 +79,7 @@ export function decodeAnswer(bytes: Buffer): Answer | null {
     case LOADED:
       return { kind: 'loaded', traces };
     case SCORE: {
-      // Of the two zeros there is one: no -0 gets into a database.
+      // Adding 0 turns -0 into 0, so that no -0 is stored.
       const score = bytes.readDoubleBE(1) + 0;
       return Number.isFinite(score) ? { kind: 'score', score, traces } : null;
     }

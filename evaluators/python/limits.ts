@@ -1,20 +1,21 @@
-/** How much one evaluation may take. */
+/** Limits of evaluations. */
 
-/** The sandbox enforces what it is given; MAX_CODE_LIMITS of core/contracts/evaluator.ts bounds it when code is stored. */
+/** Limits of one evaluation. */
 export type PythonLimits = {
-  /** From the moment the code is sent until the result is back. */
+  /** Milliseconds from sending the code until its answer. */
   wallMs: number;
-  /** Of CPU, in whole seconds. */
+  /** Whole seconds of CPU time. */
   cpuSeconds: number;
-  /** Beyond what Python itself takes. */
+  /** MB beyond the memory of Python itself. */
   memoryMb: number;
 };
 
-export const DEFAULT_LIMITS: Readonly<PythonLimits> = { wallMs: 2_000, cpuSeconds: 1, memoryMb: 256 };
+/** The limits of an evaluator that names none. The upper bounds are `MAX_CODE_LIMITS` in core/contracts/evaluator.ts. */
 
-/** Of the evaluator's code, as UTF-8. */
+export const DEFAULT_LIMITS: Readonly<PythonLimits> = { wallMs: 2_000, cpuSeconds: 1, memoryMb: 256 };
+/** UTF-8 bytes of an evaluator's code. */
 export const MAX_SOURCE_BYTES = 64 * 1024;
-/** Of input and output together, as UTF-8. */
+/** UTF-8 bytes of input and output together. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 /** Records in one call of `evaluateMany`. */
 export const MAX_BATCH = 200;

@@ -1,4 +1,4 @@
-"""What a child gives up before it reads its job: privileges, resources, files, the network, and last its system calls."""
+"""The lockdown of a child before it reads its job: privileges, resources, files, the network, and last its system calls."""
 import ctypes
 import os
 import resource
@@ -23,27 +23,27 @@ def prctl(option, value):
 
 
 def die_with_parent():
-    """Gone when a process changes its user: to be called after that."""
+    """Has this process killed when its parent ends. A change of the user resets this, so it is called after one."""
     prctl(PR_SET_PDEATHSIG, SIGKILL)
 
 
 def gain_nothing():
-    """Nothing that this process or its children execute can gain privileges: children inherit it."""
+    """Keeps programs that this process or its children execute from gaining privileges; children inherit it."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def stay_private():
-    """No other process of the same user may look into this one. To be called after a change of the user."""
+    """Keeps other processes of the same user from inspecting this one. It is called after a change of the user."""
     prctl(PR_SET_DUMPABLE, 0)
 
 
 def landlock_abi():
-    """0: this kernel has no Landlock."""
+    """Returns the kernel's version of Landlock; 0: it has none."""
     return max(0, LIBC.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), LANDLOCK_VERSION))
 
 
 def deny_files_and_network(abi):
-    """Every right that this kernel's Landlock knows, and no exception to it."""
+    """Denies every right that this kernel's Landlock knows, without exception."""
     if abi < 1:
         return
     files = (1 << 13) - 1
@@ -61,7 +61,7 @@ def deny_files_and_network(abi):
 
 
 def limit(what, soft, hard):
-    """Limits can be lower already: they are never raised."""
+    """Sets a limit, unless it is already lower: a limit is never raised."""
     _, ceiling = resource.getrlimit(what)
     if ceiling != resource.RLIM_INFINITY:
         soft, hard = min(soft, ceiling), min(hard, ceiling)
@@ -69,14 +69,15 @@ def limit(what, soft, hard):
 
 
 def limit_for_good():
-    """What children inherit from the zygote, which needs none of it itself."""
+    """Sets the limits that children inherit from the zygote, which needs none of these resources itself."""
     limit(resource.RLIMIT_STACK, STACK_BYTES, STACK_BYTES)
     for nothing in ('FSIZE', 'CORE', 'MEMLOCK', 'MSGQUEUE'):
         limit(getattr(resource, f'RLIMIT_{nothing}'), 0, 0)
 
 
 def limit_child(cpu_seconds, address_space_bytes):
-    # SIGXCPU at the first can be ignored, SIGKILL at the second cannot.
+    """Sets the limits of one child."""
+    # The code can ignore SIGXCPU at the soft limit, but not SIGKILL at the hard one.
     limit(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
     limit(resource.RLIMIT_AS, address_space_bytes, address_space_bytes)
     limit(resource.RLIMIT_NOFILE, OPEN_FILES, OPEN_FILES)

@@ -1,6 +1,6 @@
 /**
- * Python evaluators, in a sandbox. A zygote, a Python with everything loaded that never sees what is evaluated, keeps
- * children waiting that have locked themselves in; each takes one job over a private socket, answers, and ends.
+ * Python evaluators, in a sandbox. The zygote is a Python process that has loaded every module and never sees an evaluation;
+ * it forks children, which lock themselves down and wait. Each child takes one job over a private socket, answers, and ends.
  */
 export {
   DEFAULT_LIMITS,
@@ -10,13 +10,7 @@ export {
   type PythonLimits,
 } from './limits.ts';
 export { IMPORTABLE_MODULES } from './modules.ts';
-export {
-  type CompileResult,
-  type PythonEvaluation,
-  type Sandbox,
-  type SandboxOptions,
-  type SandboxState,
-  startSandbox,
-} from './sandbox.ts';
-export type { Turn } from './turns.ts';
-export { TIERS, type Tier } from './zygote.ts';
+export type { CompileResult, PythonEvaluation, Sandbox, SandboxState } from './sandbox.ts';
+export type { SlotHolder } from './slots.ts';
+export { type SandboxOptions, startSandbox } from './start.ts';
+export { SANDBOX_TIERS, type SandboxTier } from './zygote.ts';

@@ -1,6 +1,6 @@
 /**
- * What evaluators can import, in every tier: all of it is loaded before the first evaluation, as no file can be opened
- * then. A module more costs every evaluation a little, as its memory is copied page by page into each child.
+ * Modules that evaluators can import, in every tier. All are loaded before the first evaluation, because children cannot open
+ * files. Each module costs every evaluation a little: its memory is copied page by page into each child.
  */
 export const IMPORTABLE_MODULES: readonly string[] = [
   'ast',

@@ -1,6 +1,6 @@
 /**
- * Children that wait for a job, and the zygote that makes them. A zygote that dies is replaced, ever more slowly while
- * that fails; one that has forked long enough is replaced by a fresh one, and ends once its last child has.
+ * A pool of children that wait for a job, and the zygote that forks them. A zygote that dies is replaced, with growing delays
+ * while replacing fails. A zygote that has made enough forks is replaced by a fresh one, and ends after its last child.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,57 +11,59 @@ import { settlesWithin } from '#platform/process/deadline.ts';
 import type { Child, ChildLimits } from './child.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { listenPrivately, type PrivateSocket } from './socket.ts';
-import { type Tier, Zygote } from './zygote.ts';
+import { type SandboxTier, Zygote } from './zygote.ts';
 
-export type PoolOptions = {
-  tier: Exclude<Tier, 'none'>;
+/** Options of `ChildPool.open`. */
+export type ChildPoolOptions = {
+  tier: Exclude<SandboxTier, 'none'>;
   python: string;
-  /** In which the private directory is made. */
+  /** The directory in which the private directory is made. */
   directory: string;
-  /** How many children are kept waiting. */
+  /** Number of children that are kept waiting. */
   idle: number;
   log: Logger;
-  /** How many forks a zygote makes before another takes its place. */
+  /** Number of forks after which a zygote is replaced. */
   forksPerZygote?: number;
 };
 
-/** What a zygote leaks with each fork is little and unknown; a start takes some 100 ms. */
+/** The leak of a zygote with each fork is small and unknown; the start of a new one takes about 100 ms. */
 const FORKS_PER_ZYGOTE = 5_000;
-/** How long a job may wait for its child, which usually waits for it. */
-const TAKE_MS = 10_000;
-const NO_CHILD = `no child came up within ${TAKE_MS} ms`;
+/** Maximum wait of a job for a child; usually a child is waiting already. */
+const ACQUIRE_MS = 10_000;
+const NO_CHILD = `no child came up within ${ACQUIRE_MS} ms`;
 const STOPPED = 'the sandbox has stopped';
 const BACKOFF = { firstMs: 50, longestMs: 5_000 };
 const RETRY_MS = 20;
-/** Children that end before they are ready: a few may be killed for memory, more are a zygote that makes no good ones. */
-const MAX_STILLBORN = 10;
+/** Children in a row that end before they are ready: a few may be killed for memory, more mean that the zygote is broken. */
+const MAX_FAILED_STARTS = 10;
 
-type Taker = { resolve(child: Child): void; reject(error: Error): void; timer: NodeJS.Timeout };
+type Waiter = { resolve(child: Child): void; reject(error: Error): void; timer: NodeJS.Timeout };
 
-export class Pool {
-  readonly #options: PoolOptions;
+/** Keeps children waiting for jobs. */
+export class ChildPool {
+  readonly #options: ChildPoolOptions;
   #socket!: PrivateSocket;
   #zygote: Zygote | null = null;
-  /** Replaced, with children that still work. */
+  /** Replaced zygotes whose children still work. */
   readonly #retiring = new Set<Zygote>();
   readonly #idle: Child[] = [];
-  readonly #takers: Taker[] = [];
-  /** Forked with the default limits and not ready yet. */
-  #coming = 0;
-  #stillborn = 0;
+  readonly #waiters: Waiter[] = [];
+  /** Children forked with the default limits and not ready yet. */
+  #starting = 0;
+  #failedStarts = 0;
   readonly #backoff = new Backoff(BACKOFF);
   #isReplacing = false;
   #isClosed = false;
-  /** Zygotes that died, since the start. */
+  /** Number of zygotes that died since the start. */
   deaths = 0;
 
-  private constructor(options: PoolOptions) {
+  private constructor(options: ChildPoolOptions) {
     this.#options = options;
   }
 
-  /** @throws Error with a sentence why this tier cannot be had here */
-  static async open(options: PoolOptions): Promise<Pool> {
-    const pool = new Pool(options);
+  /** Opens the socket and starts a zygote. @throws Error with a sentence that says why this tier cannot run here */
+  static async open(options: ChildPoolOptions): Promise<ChildPool> {
+    const pool = new ChildPool(options);
     pool.#socket = await listenPrivately(options.directory, (id, socket) => pool.#onChild(id, socket));
     try {
       await pool.#startZygote();
@@ -72,63 +74,63 @@ export class Pool {
     return pool;
   }
 
-  /** Children that wait for a job. */
+  /** Number of children that wait for a job. */
   get idle(): number {
     return this.#idle.length;
   }
 
   /**
-   * A child that is locked down and has read nothing yet, for one job.
-   * @throws Error when none could be made in 10 s, or the pool is closed
+   * Returns a child for one job: locked down, with nothing read yet.
+   * @throws Error when no child was ready within 10 s, or the pool is closed
    */
-  async take(limits: ChildLimits): Promise<Child> {
+  async acquire(limits: ChildLimits): Promise<Child> {
     if (this.#isClosed) throw new Error(STOPPED);
-    const isUsual =
+    const isDefault =
       limits.cpuSeconds === DEFAULT_LIMITS.cpuSeconds && limits.memoryMb === DEFAULT_LIMITS.memoryMb;
-    return isUsual ? this.#takeIdle() : this.#forkFor(limits);
+    return isDefault ? this.#acquireIdle() : this.#forkFor(limits);
   }
 
-  /** Ends all children and zygotes, removes the socket; resolves when they are gone. */
+  /** Ends all children and zygotes and removes the socket; resolves when they are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const taker of this.#takers.splice(0)) {
-      clearTimeout(taker.timer);
-      taker.reject(new Error(STOPPED));
+    for (const waiter of this.#waiters.splice(0)) {
+      clearTimeout(waiter.timer);
+      waiter.reject(new Error(STOPPED));
     }
     const zygotes = [...this.#retiring, ...(this.#zygote === null ? [] : [this.#zygote])];
     await Promise.all(zygotes.map((zygote) => zygote.stop()));
     await this.#socket.close();
   }
 
-  #takeIdle(): Promise<Child> {
+  #acquireIdle(): Promise<Child> {
     for (let child = this.#idle.shift(); child !== undefined; child = this.#idle.shift()) {
       if (!child.isAlive) continue;
       this.#replenish();
       return Promise.resolve(child);
     }
     return new Promise((resolve, reject) => {
-      const taker: Taker = {
+      const waiter: Waiter = {
         resolve,
         reject,
         timer: setTimeout(() => {
-          this.#takers.splice(this.#takers.indexOf(taker), 1);
-          // One that makes no child for so long is stuck: another will do better.
+          this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
+          // A zygote that makes no child for so long is stuck: its successor may do better.
           this.#zygote?.kill();
           reject(new Error(NO_CHILD));
-        }, TAKE_MS),
+        }, ACQUIRE_MS),
       };
-      this.#takers.push(taker);
+      this.#waiters.push(waiter);
       this.#replenish();
     });
   }
 
-  /** Limits cannot be changed once a child is locked down, so unusual ones get a child made for them. */
+  /** Forks a child with its own limits: they cannot be changed once a child is locked down. */
   async #forkFor(limits: ChildLimits): Promise<Child> {
-    const deadline = performance.now() + TAKE_MS;
-    for (let leftMs = TAKE_MS; leftMs > 0 && !this.#isClosed; leftMs = deadline - performance.now()) {
+    const deadline = performance.now() + ACQUIRE_MS;
+    for (let leftMs = ACQUIRE_MS; leftMs > 0 && !this.#isClosed; leftMs = deadline - performance.now()) {
       const child = this.#zygote?.fork(limits);
       if (child !== undefined) {
-        if (!(await settlesWithin(child.ready, leftMs))) child.condemn();
+        if (!(await settlesWithin(child.ready, leftMs))) child.killZygote();
         else if (await child.ready) return child;
       }
       await sleep(RETRY_MS);
@@ -146,33 +148,33 @@ export class Pool {
   #replenish(): void {
     const zygote = this.#zygote;
     if (zygote === null || this.#isClosed) return;
-    const wanted = this.#options.idle + this.#takers.length - this.#idle.length - this.#coming;
-    for (let count = 0; count < wanted; count += 1) this.#forkUsual(zygote);
+    const wanted = this.#options.idle + this.#waiters.length - this.#idle.length - this.#starting;
+    for (let count = 0; count < wanted; count += 1) this.#forkDefault(zygote);
     if (zygote.forked >= (this.#options.forksPerZygote ?? FORKS_PER_ZYGOTE)) void this.#replace(zygote);
   }
 
-  #forkUsual(zygote: Zygote): void {
-    this.#coming += 1;
+  #forkDefault(zygote: Zygote): void {
+    this.#starting += 1;
     const child = zygote.fork(DEFAULT_LIMITS);
     void child.ready.then((isReady) => {
-      this.#coming -= 1;
+      this.#starting -= 1;
       if (isReady) {
-        this.#stillborn = 0;
+        this.#failedStarts = 0;
         this.#backoff.reset();
         return this.#offer(child, zygote);
       }
       if (zygote !== this.#zygote) return;
-      this.#stillborn += 1;
-      if (this.#stillborn > MAX_STILLBORN) zygote.kill();
+      this.#failedStarts += 1;
+      if (this.#failedStarts > MAX_FAILED_STARTS) zygote.kill();
       else setTimeout(() => this.#replenish(), RETRY_MS);
     });
   }
 
   #offer(child: Child, zygote: Zygote): void {
-    const taker = this.#takers.shift();
-    if (taker !== undefined) {
-      clearTimeout(taker.timer);
-      taker.resolve(child);
+    const waiter = this.#waiters.shift();
+    if (waiter !== undefined) {
+      clearTimeout(waiter.timer);
+      waiter.resolve(child);
     } else if (zygote === this.#zygote) {
       this.#idle.push(child);
     } else {
@@ -183,7 +185,7 @@ export class Pool {
   async #startZygote(): Promise<void> {
     const { tier, python, log } = this.#options;
     const zygote = new Zygote({ tier, python, log, directory: this.#socket.directory });
-    this.#retiring.add(zygote); // to be stopped with the rest if the pool closes meanwhile
+    this.#retiring.add(zygote); // so that it is stopped if the pool closes meanwhile
     try {
       await zygote.start();
     } finally {
@@ -192,7 +194,7 @@ export class Pool {
     if (this.#isClosed) return zygote.stop();
     const old = this.#zygote;
     this.#zygote = zygote;
-    this.#stillborn = 0;
+    this.#failedStarts = 0;
     void zygote.gone.then((why) => this.#onGone(zygote, why));
     if (old !== null) this.#retire(old);
     this.#replenish();
@@ -221,19 +223,19 @@ export class Pool {
         if (!this.#isClosed) await this.#startZygote();
         return;
       } catch (error) {
-        this.#options.log.error({ error: describeError(error) }, 'the Python zygote does not start');
+        this.#options.log.error({ error: describeError(error) }, 'the Python zygote could not be started');
       }
     }
   }
 
-  /** Puts another zygote in the place of one that has forked enough. */
+  /** Replaces a zygote that has made enough forks. */
   async #replace(old: Zygote): Promise<void> {
     if (this.#isReplacing) return;
     this.#isReplacing = true;
     try {
       await this.#startZygote();
     } catch (error) {
-      this.#options.log.warn({ error: describeError(error) }, 'the Python zygote is not replaced');
+      this.#options.log.warn({ error: describeError(error) }, 'the Python zygote could not be replaced');
       old.forked = 0;
     } finally {
       this.#isReplacing = false;

@@ -1,9 +1,9 @@
-/** Jobs in children: one job in one child, or a batch in as few as it takes. */
+/** Runs jobs in children: one job in one child, or a batch in as few children as it takes. */
 
 import { describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
-import type { Child, Reply } from './child.ts';
+import type { Child, ChildReply } from './child.ts';
 import {
   failureOfExit,
   isFailure,
@@ -12,70 +12,71 @@ import {
   readReply,
   sandboxUnavailable,
 } from './failure.ts';
-import type { Job, TextPair } from './frame.ts';
+import type { ChildJob, TextPair } from './frame.ts';
 import type { PythonLimits } from './limits.ts';
-import type { Pool } from './pool.ts';
+import type { ChildPool } from './pool.ts';
 
-export type Result = (PythonFailure | { score: number; traces: string }) & {
-  /** From sending the job to its end. */
+/** A score or a failure, with its duration. */
+export type TimedResult = (PythonFailure | { score: number; traces: string }) & {
+  /** Milliseconds from sending the job to its end. */
   durationMs: number;
 };
 
-/** How long the zygote may take to tell how a killed child ended. */
+/** Maximum time for the zygote to report the end of a killed child. */
 const EXIT_MS = 2_000;
-/** How long a child that closed its connection at its deadline may take to end, should that be what it is doing. */
+/** Minimum time for a child that has closed its connection to end, even at its deadline. */
 const ENDING_MS = 100;
 const SIGKILL = 9;
 
-/** What became of a child that has not answered and may run for `leftMs` more. It is gone afterwards. */
-async function failureOf(
+/** Returns the failure of a child that has not answered and may run for another `leftMs`. The child is gone afterwards. */
+async function failureOfUnanswered(
   child: Child,
-  kind: Exclude<Reply['kind'], 'answer'>,
+  kind: Exclude<ChildReply['kind'], 'answer'>,
   limits: PythonLimits,
   leftMs: number,
 ): Promise<PythonFailure> {
-  // One that has closed its connection is ending, as a rule. How long that takes is up to the machine.
-  const endsItself = kind === 'silent' && (await settlesWithin(child.exited, Math.max(leftMs, ENDING_MS)));
+  // A child that has closed its connection is usually ending; the time for that depends on the machine.
+  const endsItself = kind === 'closed' && (await settlesWithin(child.exited, Math.max(leftMs, ENDING_MS)));
   if (!endsItself) child.kill();
   if (!(await settlesWithin(child.exited, EXIT_MS))) {
-    child.condemn();
+    child.killZygote();
     return failureOfExit(kind, null, limits);
   }
   const exit = await child.exited;
-  // It has gone on without a connection, unless its end came just before it was killed.
-  const wasKilled = kind === 'silent' && !endsItself && exit?.signal === SIGKILL;
+  // The child ran on without a connection, unless it ended just before it was killed.
+  const wasKilled = kind === 'closed' && !endsItself && exit?.signal === SIGKILL;
   return wasKilled ? noResult() : failureOfExit(kind, exit, limits);
 }
 
-async function takeChild(pool: Pool, limits: PythonLimits): Promise<Child | PythonFailure> {
+async function acquireChild(pool: ChildPool, limits: PythonLimits): Promise<Child | PythonFailure> {
   try {
-    return await pool.take(limits);
+    return await pool.acquire(limits);
   } catch (error) {
     return sandboxUnavailable(`The sandbox has no place for the code: ${describeError(error)}`);
   }
 }
 
-/** Asks and reads what comes. A child that does not answer is gone afterwards. */
+/** Sends a frame and reads the answer. A child that does not answer is gone afterwards. */
 async function exchange(
   child: Child,
-  frame: Job | TextPair,
+  frame: ChildJob | TextPair,
   options: { limits: PythonLimits; wanted: 'loaded' | 'score'; isLast: boolean },
 ): Promise<PythonFailure | { score: number; traces: string }> {
   const { limits, wanted, isLast } = options;
   const deadline = performance.now() + limits.wallMs;
-  const reply = await child.ask(frame, { wallMs: limits.wallMs, isLast });
+  const reply = await child.send(frame, { wallMs: limits.wallMs, isLast });
   if (reply.kind === 'answer') return readReply(reply, wanted);
-  return failureOf(child, reply.kind, limits, deadline - performance.now());
+  return failureOfUnanswered(child, reply.kind, limits, deadline - performance.now());
 }
 
 /** Runs one job in a child of its own. */
 export async function runOne(
-  pool: Pool,
-  job: Extract<Job, { task: 'compile' | 'evaluate' }>,
+  pool: ChildPool,
+  job: Extract<ChildJob, { task: 'compile' | 'evaluate' }>,
   limits: PythonLimits,
   clock: Clock,
-): Promise<Result> {
-  const child = await takeChild(pool, limits);
+): Promise<TimedResult> {
+  const child = await acquireChild(pool, limits);
   const startedAt = clock.monotonic();
   if ('code' in child) return { ...child, durationMs: 0 };
   const wanted = job.task === 'compile' ? 'loaded' : 'score';
@@ -83,41 +84,41 @@ export async function runOne(
   return { ...result, durationMs: clock.monotonic() - startedAt };
 }
 
-/** What ends a child, so that the next record needs another. */
-const isFatal = (result: PythonFailure | { score: number }) =>
+/** Returns whether the result ended its child, so that the next record needs another. */
+const endsChild = (result: PythonFailure | { score: number }) =>
   isFailure(result) && !['py_exception', 'py_bad_return_type', 'py_not_finite'].includes(result.code);
 
 /**
- * Runs records of the same code one after another in one child. A record that ends the child is tried once more as the
- * first of the next child, unless it was the first: what it died of may be what the records before it had used up. So
- * each record fails with what it would have failed with alone.
+ * Runs records of the same code one after another in one child. A record that ends the child, unless it was the child's
+ * first, is run again as the first of the next child: the records before it may have used up what it lacked. So each record
+ * fails as it would have failed alone.
  */
 export async function runMany(
-  pool: Pool,
+  pool: ChildPool,
   job: { code: string; records: readonly TextPair[] },
   limits: PythonLimits,
   clock: Clock,
-): Promise<Result[]> {
-  const results: Result[] = [];
+): Promise<TimedResult[]> {
+  const results: TimedResult[] = [];
   while (results.length < job.records.length) {
-    const child = await takeChild(pool, limits);
+    const child = await acquireChild(pool, limits);
     if ('code' in child) {
-      // Nothing will change that soon: all that is left fails alike.
+      // The next record would find no child either, so all remaining records fail.
       results.push(...job.records.slice(results.length).map(() => ({ ...child, durationMs: 0 })));
       return results;
     }
-    await fillFrom(child, job, limits, clock, results);
+    await runInChild(child, job, limits, clock, results);
   }
   return results;
 }
 
-/** Adds the results of as many records as this child takes: at least one. */
-async function fillFrom(
+/** Adds the results of the records that this child takes: at least one. */
+async function runInChild(
   child: Child,
   job: { code: string; records: readonly TextPair[] },
   limits: PythonLimits,
   clock: Clock,
-  results: Result[],
+  results: TimedResult[],
 ): Promise<void> {
   const first = results.length;
   let startedAt = clock.monotonic();
@@ -133,7 +134,7 @@ async function fillFrom(
   }
   for (const record of job.records.slice(first)) {
     const result = await exchange(child, record, { limits, wanted: 'score', isLast: false });
-    const isSpent = isFatal(result);
+    const isSpent = endsChild(result);
     if (!isSpent || results.length === first) {
       results.push({ ...result, durationMs: clock.monotonic() - startedAt });
       startedAt = clock.monotonic();

@@ -1,8 +1,5 @@
-/** The sandbox: the best tier that this machine can run, and what is done in it. */
-import { existsSync } from 'node:fs';
-import { describeError } from '#core/contracts/errors.ts';
+/** The sandbox: compiles and evaluates Python in children of its tier. */
 import type { EvaluationErrorCode, Outcome } from '#core/scoring/mod.ts';
-import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import {
   inputTooLarge,
@@ -14,41 +11,27 @@ import {
 } from './failure.ts';
 import type { TextPair } from './frame.ts';
 import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
-import { Pool } from './pool.ts';
-import { type Result, runMany, runOne } from './run.ts';
-import { findEscape } from './self-test.ts';
-import { NOBODYS_TURN, type Turn, Turns } from './turns.ts';
-import { TIERS, type Tier } from './zygote.ts';
+import type { ChildPool } from './pool.ts';
+import { runMany, runOne, type TimedResult } from './run.ts';
+import { NO_ORGANIZATION, SandboxSlots, type SlotHolder } from './slots.ts';
+import type { SandboxTier } from './zygote.ts';
 
-export type SandboxOptions = {
-  /** In which a directory for the private socket is made, 0700. */
-  directory: string;
-  /** The Python to run: the system's by default. */
-  python?: string;
-  /** Evaluations that run at once. As many children again, and as many more, wait for theirs. */
-  concurrency: number;
-  log: Logger;
-  clock: Clock;
-  /** This tier or none, instead of the best. */
-  wantedTier?: Tier;
-  /** How many children a zygote makes before a fresh one takes its place. */
-  forksPerZygote?: number;
-};
-
+/** The result of compiling an evaluator's code. */
 export type CompileResult =
   | { ok: true }
   | {
       ok: false;
       code: EvaluationErrorCode;
       message: string;
-      /** In the source, from 1; null when it is not about a place. */
+      /** Place in the source, counted from 1; null when the error has none. */
       line: number | null;
       column: number | null;
     };
 
+/** The result of one evaluation. */
 export type PythonEvaluation = {
   outcome: Outcome;
-  /** What was printed, 16 KB at most; empty when Python was killed. */
+  /** Printed output, at most 16 KB; empty when Python was killed. */
   traces: string;
   durationMs: number;
 };
@@ -59,34 +42,36 @@ export type SandboxState = {
   waiting: number;
   /** Children that wait for a job. */
   idle: number;
-  /** Zygotes that died, since the start. */
+  /** Zygotes that died since the start. */
   deaths: number;
 };
 
+/** A started sandbox. */
 export type Sandbox = {
-  readonly tier: Tier;
-  /** Why no stronger tier is used; null with the strongest. */
+  readonly tier: SandboxTier;
+  /** The reason why no stronger tier is used; null in the strongest. */
   readonly why: string | null;
   state(): SandboxState;
-  /** Whether code can be an evaluator: compiled, run once, its `evaluate` looked at. Nothing of it is kept. */
-  compile(code: string, turn?: Turn): Promise<CompileResult>;
-  /** One evaluation, in a process of its own. Never rejects. */
-  evaluate(job: { code: string; limits?: PythonLimits } & TextPair, turn?: Turn): Promise<PythonEvaluation>;
+  /** Checks code for an evaluator: compiles it, runs its top level, and checks `evaluate`. Nothing is kept. */
+  compile(code: string, holder?: SlotHolder): Promise<CompileResult>;
+  /** Runs one evaluation, in its own process. Never rejects. */
+  evaluate(
+    job: { code: string; limits?: PythonLimits } & TextPair,
+    holder?: SlotHolder,
+  ): Promise<PythonEvaluation>;
   /**
-   * Up to 200 records of the same code, one after another in one process, where what one leaves behind the next can
-   * see: for code that says that it keeps no state. Each has `limits.wallMs`, and `durationMs` of its own. One result
-   * each, in order.
-   * @throws RangeError for more than 200
+   * Runs up to 200 records of the same code one after another in one process, where each record can see what the code left
+   * behind before: for code that keeps no state. `limits.wallMs` and `durationMs` are those of each record.
+   * @returns one result for each record, in order
+   * @throws RangeError for more than 200 records
    */
   evaluateMany(
     job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
-    turn?: Turn,
+    holder?: SlotHolder,
   ): Promise<PythonEvaluation[]>;
-  /** Ends every process, also those that run, and removes the directory. */
+  /** Ends every process, also running ones, and removes the directory. */
   stop(): Promise<void>;
 };
-
-const SYSTEM_PYTHON = '/usr/bin/python3';
 
 function checkCode(code: string): PythonFailure | null {
   const bytes = Buffer.byteLength(code);
@@ -98,39 +83,43 @@ function checkTexts({ input, output }: TextPair): PythonFailure | null {
   return bytes > MAX_TEXT_BYTES ? inputTooLarge(bytes) : null;
 }
 
-const toEvaluation = (result: Result): PythonEvaluation => ({
+const toEvaluation = (result: TimedResult): PythonEvaluation => ({
   outcome: toOutcome(result),
   traces: result.traces,
   durationMs: result.durationMs,
 });
 
-/** Too many wait already: another time. */
+/** Makes the failure of a job that finds too many others waiting. */
 const queueIsFull = () => sandboxUnavailable('Too many evaluations wait for the sandbox');
 
-class PooledSandbox implements Sandbox {
-  readonly tier: Tier;
+/** A sandbox over a pool of children. */
+export class PooledSandbox implements Sandbox {
+  readonly tier: SandboxTier;
   readonly why: string | null;
-  readonly #pool: Pool;
-  readonly #turns: Turns;
+  readonly #pool: ChildPool;
+  readonly #slots: SandboxSlots;
   readonly #clock: Clock;
 
-  constructor(pool: Pool, options: { tier: Tier; why: string | null; concurrency: number; clock: Clock }) {
+  constructor(
+    pool: ChildPool,
+    options: { tier: SandboxTier; why: string | null; concurrency: number; clock: Clock },
+  ) {
     this.tier = options.tier;
     this.why = options.why;
     this.#pool = pool;
-    this.#turns = new Turns(options.concurrency);
+    this.#slots = new SandboxSlots(options.concurrency);
     this.#clock = options.clock;
   }
 
   state(): SandboxState {
-    const { running, waiting } = this.#turns;
+    const { running, waiting } = this.#slots;
     return { running, waiting, idle: this.#pool.idle, deaths: this.#pool.deaths };
   }
 
-  async compile(code: string, turn = NOBODYS_TURN): Promise<CompileResult> {
+  async compile(code: string, holder = NO_ORGANIZATION): Promise<CompileResult> {
     const result =
       checkCode(code) ??
-      (await this.#turns.run(turn, () =>
+      (await this.#slots.run(holder, () =>
         runOne(this.#pool, { task: 'compile', code }, DEFAULT_LIMITS, this.#clock),
       )) ??
       queueIsFull();
@@ -141,12 +130,12 @@ class PooledSandbox implements Sandbox {
 
   async evaluate(
     job: { code: string; limits?: PythonLimits } & TextPair,
-    turn = NOBODYS_TURN,
+    holder = NO_ORGANIZATION,
   ): Promise<PythonEvaluation> {
     const { code, input, output, limits = DEFAULT_LIMITS } = job;
     const tooMuch = checkCode(code) ?? checkTexts(job);
     if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 });
-    const result = await this.#turns.run(turn, () =>
+    const result = await this.#slots.run(holder, () =>
       runOne(this.#pool, { task: 'evaluate', code, input, output }, limits, this.#clock),
     );
     return toEvaluation(result ?? { ...queueIsFull(), durationMs: 0 });
@@ -154,7 +143,7 @@ class PooledSandbox implements Sandbox {
 
   async evaluateMany(
     job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
-    turn = NOBODYS_TURN,
+    holder = NO_ORGANIZATION,
   ): Promise<PythonEvaluation[]> {
     const { code, records, limits = DEFAULT_LIMITS } = job;
     if (records.length > MAX_BATCH) throw new RangeError(`A batch has at most ${MAX_BATCH} records`);
@@ -163,7 +152,7 @@ class PooledSandbox implements Sandbox {
     if (codeTooLarge !== null) return all(codeTooLarge);
     const refusals = records.map(checkTexts);
     const fitting = records.filter((_, index) => refusals[index] === null);
-    const results = await this.#turns.run(turn, () =>
+    const results = await this.#slots.run(holder, () =>
       runMany(this.#pool, { code, records: fitting }, limits, this.#clock),
     );
     if (results === null) return all(queueIsFull());
@@ -178,8 +167,8 @@ class PooledSandbox implements Sandbox {
   }
 }
 
-/** Where nothing can wall in code, none is run. */
-function noSandbox(why: string): Sandbox {
+/** Makes the sandbox of a machine without a usable tier: it runs no code. */
+export function noSandbox(why: string): Sandbox {
   const failure = { ...sandboxUnavailable(`Python evaluators cannot run here: ${why}`), durationMs: 0 };
   const { code, message, line, column } = failure;
   return {
@@ -191,53 +180,4 @@ function noSandbox(why: string): Sandbox {
     evaluateMany: async ({ records }) => records.map(() => toEvaluation(failure)),
     stop: async () => {},
   };
-}
-
-type RealTier = Exclude<Tier, 'none'>;
-
-/** The tiers to try, and why not the others. */
-function candidates(wanted: Tier | undefined): { tiers: RealTier[]; why: string[] } {
-  if (process.platform !== 'linux') return { tiers: [], why: [`it needs Linux, not ${process.platform}`] };
-  if (wanted === 'none') return { tiers: [], why: ['none is wanted'] };
-  if (wanted !== undefined) return { tiers: [wanted], why: [] };
-  const isRoot = process.getuid?.() === 0;
-  const tiers = TIERS.filter((tier): tier is RealTier => tier !== 'none' && (tier !== 'chroot' || isRoot));
-  return { tiers, why: isRoot ? [] : ['chroot: it needs root'] };
-}
-
-async function openTested(tier: RealTier, options: SandboxOptions): Promise<Pool> {
-  const { directory, log, clock, concurrency, forksPerZygote } = options;
-  const python = options.python ?? (existsSync(SYSTEM_PYTHON) ? SYSTEM_PYTHON : 'python3');
-  // Children wait for jobs, not jobs for children: one is ready for whoever comes while the last takers' are made.
-  const pool = await Pool.open({ tier, python, directory, log, forksPerZygote, idle: 2 * concurrency });
-  const escaped = await findEscape(async (job) =>
-    toOutcome(await runOne(pool, { task: 'evaluate', ...job }, DEFAULT_LIMITS, clock)),
-  );
-  if (escaped === null) return pool;
-  await pool.close();
-  throw new Error(escaped);
-}
-
-/**
- * Starts the sandbox in the best tier that starts and passes its self-test; tier `none`, in which everything fails
- * with sandbox_unavailable, when there is none. Never rejects for want of one. To be called in the main thread: the
- * kernel ends the zygote with the thread that started it.
- */
-export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { tiers, why } = candidates(options.wantedTier);
-  for (const tier of tiers) {
-    try {
-      const pool = await openTested(tier, options);
-      return new PooledSandbox(pool, {
-        tier,
-        why: why.length === 0 ? null : why.join('; '),
-        concurrency: options.concurrency,
-        clock: options.clock,
-      });
-    } catch (error) {
-      why.push(`${tier}: ${describeError(error)}`);
-      options.log.warn({ tier, why: describeError(error) }, 'this tier of the Python sandbox cannot be used');
-    }
-  }
-  return noSandbox(why.join('; '));
 }

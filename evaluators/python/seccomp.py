@@ -1,7 +1,7 @@
-"""The system call filter of a child: about forty calls that computing needs, and nothing that reaches outside.
+"""The system call filter of a child: it allows about forty calls that computing needs, and none that reaches outside.
 
-Every refusal is an error number rather than a death, so that Python says which call was refused; only calls that no
-evaluator makes by accident kill. Nothing is opened and no path is looked at: all that may be imported is loaded before.
+A refused call returns an error number, so that Python reports which call was refused; only calls that no evaluator makes by
+accident kill. No file is opened and no path is resolved: all importable modules are loaded before.
 """
 import ctypes
 import errno
@@ -16,7 +16,7 @@ ALLOW, KILL_PROCESS, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 # Offsets into struct seccomp_data. The low half of an argument comes first: both machines are little-endian.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 PROT_EXEC = 4
-# What a lock does that has no other thread: wait and wake, with and without a mask. From linux/futex.h.
+# The operations of a lock without other threads: wait and wake, with and without a mask. From linux/futex.h.
 FUTEX_OPERATIONS, FUTEX_FLAGS = (0, 1, 9, 10), 128 | 256
 X32_BIT = 0x40000000
 INSTRUCTION = struct.Struct('=HBBI')
@@ -31,7 +31,7 @@ ALLOWED = {
         exit_group=231, pselect6=270, ppoll=271,
         getrandom=318, fstat=5,
     ),
-    # From asm-generic/unistd.h. No machine of this kind was at hand: the self-test at every start is what decides there.
+    # From asm-generic/unistd.h. No machine of this kind was at hand: the self-test at every start decides there.
     'aarch64': dict(
         getcwd=17, dup=23, close=57, lseek=62, read=63, write=64, readv=65, writev=66, pread64=67, pselect6=72,
         ppoll=73, fstat=80, exit=93, exit_group=94, nanosleep=101, sched_yield=124, restart_syscall=128, sigaltstack=132,
@@ -40,20 +40,20 @@ ALLOWED = {
         mremap=216, madvise=233, getrandom=278,
     ),
 }
-# mmap and mprotect have their protection in the third argument.
+# The third argument of mmap and mprotect is the protection.
 MAPPING = {'x86_64': dict(mmap=9, mprotect=10), 'aarch64': dict(mmap=222, mprotect=226)}
-# The clock in the first argument. Below 8 are the machine's clocks and this process's and thread's own; 11 is TAI. Negative
-# ids, made of the number of a process, are the clocks of others: what those have computed could be read from them.
+# The first argument is the clock. Ids below 8 are the machine's clocks and this process's and thread's own; 11 is TAI.
+# Negative ids, made from a process id, are clocks of other processes, from which their computations could be inferred.
 CLOCKS = {
     'x86_64': dict(clock_gettime=228, clock_getres=229, clock_nanosleep=230),
     'aarch64': dict(clock_gettime=113, clock_getres=114, clock_nanosleep=115),
 }
 FIRST_ALARM_CLOCK, CLOCK_TAI = 8, 11
 FUTEX = {'x86_64': 202, 'aarch64': 98}
-# SIGABRT to itself only: abort() would look like a segmentation fault otherwise.
+# A child may send SIGABRT to itself only: without it, abort() would look like a segmentation fault.
 SIGABRT = 6
 TGKILL = {'x86_64': 234, 'aarch64': 131}
-# "Permission denied" is what people expect of a file, "not permitted" (the default) of everything else.
+# Users expect "Permission denied" for files, and "not permitted" (the default) for everything else.
 DENIED = {
     'x86_64': dict(
         open=2, stat=4, lstat=6, access=21, getdents64=217, openat=257, newfstatat=262, readlink=89, readlinkat=267,
@@ -92,14 +92,14 @@ class Filter:
         self._program = Program(len(instructions), ctypes.addressof(self._buffer))
 
     def install(self):
-        """Binds this process for ever. Needs no_new_privs. Raises OSError when the kernel does not have filters."""
+        """Installs the filter, which cannot be removed. Needs no_new_privs. Raises OSError when the kernel has no filters."""
         struct.pack_into('=I', self._buffer, self._own_pid, os.getpid())
         if self._libc.prctl(PR_SET_SECCOMP, MODE_FILTER, ctypes.byref(self._program), 0, 0) != 0:
             raise OSError(ctypes.get_errno(), 'seccomp is refused')
 
 
 def futex(machine):
-    """Only its plain operations: those that inherit priorities or requeue are where kernels have had holes."""
+    """Allows only the plain operations: kernels have had holes in those that inherit priorities or requeue."""
     count = len(FUTEX_OPERATIONS)
     look = [(LOAD, 0, 0, ARGUMENTS + 8), (AND, 0, 0, 0xFFFFFFFF & ~FUTEX_FLAGS)]
     compare = [(JUMP_EQUAL, count - index, 0, operation) for index, operation in enumerate(FUTEX_OPERATIONS)]
@@ -109,7 +109,7 @@ def futex(machine):
 
 
 def clocks(machine):
-    """Only of fixed ids. Both halves of the argument are looked at: kernels have read the one, and the other as well."""
+    """Allows only fixed ids. Both halves of the argument are checked: kernels have read the low half alone, or both."""
     refuse = (RETURN, 0, 0, ERROR | errno.EPERM)
     decide = [
         (LOAD, 0, 0, ARGUMENTS + 4),
@@ -125,7 +125,7 @@ def clocks(machine):
 
 
 def assemble(machine):
-    """The instructions, and where in their bytes the process id belongs that tgkill may name."""
+    """Returns the instructions, and the offset in their bytes of the process id that tgkill may name."""
     program = [
         (LOAD, 0, 0, ARCHITECTURE),
         (JUMP_EQUAL, 1, 0, AUDIT_ARCHITECTURE[machine]),

@@ -1,18 +1,19 @@
-/** The private socket that children connect to, in a directory of its own that only this user can enter. */
+/** The private socket that children connect to, in its own directory, which only this user can enter. */
 import { mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'assay-python-';
-/** As zygote.py knows it. */
+/** The name is repeated in zygote.py. */
 const SOCKET = 'socket';
-/** What the kernel takes as the path of a socket. */
+/** The kernel's limit for the path of a socket. */
 const MAX_PATH_BYTES = 107;
 const ID_BYTES = 4;
-/** Children say their id as soon as they are ready; who does not is none. */
-const HELLO_MS = 5_000;
+/** Children send their id as soon as they are ready; a connection without one is not a child's. */
+const ID_TIMEOUT_MS = 5_000;
 
+/** A listening socket, and its directory. */
 export type PrivateSocket = {
   directory: string;
   /** Stops listening and removes the directory. */
@@ -20,8 +21,8 @@ export type PrivateSocket = {
 };
 
 /**
- * Just the socket and the directory: never a tree, as somebody else may have made it in a place that all can write to.
- * What cannot be removed stays.
+ * Removes the socket and the directory, never a tree: in a place that all users can write to, another user may have made
+ * it. Anything that cannot be removed stays.
  */
 function removeDirectory(directory: string): void {
   for (const remove of [() => unlinkSync(join(directory, SOCKET)), () => rmdirSync(directory)]) {
@@ -33,7 +34,7 @@ function removeDirectory(directory: string): void {
   }
 }
 
-/** What a process left that was killed: directories whose socket nobody listens on. */
+/** Removes the directories of killed processes: those whose socket refuses connections. */
 async function removeAbandoned(parent: string): Promise<void> {
   const names = readdirSync(parent).filter((name) => name.startsWith(PREFIX));
   const isAbandoned = (directory: string) =>
@@ -58,12 +59,12 @@ function makeDirectory(parent: string): string {
   return mkdtempSync(join(tmpdir(), PREFIX));
 }
 
-/** Waits for the id that a child says first. */
-function greet(socket: Socket, onChild: (id: number, socket: Socket) => void): void {
-  // A child that is killed resets its connection: its end is what tells.
+/** Reads the id that a child sends first. */
+function readChildId(socket: Socket, onChild: (id: number, socket: Socket) => void): void {
+  // A child that is killed resets its connection; the zygote reports its end.
   socket.on('error', () => {});
-  socket.setTimeout(HELLO_MS, () => socket.destroy());
-  // Written at once, by a child that then waits for its job.
+  socket.setTimeout(ID_TIMEOUT_MS, () => socket.destroy());
+  // The child writes its id at once and then waits for its job, so the first chunk is the id alone.
   socket.once('data', (hello: Buffer) => {
     if (hello.length !== ID_BYTES) return socket.destroy();
     socket.setTimeout(0);
@@ -72,8 +73,8 @@ function greet(socket: Socket, onChild: (id: number, socket: Socket) => void): v
 }
 
 /**
- * Listens in a new directory below `parent`, or below the system's for temporary files when that path is too long.
- * `onChild` gets each connection whose child has said its id.
+ * Listens in a new directory below `parent`, or below the system's temporary directory when that path is too long.
+ * `onChild` is called with each connection whose child has sent its id.
  * @throws when the directory or the socket cannot be made
  */
 export async function listenPrivately(
@@ -86,13 +87,13 @@ export async function listenPrivately(
   const server: Server = createServer((socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    greet(socket, onChild);
+    readChildId(socket, onChild);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(join(directory, SOCKET), resolve);
   });
-  // Without descriptors a connection is refused, and so the child ends: another is forked.
+  // Without free descriptors a connection is refused; its child ends and another is forked.
   server.on('error', () => {});
   return {
     directory,

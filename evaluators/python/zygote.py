@@ -1,8 +1,8 @@
-"""The zygote: a Python with everything loaded that forks one child per evaluation, and never sees what they evaluate.
+"""The zygote: a Python process with every module loaded, which forks one child per job and never sees an evaluation.
 
-It is told on stdin `fork <id> <cpu seconds> <memory MB>` and `kill <id>`; it tells on stdout, as lines of JSON, that it
-is ready and how each child ended. A child connects to the service's socket, locks itself down, says its id, and only
-then is sent a job. Started by zygote.ts, with its settings as the one parameter.
+It reads the commands `fork <id> <cpu seconds> <memory MB>` and `kill <id>` on stdin, after its settings; on stdout it reports,
+as lines of JSON, that it is ready and how each child ended. A child connects to the service's socket, locks itself down and
+sends its id; only then it is sent a job. Started by zygote.ts.
 """
 import gc
 import importlib
@@ -16,8 +16,8 @@ import types
 import warnings
 from fcntl import F_DUPFD_CLOEXEC, fcntl
 
-# What modules want done after a fork is for programs with threads, and costs a third of a fork. The one thing that a
-# child needs of it, other random numbers than its siblings, evaluation.py does.
+# Modules register fork handlers for programs with threads, which cost a third of a fork. A child needs only one of them,
+# for random numbers that differ from its siblings', and evaluation.py does that.
 register_at_fork, os.register_at_fork = os.register_at_fork, lambda **hooks: None
 
 import _socket  # noqa: E402
@@ -26,7 +26,7 @@ LENGTH_DIGITS = 10
 
 
 def read_settings():
-    """What the service says first: a length, and JSON. Without a buffer, as commands follow on the same descriptor."""
+    """Reads the settings: a length, then JSON. The reads are unbuffered, since commands follow on the same descriptor."""
     return json.loads(read_exactly(int(read_exactly(LENGTH_DIGITS))))
 
 
@@ -51,20 +51,20 @@ SETTINGS = read_settings()
 lockdown = load_own('lockdown')
 enclosure, evaluation, seccomp = load_own('enclosure'), load_own('evaluation'), load_own('seccomp')
 
-# Loaded late by what evaluators may import, when no file can be opened any more.
+# Importable modules load these on first use, when no file can be opened any more.
 ENCODINGS = (
     'ascii latin_1 iso8859_1 iso8859_15 cp1250 cp1251 cp1252 cp437 koi8_r idna punycode utf_7 utf_8 utf_8_sig utf_16 utf_16_le '
     'utf_16_be utf_32 utf_32_le utf_32_be unicode_escape raw_unicode_escape hex_codec base64_codec quopri_codec rot_13'
 )
 ALSO_LOADED = ('_strptime', 'linecache', 'traceback', *(f'encodings.{name}' for name in ENCODINGS.split()))
-# How a child ends that has not become one.
+# Exit statuses of a child that could not be forked, or not locked down.
 NOT_FORKED, LOCKDOWN_FAILED = 96, 97
 OPEN_FILES = 4096
 SOCKET = 'socket'
 
 
 class Refuser:
-    """In the place of Python's finders: what is not loaded cannot be imported, in no tier."""
+    """Replaces Python's finders: in every tier, only loaded modules can be imported."""
 
     def __init__(self, modules):
         self._available = ', '.join(modules)
@@ -75,7 +75,7 @@ class Refuser:
 
 
 def load(modules):
-    """Loads what evaluators may import; returns what this Python does not have."""
+    """Loads the modules that evaluators may import; returns those that this Python lacks."""
     missing = []
     for name in modules:
         try:
@@ -88,7 +88,7 @@ def load(modules):
 
 
 def forget_the_machine(modules):
-    """Leaves nothing in the interpreter that says where it runs, and nothing that could load more."""
+    """Removes from the interpreter everything that tells where it runs, or could load more modules."""
     import builtins
     builtins.exit = builtins.quit = sys.exit  # as in an ordinary Python
     for own in ('enclosure', 'evaluation', 'lockdown', 'seccomp'):
@@ -108,7 +108,7 @@ def address_space_bytes():
 
 
 def offer_to_the_kernel():
-    """When the machine runs out of memory, these are to go first, not the service."""
+    """Makes the kernel kill these processes before the service when the machine runs out of memory."""
     try:
         with open('/proc/self/oom_score_adj', 'w') as file:
             file.write('1000')
@@ -117,7 +117,7 @@ def offer_to_the_kernel():
 
 
 class LockedDown(BaseException):
-    """Raised in a new child that has locked itself down: it leaves the zygote's frames, with all that they know."""
+    """Raised in a new child that has locked itself down, to leave the zygote's frames and all that they hold."""
 
     def __init__(self, reserve):
         super().__init__()
@@ -142,7 +142,7 @@ class Zygote:
         try:
             pid = os.fork()
         except OSError:
-            # The machine has no process or memory to spare: those that run are not to suffer for it.
+            # The machine has no process or memory to spare. Running children must not suffer for it.
             tell_exit(identity, NOT_FORKED)
             return
         if pid == 0:
@@ -166,7 +166,7 @@ class Zygote:
         tell_exit(identity, os.waitstatus_to_exitcode(status), (usage.ru_utime + usage.ru_stime) * 1e3)
 
     def become_child(self, identity, slot, zygote, cpu_seconds, memory_mb):
-        """Raises LockedDown. Whatever goes wrong before ends the child without a word to the service."""
+        """Locks the child down and raises LockedDown. An earlier error ends the child before it has sent its id."""
         try:
             self.lock_down(slot, zygote, cpu_seconds, memory_mb)
             os.write(evaluation.CONNECTION, identity.to_bytes(4, 'big'))
@@ -179,7 +179,7 @@ class Zygote:
         os.setsid()
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         connection.connect(SOCKET)
-        os.chdir('/')  # in each tier the same, and no path of the service's
+        os.chdir('/')  # the same in each tier, and no path of the service
         self.keep_only(connection.detach())
         if self.tier == 'chroot':
             uid = self.first_uid + slot
@@ -192,14 +192,14 @@ class Zygote:
             raise OSError('the zygote is gone')
         lockdown.deny_files_and_network(self.abi)
         self.filter.install()
-        # Nobody hears complaints any more. dup2 is refused by now; dup takes the lowest that is free.
+        # Errors are no longer reported. dup2 is refused by now; dup takes the lowest free descriptor.
         os.close(2)
         if lockdown.LIBC.dup(0) != 2:
             raise OSError('stderr is not where it should be')
 
     def keep_only(self, connection):
-        """Of descriptors: nothing as input and output, the connection, and until the lock is closed, where to complain."""
-        # Above the ones that are about to be replaced.
+        """Keeps as descriptors: /dev/null as input and output, the connection, and stderr until the lockdown is complete."""
+        # The copy is above the descriptors that are about to be replaced.
         connection = fcntl(connection, F_DUPFD_CLOEXEC, evaluation.CONNECTION + 1)
         for descriptor in (0, 1):
             os.dup2(self.null, descriptor, inheritable=False)
@@ -214,7 +214,7 @@ class Zygote:
             self.kill(int(numbers[0]))
 
     def run(self):
-        """Until stdin ends, which is when the service stops or is gone. Raises LockedDown in each child."""
+        """Obeys commands until stdin ends, when the service stops or is gone. Raises LockedDown in each child."""
         pending = b''
         self.selector.register(0, selectors.EVENT_READ, None)
         while True:
@@ -234,7 +234,7 @@ class Zygote:
 
 
 def tell_exit(identity, exit_code, cpu_ms=0):
-    """`exit_code` is a status, or a signal below 0."""
+    """Reports the end of a child. `exit_code` is a status, or a signal as a negative number."""
     status, ended_by = (exit_code, None) if exit_code >= 0 else (None, -exit_code)
     tell({'exit': identity, 'status': status, 'signal': ended_by, 'cpuMs': cpu_ms})
 
@@ -266,7 +266,7 @@ def main():
 
 
 def run_until_child():
-    """Returns, in each child, its reserve of memory; None in the zygote, at its end."""
+    """Returns the reserve of memory in each child, and None in the zygote at its end."""
     try:
         main()
     except LockedDown as child:

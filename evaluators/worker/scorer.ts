@@ -2,10 +2,10 @@
 import { availableParallelism } from 'node:os';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
-import type { Evaluated, Outcome, Probe, StoredCall } from '#core/scoring/mod.ts';
+import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
-import { DEFAULT_LIMITS, type Sandbox, type Turn } from '../python/mod.ts';
+import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
 import { type BatchItem, completeBatch } from './batch.ts';
 import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
 
@@ -25,7 +25,7 @@ export type ScoreJob = {
   isTrial?: boolean;
 };
 
-type ScoreItem = { evaluationId: string; call: StoredCall; probe: Probe | null };
+type ScoreItem = { evaluationId: string; call: StoredRecord; probe: Probe | null };
 
 /** Result of scoring one item; for a judge also its prompt, its raw reply and how that was parsed. */
 export type ScoreResult = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;
@@ -88,11 +88,11 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   }
 
   async function scoreInPython(
-    calls: StoredCall[],
+    calls: StoredRecord[],
     { code, limits: ownLimits }: CodeTemplate,
-    turn: Turn,
+    turn: SlotHolder,
   ): Promise<Evaluated[]> {
-    const prepared = await run<StoredCall[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
+    const prepared = await run<StoredRecord[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
     return await completeBatch(prepared, async (records): Promise<Evaluated[]> => {
       const [first, ...more] = records;

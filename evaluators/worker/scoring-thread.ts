@@ -13,7 +13,7 @@ import {
   type Probe,
   readSubject,
   type ScoringType,
-  type StoredCall,
+  type StoredRecord,
   type Subject,
 } from '#core/scoring/mod.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
@@ -21,7 +21,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
-import { createJudgeCall, type Judged, judge } from '../llm/mod.ts';
+import { createJudgeClient, type Judged, judge } from '../llm/mod.ts';
 import { type BatchItem, completeBatch, done, open } from './batch.ts';
 
 /** Configuration of a thread. */
@@ -39,7 +39,7 @@ export type ThreadData = {
 };
 
 export type JudgeTask = {
-  call: StoredCall;
+  call: StoredRecord;
   organizationId: string;
   evaluationId: string;
   scoringType: ScoringType;
@@ -48,7 +48,7 @@ export type JudgeTask = {
   probe: Probe | null;
 };
 export type ExternalTask = {
-  items: { evaluationId: string; call: StoredCall }[];
+  items: { evaluationId: string; call: StoredRecord }[];
   evaluator: { id: string; version: number; name: string };
   config: ExternalConfig;
   secrets: Record<string, string>;
@@ -58,7 +58,7 @@ const data = workerData as ThreadData;
 const clock = systemClock;
 const catalog = createCatalog(data.models ?? null);
 const proxyFor = createProxyChoice(data.proxies ?? NO_PROXIES);
-const edge = createJudgeCall({
+const edge = createJudgeClient({
   gatewayUrl: data.gatewayUrl,
   gatewayCertFile: data.gatewayCertFile ?? null,
   internalHeaders: (organizationId, evaluationId) => ({
@@ -76,7 +76,7 @@ const outbound = createOutbound({ allow: allowed.allow, proxyFor });
 export type PythonTexts = Pick<Subject, 'input' | 'output'>;
 
 /** Returns the texts of each call, or its outcome if there is nothing to evaluate. */
-export function preparePython(calls: readonly StoredCall[]): BatchItem<PythonTexts, Evaluated>[] {
+export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonTexts, Evaluated>[] {
   return calls.map((call) => {
     const subject = readSubject(call);
     if ('skipped' in subject) return done(skip(subject));
@@ -88,8 +88,8 @@ export function preparePython(calls: readonly StoredCall[]): BatchItem<PythonTex
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
-  const call = edge.callFor(task.organizationId, task.evaluationId);
-  return await judge({ ...task, subject, call, catalog });
+  const session = edge.sessionFor(task.organizationId, task.evaluationId);
+  return await judge({ ...task, subject, session, catalog });
 }
 
 /** Has a service, or a comparison in process, score calls: one result for each, in order. */

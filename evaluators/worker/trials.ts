@@ -3,8 +3,8 @@
 import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import {
-  type TestResult,
   type TestTrial,
+  type TestTrialResult,
   TRIAL_EVALUATOR_ID,
   type TrialBody,
   type TrialResult,
@@ -174,7 +174,7 @@ async function runTrial(
     isTrial: true,
   });
   const { outcome, use, warnings = [], prompt, raw, parse } = scored!;
-  const result: TestResult = {
+  const result: TestTrialResult = {
     kind: 'test',
     outcome,
     use,

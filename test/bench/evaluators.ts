@@ -15,7 +15,7 @@ import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { MAX_BATCH, type Sandbox, startSandbox } from '../../evaluators/python/mod.ts';
 import { IMPORTABLE_MODULES } from '../../evaluators/python/modules.ts';
-import { TIERS, type Tier } from '../../evaluators/python/zygote.ts';
+import { SANDBOX_TIERS, type SandboxTier } from '../../evaluators/python/zygote.ts';
 import { familyCpuSeconds } from './evaluators/family-cpu.ts';
 import { describeMachine } from './machine.ts';
 import { formatTable, median, percentile } from './table.ts';
@@ -73,7 +73,11 @@ async function measure(seconds: number, depth: number, evaluate: () => Promise<n
   };
 }
 
-async function withSandbox<T>(tier: Tier, depth: number, work: (sandbox: Sandbox) => Promise<T>): Promise<T> {
+async function withSandbox<T>(
+  tier: SandboxTier,
+  depth: number,
+  work: (sandbox: Sandbox) => Promise<T>,
+): Promise<T> {
   const directory = mkdtempSync(join(tmpdir(), 'assay-bench-'));
   const log = createLogger({ role: 'bench', level: 'error' });
   const sandbox = await startSandbox({
@@ -91,7 +95,7 @@ async function withSandbox<T>(tier: Tier, depth: number, work: (sandbox: Sandbox
   }
 }
 
-const measureSandbox = (tier: Tier, seconds: number, depth: number): Promise<Figures> =>
+const measureSandbox = (tier: SandboxTier, seconds: number, depth: number): Promise<Figures> =>
   withSandbox(tier, depth, (sandbox) =>
     measure(
       seconds,
@@ -104,7 +108,7 @@ const measureSandbox = (tier: Tier, seconds: number, depth: number): Promise<Fig
   );
 
 /** As they come in, evenly: what one waits when the sandbox is not saturated. */
-const measureAtRate = (tier: Tier, seconds: number, perSecond: number): Promise<Figures> =>
+const measureAtRate = (tier: SandboxTier, seconds: number, perSecond: number): Promise<Figures> =>
   withSandbox(tier, CONCURRENCY_AT_RATE, (sandbox) => {
     const startedAt = performance.now();
     let number = 0;
@@ -121,7 +125,7 @@ const measureAtRate = (tier: Tier, seconds: number, perSecond: number): Promise<
   });
 
 /** Per record, in batches: the latencies are those of a whole batch. */
-async function measureBatches(tier: Tier, seconds: number, depth: number): Promise<Figures> {
+async function measureBatches(tier: SandboxTier, seconds: number, depth: number): Promise<Figures> {
   const records = Array.from({ length: MAX_BATCH }, () => ({ input: INPUT, output: OUTPUT }));
   const figures = await withSandbox(tier, depth, (sandbox) =>
     measure(
@@ -177,7 +181,7 @@ const NAMES = {
 } as const;
 type Way = keyof typeof NAMES;
 
-const WAYS: Record<Way, (tier: Tier, seconds: number, depth: number) => Promise<Figures>> = {
+const WAYS: Record<Way, (tier: SandboxTier, seconds: number, depth: number) => Promise<Figures>> = {
   sandbox: measureSandbox,
   bare: (_tier, seconds, depth) => measureBareZygote(seconds, depth),
   cold: (_tier, seconds, depth) => measureCold(seconds, depth, []),
@@ -194,7 +198,7 @@ const medianOf = (rounds: readonly Figures[]): Figures => ({
 });
 
 /** All ways by turns, `rounds` times. */
-async function measureAll(tier: Tier, seconds: number, depth: number, rounds: number) {
+async function measureAll(tier: SandboxTier, seconds: number, depth: number, rounds: number) {
   const ways = Object.keys(WAYS) as Way[];
   const measured = new Map<Way, Figures[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
@@ -232,9 +236,13 @@ export async function run(args: string[]): Promise<void> {
     .description('Isolated Python evaluations a second')
     .option('--seconds <number>', 'length of each measurement', Number, 2)
     .option('--rounds <number>', 'how often each is measured, by turns; the medians are told', Number, 3)
-    .option('--tier <tier>', `one of ${TIERS.join(', ')}`, process.getuid?.() === 0 ? 'chroot' : 'namespaces')
+    .option(
+      '--tier <tier>',
+      `one of ${SANDBOX_TIERS.join(', ')}`,
+      process.getuid?.() === 0 ? 'chroot' : 'namespaces',
+    )
     .parse(args, { from: 'user' });
-  const { seconds, rounds, tier } = command.opts<{ seconds: number; rounds: number; tier: Tier }>();
+  const { seconds, rounds, tier } = command.opts<{ seconds: number; rounds: number; tier: SandboxTier }>();
   const rows: string[][] = [['', 'depth', 'per second', 'p50 ms', 'p99 ms', 'CPU ms each']];
   const compared: string[][] = [RATIO_HEAD];
   for (const depth of DEPTHS) {

@@ -1,6 +1,6 @@
 /** Stands for the evaluators process at its own boundary: takes trials from the database, and answers as a test says. */
 
-import type { TestResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
+import type { TestTrialResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -36,7 +36,7 @@ export function usualAnswer(body: TrialBody): TrialResult {
 const NOTHING = { label: null, reasoning: null, traces: null, flags: [] };
 
 /** The result of a test without a judge. */
-export function tested(outcome: Outcome, rest: Partial<TestResult> = {}): TestResult {
+export function tested(outcome: Outcome, rest: Partial<TestTrialResult> = {}): TestTrialResult {
   const nothing = { use: null, warnings: [], traces: null, prompt: null, raw: null, parse: null };
   return { kind: 'test', outcome, durationMs: 3, ...nothing, ...rest };
 }

@@ -16,8 +16,8 @@ import {
 import type { EvaluatorService } from '../../../api/evaluators/mod.ts';
 import { evaluationRoutes } from '../../../api/routes/evaluations.ts';
 import { evaluatorRoutes } from '../../../api/routes/evaluators.ts';
-import { webhookHeaders } from '../../../evaluators/external/sign.ts';
-import { DEFAULT_LIMITS, IMPORTABLE_MODULES, TIERS } from '../../../evaluators/python/mod.ts';
+import { webhookHeaders } from '../../../evaluators/external/webhook-headers.ts';
+import { DEFAULT_LIMITS, IMPORTABLE_MODULES, SANDBOX_TIERS } from '../../../evaluators/python/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 
@@ -32,14 +32,14 @@ function firstColumn(head: string): string[] {
     .map((row) => (row.split('|')[1] ?? '').replaceAll('`', '').trim());
 }
 
-t.test('the tables of docs/guides/evaluators.md have what the code has, and nothing else', async (t) => {
+t.test('the tables of docs/guides/evaluators.md list exactly the values of the code', async (t) => {
   for (const [head, inCode] of [
     ['code', EVALUATION_ERROR_CODES],
     ['reason', SKIP_REASONS],
     ['state', EVALUATION_STATES],
     ['`scoring_type`', SCORING_TYPES],
     ['`scorer`', SCORERS],
-    ['tier', TIERS],
+    ['tier', SANDBOX_TIERS],
   ] as const) {
     t.same(firstColumn(head).sort(), [...inCode].sort(), head);
   }
@@ -54,7 +54,7 @@ t.test('docs/guides/evaluators.md has every route that is served, and no other',
   t.same(documented.sort(), served.sort());
 });
 
-t.test('docs/guides/evaluators.md lists what Python can import, every probe, and the limits', async (t) => {
+t.test('docs/guides/evaluators.md lists the importable modules, every probe, and the limits', async (t) => {
   const [, listed = ''] = /<!-- modules -->(.*)<!-- \/modules -->/s.exec(document) ?? [];
   t.same(
     [...listed.matchAll(/`([\w.]+)`/g)].map(([, name]) => name),
@@ -66,42 +66,45 @@ t.test('docs/guides/evaluators.md lists what Python can import, every probe, and
   }
 });
 
-t.test('the examples of JSON in docs/guides/evaluators.md are JSON', async (t) => {
+t.test('the JSON examples in docs/guides/evaluators.md can be parsed', async (t) => {
   const examples = [...document.matchAll(/```json\n(.*?)```/gs)];
   t.ok(examples.length > 5);
   for (const [, example = ''] of examples) t.doesNotThrow(() => JSON.parse(example), example);
 });
 
-t.test('the service in docs/guides/evaluators.md takes signed messages and refuses all others', async (t) => {
-  const [, program = ''] = /```js\n(.*?)```/s.exec(document) ?? [];
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  const port = await freePort();
-  const parameters = ['--input-type=module', '--eval', program];
-  const service = spawn(process.execPath, parameters, {
-    env: { SIGNING_SECRET: secret, PORT: String(port) },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  t.teardown(async () => {
-    service.kill();
-    await once(service, 'exit');
-  });
-  const url = `http://127.0.0.1:${port}/`;
-  const isUp = () =>
-    fetch(url).then(
-      () => true,
-      () => false,
-    );
-  await waitFor('the service', isUp);
-  const body = JSON.stringify({ data: { request: { input: 'Where?', output: 'Here.' } } });
-  const signed = webhookHeaders({ id: 'evaluation_1', atMs: Date.now(), body, secret });
-  const post = (headers: Record<string, string>, sent = body) =>
-    fetch(url, { method: 'POST', headers, body: sent });
-  const answer = await post(signed);
-  t.equal(answer.status, 200);
-  t.match(await answer.json(), { score: 1 });
-  t.equal((await post({})).status, 401);
-  t.equal((await post(signed, `${body} `)).status, 401);
-  t.equal((await post({ ...signed, 'webhook-id': 'evaluation_2' })).status, 401);
-  const old = webhookHeaders({ id: 'evaluation_1', atMs: Date.now() - 600_000, body, secret });
-  t.equal((await post(old)).status, 401);
-});
+t.test(
+  'the example service in docs/guides/evaluators.md accepts signed messages and refuses all others',
+  async (t) => {
+    const [, program = ''] = /```js\n(.*?)```/s.exec(document) ?? [];
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    const port = await freePort();
+    const parameters = ['--input-type=module', '--eval', program];
+    const service = spawn(process.execPath, parameters, {
+      env: { SIGNING_SECRET: secret, PORT: String(port) },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    t.teardown(async () => {
+      service.kill();
+      await once(service, 'exit');
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    const isUp = () =>
+      fetch(url).then(
+        () => true,
+        () => false,
+      );
+    await waitFor('the service', isUp);
+    const body = JSON.stringify({ data: { request: { input: 'Where?', output: 'Here.' } } });
+    const signed = webhookHeaders({ id: 'evaluation_1', atMs: Date.now(), body, secret });
+    const post = (headers: Record<string, string>, sent = body) =>
+      fetch(url, { method: 'POST', headers, body: sent });
+    const answer = await post(signed);
+    t.equal(answer.status, 200);
+    t.match(await answer.json(), { score: 1 });
+    t.equal((await post({})).status, 401);
+    t.equal((await post(signed, `${body} `)).status, 401);
+    t.equal((await post({ ...signed, 'webhook-id': 'evaluation_2' })).status, 401);
+    const old = webhookHeaders({ id: 'evaluation_1', atMs: Date.now() - 600_000, body, secret });
+    t.equal((await post(old)).status, 401);
+  },
+);

@@ -3,9 +3,9 @@ import type { JsonObject } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import {
   createPlanMemory,
-  type JudgeCall,
   type JudgeOptions,
   type JudgeReply,
+  type JudgeSession,
   judge,
 } from '../../../evaluators/llm/mod.ts';
 import { SCALES } from './judge-answers.ts';
@@ -15,7 +15,7 @@ type Answer =
   | { status: number; text: string; retryAfterMs?: number }
   | Exclude<JudgeReply['kind'], 'answer'>;
 
-export type ScriptedJudge = JudgeCall & { requests: Request[] };
+export type ScriptedJudge = JudgeSession & { requests: Request[] };
 
 export type Request = JsonObject & {
   model: string;
@@ -104,6 +104,6 @@ export const SUBJECT: Subject = {
 };
 
 /** Asks it how polite an answer is. */
-export function ask(call: ScriptedJudge, more: Partial<JudgeOptions> = {}) {
-  return judge({ ...SCALES.range, evaluatorName: 'Politeness', subject: SUBJECT, call, ...more });
+export function ask(session: ScriptedJudge, more: Partial<JudgeOptions> = {}) {
+  return judge({ ...SCALES.range, evaluatorName: 'Politeness', subject: SUBJECT, session, ...more });
 }

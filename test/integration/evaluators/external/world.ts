@@ -25,7 +25,7 @@ export function subjectOf(given: Partial<Subject> = {}): Subject {
 
 export type Received = { url: string; headers: IncomingHttpHeaders; body: string };
 
-/** A real service on loopback, and an outbound that may call it. */
+/** Starts a real service on loopback, with an outbound that may call it. */
 export async function startService(
   t: Test,
   answer: (received: Received, response: ServerResponse) => void,

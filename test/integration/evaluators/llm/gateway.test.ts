@@ -1,12 +1,12 @@
 import t from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
-import { createJudgeCall, judge } from '../../../../evaluators/llm/mod.ts';
+import { createJudgeClient, judge } from '../../../../evaluators/llm/mod.ts';
 import { startTestGateway } from '../../../support/gateway.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import { SUBJECT } from '../../../support/judge/scripted-judge.ts';
 
 const gateway = await startTestGateway({ PROVIDER_FIRST_BYTE_TIMEOUT_MS: '1000' });
-const edge = createJudgeCall({
+const edge = createJudgeClient({
   gatewayUrl: gateway.url,
   internalHeaders: () => ({ authorization: `Bearer ${gateway.key}` }),
   timeouts: { connectMs: 5_000, firstByteMs: 20_000, totalMs: 20_000 },
@@ -23,10 +23,10 @@ const asks = (model = 'gpt-4o-mini') =>
     template: { ...SCALES.range.template, model },
     evaluatorName: 'Politeness',
     subject: SUBJECT,
-    call: edge.callFor('org', '7'),
+    session: edge.sessionFor('org', '7'),
   });
 
-t.test('what an attempt says that it used is what the gateway has recorded of its calls', async (t) => {
+t.test("the reported use of an attempt equals the gateway's records of its calls", async (t) => {
   const scores = ['"4/5"', '4'];
   gateway.provider.script(() => ({
     kind: 'answer',
@@ -45,7 +45,7 @@ t.test('what an attempt says that it used is what the gateway has recorded of it
   t.match(records[0]?.request_text, 'submit_verdict');
 });
 
-t.test('a judge that is a list costs what the model that answered costs', async (t) => {
+t.test('a judge that is a list of models is priced by the model that answered', async (t) => {
   gateway.provider.script((request) =>
     request.body.includes('gpt-4o-mini')
       ? { kind: 'error', status: 500 }
@@ -60,7 +60,7 @@ t.test('a judge that is a list costs what the model that answered costs', async 
   t.match(use, { calls: 1, costNano: 300 * 2_500 + 40 * 10_000 });
 });
 
-t.test('what providers do to the gateway is told as what it is', async (t) => {
+t.test("each failure of a judge's provider behind the gateway has its error code", async (t) => {
   gateway.provider.script(() => ({ kind: 'html', status: 200 }));
   t.match(await asks(), { outcome: { code: 'judge_malformed', retry: 'never' }, use: { calls: 2 } });
   gateway.provider.script(() => ({ kind: 'html', status: 503 }));
@@ -75,7 +75,7 @@ t.test('what providers do to the gateway is told as what it is', async (t) => {
   t.match(await asks(), { outcome: { code: 'judge_timeout', retry: 'later' }, use: { requestIds: [/./] } });
 });
 
-t.test('what the gateway itself refuses pauses the evaluator', async (t) => {
+t.test('a model that the gateway itself refuses pauses the evaluator', async (t) => {
   t.match(await asks('no-such-model'), { outcome: { code: 'judge_model_unavailable', pause: 'model' } });
   t.match(await asks('mistral/mistral-small'), {
     outcome: { code: 'judge_model_unavailable', pause: 'model' },

@@ -3,10 +3,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
-import { createJudgeCall } from '../../../../evaluators/llm/mod.ts';
+import { createJudgeClient } from '../../../../evaluators/llm/mod.ts';
 import { certificateFiles, makeCertificate } from '../../../support/make-certificate.ts';
 
-/** A gateway that shows one certificate, and judges' calls that trust what is in a file. */
+/** Starts a gateway with one certificate, and a judge client that trusts the certificate in a file. */
 async function setUp(t: Test) {
   const shown = makeCertificate('llm.example.com');
   const trusted = certificateFiles(shown);
@@ -17,7 +17,7 @@ async function setUp(t: Test) {
     response.end('{}');
   }).listen(0, '127.0.0.1');
   await once(gateway, 'listening');
-  const edge = createJudgeCall({
+  const edge = createJudgeClient({
     gatewayUrl: `https://127.0.0.1:${(gateway.address() as AddressInfo).port}`,
     gatewayCertFile: trusted.certFile,
     internalHeaders: () => ({ 'service-internal': 'hush' }),
@@ -30,15 +30,15 @@ async function setUp(t: Test) {
     gateway.closeAllConnections();
     trusted.remove();
   });
-  return { gateway, trusted, heads, call: () => edge.callFor('o', 'e').send({ model: 'gpt-4o' }) };
+  return { gateway, trusted, heads, call: () => edge.sessionFor('o', 'e').send({ model: 'gpt-4o' }) };
 }
 
-t.test('a judge is called at a gateway that shows the trusted certificate, whatever its name', async (t) => {
+t.test('a judge is called at a gateway with the trusted certificate, whatever name is in it', async (t) => {
   const { call } = await setUp(t);
   t.match(await call(), { kind: 'answer', status: 200 });
 });
 
-t.test('a gateway that shows another certificate of the same name gets nothing of a call', async (t) => {
+t.test('a gateway with another certificate of the same name receives no byte of a judge call', async (t) => {
   const { trusted, heads, call, gateway } = await setUp(t);
   gateway.setSecureContext(makeCertificate('llm.example.com'));
   t.match(await call(), {
@@ -50,15 +50,18 @@ t.test('a gateway that shows another certificate of the same name gets nothing o
   t.match(await call(), { kind: 'unreachable' }, 'nor does one when the file is gone');
 });
 
-t.test('judges are called all through a renewal, whichever side sees it first', async (t) => {
-  const { trusted, call, gateway } = await setUp(t);
-  const renewed = makeCertificate('llm.example.com');
-  trusted.write(renewed);
-  t.match(await call(), { kind: 'answer' }, 'the gateway still shows the former one');
-  gateway.setSecureContext(renewed);
-  t.match(await call(), { kind: 'answer' });
-  const third = makeCertificate('llm.example.com');
-  trusted.write(third);
-  gateway.setSecureContext(third);
-  t.match(await call(), { kind: 'answer' });
-});
+t.test(
+  'judge calls succeed throughout a renewal of the certificate, whichever side reads it first',
+  async (t) => {
+    const { trusted, call, gateway } = await setUp(t);
+    const renewed = makeCertificate('llm.example.com');
+    trusted.write(renewed);
+    t.match(await call(), { kind: 'answer' }, 'the gateway still shows the former one');
+    gateway.setSecureContext(renewed);
+    t.match(await call(), { kind: 'answer' });
+    const third = makeCertificate('llm.example.com');
+    trusted.write(third);
+    gateway.setSecureContext(third);
+    t.match(await call(), { kind: 'answer' });
+  },
+);

@@ -26,7 +26,7 @@ def evaluate(input, output):
   );
 });
 
-t.test('a record that ends the process fails alone; those after it go on in another', async (t) => {
+t.test('a record that ends the process fails alone, and later records run in another process', async (t) => {
   const sandbox = await openSandbox(t);
   const code = `count = 0
 kept = []
@@ -52,7 +52,7 @@ def evaluate(input, output):
   );
 });
 
-t.test('a record does not fail for what the records before it used up', async (t) => {
+t.test('a record of a batch does not fail because earlier records used up a resource', async (t) => {
   const sandbox = await openSandbox(t);
   const busy =
     'import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\nreturn 1';
@@ -69,7 +69,7 @@ t.test('a record does not fail for what the records before it used up', async (t
   );
 });
 
-t.test('code that cannot be loaded fails every record', async (t) => {
+t.test('code that cannot be loaded fails every record of a batch', async (t) => {
   const sandbox = await openSandbox(t);
   const results = await sandbox.evaluateMany({ code: 'x = 1', records: records('a', 'b') });
   t.same(
@@ -83,7 +83,7 @@ t.test('code that cannot be loaded fails every record', async (t) => {
   );
 });
 
-t.test('a record too large fails in its place, and no records are no results', async (t) => {
+t.test('a record that is too large fails in its place, and an empty batch has no results', async (t) => {
   const sandbox = await openSandbox(t);
   const code = define('return len(input)');
   const results = await sandbox.evaluateMany({ code, records: records('a', 'x'.repeat(2 ** 20 + 1), 'bb') });
@@ -94,7 +94,7 @@ t.test('a record too large fails in its place, and no records are no results', a
   t.same(await sandbox.evaluateMany({ code, records: [] }), []);
 });
 
-t.test('200 records are a batch; more are refused', async (t) => {
+t.test('a batch of 200 records runs, a larger one is refused', async (t) => {
   const sandbox = await openSandbox(t);
   const code = define('return len(input)');
   const many = Array.from({ length: 200 }, () => ({ input: 'abc', output: '' }));

@@ -11,7 +11,7 @@ const input = 'input';
 const output = 'output';
 const FIXED = 'def evaluate(input, output):\n    return 0.5\n';
 
-t.test('compiling tells what is wrong, in the words of Python, with line and column', async (t) => {
+t.test("compiling reports an error in Python's words, with line and column", async (t) => {
   const sandbox = await openSandbox(t);
   const wrong: [code: string, expected: object][] = [
     [
@@ -62,7 +62,7 @@ t.test('compiling tells what is wrong, in the words of Python, with line and col
   );
 });
 
-t.test('these signatures are accepted, and get input as input', async (t) => {
+t.test('every accepted signature of evaluate gets input and output in the right parameters', async (t) => {
   const sandbox = await openSandbox(t);
   const body = 'return 1 if (input, output) == ("input", "output") else 0';
   for (const code of [
@@ -86,7 +86,7 @@ t.test('these signatures are accepted, and get input as input', async (t) => {
   }
 });
 
-t.test('an evaluation that fails says why', async (t) => {
+t.test('a failed Python evaluation has a code and a message that names the cause', async (t) => {
   const sandbox = await openSandbox(t);
   const failing: [body: string, code: string, message: string | RegExp][] = [
     ['return "0.7"', 'py_bad_return_type', 'evaluate returned str; it must return a bool, an int or a float'],
@@ -126,35 +126,42 @@ t.test('an evaluation that fails says why', async (t) => {
   t.ok(messageOf(long.outcome).endsWith('… (line 2)'));
 });
 
-t.test('limits: what computes is not tried again, what waited may be', async (t) => {
-  const sandbox = await openSandbox(t, { concurrency: 4 });
-  const run = (body: string, limits = DEFAULT_LIMITS) =>
-    sandbox.evaluate({ code: define(body), input, output, limits });
-  const [cpu, ignoring, wall, computed, small, large] = await Promise.all([
-    run('while True: pass', { ...DEFAULT_LIMITS, wallMs: 10_000 }),
-    run('import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass', {
-      ...DEFAULT_LIMITS,
-      wallMs: 10_000,
-    }),
-    run('import time; time.sleep(60)', { ...DEFAULT_LIMITS, wallMs: 300 }),
-    run('while True: pass', { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 900 }),
-    run('return len(bytearray(100 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 64 }),
-    run('return len(bytearray(400 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 512 }),
-  ]);
-  t.match(cpu.outcome, { code: 'py_timeout', retry: 'never', message: 'The code used more than 1 s of CPU' });
-  t.match(ignoring.outcome, {
-    code: 'py_timeout',
-    retry: 'never',
-    message: 'The code used more than 1 s of CPU',
-  });
-  t.match(wall.outcome, { code: 'py_timeout', retry: 'later', message: 'The code ran longer than 300 ms' });
-  t.ok(wall.durationMs >= 295 && wall.durationMs < 5_000, `${wall.durationMs} ms`);
-  t.match(computed.outcome, { code: 'py_timeout', message: 'The code ran longer than 900 ms' });
-  t.equal(brief(small.outcome), 'py_memory');
-  t.equal(brief(large.outcome), 1);
-});
+t.test(
+  'an evaluation over its limits is not tried again if it was computing, but may be if it waited',
+  async (t) => {
+    const sandbox = await openSandbox(t, { concurrency: 4 });
+    const run = (body: string, limits = DEFAULT_LIMITS) =>
+      sandbox.evaluate({ code: define(body), input, output, limits });
+    const [cpu, ignoring, wall, computed, small, large] = await Promise.all([
+      run('while True: pass', { ...DEFAULT_LIMITS, wallMs: 10_000 }),
+      run('import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass', {
+        ...DEFAULT_LIMITS,
+        wallMs: 10_000,
+      }),
+      run('import time; time.sleep(60)', { ...DEFAULT_LIMITS, wallMs: 300 }),
+      run('while True: pass', { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 900 }),
+      run('return len(bytearray(100 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 64 }),
+      run('return len(bytearray(400 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 512 }),
+    ]);
+    t.match(cpu.outcome, {
+      code: 'py_timeout',
+      retry: 'never',
+      message: 'The code used more than 1 s of CPU',
+    });
+    t.match(ignoring.outcome, {
+      code: 'py_timeout',
+      retry: 'never',
+      message: 'The code used more than 1 s of CPU',
+    });
+    t.match(wall.outcome, { code: 'py_timeout', retry: 'later', message: 'The code ran longer than 300 ms' });
+    t.ok(wall.durationMs >= 295 && wall.durationMs < 5_000, `${wall.durationMs} ms`);
+    t.match(computed.outcome, { code: 'py_timeout', message: 'The code ran longer than 900 ms' });
+    t.equal(brief(small.outcome), 'py_memory');
+    t.equal(brief(large.outcome), 1);
+  },
+);
 
-t.test('what is printed is kept, up to 16 KB, and has no part in the score', async (t) => {
+t.test('printed output is kept up to 16 KB and does not affect the score', async (t) => {
   const sandbox = await openSandbox(t);
   const run = async (body: string) => sandbox.evaluate({ code: define(body), input, output });
   t.match(await run('print("one", 2); return 0.5'), {
@@ -174,7 +181,7 @@ t.test('what is printed is kept, up to 16 KB, and has no part in the score', asy
   t.ok(flood.traces.endsWith('é\n[more was printed]'));
 });
 
-t.test('texts arrive as they are', async (t) => {
+t.test('input and output reach the code unchanged', async (t) => {
   const sandbox = await openSandbox(t);
   const texts = ['', 'é\u{1f600}', '\0', '\ud800 alone', '"\\\n\u2028', '['.repeat(100_000), 'null'];
   for (const text of texts) {
@@ -199,7 +206,7 @@ return 1 if units[:50] == ${JSON.stringify(units)} and type(output) is str else 
   t.equal(brief(wide.outcome), 'input_too_large', 'it is bytes that count');
 });
 
-t.test('the listed modules can be imported in every tier, and others in none', async (t) => {
+t.test('the listed modules can be imported in every tier, and no others in any', async (t) => {
   const refusals = new Set<string>();
   for (const wantedTier of TIERS_HERE) {
     const sandbox = await openSandbox(t, { wantedTier });
@@ -219,7 +226,7 @@ t.test('the listed modules can be imported in every tier, and others in none', a
   }
 });
 
-t.test('modules that load others late work', async (t) => {
+t.test('modules that load other modules on first use work in the sandbox', async (t) => {
   const sandbox = await openSandbox(t);
   const code = define(`
 import base64, csv, datetime, decimal, difflib, hashlib, html, html.parser, io, json, random, re, statistics, textwrap

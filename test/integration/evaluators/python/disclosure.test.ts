@@ -1,15 +1,15 @@
-/** What code in the sandbox can learn of other processes and of the machine. */
+/** Information about other processes and the machine that code in the sandbox could read. */
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
 import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const texts = { input: 'input', output: 'output' };
-/** Of linux/time.h: the machine's clocks, and the process's and thread's own. */
+/** Clock ids of linux/time.h: the machine's clocks, and the process's and thread's own. */
 const FIXED_CLOCKS = [0, 1, 2, 3, 4, 5, 6, 7, 11].map(BigInt);
 const CLOCK_CALLS = { x64: [228, 229, 230], arm64: [113, 114, 115] }[process.arch as 'x64' | 'arm64'];
 
-/** Ids as the kernel makes them of the number of a process or thread, or of a descriptor, for each kind of clock. */
+/** Clock ids that the kernel derives from a process id, a thread id or a descriptor, for each kind of clock. */
 const madeOfNumbers = fc
   .tuple(fc.nat(4_194_304), fc.nat(7))
   .map(([number, kind]) => BigInt.asUintN(64, (~BigInt(number) << 3n) | BigInt(kind)));
@@ -24,7 +24,7 @@ const clockIds = fc.oneof(
 );
 
 for (const wantedTier of TIERS_HERE) {
-  t.test(`no clock can be asked but those of fixed ids, tier ${wantedTier}`, async (t) => {
+  t.test(`code can read no clocks but those with fixed ids, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const ids = [...Array.from({ length: 17 }, (_, id) => BigInt(id)), ...fc.sample(clockIds, 2_000)];
     const calls = ids.flatMap((id) =>
@@ -47,7 +47,7 @@ return 0.75`),
     t.equal(brief(outcome), 0.75, JSON.stringify(outcome));
   });
 
-  t.test(`the clocks that programs use go on, tier ${wantedTier}`, async (t) => {
+  t.test(`the clocks that programs use advance in the sandbox, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const { outcome } = await sandbox.evaluate({
       ...texts,
@@ -91,20 +91,17 @@ for thing in gc.get_objects():
         if type(text) is str and private.search(text): found += 1
 return found`;
 
-t.test(
-  'parameters, frames and tracebacks are the same in every tier, and nothing names a private path',
-  async (t) => {
-    const shown = new Set<string>();
-    for (const wantedTier of TIERS_HERE) {
-      const sandbox = await openSandbox(t, { wantedTier });
-      const installed = fileURLToPath(new URL('../../../../evaluators', import.meta.url));
-      const pattern = `${installed.slice(0, -1)}[${installed.at(-1)}]|assay-test-pytho[n]`;
-      const { outcome, traces } = await sandbox.evaluate({ ...texts, code: define(look(pattern)) });
-      t.equal(brief(outcome), 0, JSON.stringify(outcome));
-      t.match(traces, /<evaluator> evaluate/);
-      t.notMatch(traces, /chroot|namespaces|tier|zygote/);
-      shown.add(traces);
-    }
-    t.equal(shown.size, 1, [...shown].join('\n---\n'));
-  },
-);
+t.test('parameters, frames and tracebacks are the same in every tier and name no private path', async (t) => {
+  const shown = new Set<string>();
+  for (const wantedTier of TIERS_HERE) {
+    const sandbox = await openSandbox(t, { wantedTier });
+    const installed = fileURLToPath(new URL('../../../../evaluators', import.meta.url));
+    const pattern = `${installed.slice(0, -1)}[${installed.at(-1)}]|assay-test-pytho[n]`;
+    const { outcome, traces } = await sandbox.evaluate({ ...texts, code: define(look(pattern)) });
+    t.equal(brief(outcome), 0, JSON.stringify(outcome));
+    t.match(traces, /<evaluator> evaluate/);
+    t.notMatch(traces, /chroot|namespaces|tier|zygote/);
+    shown.add(traces);
+  }
+  t.equal(shown.size, 1, [...shown].join('\n---\n'));
+});

@@ -2,16 +2,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { Tier } from '../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../evaluators/python/mod.ts';
 import { checkEndings } from './support/check-endings.ts';
 import { type Endings, runPrograms } from './support/run-programs.ts';
 import { TIERS_HERE } from './support/sandbox.ts';
 
-/** Who owns nothing. */
+/** The user id of `nobody`, who owns no files. */
 const NOBODY = 65_534;
 const PROGRAM = fileURLToPath(new URL('./support/run-programs.ts', import.meta.url));
-/** As the user who owns nothing; a text with the reason when that fails. */
-async function runAsNobody(tier: Tier): Promise<Endings | string> {
+/** Runs all programs as `nobody`; returns a text with the reason when that fails. */
+async function runAsNobody(tier: SandboxTier): Promise<Endings | string> {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', PROGRAM, tier], {
     uid: NOBODY,
     gid: NOBODY,

@@ -4,8 +4,8 @@ import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 const SECRET = 'TENANT-A-0123456789';
 
 /**
- * Looks for the secret wherever Python lets it: frames, objects, and the memory around its own objects, page by page for
- * as long as there is some. The pattern is not what it finds, so that no source or constant matches it.
+ * Searches for the secret everywhere Python allows: frames, objects, and the mapped memory around its own objects, page by
+ * page. The pattern does not match its own source, so that no source or constant is found.
  */
 const SEARCH = `
 import ctypes, gc, re, sys
@@ -39,7 +39,7 @@ if len(pages) < 500: raise RuntimeError(f"{len(pages)} pages are too few to have
 return found`;
 
 for (const wantedTier of TIERS_HERE) {
-  t.test(`nothing of one evaluation can be read by another, tier ${wantedTier}`, async (t) => {
+  t.test(`an evaluation can read nothing of another one, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier, concurrency: 3 });
     const keep = define(`
 import builtins, json, os, sys
@@ -63,12 +63,12 @@ return 1`);
       input: '',
       output: '',
     });
-    t.equal(brief(patched.outcome), 0, 'what one patches is as before for the next');
+    t.equal(brief(patched.outcome), 0, 'a module patched by one evaluation is unchanged in the next');
     t.equal((await during).traces, `${SECRET}\n`);
   });
 }
 
-t.test('the search finds what is there', async (t) => {
+t.test('the search for a secret finds one in its own process', async (t) => {
   const sandbox = await openSandbox(t);
   const { outcome } = await sandbox.evaluate({ code: define(SEARCH), input: SECRET, output: SECRET });
   t.ok(outcome.state === 'completed' && outcome.score > 0, JSON.stringify(outcome));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { Turn } from '../../../../evaluators/python/mod.ts';
+import type { SlotHolder } from '../../../../evaluators/python/mod.ts';
 import { DEFAULT_LIMITS } from '../../../../evaluators/python/mod.ts';
 import {
   cpuLimitOf,
@@ -17,12 +17,12 @@ import {
 import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const HOLD = fileURLToPath(new URL('./support/hold.ts', import.meta.url));
-/** More on demand. */
+/** Evaluations for each tier; an environment variable sets more. */
 const EVALUATIONS = Number(process.env.ASSAY_EVALUATIONS ?? 400);
 const texts = { input: 'input', output: 'output' };
 const own = () => descendantsOf(process.pid);
 
-/** Ends a zygote that has children, if there is one: in `namespaces` by turns the one outside and the one inside. */
+/** Kills a zygote that has children, if there is one: in `namespaces` alternately the process outside and the one inside. */
 function killZygote(turn: number): boolean {
   const family = own();
   const forebears = family.filter(({ pid }) => family.some(({ parent }) => parent === pid));
@@ -31,7 +31,7 @@ function killZygote(turn: number): boolean {
   return victim !== undefined;
 }
 
-/** Several at a time, in order of `count`. */
+/** Runs `count` jobs, several at a time. */
 async function inParallel<T>(
   width: number,
   count: number,
@@ -77,7 +77,7 @@ for (const wantedTier of TIERS_HERE) {
     t.same(readdirSync(sandbox.directory), []);
   });
 
-  t.test(`stopping ends what runs, tier ${wantedTier}`, async (t) => {
+  t.test(`stopping the sandbox ends running evaluations, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const limits = { ...DEFAULT_LIMITS, wallMs: 10_000 };
     const running = ['import time; time.sleep(60)', 'while True: pass', 'return 1'].map((body) =>
@@ -118,11 +118,11 @@ for (const wantedTier of TIERS_HERE) {
     await sandbox.stop();
   });
 
-  t.test(`kill -9 of the zygote ends what it has made, tier ${wantedTier}`, async (t) => {
+  t.test(`kill -9 of the zygote ends its children, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const limits = { ...DEFAULT_LIMITS, cpuSeconds: 9, wallMs: 9_000 };
     const evaluated = sandbox.evaluate({ code: define('while True: pass'), ...texts, limits });
-    // Beyond what a child needs to lock itself in: one that is not ready has no job, and another is made for it.
+    // Longer than a child needs to lock itself down: a child that is not ready has no job, and another replaces it.
     const computes = (process: Process) =>
       cpuLimitOf(process) === limits.cpuSeconds && process.cpuTicks >= 10;
     t.ok(await eventually(() => own().some(computes)));
@@ -134,40 +134,43 @@ for (const wantedTier of TIERS_HERE) {
     t.equal(brief(after.outcome), 0.5, 'another has taken its place');
   });
 
-  t.test(`kill -9 of the zygote under load, tier ${wantedTier}`, async (t) => {
-    const sandbox = await openSandbox(t, { wantedTier, concurrency: 4 });
-    const code = define('import time; time.sleep(0.02); return int(input)');
-    let crashes = 0;
-    let completed = 0;
-    let kills = 0;
-    const scores = await inParallel(8, 120, async (index) => {
-      for (let attempt = 0; attempt < 50; attempt += 1) {
-        const { outcome } = await sandbox.evaluate({ code, input: String(index), output: '' });
-        if (outcome.state === 'completed') {
-          completed += 1;
-          // Now three others run.
-          if (completed % 20 === 0 && killZygote(kills)) kills += 1;
-          return outcome.score;
+  t.test(
+    `every evaluation under load ends in an outcome when the zygote is killed, tier ${wantedTier}`,
+    async (t) => {
+      const sandbox = await openSandbox(t, { wantedTier, concurrency: 4 });
+      const code = define('import time; time.sleep(0.02); return int(input)');
+      let crashes = 0;
+      let completed = 0;
+      let kills = 0;
+      const scores = await inParallel(8, 120, async (index) => {
+        for (let attempt = 0; attempt < 50; attempt += 1) {
+          const { outcome } = await sandbox.evaluate({ code, input: String(index), output: '' });
+          if (outcome.state === 'completed') {
+            completed += 1;
+            // By now three other evaluations run.
+            if (completed % 20 === 0 && killZygote(kills)) kills += 1;
+            return outcome.score;
+          }
+          t.match(outcome, { code: 'sandbox_crashed', retry: 'later' });
+          crashes += 1;
         }
-        t.match(outcome, { code: 'sandbox_crashed', retry: 'later' });
-        crashes += 1;
-      }
-      return Number.NaN;
-    });
-    t.same(
-      scores,
-      Array.from({ length: 120 }, (_, index) => index),
-      'each has its own score, tried again',
-    );
-    t.ok(crashes > 0, `${crashes} evaluations were told that they had crashed`);
-    const { deaths } = sandbox.state();
-    t.ok(deaths > 0 && deaths <= kills, `${deaths} zygotes died of ${kills} that were killed`);
-    await sandbox.stop();
-    t.same(own(), []);
-  });
+        return Number.NaN;
+      });
+      t.same(
+        scores,
+        Array.from({ length: 120 }, (_, index) => index),
+        'each has its own score, tried again',
+      );
+      t.ok(crashes > 0, `${crashes} evaluations were told that they had crashed`);
+      const { deaths } = sandbox.state();
+      t.ok(deaths > 0 && deaths <= kills, `${deaths} zygotes died of ${kills} that were killed`);
+      await sandbox.stop();
+      t.same(own(), []);
+    },
+  );
 }
 
-t.test('one slow evaluator takes no more than its slots; others wait in order', async (t) => {
+t.test('slow evaluations use no more than their slots, and others wait in order', async (t) => {
   const sandbox = await openSandbox(t, { concurrency: 2 });
   const sleeping = define('import time; time.sleep(0.2); return 1');
   const runs = Array.from({ length: 6 }, () => sandbox.evaluate({ code: sleeping, ...texts }));
@@ -191,7 +194,7 @@ t.test(
     void Promise.race(greedy).then(() => {
       hasGreedyEnded = true;
     });
-    const modest = (share: Turn['share']) => ({ organizationId: 'modest', share });
+    const modest = (share: SlotHolder['share']) => ({ organizationId: 'modest', share });
     const code = define('return 1');
     for (let round = 0; round < 10; round += 1) {
       t.match(await sandbox.evaluate({ code, ...texts }, modest('evaluations')), { outcome: { score: 1 } });
@@ -205,13 +208,16 @@ t.test(
   },
 );
 
-t.test('more than can wait are told to come later', async (t) => {
-  const sandbox = await openSandbox(t, { concurrency: 1 });
-  const runs = Array.from({ length: 510 }, () =>
-    sandbox.evaluate({ code: define('import time; time.sleep(9)'), ...texts }),
-  );
-  const refused = await Promise.all(runs.slice(501));
-  for (const { outcome } of refused) t.match(outcome, { code: 'sandbox_unavailable', retry: 'later' });
-  await sandbox.stop();
-  await Promise.all(runs);
-});
+t.test(
+  'evaluations beyond the bound of waiting ones fail with sandbox_unavailable, to be tried later',
+  async (t) => {
+    const sandbox = await openSandbox(t, { concurrency: 1 });
+    const runs = Array.from({ length: 510 }, () =>
+      sandbox.evaluate({ code: define('import time; time.sleep(9)'), ...texts }),
+    );
+    const refused = await Promise.all(runs.slice(501));
+    for (const { outcome } of refused) t.match(outcome, { code: 'sandbox_unavailable', retry: 'later' });
+    await sandbox.stop();
+    await Promise.all(runs);
+  },
+);

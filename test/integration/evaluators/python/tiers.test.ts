@@ -10,17 +10,17 @@ import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const texts = { input: 'input', output: 'output' };
 
-t.test('the best tier is used by default', async (t) => {
+t.test('the sandbox uses the best tier by default', async (t) => {
   const sandbox = await openSandbox(t);
   t.equal(sandbox.tier, TIERS_HERE[0]);
   t.equal(sandbox.why, process.getuid?.() === 0 ? null : 'chroot: it needs root');
 });
 
-t.test('without a tier everything is refused, to be tried later', async (t) => {
+t.test('a sandbox without a tier refuses every job, to be tried later', async (t) => {
   for (const options of [{ wantedTier: 'none' as const }, { python: '/nonexistent/python3' }]) {
     const sandbox = await openSandbox(t, options);
     t.equal(sandbox.tier, 'none');
-    t.match(sandbox.why, /none is wanted|ENOENT/);
+    t.match(sandbox.why, /the tier "none" is set|ENOENT/);
     t.match(await sandbox.compile('x'), { ok: false, code: 'sandbox_unavailable' });
     const expected = { state: 'failed', code: 'sandbox_unavailable', retry: 'later' };
     t.match((await sandbox.evaluate({ code: 'x', ...texts })).outcome, expected);
@@ -31,7 +31,7 @@ t.test('without a tier everything is refused, to be tried later', async (t) => {
   }
 });
 
-t.test('a Python that is none is no tier', async (t) => {
+t.test('a sandbox whose Python cannot be run has the tier none', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'assay-test-python-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const python = join(directory, 'python3');
@@ -44,7 +44,7 @@ t.test('a Python that is none is no tier', async (t) => {
 
 const SOURCES = fileURLToPath(new URL('../../../../evaluators/python', import.meta.url));
 
-/** The sandbox with `line` of `file` replaced. It lies in the checkout, to find core. */
+/** Copies the sandbox with `line` of `file` replaced. The copy is inside the checkout, so that its imports of core resolve. */
 async function changed(t: Test, file: string, line: string, replacement: string): Promise<typeof Start> {
   const directory = join(t.testdir(), 'python');
   cpSync(SOURCES, directory, { recursive: true });
@@ -58,9 +58,9 @@ async function changed(t: Test, file: string, line: string, replacement: string)
   return startSandbox;
 }
 
-/** What is taken out, and what the self-test then finds first: what no other wall stops. */
+/** Lines that are removed, and the escape that the self-test then finds first, since nothing else stops it. */
 const MISSING: [file: string, line: string, finds: RegExp, replacement?: string][] = [
-  // Without the filter Landlock still refuses to read and to list, which are tried before; or the file is not there.
+  // Without the filter Landlock still refuses to read and to list, which are tried first; or the file does not exist.
   [
     'zygote.py',
     '        self.filter.install()',
@@ -81,7 +81,7 @@ const MISSING: [file: string, line: string, finds: RegExp, replacement?: string]
 ];
 
 for (const [file, line, finds, replacement = 'pass'] of MISSING) {
-  t.test(`the self-test notices what is missing: ${line.trim()}`, async (t) => {
+  t.test(`the self-test finds an escape when this line is missing: ${line.trim()}`, async (t) => {
     const startSandbox = await changed(t, file, line, replacement);
     for (const wantedTier of TIERS_HERE) {
       const sandbox = await openSandbox(t, { wantedTier }, startSandbox);
@@ -91,7 +91,7 @@ for (const [file, line, finds, replacement = 'pass'] of MISSING) {
   });
 }
 
-t.test('a kernel without filters for system calls runs no Python, and that is known at once', async (t) => {
+t.test('a kernel without system call filters gives the tier none at once', async (t) => {
   const line = 'PR_SET_SECCOMP, MODE_FILTER = 22, 2';
   const startSandbox = await changed(t, 'seccomp.py', line, 'PR_SET_SECCOMP, MODE_FILTER = 22, 99');
   const startedAt = performance.now();
@@ -103,12 +103,12 @@ t.test('a kernel without filters for system calls runs no Python, and that is kn
   t.ok(performance.now() - startedAt < 5_000);
 });
 
-t.test('a kernel without Landlock stops every escape as well', async (t) => {
+t.test('every escape is stopped on a kernel without Landlock as well', async (t) => {
   const line = '    return max(0, LIBC.syscall(LANDLOCK_CREATE, None, ctypes.c_size_t(0), LANDLOCK_VERSION))';
   checkEndings(t, await runPrograms('process', await changed(t, 'lockdown.py', line, 'return 0')), 'process');
 });
 
-t.test('a path too long for a socket is no obstacle', async (t) => {
+t.test('a sandbox starts in a directory whose path is too long for a socket', async (t) => {
   const long = mkdtempSync(join(tmpdir(), 'x'.repeat(150)));
   t.teardown(() => rmSync(long, { recursive: true }));
   const sandbox = await openSandbox(t, { directory: long });

@@ -1,4 +1,4 @@
-/** What the kernel itself says of a child: each wall stands, whatever the others would have stopped. */
+/** The kernel's own report on a child: each barrier is in place, whatever the others would have stopped. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import t from 'tap';
 import { DEFAULT_LIMITS } from '../../../../evaluators/python/mod.ts';
@@ -6,10 +6,10 @@ import { cpuLimitOf, descendantsOf, eventually, type Process } from '../../../su
 import { define, openSandbox } from './support/sandbox.ts';
 
 const NAMESPACES = ['user', 'mnt', 'pid', 'net', 'ipc', 'uts'];
-/** Limits that no waiting child has, to know the one at work by. */
+/** Limits that no waiting child has, by which the working child is recognized. */
 const LIMITS = { ...DEFAULT_LIMITS, cpuSeconds: 7 };
 
-/** Empty when the process has ended. */
+/** Reads a file of /proc; empty when the process has ended. */
 function read(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -35,7 +35,7 @@ const limits = (pid: number) =>
 
 const skip = process.getuid?.() !== 0 && 'only root can look into other users’ processes';
 for (const wantedTier of ['chroot', 'namespaces', 'process'] as const) {
-  t.test(`a child of tier ${wantedTier}`, { skip }, async (t) => {
+  t.test(`a child has every limit and barrier of the tier ${wantedTier}`, { skip }, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier, concurrency: 1 });
     t.equal(sandbox.tier, wantedTier);
     const evaluated = sandbox.evaluate({
@@ -57,7 +57,7 @@ for (const wantedTier of ['chroot', 'namespaces', 'process'] as const) {
       'Max processes': '0 0',
       'Max open files': '16 16',
     });
-    // What the test runner gives every process that is started below it is not the service's doing.
+    // The test runner sets these variables for every process below it; the service does not.
     const environment = read(child, 'environ').split('\0');
     t.same(
       environment.filter((variable) => !/^(?:NODE_OPTIONS=|_TAPJS_)/.test(variable)).sort(),

@@ -2,26 +2,26 @@ import fc from 'fast-check';
 import t from 'tap';
 import { laneOf, probesFor, publicMessage, SCORING_TYPES } from '#core/scoring/mod.ts';
 
-t.test('a message is one line', async (t) => {
+t.test('publicMessage makes one line of a text', async (t) => {
   t.equal(publicMessage('  two\r\nlines\u2028and\u0085more\t '), 'two lines and more');
   t.equal(publicMessage('\u001b[31mred\u001b[0m'), '[31mred [0m', 'without commands to a terminal');
   t.equal(publicMessage('evil\u202etxt\u200b'), 'evil txt', 'without what turns text around or hides in it');
 });
 
-t.test('a message has 500 characters at most, and says that it was cut', async (t) => {
+t.test('publicMessage cuts a text at 500 characters and marks the cut', async (t) => {
   t.equal(publicMessage('a'.repeat(500)), 'a'.repeat(500));
   t.equal(publicMessage('a'.repeat(501)), `${'a'.repeat(499)}…`);
   t.equal(publicMessage('a'.repeat(1_000_000)), `${'a'.repeat(499)}…`);
   t.equal(publicMessage(`${'\n'.repeat(1_000)}reason`), 'reason', 'room is not used up by what is not shown');
 });
 
-t.test('a message that is cut in the middle of a character is still text', async (t) => {
+t.test('publicMessage returns well-formed text when it cuts within a surrogate pair', async (t) => {
   const message = publicMessage('😀'.repeat(400));
   t.ok(message.isWellFormed());
   t.match(message, /^😀.*…$/u);
 });
 
-t.test('whatever it is made of, a message can be shown and stored', async (t) => {
+t.test('publicMessage makes any text fit to be shown and stored', async (t) => {
   // Texts of this length take minutes to shrink.
   const text = fc.noShrink(fc.string({ unit: 'binary', maxLength: 1_500, size: 'max' }));
   fc.assert(
@@ -38,7 +38,7 @@ t.test('whatever it is made of, a message can be shown and stored', async (t) =>
   t.ok(publicMessage('a lone \ud83d surrogate').isWellFormed());
 });
 
-t.test('only judges are probed, and only a choice has an order to be changed', async (t) => {
+t.test('only LLM evaluators have probes, and only LLM-CHOICE has the probe `order`', async (t) => {
   t.same(Object.fromEntries(SCORING_TYPES.map((type) => [type, [...probesFor(type)].sort()])), {
     'LLM-BOOLEAN': ['injection', 'padding', 'repeat'],
     'LLM-CHOICE': ['injection', 'order', 'padding', 'repeat'],
@@ -48,7 +48,7 @@ t.test('only judges are probed, and only a choice has an order to be changed', a
   });
 });
 
-t.test('what this machine computes itself waits in a lane of its own', async (t) => {
+t.test('evaluations that run in process have the lane python, all others the lane remote', async (t) => {
   t.equal(laneOf('PYTHON', null), 'python');
   t.equal(laneOf('EXTERNAL', 'autoevals'), 'python');
   for (const adapter of ['http', 'autoeval']) t.equal(laneOf('EXTERNAL', adapter), 'remote');

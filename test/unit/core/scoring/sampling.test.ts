@@ -5,14 +5,14 @@ import { isSampled, samplingPoint } from '#core/scoring/mod.ts';
 
 const IDS = Array.from({ length: 20_000 }, (_, index) => `01J8QZ5K3M${String(index).padStart(16, '0')}`);
 const EVALUATOR = '7d3c0b9e-3f50-4b0e-9a51-0c8f6a2f5d10';
-/** Ids of evaluators that differ in a digit only. */
+/** Evaluator ids that differ in one digit. */
 const NEIGHBOUR = '7d3c0b9e-3f50-4b0e-9a51-0c8f6a2f5d11';
 
 const id = fc.string({ unit: 'binary', maxLength: 40 });
-/** Evenly: most doubles are next to nothing. */
+/** Uniform in [0, 100): most doubles are near zero. */
 const rate = fc.integer({ min: 0, max: 10_000 }).map((hundredths) => hundredths / 100);
 
-/** How far a share of `count` draws may be off by chance: five standard deviations, in draws. */
+/** The deviation that chance explains for a share of `count` draws: five standard deviations, in draws. */
 const tolerance = (count: number, share: number) => 5 * Math.sqrt(count * share * (1 - share));
 
 function isAbout(actual: number, count: number, share: number, what: string) {
@@ -21,7 +21,7 @@ function isAbout(actual: number, count: number, share: number, what: string) {
 }
 
 t.test(
-  'a point is the first 48 bits of a hash of both ids: later releases pick what earlier ones did',
+  'a sampling point is the first 48 bits of a hash of both ids, so that releases pick the same requests',
   async () => {
     fc.assert(
       fc.property(id, id, (evaluatorId, requestId) => {
@@ -33,7 +33,7 @@ t.test(
   },
 );
 
-t.test('a point is from 0 up to and without 100', async () => {
+t.test('a sampling point is at least 0 and less than 100', async () => {
   fc.assert(
     fc.property(id, id, (evaluatorId, requestId) => {
       const point = samplingPoint(evaluatorId, requestId);
@@ -42,7 +42,7 @@ t.test('a point is from 0 up to and without 100', async () => {
   );
 });
 
-t.test('the same two ids always come to the same decision', async () => {
+t.test('sampling decides the same two ids always alike', async () => {
   fc.assert(
     fc.property(id, id, rate, (evaluatorId, requestId, percent) => {
       const first = isSampled(evaluatorId, requestId, percent);
@@ -52,7 +52,7 @@ t.test('the same two ids always come to the same decision', async () => {
   );
 });
 
-t.test('0 percent takes nothing, 100 percent takes everything', async () => {
+t.test('a sample rate of 0 percent takes no request, one of 100 percent takes every request', async () => {
   fc.assert(
     fc.property(
       id,
@@ -63,7 +63,7 @@ t.test('0 percent takes nothing, 100 percent takes everything', async () => {
   );
 });
 
-t.test('a request is taken from just above its point on', async () => {
+t.test('a request is sampled by every rate above its point, and by none up to it', async () => {
   fc.assert(
     fc.property(id, id, (evaluatorId, requestId) => {
       const point = samplingPoint(evaluatorId, requestId);
@@ -75,7 +75,7 @@ t.test('a request is taken from just above its point on', async () => {
   );
 });
 
-t.test('what is taken at a rate is taken at every higher one', async () => {
+t.test('a request sampled at one rate is sampled at every higher rate', async () => {
   fc.assert(
     fc.property(id, id, rate, rate, (evaluatorId, requestId, one, other) => {
       const [lower, higher] = one < other ? [one, other] : [other, one];
@@ -85,7 +85,7 @@ t.test('what is taken at a rate is taken at every higher one', async () => {
 });
 
 for (const percent of [0.5, 1, 10, 33.3, 50, 90, 99.5]) {
-  t.test(`${percent} percent takes about that share, also of ids that count up`, async () => {
+  t.test(`a sample rate of ${percent} percent takes about that share, also of consecutive ids`, async () => {
     for (const evaluatorId of [EVALUATOR, NEIGHBOUR]) {
       const taken = IDS.filter((requestId) => isSampled(evaluatorId, requestId, percent)).length;
       isAbout(taken, IDS.length, percent / 100, evaluatorId);
@@ -93,14 +93,14 @@ for (const percent of [0.5, 1, 10, 33.3, 50, 90, 99.5]) {
   });
 }
 
-t.test('points lie evenly: a tenth of the requests in each tenth', async () => {
+t.test('sampling points are evenly spread: each tenth of the range has a tenth of the requests', async () => {
   const tenths = new Array<number>(10).fill(0);
   for (const requestId of IDS) tenths[Math.floor(samplingPoint(EVALUATOR, requestId) / 10)]! += 1;
   for (const [index, count] of tenths.entries()) isAbout(count, IDS.length, 0.1, `from ${index * 10}`);
 });
 
-t.test('what one evaluator takes says nothing of what another takes', async () => {
-  // If the two were the same, or opposites, or shifted, one of the four shares would be off.
+t.test('the samples of two evaluators are independent of each other', async () => {
+  // If the two samples were equal, opposite or shifted, one of the four shares would be off.
   const both = new Map<string, number>();
   for (const requestId of IDS) {
     const pair = [EVALUATOR, NEIGHBOUR].map((one) => isSampled(one, requestId, 50)).join();
@@ -111,14 +111,14 @@ t.test('what one evaluator takes says nothing of what another takes', async () =
   }
 });
 
-t.test('which probe is made says nothing of which requests are taken', async () => {
-  // Ingest asks with "/probe" behind the evaluator's id.
+t.test('the choice of probed requests is independent of the sample', async () => {
+  // Ingest appends "/probe" to the evaluator's id.
   const taken = IDS.filter((requestId) => isSampled(EVALUATOR, requestId, 10));
   const probed = taken.filter((requestId) => isSampled(`${EVALUATOR}/probe`, requestId, 10));
   isAbout(probed.length, taken.length, 0.1, 'of the 10 percent that are taken');
 });
 
-t.test('where the one id ends and the other begins makes a difference', async () => {
+t.test('a character moved from one id to the other changes the sampling point', async () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme-ascii', minLength: 2, maxLength: 40 }),

@@ -26,11 +26,11 @@ for (const [name, key] of KEYS) {
   });
 }
 
-t.test('a name without a letter or a digit has no key', async (t) => {
+t.test('a name without a letter or a digit has no score key', async (t) => {
   for (const name of ['', ' ', '?', '___', '- -', '😀😀', '\u0301', '\u0000']) t.equal(scoreKeyOf(name), '');
 });
 
-/** The rule of the contract, a character at a time. */
+/** The rule of the guide, applied character by character. */
 function keyByRule(name: string): string {
   let key = '';
   for (const character of name.toLowerCase()) {
@@ -42,11 +42,14 @@ function keyByRule(name: string): string {
 
 const anyName = fc.string({ unit: 'binary', maxLength: 100 });
 
-t.test('every run of other than letters and digits is one underscore', async () => {
-  fc.assert(fc.property(anyName, (name) => scoreKeyOf(name) === keyByRule(name)));
-});
+t.test(
+  'a score key has one underscore for each run of characters other than letters and digits',
+  async () => {
+    fc.assert(fc.property(anyName, (name) => scoreKeyOf(name) === keyByRule(name)));
+  },
+);
 
-t.test('a key is its own key, so that a name may be written as one', async () => {
+t.test('the score key of a score key is itself, so that a name may be written as its key', async () => {
   fc.assert(
     fc.property(anyName, (name) => {
       const key = scoreKeyOf(name);
@@ -55,7 +58,7 @@ t.test('a key is its own key, so that a name may be written as one', async () =>
   );
 });
 
-t.test('names that differ in case have one key', async () => {
+t.test('names that differ only in case have the same score key', async () => {
   const name = fc.string({ unit: 'grapheme-ascii', maxLength: 40 });
   fc.assert(fc.property(name, (text) => scoreKeyOf(text.toUpperCase()) === scoreKeyOf(text.toLowerCase())));
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readSubject, type StoredCall } from '#core/scoring/mod.ts';
+import { readSubject, type StoredRecord } from '#core/scoring/mod.ts';
 
 const QUESTION = { model: 'gpt-4o', messages: [{ role: 'user', content: 'What is 2 + 2?' }] };
 const ANSWER = {
   choices: [{ index: 0, message: { role: 'assistant', content: '4' }, finish_reason: 'stop' }],
 };
 
-function call(request: unknown, response: unknown, more: Partial<StoredCall> = {}): StoredCall {
+function call(request: unknown, response: unknown, more: Partial<StoredRecord> = {}): StoredRecord {
   return {
     requestId: '01JAZZ0000000000000000000A',
     requestText: typeof request === 'string' ? request : JSON.stringify(request),
@@ -32,7 +32,7 @@ function outputOf(response: unknown): string | null {
   return 'skipped' in subject ? null : subject.output;
 }
 
-t.test('a chat completion becomes its question, its answer, and both bodies', async (t) => {
+t.test('the subject of a chat completion has its question, its answer and both bodies', async (t) => {
   t.same(readSubject(call(QUESTION, ANSWER, { inputs: { a: 1 }, properties: { plan: 'pro' } })), {
     requestId: '01JAZZ0000000000000000000A',
     input: 'What is 2 + 2?',
@@ -45,7 +45,7 @@ t.test('a chat completion becomes its question, its answer, and both bodies', as
   });
 });
 
-t.test('the question is the text of the last user message', async (t) => {
+t.test("the subject's input is the text of the last user message, in every dialect", async (t) => {
   const user = (content: unknown) => ({ role: 'user', content });
   const cases: [string, unknown, string][] = [
     ['of several', { messages: [user('a'), { role: 'assistant', content: 'b' }, user('c')] }, 'c'],
@@ -108,7 +108,7 @@ t.test('the question is the text of the last user message', async (t) => {
   for (const [name, request, expected] of cases) t.equal(inputOf(request), expected, name);
 });
 
-t.test('without such a text the question is the body itself', async (t) => {
+t.test("the subject's input is the request body when no user message has text", async (t) => {
   for (const text of [
     '{"messages":[{"role":"system","content":"a"}]}',
     '{"prompt":[1,2,3]}',
@@ -125,7 +125,7 @@ t.test('without such a text the question is the body itself', async (t) => {
   t.equal(inputOf('"a JSON string"'), 'a JSON string');
 });
 
-t.test('the answer is the text of the first choice', async (t) => {
+t.test("the subject's output is the text of the first choice, in every dialect", async (t) => {
   const chat = (message: object) => ({ choices: [{ index: 0, message: { role: 'assistant', ...message } }] });
   const tool = (name: string, given: unknown) => ({
     id: 'c',
@@ -247,7 +247,7 @@ t.test('the answer is the text of the first choice', async (t) => {
   for (const [name, response, expected] of cases) t.equal(outputOf(response), expected, name);
 });
 
-t.test('without such a text the answer is the body itself', async (t) => {
+t.test("the subject's output is the response body when no choice has text", async (t) => {
   for (const text of [
     '{"choices":[]}',
     '{"choices":[{"index":0,"message":{"role":"assistant","content":null}}]}',
@@ -262,8 +262,8 @@ t.test('without such a text the answer is the body itself', async (t) => {
   }
 });
 
-t.test('what is no answer is not evaluated, and why is told', async (t) => {
-  const cases: [string, StoredCall, string][] = [
+t.test('a record without a complete, successful answer is skipped with the reason', async (t) => {
+  const cases: [string, StoredRecord, string][] = [
     [
       'a call that was interrupted',
       call(QUESTION, '{}', { status: 0, truncated: true, errorCode: 'interrupted' }),
@@ -307,7 +307,7 @@ t.test('what is no answer is not evaluated, and why is told', async (t) => {
   t.equal(outputOf({ ...ANSWER, error: {} }), '4', 'an answer beside an error is an answer');
 });
 
-/** JSON that is near to what bodies look like: their names, around anything. */
+/** JSON that resembles bodies: their member names around any values. */
 const names = fc.constantFrom(
   ...[
     'messages',
@@ -345,7 +345,7 @@ const { body } = fc.letrec((tie) => ({
   ),
 }));
 
-t.test('no JSON is too odd to be read', async (t) => {
+t.test('readSubject never throws, whatever JSON the bodies hold', async (t) => {
   const isRead = (request: string, response: string): boolean => {
     const subject = readSubject(call(request, response));
     return 'skipped' in subject || (typeof subject.input === 'string' && typeof subject.output === 'string');
@@ -358,7 +358,7 @@ t.test('no JSON is too odd to be read', async (t) => {
   t.ok(true);
 });
 
-t.test('bodies that are nested deep are read', async (t) => {
+t.test('readSubject reads bodies that are nested deeply', async (t) => {
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
   const given = `{"choices":[{"message":{"tool_calls":[{"function":{"name":"f","arguments":${deep}}}]}}]}`;
   t.match(outputOf(given), /^f\(.*\)$/);

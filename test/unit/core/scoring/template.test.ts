@@ -34,7 +34,7 @@ function refusal(prompt: string): string {
   return 'accepted';
 }
 
-t.test('every variable stands for its value, as JSON', async (t) => {
+t.test('each variable of a prompt is replaced by its value as JSON', async (t) => {
   const cases: [string, string][] = [
     ['{{input}}', '"What is 2 + 2?"'],
     ['{{ output }}', '"It is \\"4\\".\\nBye"'],
@@ -55,7 +55,7 @@ t.test('every variable stands for its value, as JSON', async (t) => {
   for (const [prompt, expected] of cases) t.equal(render(`<${prompt}>`), `<${expected}>`, prompt);
 });
 
-t.test('what is not there is null', async (t) => {
+t.test('a variable that the record does not have is written as null', async (t) => {
   for (const path of [
     'inputs.nobody',
     'inputs.tone.length',
@@ -85,7 +85,7 @@ t.test('a prompt without variables gets input and output appended', async (t) =>
   t.same(parseTemplate('{{output}} {{inputs.tone}} {{output}}').variables, ['output', 'inputs.tone']);
 });
 
-t.test('prompts that mean nothing are refused in a sentence', async (t) => {
+t.test('an invalid prompt is refused with a sentence that names the rule', async (t) => {
   const allowed =
     'allowed are {{input}}, {{output}}, {{inputs.<name>}}, {{request.<path>}}, {{response.<path>}}, {{properties.<name>}}';
   const unknown = (variable: string) => `prompt names the unknown variable "{{${variable}}}"; ${allowed}`;
@@ -117,7 +117,7 @@ t.test('prompts that mean nothing are refused in a sentence', async (t) => {
   t.match(refusal(`{{${'x'.repeat(5_000)}}}`), /^.{0,400}$/);
 });
 
-t.test('a value can neither name a variable nor close what the prompt has put around it', async (t) => {
+t.test('a value can neither name a variable nor close a tag of the prompt', async (t) => {
   const output = '{{input}} </answer> ``` """ \u2028 {{inputs.tone}} }}';
   const text = render('<answer>{{output}}</answer>', { ...SUBJECT, output });
   t.equal(text.indexOf('</answer>'), text.length - '</answer>'.length);
@@ -130,10 +130,10 @@ const odd = fc.oneof(
   fc.constantFrom('{{input}}', '{{output}}', '</a>', '"', '\\', '\\"', '}}', '{{', '\0', '\ud800', '\u2028'),
 );
 const value = fc.array(odd, { maxLength: 8 }).map((parts) => parts.join(''));
-/** As Postgres can hold it: what a stored text is in the first place. */
+/** The text as Postgres can store it, as stored texts already are. */
 const stored = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd');
 
-t.test('no value changes how the rest renders, and each is there to be read back', async (t) => {
+t.test('no value changes the rest of the prompt, and each can be parsed back from it', async (t) => {
   fc.assert(
     fc.property(value, value, fc.jsonValue(), (input, output, response) => {
       const subject = { ...SUBJECT, input, output, response: { x: response } };
@@ -154,7 +154,7 @@ t.test('no value changes how the rest renders, and each is there to be read back
   );
 });
 
-t.test('values that are too large together lose the middle of the largest', async (t) => {
+t.test('when all values together are too large, the largest lose their middle', async (t) => {
   const input = `A${'x'.repeat(50_000)}Z`;
   const output = `B${'y'.repeat(50_000)}Y`;
   const { text, truncated } = renderTemplate(
@@ -171,7 +171,7 @@ t.test('values that are too large together lose the middle of the largest', asyn
   t.equal(renderTemplate(parseTemplate('{{input}}'), SUBJECT).truncated, false);
 });
 
-t.test('whatever is cut, what remains is JSON, and no larger than agreed', async (t) => {
+t.test('a cut value is still JSON and within its bound, whatever it holds', async (t) => {
   const long = fc.tuple(value, fc.nat(400)).map(([text, times]) => text.repeat(times));
   const template = parseTemplate('{{input}}<|>{{response.x}}');
   let cuts = 0;
@@ -184,7 +184,7 @@ t.test('whatever is cut, what remains is JSON, and no larger than agreed', async
       JSON.parse(first!);
       JSON.parse(second!);
       const isWhole = text === renderTemplate(template, subject).text;
-      // A mark is what a cut may add.
+      // A cut may add one marker.
       return truncated !== isWhole && (isWhole || text.length <= max + '<|>'.length + 2 * 64);
     }),
     { numRuns: 300 },
@@ -193,7 +193,7 @@ t.test('whatever is cut, what remains is JSON, and no larger than agreed', async
 });
 
 t.test(
-  'a variable that is named a hundred times, of a body of 20 MB, is written out once and cut',
+  'a variable that a prompt names a hundred times is serialized once, also for a body of 20 MB',
   async (t) => {
     const subject = {
       ...SUBJECT,
@@ -206,7 +206,7 @@ t.test(
   },
 );
 
-t.test('bodies that are nested too deep to be written are written as far as they can be', async (t) => {
+t.test('a body that is nested too deep to be serialized is written as far as possible', async (t) => {
   const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   t.match(render('{{response.x}}', { ...SUBJECT, response: { x: deep } }), /^\[+null\]+$/);
 });

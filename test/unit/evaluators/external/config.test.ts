@@ -17,7 +17,7 @@ const read = (value: unknown, previous?: PreviousExternal) =>
 const KEY = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const url = 'https://scorer.example.com/v1';
 
-/** The sentence that a value is refused with. */
+/** Returns the sentence with which a value is refused. */
 function refusal(value: unknown, previous?: PreviousExternal): string {
   try {
     read(value, previous);
@@ -27,7 +27,7 @@ function refusal(value: unknown, previous?: PreviousExternal): string {
   }
 }
 
-t.test('secrets go apart from what is stored, by the path of their field', (t) => {
+t.test('an external_config is split into the stored config and its secrets, keyed by their path', (t) => {
   t.same(read({ adapter: 'http', url }), { config: { adapter: 'http', url }, secrets: {} });
   t.same(
     read({
@@ -61,7 +61,7 @@ t.test('secrets go apart from what is stored, by the path of their field', (t) =
   t.end();
 });
 
-t.test('each rule has its sentence', (t) => {
+t.test('each violated rule of external_config is refused with its own sentence', (t) => {
   const http = { adapter: 'http', url };
   const autoeval = { adapter: 'autoeval', metric: 'm', apiKey: 'k' };
   const levenshtein = { adapter: 'autoevals', scorer: 'Levenshtein', expected: 'x' };
@@ -187,7 +187,7 @@ const before = (value: unknown): PreviousExternal & { opened: number } => {
   return previous;
 };
 
-t.test('a change keeps the secrets that it does not give, and drops those that it gives as null', (t) => {
+t.test('a change keeps the secrets that it omits, and drops those that it gives as null', (t) => {
   const previous = before({ adapter: 'http', url, headers: { a: 'old-a', b: 'old-b' }, secret: KEY });
   const whole = read({ adapter: 'http', url, timeoutMs: 500 }, previous);
   t.same(whole.secrets, { 'headers.a': 'old-a', 'headers.b': 'old-b', secret: KEY });
@@ -207,7 +207,7 @@ t.test('a change keeps the secrets that it does not give, and drops those that i
   t.end();
 });
 
-t.test('a stored secret never goes to another address', (t) => {
+t.test('a change of the url is refused unless its secrets are given again', (t) => {
   const previous = before({ adapter: 'http', url, headers: { a: 'canary' }, secret: KEY });
   const elsewhere = { adapter: 'http', url: `${url}/other` };
   const again = 'must be given again, because external_config.url is another one';
@@ -229,7 +229,7 @@ t.test('a stored secret never goes to another address', (t) => {
   t.end();
 });
 
-t.test('the mark stands for something stored, of the same adapter', (t) => {
+t.test('[secret] is refused when the same adapter has no stored secret', (t) => {
   const nothing = /is "\[secret\]", which stands for a stored value, and there is none$/;
   t.match(refusal({ adapter: 'http', url, secret: '[secret]' }), nothing);
   t.match(refusal({ adapter: 'http', url, headers: { a: '[secret]' } }), nothing);

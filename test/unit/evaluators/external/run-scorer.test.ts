@@ -1,51 +1,56 @@
-/** The scorers that run in process, by themselves. */
+/** The scorers that run in process, without the adapter around them. */
 import fc from 'fast-check';
 import t from 'tap';
 import { editDistance } from '#core/text/mod.ts';
-import { bestTotal } from '../../../../evaluators/external/best-total.ts';
-import { runScorer } from '../../../../evaluators/external/mod.ts';
+import { maximumAssignment } from '../../../../evaluators/external/maximum-assignment.ts';
+import { runScorer } from '../../../../evaluators/external/run-scorer.ts';
 import { AUTOEVALS_SCORES } from './fixtures/autoevals-scores.ts';
 
 const levenshtein = (output: string, expected: string) =>
   runScorer({ scorer: 'Levenshtein', output, expected, allowExtraEntities: false });
 
-t.test('of texts in ASCII, scores are those of autoevals', async (t) => {
+t.test('a value that the scorer cannot take has no score', (t) => {
+  t.equal(runScorer({ scorer: 'Levenshtein', output: 1, expected: 'x', allowExtraEntities: false }), null);
+  t.end();
+});
+
+t.test('the scores of ASCII texts equal those of the library autoevals', async (t) => {
   for (const { score, allowExtraEntities = false, ...job } of AUTOEVALS_SCORES) {
-    const own = await runScorer({ ...job, allowExtraEntities });
+    const own = runScorer({ ...job, allowExtraEntities });
     t.ok(own !== null && Math.abs(own - score) < 1e-12, `${JSON.stringify(job)}: ${own}, not ${score}`);
   }
 });
 
-t.test('Levenshtein counts characters: those beyond 16 bits are one, however they are encoded', async (t) => {
+t.test('Levenshtein counts a character beyond 16 bits as one character', async (t) => {
   t.equal(
-    await levenshtein('🎉', '🎂'),
+    levenshtein('🎉', '🎂'),
     0,
-    'two emoji that share half of their code are as different as any',
+    'two emoji that share a surrogate are as different as any two characters',
   );
-  t.equal(await levenshtein('Happy 🎉', 'Happy 🎂'), 1 - 1 / 7);
-  t.equal(await levenshtein('𠮷野家', '吉野家'), 1 - 1 / 3);
-  t.equal(await levenshtein('a🎉', 'a'), 0.5);
-  t.equal(await levenshtein('Grüße', 'Grusse'), 1 - 3 / 6);
+  t.equal(levenshtein('Happy 🎉', 'Happy 🎂'), 1 - 1 / 7);
+  t.equal(levenshtein('𠮷野家', '吉野家'), 1 - 1 / 3);
+  t.equal(levenshtein('a🎉', 'a'), 0.5);
+  t.equal(levenshtein('Grüße', 'Grusse'), 1 - 3 / 6);
 });
 
-t.test('Levenshtein finds texts equal that differ in how Unicode composes them', async (t) => {
-  t.equal(await levenshtein('caf\u00e9', 'cafe\u0301'), 1);
-  t.equal(await levenshtein('\u1100\u1161', '\uac00'), 1, 'Hangul');
-  t.equal(await levenshtein('caf\u00e9', 'cafe'), 0.75, 'an accent is a difference');
-  t.equal(await levenshtein('①', '1'), 0, 'what only looks alike is no composition');
+t.test('Levenshtein scores 1 for texts that differ only in Unicode composition', async (t) => {
+  t.equal(levenshtein('caf\u00e9', 'cafe\u0301'), 1);
+  t.equal(levenshtein('\u1100\u1161', '\uac00'), 1, 'Hangul');
+  t.equal(levenshtein('caf\u00e9', 'cafe'), 0.75, 'an accent is a difference');
+  t.equal(levenshtein('①', '1'), 0, 'compatibility characters are different characters');
 });
 
-t.test('lists and JSON are compared by the same characters', async (t) => {
+t.test('ListContains and JSONDiff count characters as Levenshtein does', async (t) => {
   const common = { allowExtraEntities: false };
   const list = { scorer: 'ListContains', output: ['🎉'], expected: ['🎂'], ...common } as const;
-  t.equal(await runScorer(list), 0);
+  t.equal(runScorer(list), 0);
   const json = { scorer: 'JSONDiff', output: '{"a":"🎉x"}', expected: { a: '🎂x' }, ...common } as const;
-  t.equal(await runScorer(json), 0.5);
+  t.equal(runScorer(json), 0.5);
 });
 
 const characters = fc.array(fc.constantFrom('a', 'b', 'é', '🎉', '🎂', '𠮷'), { maxLength: 8 });
 
-/** The definition of the distance, without a table. */
+/** The recursive definition of the edit distance, without a table. */
 function distanceByDefinition(one: readonly string[], other: readonly string[]): number {
   if (one.length === 0 || other.length === 0) return one.length + other.length;
   const [first, ...ones] = one;
@@ -61,7 +66,7 @@ function distanceByDefinition(one: readonly string[], other: readonly string[]):
   );
 }
 
-t.test('the edit distance of any characters is that of its definition', async () => {
+t.test('the edit distance of any two texts equals its recursive definition', async () => {
   const few = characters.map((list) => list.slice(0, 5));
   fc.assert(
     fc.property(
@@ -72,19 +77,24 @@ t.test('the edit distance of any characters is that of its definition', async ()
   );
 });
 
-t.test('the edit distance is a metric', async () => {
-  const texts = characters.map((list) => list.join(''));
-  fc.assert(
-    fc.property(texts, texts, texts, (a, b, c) => {
-      const ab = editDistance(a, b);
-      return (
-        (ab === 0) === (a === b) && ab === editDistance(b, a) && editDistance(a, c) <= ab + editDistance(b, c)
-      );
-    }),
-  );
-});
+t.test(
+  'the edit distance is zero for equal texts only, symmetric, and obeys the triangle inequality',
+  async () => {
+    const texts = characters.map((list) => list.join(''));
+    fc.assert(
+      fc.property(texts, texts, texts, (a, b, c) => {
+        const ab = editDistance(a, b);
+        return (
+          (ab === 0) === (a === b) &&
+          ab === editDistance(b, a) &&
+          editDistance(a, c) <= ab + editDistance(b, c)
+        );
+      }),
+    );
+  },
+);
 
-/** The best of all pairings, tried one by one. */
+/** Returns the largest sum of all pairings, tried one by one. */
 function bestByTrial(values: readonly (readonly number[])[], used: ReadonlySet<number> = new Set()): number {
   const [row, ...rows] = values;
   if (row === undefined) return 0;
@@ -95,12 +105,12 @@ function bestByTrial(values: readonly (readonly number[])[], used: ReadonlySet<n
   return Math.max(...withRow, ...(isSpare ? [bestByTrial(rows, used)] : []));
 }
 
-t.test('pairs are the best of all that can be made, for tables of any shape', async () => {
+t.test('maximumAssignment finds the largest sum of any pairing, for tables of any shape', async () => {
   const table = fc
     .tuple(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 5 }))
     .chain(([rows, columns]) => {
       const row = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: columns, maxLength: columns });
       return fc.array(row, { minLength: rows, maxLength: rows });
     });
-  fc.assert(fc.property(table, (values) => bestTotal(values) === bestByTrial(values)));
+  fc.assert(fc.property(table, (values) => maximumAssignment(values) === bestByTrial(values)));
 });

@@ -1,4 +1,4 @@
-/** Judges that give no verdict: what a failure is called, and whether it is worth another try. */
+/** Judges that give no verdict: the code of each failure, and whether another attempt follows. */
 import t from 'tap';
 import { ask, error, scriptedJudge, verdict } from '../../../support/judge/scripted-judge.ts';
 
@@ -141,20 +141,20 @@ const FAILURES: [string, ReturnType<typeof error> & { retryAfterMs?: number }, o
 ];
 
 for (const [name, answer, expected] of FAILURES) {
-  t.test(`${name} is told as what it is`, async (t) => {
+  t.test(`a judge call fails with the code for its cause: ${name}`, async (t) => {
     const { outcome, use } = await ask(scriptedJudge(answer));
     t.match(outcome, { state: 'failed', traces: null, ...expected });
     t.equal(use?.calls, 'code' in expected && expected.code === 'judge_malformed' ? 2 : 1);
   });
 }
 
-t.test('a provider that complains for ever is not asked for ever', async (t) => {
+t.test('a provider that refuses every feature of the request is called at most ten times', async (t) => {
   const call = scriptedJudge(error(400, 'tools temperature max_tokens response_format system role'));
   t.match(await ask(call), { outcome: { state: 'failed', code: 'judge_rejected' } });
   t.ok(call.requests.length <= 10);
 });
 
-t.test('calls without an answer', async (t) => {
+t.test('a judge call without a response fails with the code for its cause', async (t) => {
   t.match(await ask(scriptedJudge('timeout')), { outcome: { code: 'judge_timeout', retry: 'later' } });
   t.match(await ask(scriptedJudge('unreachable')), {
     outcome: { code: 'judge_unavailable', retry: 'later' },
@@ -166,7 +166,7 @@ t.test('calls without an answer', async (t) => {
   t.equal(call.requests.length, 0);
 });
 
-t.test('messages of providers are shown in one line of 500 characters', async (t) => {
+t.test("a provider's error message is shown in one line of at most 500 characters", async (t) => {
   const { outcome } = await ask(scriptedJudge(error(400, `a\u0000b\n${'x'.repeat(9_000)}`)));
   t.ok(outcome.state === 'failed' && outcome.message.length <= 500);
   t.notMatch(outcome.state === 'failed' && outcome.message, /\p{Cc}/u);

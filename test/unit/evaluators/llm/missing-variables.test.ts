@@ -1,4 +1,4 @@
-/** Prompts that name what a record does not have. */
+/** Prompts with variables that a record does not have. */
 import fc from 'fast-check';
 import t from 'tap';
 import { parseTemplate, renderTemplate } from '#core/scoring/mod.ts';
@@ -7,19 +7,22 @@ import { ask, error, SUBJECT, scriptedJudge, verdict } from '../../../support/ju
 
 const ofPrompt = (prompt: string) => ({ template: { ...SCALES.range.template, prompt } });
 
-t.test('a verdict over a record that lacks a variable of the prompt says which', async (t) => {
-  const prompt =
-    '{{response.chioces}} {{output}} {{inputs.audience}} {{properties.Team}} {{response.chioces}} {{request.model}}';
-  const { outcome, warnings } = await ask(scriptedJudge(verdict(4)), ofPrompt(prompt));
-  t.match(outcome, { state: 'completed', score: 4 });
-  t.strictSame(warnings, [
-    'response.chioces is missing in this record',
-    'inputs.audience is missing in this record',
-    'properties.Team is missing in this record',
-  ]);
-});
+t.test(
+  'a verdict over a record that lacks a variable of the prompt has a warning that names it',
+  async (t) => {
+    const prompt =
+      '{{response.chioces}} {{output}} {{inputs.audience}} {{properties.Team}} {{response.chioces}} {{request.model}}';
+    const { outcome, warnings } = await ask(scriptedJudge(verdict(4)), ofPrompt(prompt));
+    t.match(outcome, { state: 'completed', score: 4 });
+    t.strictSame(warnings, [
+      'response.chioces is missing in this record',
+      'inputs.audience is missing in this record',
+      'properties.Team is missing in this record',
+    ]);
+  },
+);
 
-t.test('a judge that fails over a record that lacks a variable says which, too', async (t) => {
+t.test('a failed judgment of a record that lacks a variable has a warning that names it', async (t) => {
   const { outcome, warnings } = await ask(
     scriptedJudge(verdict('none')),
     ofPrompt('{{output}} {{inputs.audience}}'),
@@ -52,7 +55,7 @@ t.test('a record that lacks all variables of the prompt is skipped, and no judge
   t.equal(call.requests.length, 0);
 });
 
-t.test('names as long as a prompt make sentences that can be shown', async (t) => {
+t.test('a missing variable with a very long name is shortened in messages and warnings', async (t) => {
   const long = `response.${'a'.repeat(60_000)}`;
   const { warnings = [] } = await ask(scriptedJudge(verdict(4)), ofPrompt(`{{output}} {{${long}}}`));
   t.equal(warnings.length, 1);
@@ -62,14 +65,14 @@ t.test('names as long as a prompt make sentences that can be shown', async (t) =
   t.ok(outcome.state === 'skipped' && outcome.message.length <= 500);
 });
 
-t.test('of any paths, those are missing that lead nowhere in the body', async () => {
+t.test('a path is missing exactly when it leads to no value in the body, for any path and body', async () => {
   const step = fc.constantFrom('a', 'b', '0', '1', 'length', 'constructor', '__proto__');
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
       async (paths) => {
         const response = { a: { a: null, b: [{ a: 1 }] }, b: [0, ['x']], '0': false };
-        // An oracle of its own: the entries of an object or an array, by their names.
+        // An independent oracle: the entries of an object or an array, by their names.
         const leads = (path: string[]) => {
           let rest: unknown = response;
           for (const name of path) {

@@ -5,8 +5,8 @@ import { RECORDED_ANSWERS, type RecordedAnswer, SCALES } from '../../../support/
 import { SUBJECT, scriptedJudge, text } from '../../../support/judge/scripted-judge.ts';
 
 async function judgeWith(scale: RecordedAnswer['scale'], body: string): Promise<Judged> {
-  const call = scriptedJudge(body);
-  return judge({ ...SCALES[scale], evaluatorName: 'Politeness', subject: SUBJECT, call });
+  const session = scriptedJudge(body);
+  return judge({ ...SCALES[scale], evaluatorName: 'Politeness', subject: SUBJECT, session });
 }
 
 for (const { name, scale, body, expected } of RECORDED_ANSWERS) {
@@ -28,7 +28,7 @@ for (const { name, scale, body, expected } of RECORDED_ANSWERS) {
   });
 }
 
-t.test('there are many of them, and what could not be read is listed', async (t) => {
+t.test('there are at least 60 recorded judge answers, and the unreadable ones are listed', async (t) => {
   t.ok(RECORDED_ANSWERS.length >= 60, `${RECORDED_ANSWERS.length} answers`);
   t.equal(
     new Set(RECORDED_ANSWERS.map(({ scale, name }) => `${scale} ${name}`)).size,
@@ -39,7 +39,7 @@ t.test('there are many of them, and what could not be read is listed', async (t)
   t.ok(failures.length > 20);
 });
 
-/** Texts of what verdicts are made of, so that chance comes near to what a parser must tell apart. */
+/** Texts composed of parts of verdicts, so that random texts come near to those that a parser must tell apart. */
 const fragment = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 12 }),
   fc.constantFrom(
@@ -117,7 +117,7 @@ const bodies = fc.oneof(
   texts,
 );
 
-t.test('no answer whatsoever gives a score that the scale does not have', async (t) => {
+t.test('no judge answer, however random, gives a score outside its scale', async (t) => {
   let completed = 0;
   await fc.assert(
     fc.asyncProperty(
@@ -141,7 +141,7 @@ t.test('no answer whatsoever gives a score that the scale does not have', async 
   t.ok(completed > 100, `${completed} of them were verdicts`);
 });
 
-/** Sentences that hold labels without being one. */
+/** Sentences that contain labels without being one. */
 const aside = fc.constantFrom(
   'The answer greets its reader.',
   'Some would call that rude!',
@@ -152,7 +152,7 @@ const aside = fc.constantFrom(
 );
 
 t.test(
-  'prose ending in a sentence that is one label is that choice, whatever other labels it speaks of',
+  'prose whose last sentence is one label is that choice, whatever other labels it mentions',
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -176,7 +176,7 @@ t.test(
   },
 );
 
-t.test('prose whose last sentence is no label has no verdict, whatever labels it speaks of', async () => {
+t.test('prose whose last sentence is no label has no verdict, whatever labels it mentions', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aside, { minLength: 1, maxLength: 8 }), async (sentences) => {
       const { outcome } = await judgeWith('choice', text(sentences.join(' ')));
@@ -185,7 +185,7 @@ t.test('prose whose last sentence is no label has no verdict, whatever labels it
   );
 });
 
-t.test('a megabyte of what parsers stumble over is read in no time', async (t) => {
+t.test('a megabyte of text that is hard to parse is parsed within the time limit', async (t) => {
   const large = 1_000_000;
   const contents = [
     ' '.repeat(large),

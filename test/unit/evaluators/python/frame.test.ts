@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { decodeAnswer, encodeFrame } from '../../../../evaluators/python/frame.ts';
 
-/** As evaluation.py packs it, without the length. */
+/** Packs an answer as evaluation.py does, without the length. */
 function pack(parts: {
   kind: number;
   score?: number;
@@ -21,7 +21,7 @@ function pack(parts: {
   return Buffer.concat([head, code, message, Buffer.from(parts.traces ?? '')]);
 }
 
-t.test('answers are read', async (t) => {
+t.test('decodeAnswer decodes each kind of answer', async (t) => {
   t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', traces: '' });
   t.same(decodeAnswer(pack({ kind: 1, score: 0.1, traces: 'é' })), {
     kind: 'score',
@@ -38,12 +38,12 @@ t.test('answers are read', async (t) => {
   });
 });
 
-t.test('of the two zeros there is one', async (t) => {
+t.test('decodeAnswer turns a score of -0 into 0', async (t) => {
   const answer = decodeAnswer(pack({ kind: 1, score: -0 }));
   t.ok(answer?.kind === 'score' && Object.is(answer.score, 0));
 });
 
-t.test('what is no answer is none', async (t) => {
+t.test('decodeAnswer returns null for bytes that are not an answer', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), null);
   t.equal(decodeAnswer(pack({ kind: 3 })), null);
   for (const score of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
@@ -53,18 +53,21 @@ t.test('what is no answer is none', async (t) => {
   t.equal(decodeAnswer(pack({ kind: 2, code: 'sandbox_crashed' })), null, 'a code that would be tried again');
 });
 
-t.test('no bytes make it throw, or give a score that is not finite', async (t) => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
-      const answer = decodeAnswer(Buffer.from(bytes));
-      return answer?.kind !== 'score' || Number.isFinite(answer.score);
-    }),
-    { numRuns: 2_000 },
-  );
-  t.pass();
-});
+t.test(
+  'decodeAnswer never throws and never gives a score that is not finite, whatever the bytes',
+  async (t) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+        const answer = decodeAnswer(Buffer.from(bytes));
+        return answer?.kind !== 'score' || Number.isFinite(answer.score);
+      }),
+      { numRuns: 2_000 },
+    );
+    t.pass();
+  },
+);
 
-t.test('a job is its length and JSON', async (t) => {
+t.test('encodeFrame writes the length and the JSON of a job', async (t) => {
   const frame = encodeFrame({ input: '\ud800é', output: '' });
   t.equal(frame.readUInt32BE(0), frame.length - 4);
   t.same(JSON.parse(frame.subarray(4).toString()), { input: '\ud800é', output: '' });

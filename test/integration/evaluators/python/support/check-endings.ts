@@ -1,20 +1,20 @@
-/** Holds how the programs ended against how they must end. */
+/** Compares how the programs ended with how they must end. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
-import type { Tier } from '../../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../../evaluators/python/mod.ts';
 import { REFUSAL, REFUSED } from './programs/program.ts';
 import { PROGRAMS } from './programs.ts';
 import { type Endings, SLOW_LIMITS } from './run-programs.ts';
 import { brief, messageOf } from './sandbox.ts';
 
 const TRACES = ['/tmp/assay-escaped', '/dev/shm/assay-escaped'];
-/** What a program may take beyond its limit. */
+/** Time that a program may take beyond its limit. */
 const SLACK_MS = 500;
 
 export function checkEndings(
   t: Test,
   { tier, why, deaths, endings, afterwards }: Endings,
-  wanted: Tier,
+  wanted: SandboxTier,
 ): void {
   t.equal(tier, wanted, why ?? '');
   t.equal(endings.length, PROGRAMS.length);

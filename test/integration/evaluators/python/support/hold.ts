@@ -1,10 +1,10 @@
-/** A service with a sandbox that is busy, for a test to kill: says when it is ready, and runs on. */
+/** A service with a busy sandbox, for a test to kill: it reports when it is ready, and runs on. */
 
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { DEFAULT_LIMITS, startSandbox, type Tier } from '../../../../../evaluators/python/mod.ts';
+import { DEFAULT_LIMITS, type SandboxTier, startSandbox } from '../../../../../evaluators/python/mod.ts';
 
-const [tier, directory] = process.argv.slice(2) as [Tier, string];
+const [tier, directory] = process.argv.slice(2) as [SandboxTier, string];
 const log = createLogger({ role: 'test', level: 'fatal' });
 const sandbox = await startSandbox({ directory, concurrency: 3, log, clock: systemClock, wantedTier: tier });
 const limits = { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 10_000 };

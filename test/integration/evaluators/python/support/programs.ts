@@ -1,4 +1,4 @@
-/** Hostile, odd and broken evaluators, and how each must end, in every tier. */
+/** Hostile, odd and broken evaluators, with the ending that each must have in every tier. */
 import { answers } from './programs/answers.ts';
 import { everyCall } from './programs/calls.ts';
 import { files } from './programs/files.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs all programs in one tier and writes how they ended, as JSON: also a program of its own, so that a test that runs
- * as root can have it run by somebody else.
+ * Runs all programs in one tier and writes their endings as JSON. It can also be run as a process of its own, so that a test
+ * that runs as root can run it as another user.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,24 +8,24 @@ import { join } from 'node:path';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { DEFAULT_LIMITS, startSandbox, type Tier } from '../../../../../evaluators/python/mod.ts';
+import { DEFAULT_LIMITS, type SandboxTier, startSandbox } from '../../../../../evaluators/python/mod.ts';
 import { PROGRAMS } from './programs.ts';
 
 export type Ending = { name: string; outcome: Outcome; durationMs: number };
 export type Endings = {
-  tier: Tier;
+  tier: SandboxTier;
   why: string | null;
   deaths: number;
   endings: Ending[];
   afterwards: Outcome;
 };
 
-/** What stops slow programs, soon. */
+/** Low limits, which stop slow programs soon. */
 export const SLOW_LIMITS = { ...DEFAULT_LIMITS, wallMs: 250 };
 const IN_PARALLEL = 3;
 
-/** In the sandbox itself, or in one that a test has changed. */
-export async function runPrograms(tier: Tier, start = startSandbox): Promise<Endings> {
+/** Runs the programs in the sandbox, or in one that a test has changed. */
+export async function runPrograms(tier: SandboxTier, start = startSandbox): Promise<Endings> {
   const directory = mkdtempSync(join(tmpdir(), 'assay-test-python-'));
   const log = createLogger({ role: 'test', level: 'fatal' });
   const sandbox = await start({
@@ -58,5 +58,5 @@ export async function runPrograms(tier: Tier, start = startSandbox): Promise<End
 }
 
 if (process.argv[1] === import.meta.filename) {
-  process.stdout.write(JSON.stringify(await runPrograms(process.argv[2] as Tier)));
+  process.stdout.write(JSON.stringify(await runPrograms(process.argv[2] as SandboxTier)));
 }

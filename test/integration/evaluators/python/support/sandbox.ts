@@ -1,4 +1,4 @@
-/** A sandbox for a test, with a directory of its own. */
+/** Sandboxes for tests, each with its own directory. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,17 +9,17 @@ import { systemClock } from '#platform/process/clock.ts';
 import {
   type Sandbox,
   type SandboxOptions,
+  type SandboxTier,
   startSandbox,
-  type Tier,
 } from '../../../../../evaluators/python/mod.ts';
 
 export const quietLog = createLogger({ role: 'test', level: 'fatal' });
 
 /** The tiers that a process can run when it is root, and when it is not. */
-export const TIERS_HERE: readonly Tier[] =
+export const TIERS_HERE: readonly SandboxTier[] =
   process.getuid?.() === 0 ? ['chroot', 'namespaces', 'process'] : ['namespaces', 'process'];
 
-/** Started, and stopped with its directory removed when the test ends. */
+/** Starts a sandbox; when the test ends it is stopped and its directory removed. */
 export async function openSandbox(
   t: Test,
   options: Partial<SandboxOptions> = {},
@@ -40,12 +40,12 @@ export async function openSandbox(
   return Object.assign(sandbox, { directory });
 }
 
-/** `def evaluate(input, output):` with this body. */
+/** Returns `def evaluate(input, output):` with this body. */
 export function define(body: string): string {
   return `def evaluate(input, output):\n${body.trim().replaceAll(/^/gm, '    ')}\n`;
 }
 
-/** An outcome in one word: its score, or its code. */
+/** Returns an outcome in one word: its score, or its code. */
 export function brief(outcome: Outcome): number | string {
   if (outcome.state === 'completed') return outcome.score;
   return outcome.state === 'failed' ? outcome.code : outcome.reason;

@@ -1,6 +1,6 @@
 /**
- * The calls of x86-64 that a child may make, by their numbers in asm/unistd_64.h: written down here once more, so that a
- * call that is let in by mistake is noticed. Those on `deadly` end it.
+ * The system calls of x86-64 that a child may make, with their numbers in asm/unistd_64.h. The list is repeated here so that a
+ * call that is allowed by mistake is noticed. Calls in `deadly` kill the child.
  */
 export const CALLS = {
   allowed: [
@@ -49,7 +49,7 @@ export const CALLS = {
     271, // ppoll
     318, // getrandom
   ],
-  /** uretprobe and uprobe: seccomp lets them pass, and they do nothing outside of a probe's own trampoline. */
+  /** uretprobe and uprobe: seccomp never filters them, and they do nothing outside a probe's own trampoline. */
   beyondFilters: [335, 336],
   deadly: [101, 298, 310, 311, 321], // ptrace, perf_event_open, process_vm_readv, process_vm_writev, bpf
 } as const;

@@ -1,4 +1,4 @@
-/** Interference with how the score is told. */
+/** Programs that interfere with how the score is reported. */
 import { group, type Program } from './program.ts';
 
 export const answers: Program[] = [
@@ -34,7 +34,7 @@ export const answers: Program[] = [
       'import sys\nraise sys._getframe(1).f_globals["Failure"]("sandbox_crashed", "x")',
     'an answer without end': 'import os, struct\nos.write(3, struct.pack(">I", 2**31)); os._exit(0)',
   }),
-  // Its own score is what code decides anyway.
+  // The code decides its own score anyway.
   ...group(0.9, {
     'an answer of its own, byte by byte':
       'import os, struct\nfor b in struct.pack(">IBdiiHH", 21, 1, 0.9, 0, 0, 0, 0): os.write(3, bytes([b]))\nos._exit(0)',

@@ -1,9 +1,9 @@
-/** The system calls themselves, one by one. */
+/** Programs that make system calls directly. */
 import { define } from '../sandbox.ts';
 import { CALLS } from '../system-calls.ts';
 import { LIBC, type Program } from './program.ts';
 
-/** Every call but those on a short list, tried one by one in one process. */
+/** A program that tries every call outside a short list, one by one in one process. */
 export const everyCall: Program[] =
   process.arch !== 'x64'
     ? []

@@ -1,4 +1,4 @@
-/** Files, the environment, memory that is not its own. */
+/** Programs that reach for files, the environment, and memory of other processes. */
 import { group, LIBC, orRaise, type Program, REFUSED } from './program.ts';
 
 export const files: Program[] = [

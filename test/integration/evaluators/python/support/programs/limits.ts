@@ -1,4 +1,4 @@
-/** What no limit but that of time or memory stops. */
+/** Programs that only a limit of time or memory stops. */
 import { group, type Program } from './program.ts';
 
 const TIMEOUT = ['py_timeout'] as const;

@@ -1,4 +1,4 @@
-/** Every way out of the machine, and to others on it. */
+/** Programs that try every way out of the machine, and to other processes on it. */
 import { group, LIBC, orRaise, type Program, REFUSED } from './program.ts';
 
 export const network: Program[] = group(REFUSED, {

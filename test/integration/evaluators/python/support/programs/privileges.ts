@@ -1,4 +1,4 @@
-/** More rights than it was given, and what stays possible. */
+/** Programs that try to gain rights, and programs that must go on working. */
 import { group, LIBC, orRaise, type Program, REFUSED } from './program.ts';
 
 export const privileges: Program[] = [

@@ -1,4 +1,4 @@
-/** More processes, and power over others. */
+/** Programs that try to start processes, or to control others. */
 import { group, orRaise, type Program, REFUSED } from './program.ts';
 
 export const processes: Program[] = group(REFUSED, {

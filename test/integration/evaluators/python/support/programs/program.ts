@@ -1,16 +1,16 @@
-/** How a hostile, odd or broken evaluator is written down. */
+/** The form in which hostile, odd and broken evaluators are listed. */
 import { define } from '../sandbox.ts';
 
 export type Program = {
   name: string;
   code: string;
-  /** The score, or one of these codes. */
+  /** The score, or the possible error codes. */
   ends: number | readonly string[];
-  /** Ends by a limit, which is set low for it. */
+  /** True for a program that a limit ends; the limits are low for it. */
   isSlow?: boolean;
 };
 
-/** By the kernel or the importer, in the words of `REFUSAL`: a program with a mistake in it has not been refused. */
+/** A refusal by the kernel or the importer. Its message must match `REFUSAL`, or the program only has a mistake in it. */
 export const REFUSED = ['py_exception', 'py_crash'] as const;
 export const REFUSAL =
   /^(?:PermissionError|ModuleNotFoundError|gaierror|itimer_error: .* not permitted|RuntimeError: can't start new thread|ValueError: not allowed to raise|OSError: .*(?:Permission denied|Inappropriate ioctl))|^The code made a system call that is never allowed/;
@@ -23,6 +23,6 @@ export const sources = (ends: Program['ends'], codes: Record<string, string>): P
   Object.entries(codes).map(([name, code]) => ({ name, code, ends }));
 
 export const LIBC = 'import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n';
-/** Raises when a C function did, and returns 1 when it did not. */
+/** Code that raises when the call of a C function failed, and returns 1 when it succeeded. */
 export const orRaise = (call: string) =>
   `${LIBC}if ${call} == -1: raise PermissionError(ctypes.get_errno(), "refused")\nreturn 1`;

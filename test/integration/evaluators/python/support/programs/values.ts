@@ -1,4 +1,4 @@
-/** What evaluators return, and how they fail by themselves. */
+/** Programs that return all kinds of values, or fail by themselves. */
 import { group, type Program, sources } from './program.ts';
 
 export const values: Program[] = [

@@ -1,4 +1,4 @@
-/** The HTTP edge of judges: one call through the gateway, bounded in time and size. */
+/** The HTTP client for judges: each call goes through the gateway and is bounded in time and size. */
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { describeError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
@@ -9,66 +9,69 @@ import { type ProxyChoice, proxyConnector } from '#platform/proxy/mod.ts';
 import { pinnedConnector } from './pinned-connector.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 
-/** What came of a call. */
+/** The result of one call of a judge. */
 export type JudgeReply = {
-  /** The gateway's id of the call's record; null when no answer told it. */
+  /** Request id of the call's record; null when the response did not carry it. */
   requestId: string | null;
+  /** Milliseconds. */
   latencyMs: number;
 } & (
   | {
       kind: 'answer';
       status: number;
       text: string;
-      /** As the headers ask. */
+      /** The delay that the response headers ask for. */
       retryAfterMs: number | null;
-      /** `provider/model`, where the gateway called a model of another name; null: as asked. */
+      /** `provider/model`, when the gateway called another model than the one requested; else null. */
       routedModel: string | null;
     }
-  /** `too_large`: the answer was cut off. `aborted`: by who asked for it. `detail` is for the service's log. */
+  /** `too_large`: the response was cut off. `aborted`: by the caller's signal. `detail` is for the log. */
   | { kind: 'too_large' | 'timeout' | 'unreachable' | 'aborted'; detail: string }
 );
 
-/** How `judge` reaches a judge, and what it remembers of judges. */
-export type JudgeCall = {
+/** The access of one evaluation to its judge: the call, and the plans remembered for models. */
+export type JudgeSession = {
   /** Makes one call; never rejects. */
   send(body: JsonObject, signal?: AbortSignal): Promise<JudgeReply>;
   readonly plans: PlanMemory;
   readonly clock: Clock;
 };
 
-/** Milliseconds. The gateway answers a call in one piece, so `firstByteMs` is how long a judge may think. */
+/** Milliseconds. The gateway sends a response in one piece, so `firstByteMs` bounds how long a judge may think. */
 export type JudgeTimeouts = { connectMs: number; firstByteMs: number; totalMs: number };
 
-export type JudgeCallOptions = {
+/** Options of `createJudgeClient`. */
+export type JudgeClientOptions = {
   /** Scheme, host and port of the gateway. */
   gatewayUrl: string;
-  /** The certificate that it shows, which alone is trusted then; default: what the system's authorities have signed. */
+  /** The gateway's certificate, which alone is trusted; default: certificates that the system's authorities signed. */
   gatewayCertFile?: string | null;
-  /** The headers that let a call of ours in, for one evaluation. */
+  /** Returns the headers that authenticate the calls of one evaluation at the gateway. */
   internalHeaders(organizationId: string, evaluationId: string): Record<string, string>;
   timeouts: JudgeTimeouts;
   clock: Clock;
-  /** The proxy for an address. Default: none for any. */
+  /** Returns the proxy for an address. Default: no proxy. */
   proxyFor?: ProxyChoice;
-  /** Bytes of an answer, unpacked; default: 1 MB. */
+  /** Bytes of a response body after decompression; default: 1 MiB. */
   maxAnswerBytes?: number;
 };
 
-export type JudgeEdge = {
-  /** The call for one evaluation. */
-  callFor(organizationId: string, evaluationId: string): JudgeCall;
-  /** Closes every connection; calls under way end as unreachable. */
+/** The connections of one process to its gateway. */
+export type JudgeClient = {
+  /** Makes the session of one evaluation. */
+  sessionFor(organizationId: string, evaluationId: string): JudgeSession;
+  /** Closes every connection; calls under way end as `unreachable`. */
   close(): Promise<void>;
 };
 
 const MAX_ANSWER_BYTES = 1_048_576;
-/** The worker bounds how many calls are under way; this is only what a process may hold open. */
+/** Connections of one process. The worker bounds the calls under way; this bound only guards the descriptors. */
 const MAX_CONNECTIONS = 512;
 
-/** How the gateway is reached: one whose certificate is given directly, any other through a proxy where one is set. */
-function connectorTo(
+/** Makes the connector: direct to a gateway whose certificate is pinned, else through the proxy if one is set. */
+function connectorFor(
   url: URL,
-  { timeouts: { connectMs }, gatewayCertFile = null, proxyFor }: JudgeCallOptions,
+  { timeouts: { connectMs }, gatewayCertFile = null, proxyFor }: JudgeClientOptions,
 ): buildConnector.connector {
   if (gatewayCertFile !== null) return pinnedConnector({ certFile: gatewayCertFile, timeoutMs: connectMs });
   const proxy = proxyFor?.(url) ?? null;
@@ -77,13 +80,13 @@ function connectorTo(
     : proxyConnector({ proxy, connectMs });
 }
 
-/** Makes the edge. */
-export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
+/** Makes the client of one process. */
+export function createJudgeClient(options: JudgeClientOptions): JudgeClient {
   const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
   const settings = {
     connections: MAX_CONNECTIONS,
-    connect: watchReuse(connectorTo(url, options)),
+    connect: watchReuse(connectorFor(url, options)),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
   };
@@ -93,7 +96,7 @@ export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
   };
   const plans = createPlanMemory();
   return {
-    callFor: (organizationId, evaluationId) => ({
+    sessionFor: (organizationId, evaluationId) => ({
       plans,
       clock,
       send: (body, signal) =>
@@ -117,7 +120,7 @@ export function createJudgeCall(options: JudgeCallOptions): JudgeEdge {
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json' };
 
-type Exchange = {
+type JudgeExchange = {
   pools: { kept: Pool; fresh: Pool };
   origin: string;
   path: string;
@@ -131,7 +134,7 @@ type Exchange = {
 
 class TooLarge extends Error {}
 
-async function exchange(options: Exchange): Promise<JudgeReply> {
+async function exchange(options: JudgeExchange): Promise<JudgeReply> {
   const { pools, origin, path, headers, body, timeouts, clock, maxAnswerBytes } = options;
   const startedMs = clock.monotonic();
   const total = new AbortController();
@@ -141,20 +144,24 @@ async function exchange(options: Exchange): Promise<JudgeReply> {
   let requestId: string | null = null;
   try {
     const answer = await requestOrResend(pools, { method: 'POST', origin, path, headers, body, signal });
-    requestId = textOf(answer.headers['service-request-id']);
+    requestId = headerText(answer.headers['service-request-id']);
     const bytes = await readBounded(answer.body, maxAnswerBytes);
-    const plain = await decode(bytes, textOf(answer.headers['content-encoding']), maxAnswerBytes);
+    const plain = await decode(bytes, headerText(answer.headers['content-encoding']), maxAnswerBytes);
     return {
       kind: 'answer',
       requestId,
-      routedModel: textOf(answer.headers['service-routed-model']),
+      routedModel: headerText(answer.headers['service-routed-model']),
       latencyMs: clock.monotonic() - startedMs,
       status: answer.statusCode,
       text: plain.toString('utf8'),
       retryAfterMs: readRetryAfter(answer.headers, clock.now()),
     };
   } catch (error) {
-    const kind = options.signal?.aborted ? 'aborted' : total.signal.aborted ? 'timeout' : kindOf(error);
+    const kind = options.signal?.aborted
+      ? 'aborted'
+      : total.signal.aborted
+        ? 'timeout'
+        : failureKindOf(error);
     return { kind, requestId, latencyMs: clock.monotonic() - startedMs, detail: describeError(error) };
   } finally {
     clearTimeout(timer);
@@ -163,18 +170,18 @@ async function exchange(options: Exchange): Promise<JudgeReply> {
 
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
 
-function kindOf(error: unknown): 'too_large' | 'timeout' | 'unreachable' {
+function failureKindOf(error: unknown): 'too_large' | 'timeout' | 'unreachable' {
   if (error instanceof TooLarge) return 'too_large';
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'ERR_BUFFER_TOO_LARGE') return 'too_large';
   return typeof code === 'string' && TIMEOUTS.has(code) ? 'timeout' : 'unreachable';
 }
 
-/** Reads a body; one that is larger than allowed closes its connection. */
+/** Reads a body; a body of more than `maxBytes` closes its connection. */
 async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop by an error destroys the stream, and with it the connection.
+  // An error that leaves the loop destroys the stream, and with it the connection.
   for await (const chunk of body as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > maxBytes) throw new TooLarge(`The answer is larger than ${maxBytes} bytes`);
@@ -183,17 +190,17 @@ async function readBounded(body: Dispatcher.ResponseData['body'], maxBytes: numb
   return Buffer.concat(chunks, size);
 }
 
-/** Some providers pack their answers unasked. Bytes that do not unpack are taken as they are, and will not be read. */
+/** Decompresses a body: some providers compress unasked. Bytes that do not decompress are returned as they are and fail to parse. */
 async function decode(bytes: Buffer, encoding: string | null, maxBytes: number): Promise<Buffer> {
   if (bytes.length === 0) return bytes;
   try {
     return await decodeContentInThread(bytes, encoding, maxBytes);
   } catch (error) {
-    if (kindOf(error) === 'too_large') throw error;
+    if (failureKindOf(error) === 'too_large') throw error;
     return bytes;
   }
 }
 
-function textOf(header: string | string[] | undefined): string | null {
+function headerText(header: string | string[] | undefined): string | null {
   return typeof header === 'string' ? header : (header?.[0] ?? null);
 }

@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import t from 'tap';
-import { webhookHeaders } from '../../../../evaluators/external/sign.ts';
+import { webhookHeaders } from '../../../../evaluators/external/webhook-headers.ts';
 import { outcomeOf, startService } from './world.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-t.test('signs the published example of Standard Webhooks', (t) => {
+t.test('webhookHeaders signs the published example of Standard Webhooks', (t) => {
   const headers = webhookHeaders({
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     atMs: 1_614_265_330_999,
@@ -21,12 +21,12 @@ t.test('signs the published example of Standard Webhooks', (t) => {
   t.end();
 });
 
-t.test('a service can verify what arrives, and knows a repetition by its id', async (t) => {
+t.test('a service can verify a message, and recognize a repeated attempt by its webhook-id', async (t) => {
   const { url, received, outbound } = await startService(t, (got, response) => {
     const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map(
       (name) => got.headers[`webhook-${name}`],
     );
-    // Any scheme of Standard Webhooks does just this.
+    // Libraries for Standard Webhooks verify in the same way.
     const expected = createHmac('sha256', Buffer.from(SECRET.slice('whsec_'.length), 'base64'))
       .update(`${id}.${timestamp}.${got.body}`)
       .digest();

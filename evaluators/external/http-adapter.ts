@@ -1,25 +1,29 @@
-/** Any service: one signed message for each evaluation, `{score, reasoning?}` back. */
+/** The adapter `http`: posts one signed message for each evaluation to any service, and reads `{score, reasoning?}`. */
 import type { HttpConfig } from '#core/contracts/external.ts';
-import type { ExternalAdapter, ExternalCall, ExternalItem, Verdict } from './adapter.ts';
+import type { ExternalAdapter, ExternalCall, ExternalItem, UncheckedScore } from './adapter.ts';
 import { ExternalFailure } from './failure.ts';
-import { bodyOf, postJson } from './post-json.ts';
-import { webhookHeaders } from './sign.ts';
+import { postJson, toJsonBody } from './post-json.ts';
+import { webhookHeaders } from './webhook-headers.ts';
 
+/** Scores one record in each call. */
 export const httpAdapter: ExternalAdapter<HttpConfig> = {
   maxItems: 1,
   score: (call, items) => Promise.all(items.map((item) => scoreOne(call, item))),
 };
 
-async function scoreOne(call: ExternalCall<HttpConfig>, item: ExternalItem): Promise<Verdict> {
+async function scoreOne(call: ExternalCall<HttpConfig>, item: ExternalItem): Promise<UncheckedScore> {
   const { config, secrets } = call;
   const nowMs = call.clock.now();
   const body = messageOf(call, item, nowMs);
-  const given = Object.keys(config.headers ?? {}).map((name) => [name, secrets[`headers.${name}`] ?? '']);
+  const ownHeaders = Object.keys(config.headers ?? {}).map((name) => [
+    name,
+    secrets[`headers.${name}`] ?? '',
+  ]);
   const answer = await postJson(call.outbound, {
     url: config.url,
     body,
     headers: {
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(ownHeaders),
       ...webhookHeaders({ id: `evaluation_${item.evaluationId}`, atMs: nowMs, body, secret: secrets.secret }),
     },
     timeoutMs: config.timeoutMs,
@@ -38,7 +42,7 @@ function messageOf(
   nowMs: number,
 ): string {
   const { requestId, input, output, inputs, properties, model, request, response } = subject;
-  return bodyOf({
+  return toJsonBody({
     type: 'evaluation.requested',
     timestamp: new Date(nowMs).toISOString(),
     data: {

@@ -12,7 +12,7 @@ const give = (answer: Answer) => (_: unknown, response: ServerResponse) => {
   response.writeHead(answer.status ?? 200, answer.headers).end(answer.body);
 };
 
-t.test('the service gets the request, its answer and what scores it', async (t) => {
+t.test('a scoring service is posted the request, its answer and the evaluator', async (t) => {
   const { url, received, outbound } = await startService(
     t,
     give({ body: '{"score": 0.75, "reasoning": "near", "more": 1}' }),
@@ -48,7 +48,7 @@ t.test('the service gets the request, its answer and what scores it', async (t) 
   });
 });
 
-t.test('a score is a finite number, true or false; anything else is no score', async (t) => {
+t.test('a service may answer a finite number, true or false as the score, and nothing else', async (t) => {
   const scores: [string, number][] = [
     ['{"score":0}', 0],
     ['{"score":-3.5}', -3.5],
@@ -96,7 +96,7 @@ t.test('a score is a finite number, true or false; anything else is no score', a
   }
 });
 
-t.test('every status has its class', async (t) => {
+t.test("each status of a service's response has its error code", async (t) => {
   const later = { retry: 'later', pause: null };
   const never = { retry: 'never', pause: null };
   const cases: [number, Record<string, string>, object][] = [
@@ -129,33 +129,36 @@ t.test('every status has its class', async (t) => {
   }
 });
 
-t.test('what never answers, or answers too much, has its class too', async (t) => {
-  const { url, outbound } = await startService(t, () => {});
-  t.match(await outcomeOf({ config: { adapter: 'http', url, timeoutMs: 200 }, outbound }), {
-    code: 'ext_timeout',
-    retry: 'later',
-  });
-  const huge = await startService(t, give({ body: `{"score":1,"reasoning":"${'x'.repeat(2_000_000)}"}` }));
-  t.match(await outcomeOf({ config: { adapter: 'http', url: huge.url }, outbound: huge.outbound }), {
-    code: 'ext_too_large',
-    retry: 'never',
-  });
-  const plain = url.replace('http:', 'https:');
-  t.match(await outcomeOf({ config: { adapter: 'http', url: plain, timeoutMs: 1_000 }, outbound }), {
-    state: 'failed',
-    retry: 'later',
-  });
-  const gone = createServer();
-  await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
-  const { port } = gone.address() as AddressInfo;
-  await new Promise((resolve) => gone.close(resolve));
-  t.match(await outcomeOf({ config: { adapter: 'http', url: `http://127.0.0.1:${port}` }, outbound }), {
-    code: 'ext_unavailable',
-    retry: 'later',
-  });
-});
+t.test(
+  'a service that never answers, answers too much or cannot be reached has its error code',
+  async (t) => {
+    const { url, outbound } = await startService(t, () => {});
+    t.match(await outcomeOf({ config: { adapter: 'http', url, timeoutMs: 200 }, outbound }), {
+      code: 'ext_timeout',
+      retry: 'later',
+    });
+    const huge = await startService(t, give({ body: `{"score":1,"reasoning":"${'x'.repeat(2_000_000)}"}` }));
+    t.match(await outcomeOf({ config: { adapter: 'http', url: huge.url }, outbound: huge.outbound }), {
+      code: 'ext_too_large',
+      retry: 'never',
+    });
+    const plain = url.replace('http:', 'https:');
+    t.match(await outcomeOf({ config: { adapter: 'http', url: plain, timeoutMs: 1_000 }, outbound }), {
+      state: 'failed',
+      retry: 'later',
+    });
+    const gone = createServer();
+    await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve));
+    const { port } = gone.address() as AddressInfo;
+    await new Promise((resolve) => gone.close(resolve));
+    t.match(await outcomeOf({ config: { adapter: 'http', url: `http://127.0.0.1:${port}` }, outbound }), {
+      code: 'ext_unavailable',
+      retry: 'later',
+    });
+  },
+);
 
-t.test('an address that was allowed once and is not any more is refused at the call', async (t) => {
+t.test('an address that is no longer allowed is refused when the service is called', async (t) => {
   const { url, received } = await startService(t, give({ body: '{"score":1}' }));
   const parsed = parseAllowList([]);
   if ('badEntry' in parsed) throw new Error(parsed.badEntry);
@@ -173,7 +176,7 @@ t.test('an address that was allowed once and is not any more is refused at the c
 });
 
 t.test(
-  'no secret comes back: not in messages, however the service quotes it, nor in reasoning',
+  'a secret that a service quotes is masked in messages and in reasoning, however it is encoded',
   async (t) => {
     const secrets = {
       secret: 'whsec_c2VjcmV0LWtleS1vZi0yNC1ieXRlcyEh',
@@ -215,7 +218,7 @@ t.test(
 );
 
 t.test(
-  'messages are one line of 500 characters at most, reasoning 4 KB that Postgres can hold',
+  'a message has one line of at most 500 characters, a reasoning at most 4 KB that Postgres can store',
   async (t) => {
     const message = await startService(
       t,
@@ -246,7 +249,7 @@ t.test(
   },
 );
 
-t.test('a request that is too large or too deep is not sent', async (t) => {
+t.test('a record that is too large or nested too deep is not sent to the service', async (t) => {
   const { url, received, outbound } = await startService(t, give({ body: '{"score":1}' }));
   const run = (subject: object) => outcomeOf({ config: { adapter: 'http', url }, outbound, subject });
   t.match(await run({ output: 'x'.repeat(9 * 1024 * 1024) }), { code: 'input_too_large', retry: 'never' });
@@ -256,7 +259,22 @@ t.test('a request that is too large or too deep is not sent', async (t) => {
   t.equal(received.length, 0);
 });
 
-t.test('the caller can end it: that is no outcome', async (t) => {
+t.test('a defect of the adapter rejects with a message in which secrets are masked', async (t) => {
+  const { outbound } = await startService(t, () => {});
+  await t.rejects(
+    runExternalMany({
+      config: { adapter: 'http', url: 'http://127.0.0.1/' },
+      secrets: { 'headers.x-key': 'k-123456' },
+      evaluator,
+      items: [{ subject: subjectOf(), evaluationId: '1' }],
+      outbound: { ...outbound, post: () => Promise.reject(new Error('lost k-123456')) },
+      clock,
+    }),
+    { message: 'lost [secret]' },
+  );
+});
+
+t.test('an aborted signal rejects the call to a service with its reason', async (t) => {
   const { url, outbound } = await startService(t, () => {});
   const stop = new AbortController();
   setTimeout(() => stop.abort(new Error('shutting down')), 50);

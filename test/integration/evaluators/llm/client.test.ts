@@ -4,9 +4,9 @@ import t from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, parseProxyAddress } from '#platform/proxy/mod.ts';
 import {
-  createJudgeCall,
-  type JudgeCallOptions,
-  type JudgeEdge,
+  createJudgeClient,
+  type JudgeClient,
+  type JudgeClientOptions,
   judge,
 } from '../../../../evaluators/llm/mod.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
@@ -16,12 +16,12 @@ import { SUBJECT, verdict } from '../../../support/judge/scripted-judge.ts';
 import { startScriptedProvider } from '../../../support/scripted-provider.ts';
 
 const MIB = 1_048_576;
-/** Stands for the gateway. */
+/** A server in place of the gateway. */
 const gateway = await startScriptedProvider();
 t.teardown(() => gateway.stop());
 
-function edge(more: Partial<JudgeCallOptions> = {}): JudgeEdge {
-  const made = createJudgeCall({
+function edge(more: Partial<JudgeClientOptions> = {}): JudgeClient {
+  const made = createJudgeClient({
     gatewayUrl: `http://127.0.0.1:${gateway.port}`,
     internalHeaders: (organizationId, evaluationId) => ({
       'x-internal': `${organizationId}/${evaluationId}`,
@@ -34,19 +34,19 @@ function edge(more: Partial<JudgeCallOptions> = {}): JudgeEdge {
   return made;
 }
 
-const asks = (from: JudgeEdge, signal?: AbortSignal) =>
+const asks = (from: JudgeClient, signal?: AbortSignal) =>
   judge({
     ...SCALES.range,
     evaluatorName: 'Politeness',
     subject: SUBJECT,
-    call: from.callFor('org', '7'),
+    session: from.sessionFor('org', '7'),
     ...(signal === undefined ? {} : { signal }),
   });
 
 const shared = edge();
 const lastCall = () => gateway.requests.at(-1)!;
 
-t.test('a judge is asked through the gateway, in the name of its evaluation', async (t) => {
+t.test('a judge is called through the gateway, with the headers of its evaluation', async (t) => {
   gateway.script(() => ({
     kind: 'bytes',
     body: verdict(4),
@@ -61,12 +61,12 @@ t.test('a judge is asked through the gateway, in the name of its evaluation', as
   t.match(JSON.parse(lastCall().body.toString()), { model: 'judge', tool_choice: {} });
 });
 
-t.test('a path before the gateway is kept', async (t) => {
+t.test("a path in the gateway's URL is kept", async (t) => {
   await asks(edge({ gatewayUrl: `http://127.0.0.1:${gateway.port}/assay/` }));
   t.equal(lastCall().path, '/assay/v1/chat/completions');
 });
 
-t.test('packed answers are unpacked', async (t) => {
+t.test("a judge's compressed response is decompressed", async (t) => {
   for (const encoding of ['gzip', 'deflate', 'br', 'zstd'] as const) {
     gateway.script(() => ({
       kind: 'answer',
@@ -77,7 +77,7 @@ t.test('packed answers are unpacked', async (t) => {
   }
 });
 
-t.test('answers of another status come with the delay that they ask for', async (t) => {
+t.test("a judge's unsuccessful response carries the delay that its headers ask for", async (t) => {
   const delayOf = async (headers: Record<string, string>) => {
     gateway.script(() => ({ kind: 'error', status: 429, headers }));
     const { outcome } = await asks(shared);
@@ -97,14 +97,14 @@ t.test('answers of another status come with the delay that they ask for', async 
   t.match(await asks(shared), { outcome: { code: 'judge_unavailable', retry: 'later' } });
 });
 
-t.test('a page is no verdict, after a second try', async (t) => {
+t.test('an HTML page in place of a completion is judge_malformed after a second call', async (t) => {
   gateway.script(() => ({ kind: 'html', status: 200, body: '<html>4</html>' }));
   const before = gateway.requests.length;
   t.match(await asks(shared), { outcome: { code: 'judge_malformed', retry: 'never' }, use: { calls: 2 } });
   t.equal(gateway.requests.length, before + 2);
 });
 
-t.test('bytes that are no UTF-8 become replacement characters', async (t) => {
+t.test("invalid UTF-8 in a judge's response becomes replacement characters", async (t) => {
   const [head, tail] = verdict(2, 'caf\u00e9').split('\u00e9');
   gateway.script(() => ({
     kind: 'bytes',
@@ -113,7 +113,7 @@ t.test('bytes that are no UTF-8 become replacement characters', async (t) => {
   t.match(await asks(shared), { outcome: { state: 'completed', score: 2, reasoning: 'caf\ufffd' } });
 });
 
-t.test('answers that break off can be tried again later', async (t) => {
+t.test("a judge's response that breaks off fails with judge_unavailable, to be tried later", async (t) => {
   for (const behaviour of [
     { kind: 'cut', at: 'headers' },
     { kind: 'cut', at: 'body' },
@@ -130,12 +130,12 @@ t.test('answers that break off can be tried again later', async (t) => {
   }
 });
 
-t.test('a gateway that is not there can be tried again later', async (t) => {
+t.test('a gateway that refuses connections fails with judge_unavailable, to be tried later', async (t) => {
   const nowhere = edge({ gatewayUrl: `http://127.0.0.1:${await freePort()}` });
   t.match(await asks(nowhere), { outcome: { code: 'judge_unavailable', retry: 'later' } });
 });
 
-t.test('a judge that says nothing, stalls or drips is given up in time', async (t) => {
+t.test('a judge that sends nothing, stalls or drips fails with judge_timeout in time', async (t) => {
   const drip = { body: verdict(4), chunking: { bytesEach: 1, everyMs: 40 } };
   const cases = [
     ['no headers', { connectMs: 5_000, firstByteMs: 300, totalMs: 60_000 }, { kind: 'hang' }],
@@ -165,7 +165,7 @@ t.test('a judge that says nothing, stalls or drips is given up in time', async (
 });
 
 t.test(
-  'a gateway elsewhere is called through the proxy, one that is exempt or on this machine is not',
+  'a remote gateway is called through the proxy, an exempt one or one on this machine directly',
   async (t) => {
     const proxy = await startConnectProxy(t, { hosts: { 'gateway.test': gateway.port } });
     const proxyFor = createProxyChoice({
@@ -191,7 +191,7 @@ t.test(
 );
 
 t.test(
-  'a proxy that opens no tunnel to the gateway is given up in time, and one that refuses at once',
+  'a call through a proxy that opens no tunnel ends in time, through one that refuses at once',
   async (t) => {
     const proxy = await startConnectProxy(t);
     const proxyFor = () => parseProxyAddress(`127.0.0.1:${proxy.port}`);
@@ -205,16 +205,16 @@ t.test(
   },
 );
 
-t.test('an address that nobody answers at is given up in time', async (t) => {
+t.test('a call to an address where no host answers ends in time', async (t) => {
   const timeouts = { connectMs: 300, firstByteMs: 60_000, totalMs: 60_000 };
   const startedMs = performance.now();
-  // TEST-NET-1 is nobody's. A network that says so at once refuses the call before its time is over.
+  // TEST-NET-1 has no hosts. A network that reports that at once refuses the call before its timeout.
   const { outcome } = await asks(edge({ gatewayUrl: 'http://192.0.2.1:9', timeouts }));
   t.match(outcome, { code: /^judge_(?:timeout|unavailable)$/, retry: 'later' });
   t.ok(performance.now() - startedMs < 3_000);
 });
 
-t.test('an answer of 50 MB, or one without end, is cut off at 1 MB', async (t) => {
+t.test("a judge's response of 50 MB, or without end, is cut off at 1 MB", async (t) => {
   const body = Buffer.alloc(50 * MIB, 0x20);
   gateway.script(() => ({ kind: 'bytes', body, chunking: { bytesEach: MIB } }));
   t.match(await asks(shared), { outcome: { code: 'judge_too_large', retry: 'never' }, use: { calls: 1 } });
@@ -222,12 +222,12 @@ t.test('an answer of 50 MB, or one without end, is cut off at 1 MB', async (t) =
   t.equal(lastCall().aborted, true);
 });
 
-t.test('an answer that unpacks to more than 1 MB is refused', async (t) => {
+t.test("a judge's response that decompresses to more than 1 MB is refused", async (t) => {
   gateway.script(() => ({ kind: 'answer', text: ' '.repeat(20 * MIB), encoding: 'gzip' }));
   t.match(await asks(shared), { outcome: { code: 'judge_too_large' } });
 });
 
-t.test('an attempt can be stopped, which closes its connection', async (t) => {
+t.test("an aborted attempt closes its judge's connection", async (t) => {
   gateway.script(() => ({ kind: 'hang' }));
   const stop = new AbortController();
   const before = gateway.requests.length;
@@ -239,7 +239,7 @@ t.test('an attempt can be stopped, which closes its connection', async (t) => {
   t.equal(lastCall().aborted, true);
 });
 
-t.test('many judges are asked at once over one edge', async (t) => {
+t.test('one judge client makes many calls at once', async (t) => {
   gateway.script((request) => {
     const [, score] = /score (\d)/.exec(request.body.toString()) ?? [];
     return {
@@ -254,7 +254,7 @@ t.test('many judges are asked at once over one edge', async (t) => {
         ...SCALES.range,
         evaluatorName: 'x',
         subject: { ...SUBJECT, output: `score ${(number % 5) + 1}` },
-        call: shared.callFor('org', String(number)),
+        session: shared.sessionFor('org', String(number)),
       });
       return outcome.state === 'completed' ? outcome.score : outcome.state;
     }),
@@ -265,36 +265,39 @@ t.test('many judges are asked at once over one edge', async (t) => {
   );
 });
 
-t.test('a call that is lost on a kept connection is made again at once, and counts as one', async (t) => {
-  let connections = 0;
-  let lost = 0;
-  const server = createServer((socket) => {
-    connections += 1;
-    let requests = 0;
-    socket.on('error', () => {});
-    let received = '';
-    socket.on('data', (bytes) => {
-      received += bytes.toString();
-      // Head and body may come apart.
-      if (!received.endsWith('}')) return;
-      received = '';
-      requests += 1;
-      const body = verdict(connections);
-      if (requests > 1) {
-        lost += 1;
-        socket.resetAndDestroy();
-      } else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+t.test(
+  'a judge call that is lost on a reused connection is sent again at once and counts once',
+  async (t) => {
+    let connections = 0;
+    let lost = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      let requests = 0;
+      socket.on('error', () => {});
+      let received = '';
+      socket.on('data', (bytes) => {
+        received += bytes.toString();
+        // Head and body may arrive in separate chunks.
+        if (!received.endsWith('}')) return;
+        received = '';
+        requests += 1;
+        const body = verdict(connections);
+        if (requests > 1) {
+          lost += 1;
+          socket.resetAndDestroy();
+        } else socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      });
     });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const lossy = edge({ gatewayUrl: `http://127.0.0.1:${port}` });
-  t.teardown(async () => {
-    await lossy.close();
-    server.close();
-  });
-  t.match(await asks(lossy), { outcome: { state: 'completed', score: 1 }, use: { calls: 1 } });
-  await setImmediate(); // undici reuses a connection one turn of the event loop later
-  t.match(await asks(lossy), { outcome: { state: 'completed', score: 2 }, use: { calls: 1 } });
-  t.equal(lost, 1);
-});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const lossy = edge({ gatewayUrl: `http://127.0.0.1:${port}` });
+    t.teardown(async () => {
+      await lossy.close();
+      server.close();
+    });
+    t.match(await asks(lossy), { outcome: { state: 'completed', score: 1 }, use: { calls: 1 } });
+    await setImmediate(); // undici reuses a connection one turn of the event loop later
+    t.match(await asks(lossy), { outcome: { state: 'completed', score: 2 }, use: { calls: 1 } });
+    t.equal(lost, 1);
+  },
+);

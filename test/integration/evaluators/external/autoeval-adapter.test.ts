@@ -12,7 +12,7 @@ const configOf = (url: string, more: Partial<AutoevalConfig> = {}): AutoevalConf
   ...more,
 });
 
-/** Answers as LastMile's service does: a score for each row, here the length of its output. */
+/** Responds as LastMile's service does: with a score for each row, here the length of its output. */
 const measure = (t: Test) =>
   startService(t, (got, response) => {
     const { output } = JSON.parse(got.body) as { output: string[] };
@@ -24,7 +24,7 @@ const measure = (t: Test) =>
     );
   });
 
-t.test('metric and arrays go in, scores come out', async (t) => {
+t.test('the AutoEval service is posted a metric and arrays, and its score is the outcome', async (t) => {
   const { url, received, outbound } = await measure(t);
   t.match(await outcomeOf({ config: configOf(url), secrets, outbound }), {
     state: 'completed',
@@ -56,7 +56,7 @@ t.test('metric and arrays go in, scores come out', async (t) => {
 });
 
 t.test(
-  'many are sent together, each gets its own score, and a record without its expected value its own failure',
+  'records are sent to AutoEval in one call, and one without its expected value fails alone',
   async (t) => {
     const { url, received, outbound } = await measure(t);
     const config = configOf(url, { expectedFrom: 'inputs.answer' });
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test("scores that cannot be told apart are nobody's; a bad one is its own alone", async (t) => {
+t.test('a wrong number of scores from AutoEval fails all its records, a bad score one record', async (t) => {
   const items = ['1', '2', '3'].map((evaluationId) => ({ evaluationId, subject: subjectOf() }));
   for (const scores of ['[1,2]', '[1,2,3,4]', '[]', 'null', '5', '{"0":1}']) {
     const { url, outbound } = await startService(t, (_, response) => response.end(`{"scores":${scores}}`));
@@ -118,32 +118,35 @@ t.test("scores that cannot be told apart are nobody's; a bad one is its own alon
   );
 });
 
-t.test('a failed call fails all that were in it, with its class, and says no secret', async (t) => {
-  const { url, outbound } = await startService(t, (got, response) => {
-    response.writeHead(401).end(`bad key ${got.headers.authorization}`);
-  });
-  const items = ['1', '2'].map((evaluationId) => ({ evaluationId, subject: subjectOf() }));
-  const evaluated = await runExternalMany({
-    config: configOf(url),
-    secrets,
-    evaluator,
-    items,
-    outbound,
-    clock,
-  });
-  t.match(
-    evaluated.map(({ outcome }) => outcome),
-    Array(2).fill({
-      code: 'ext_unauthorized',
-      pause: 'auth',
-      message: /status 401: bad key Bearer \[secret\]$/,
-    }),
-  );
-  t.notMatch(JSON.stringify(evaluated), /lm-key/);
-});
+t.test(
+  'a failed call to AutoEval fails all its records with one code and without a secret in the message',
+  async (t) => {
+    const { url, outbound } = await startService(t, (got, response) => {
+      response.writeHead(401).end(`bad key ${got.headers.authorization}`);
+    });
+    const items = ['1', '2'].map((evaluationId) => ({ evaluationId, subject: subjectOf() }));
+    const evaluated = await runExternalMany({
+      config: configOf(url),
+      secrets,
+      evaluator,
+      items,
+      outbound,
+      clock,
+    });
+    t.match(
+      evaluated.map(({ outcome }) => outcome),
+      Array(2).fill({
+        code: 'ext_unauthorized',
+        pause: 'auth',
+        message: /status 401: bad key Bearer \[secret\]$/,
+      }),
+    );
+    t.notMatch(JSON.stringify(evaluated), /lm-key/);
+  },
+);
 
 t.test(
-  'records that are too large together go one by one; one that is too large by itself fails alone',
+  'records that are too large together are sent to AutoEval one by one, and one too large by itself fails alone',
   async (t) => {
     const { url, received, outbound } = await measure(t);
     const sizes = [5, 5, 9, 1].map((mb) => mb * 1024 * 1024);

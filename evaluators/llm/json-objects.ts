@@ -1,24 +1,25 @@
-/** The JSON objects in a text, with where they stand. */
+/** Finds the JSON objects in a text, with their places. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 
+/** A JSON object in a text. */
 export type FoundObject = {
   value: JsonObject;
-  /** As written. */
+  /** The object as written. */
   text: string;
   /** `fenced`: alone in a code fence. `last`: alone on the last line. `within`: among other words. */
   place: 'fenced' | 'last' | 'within';
 };
 
-/** A verdict has one or two braces; a text with more is searched no further. */
+/** Braces tried. A verdict has one or two; a text with more than this is not searched to its end. */
 const MAX_TRIES = 200;
 
-/** Finds the objects; null when the text has so many braces that it was not searched to its end. */
+/** Returns the objects; null when the text has too many braces to be searched to its end. */
 export function findObjects(text: string): FoundObject[] | null {
   const found: FoundObject[] = [];
   let at = text.indexOf('{');
   for (let tries = 0; at !== -1; tries += 1) {
     if (tries === MAX_TRIES) return null;
-    const end = endOfObject(text, at);
+    const end = findObjectEnd(text, at);
     const value = end === -1 ? null : parseObject(text.slice(at, end));
     if (value !== null) found.push({ value, text: text.slice(at, end), place: placeOf(text, at, end) });
     at = text.indexOf('{', value === null ? at + 1 : end);
@@ -35,8 +36,8 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** Behind the brace that closes the one at `start`; -1 when none does. */
-function endOfObject(text: string, start: number): number {
+/** Returns the index after the brace that closes the one at `start`; -1 when it is not closed. */
+function findObjectEnd(text: string, start: number): number {
   let depth = 0;
   let isInString = false;
   for (let at = start; at < text.length; at += 1) {
@@ -56,7 +57,7 @@ function endOfObject(text: string, start: number): number {
 
 const FENCE_BEFORE = /(?:^|\n)[ \t]*```[ \t]*\w{0,12}[ \t]*\n?\s*$/;
 const FENCE_AFTER = /^\s*```/;
-/** Longer than any fence's line. */
+/** Longer than the line of any fence. */
 const FENCE_CHARACTERS = 60;
 
 function placeOf(text: string, start: number, end: number): FoundObject['place'] {

@@ -1,22 +1,21 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type AutoevalsConfig, scoresInProcess } from '#core/contracts/external.ts';
+import type { ScorerConfig } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
-import { runExternalMany } from '../../../../evaluators/external/mod.ts';
-import { clock, evaluator, outcomeOf, subjectOf } from './world.ts';
+import { outcomeOf } from './world.ts';
 
 const parsed = parseAllowList([]);
 if ('badEntry' in parsed) throw new Error(parsed.badEntry);
 const outbound = createOutbound({ allow: parsed.allow });
 t.teardown(() => outbound.close());
 
-type Scorer = AutoevalsConfig['scorer'];
-const run = (config: Omit<AutoevalsConfig, 'adapter'>, subject: Partial<Subject> = {}) =>
+type Scorer = ScorerConfig['scorer'];
+const run = (config: Omit<ScorerConfig, 'adapter'>, subject: Partial<Subject> = {}) =>
   outcomeOf({ config: { adapter: 'autoevals', ...config }, subject, outbound });
 const score = (scorer: Scorer, expected: unknown, output: string) => run({ scorer, expected }, { output });
 
-t.test('the scorers, with answers as texts', async (t) => {
+t.test('each in-process scorer scores an answer against the expected value of its config', async (t) => {
   const cases: [Scorer, unknown, string, number][] = [
     ['ExactMatch', 'Paris', 'Paris', 1],
     ['ExactMatch', 'Paris', 'paris', 0],
@@ -50,39 +49,42 @@ t.test('the scorers, with answers as texts', async (t) => {
   });
 });
 
-t.test('what is expected can come from the record, by the names that prompts use', async (t) => {
-  const cases: [string, number][] = [
-    ['inputs.answer', 1],
-    ['properties.Expected-City', 1],
-    ['input', 0],
-    ['output', 1],
-    ['inputs.a.b', 0],
-    ['inputs.list.0', 0],
-    ['request.model', 0],
-  ];
-  for (const [expectedFrom, expected] of cases) {
-    t.match(
-      await run({ scorer: 'ExactMatch', expectedFrom }),
-      { state: 'completed', score: expected },
-      expectedFrom,
-    );
-  }
-  for (const expectedFrom of [
-    'inputs.other',
-    'inputs.constructor',
-    'inputs.__proto__',
-    'response.choices.5',
-    'properties.x',
-  ]) {
-    t.match(
-      await run({ scorer: 'ExactMatch', expectedFrom }),
-      { state: 'failed', code: 'ext_not_applicable', retry: 'never', message: new RegExp(expectedFrom) },
-      'absence is not 0',
-    );
-  }
-});
+t.test(
+  'expectedFrom takes the expected value from the record, by the names of prompt variables',
+  async (t) => {
+    const cases: [string, number][] = [
+      ['inputs.answer', 1],
+      ['properties.Expected-City', 1],
+      ['input', 0],
+      ['output', 1],
+      ['inputs.a.b', 0],
+      ['inputs.list.0', 0],
+      ['request.model', 0],
+    ];
+    for (const [expectedFrom, expected] of cases) {
+      t.match(
+        await run({ scorer: 'ExactMatch', expectedFrom }),
+        { state: 'completed', score: expected },
+        expectedFrom,
+      );
+    }
+    for (const expectedFrom of [
+      'inputs.other',
+      'inputs.constructor',
+      'inputs.__proto__',
+      'response.choices.5',
+      'properties.x',
+    ]) {
+      t.match(
+        await run({ scorer: 'ExactMatch', expectedFrom }),
+        { state: 'failed', code: 'ext_not_applicable', retry: 'never', message: new RegExp(expectedFrom) },
+        'absence is not 0',
+      );
+    }
+  },
+);
 
-t.test('an answer that the scorer does not take has no score', async (t) => {
+t.test('an answer that the scorer cannot read fails with ext_not_applicable', async (t) => {
   for (const output of ['', 'ten', '1,000', '4/5', 'NaN', 'Infinity', '1e999', '0x10', '١']) {
     t.match(await score('NumericDiff', 1, output), { code: 'ext_not_applicable', retry: 'never' }, output);
   }
@@ -95,7 +97,7 @@ t.test('an answer that the scorer does not take has no score', async (t) => {
   }
 });
 
-t.test('work is bounded', async (t) => {
+t.test('an answer or expected value over the bounds fails with input_too_large', async (t) => {
   const began = performance.now();
   const long = 'x'.repeat(8_193);
   for (const scorer of ['ExactMatch', 'Levenshtein', 'JSONDiff'] as const) {
@@ -105,7 +107,7 @@ t.test('work is bounded', async (t) => {
   t.match(await score('ListContains', ['a'], JSON.stringify(Array(101).fill(''))), {
     code: 'input_too_large',
   });
-  // A character is a code point: 8,192 emoji are not too many, though they take twice as many units of UTF-16.
+  // A character is a code point: 8,192 emoji are allowed, although they are twice as many UTF-16 units.
   t.match(await score('Levenshtein', '🎉', '🎉'.repeat(8_192)), { score: 1 / 8_192 });
   t.match(await score('ExactMatch', 'a', '🎉'.repeat(8_193)), { code: 'input_too_large' });
   const deep = `${'['.repeat(4_000)}${']'.repeat(4_000)}`;
@@ -121,7 +123,7 @@ t.test('work is bounded', async (t) => {
   t.ok(performance.now() - began < 5_000);
 });
 
-t.test('every text ends in a score from 0 to 1 or a failure, never in a throw', async () => {
+t.test('any answer text ends in a score from 0 to 1 or in a failure, never in an exception', async () => {
   const json = fc.json({ maxDepth: 3 });
   const text = fc.oneof(fc.string({ unit: 'binary' }), json, fc.double().map(String));
   const scorer = fc.constantFrom<Scorer>(
@@ -141,36 +143,5 @@ t.test('every text ends in a score from 0 to 1 or a failure, never in a throw', 
         : outcome.state === 'failed';
     }),
     { numRuns: 500 },
-  );
-});
-
-t.test('the scorer can be run elsewhere', async (t) => {
-  const config: AutoevalsConfig = { adapter: 'autoevals', scorer: 'ExactMatch', expected: 'x' };
-  t.equal(scoresInProcess(config), true);
-  t.equal(scoresInProcess({ adapter: 'http', url: 'https://example.com' }), false);
-  const options = { config, secrets: {}, evaluator, outbound, clock };
-  const items = [{ evaluationId: '1', subject: subjectOf() }];
-  const jobs: unknown[] = [];
-  const [given] = await runExternalMany({
-    ...options,
-    items,
-    runScorer: async (job) => {
-      jobs.push(structuredClone(job));
-      return 0.25;
-    },
-  });
-  t.match(given?.outcome, { state: 'completed', score: 0.25 });
-  t.same(jobs, [{ scorer: 'ExactMatch', output: 'Paris', expected: 'x', allowExtraEntities: false }]);
-  const [none] = await runExternalMany({ ...options, items, runScorer: async () => null });
-  t.match(none?.outcome, { state: 'failed', code: 'ext_not_applicable', retry: 'never' });
-  await t.rejects(
-    runExternalMany({
-      ...options,
-      items,
-      secrets: { apiKey: 'k-123456' },
-      runScorer: () => Promise.reject(new Error('lost k-123456')),
-    }),
-    { message: 'lost [secret]' },
-    'a defect is told, without secrets',
   );
 });

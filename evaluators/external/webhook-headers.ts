@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { readSigningKey } from '#core/contracts/external.ts';
 
 /**
- * The headers of a message by the scheme of Standard Webhooks (standardwebhooks.com): an HMAC-SHA256 of
- * `id.timestamp.body` under the key inside `whsec_…`. Without a secret there is no signature.
+ * Returns the headers of a message by the scheme of Standard Webhooks (standardwebhooks.com): its signature is the
+ * HMAC-SHA256 of `id.timestamp.body` under the key inside `whsec_…`. Without a secret the message is not signed.
  * @param message.atMs when this attempt is sent, in milliseconds since the epoch
  */
 export function webhookHeaders(message: {

@@ -1,33 +1,35 @@
-/** Scorers that compare the answer with what was expected, in process. */
-import type { AutoevalsConfig } from '#core/contracts/external.ts';
+/** The adapter `autoevals`: reads the answer and the expected value as a scorer needs them, and scores them in process. */
+import type { ScorerConfig } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
-import type { ExternalAdapter, Verdict } from './adapter.ts';
-import { expectationOf } from './expectation.ts';
+import type { ExternalAdapter, UncheckedScore } from './adapter.ts';
+import { expectedValueOf } from './expected-value.ts';
 import { ExternalFailure } from './failure.ts';
-import type { ScorerInput } from './run-scorer.ts';
+import { runScorer, type ScorerJob } from './run-scorer.ts';
 
-/** Edit distance takes the product of both lengths: with this, up to a second, and an answer of 1,500 words. */
+/**
+ * The time of an edit distance grows with the product of both lengths: at most a second with this bound, which admits an
+ * answer of 1,500 words.
+ */
 const MAX_CHARACTERS = 8_192;
-/** Pairing lists takes the cube of their length. */
+/** The time of pairing two lists grows with the cube of their length. */
 const MAX_LIST_ITEMS = 100;
-/** JSON is walked into by recursion. */
+/** The comparison of JSON recurses once for each level. */
 const MAX_LEVELS = 100;
 
-export const autoevalsAdapter: ExternalAdapter<AutoevalsConfig> = {
+/** Scores one record at a time, in this thread. */
+export const scorerAdapter: ExternalAdapter<ScorerConfig> = {
   maxItems: 1,
-  score: (call, items) =>
-    Promise.all(
-      items.map(async ({ subject }): Promise<Verdict> => {
-        const job = jobOf(call.config, subject);
-        const score = await call.runScorer(job);
-        if (score !== null) return { score };
-        throw new ExternalFailure('ext_not_applicable', `The scorer ${job.scorer} cannot take this answer`);
-      }),
-    ),
+  score: async (call, items) =>
+    items.map(({ subject }): UncheckedScore => {
+      const job = jobOf(call.config, subject);
+      const score = runScorer(job);
+      if (score !== null) return { score };
+      throw new ExternalFailure('ext_not_applicable', `The scorer ${job.scorer} cannot take this answer`);
+    }),
 };
 
-function jobOf(config: AutoevalsConfig, subject: Subject): ScorerInput {
-  const expected = expectationOf(config, subject);
+function jobOf(config: ScorerConfig, subject: Subject): ScorerJob {
+  const expected = expectedValueOf(config, subject);
   checkLength('answer', subject.output);
   checkLength('expected value', expected);
   const { scorer } = config;
@@ -42,7 +44,7 @@ function jobOf(config: AutoevalsConfig, subject: Subject): ScorerInput {
 function checkLength(what: string, value: unknown): void {
   let length: number;
   try {
-    length = charactersOf(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+    length = countCharacters(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
   } catch {
     length = Number.POSITIVE_INFINITY;
   }
@@ -50,13 +52,13 @@ function checkLength(what: string, value: unknown): void {
   throw new ExternalFailure('input_too_large', `The ${what} has more than ${MAX_CHARACTERS} characters`);
 }
 
-/** Code points; of a text that is too long in any case, at least so many. */
-function charactersOf(text: string): number {
+/** Counts code points; of a text that is too long in any case, returns a lower bound that is too large as well. */
+function countCharacters(text: string): number {
   return text.length > 2 * MAX_CHARACTERS ? text.length / 2 : [...text].length;
 }
 
-/** A value as the scorer takes it: texts are read where it compares something else. */
-function readAs(scorer: AutoevalsConfig['scorer'], what: string, value: unknown): unknown {
+/** Reads a value as the scorer compares it: a text is parsed where the scorer compares numbers or lists. */
+function readAs(scorer: ScorerConfig['scorer'], what: string, value: unknown): unknown {
   switch (scorer) {
     case 'Levenshtein':
       return typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,30 +1,31 @@
 /**
- * LastMile's AutoEval: `{metric, input, output, groundTruth?}` with arrays of equal length in, `{scores}` out
- * (`POST /api/2/auto_eval/evaluation/evaluate`, as its Python client 0.9 has it).
+ * The adapter `autoeval`, for LastMile's AutoEval service: posts `{metric, input, output, groundTruth?}` with arrays of
+ * equal length, and reads `{scores}` (`POST /api/2/auto_eval/evaluation/evaluate`, as the service's Python client 0.9 sends it).
  */
 import type { AutoevalConfig } from '#core/contracts/external.ts';
-import type { ExternalAdapter, ExternalItem, Verdict } from './adapter.ts';
-import { expectationOf } from './expectation.ts';
+import type { ExternalAdapter, ExternalItem, UncheckedScore } from './adapter.ts';
+import { expectedValueOf } from './expected-value.ts';
 import { ExternalFailure } from './failure.ts';
-import { bodyOf, postJson } from './post-json.ts';
+import { postJson, toJsonBody } from './post-json.ts';
 
-/** Small enough that a lost answer is not much work lost. */
+/** Few enough that a lost response loses little work. */
 const MAX_ITEMS = 50;
 
+/** Scores up to 50 records in one call; a record without its expected value fails alone. */
 export const autoevalAdapter: ExternalAdapter<AutoevalConfig> = {
   maxItems: MAX_ITEMS,
   score: async (call, items) => {
     const { config } = call;
     const rows = items.map((item) => rowOf(config, item));
-    const sent = rows.filter((row): row is Row => !(row instanceof ExternalFailure));
+    const sent = rows.filter((row): row is ServiceRow => !(row instanceof ExternalFailure));
     if (sent.length === 0) return rows as ExternalFailure[];
     const answer = await postJson(call.outbound, {
       url: config.url,
-      body: bodyOf({
+      body: toJsonBody({
         metric: config.metricId === undefined ? { name: config.metric } : { id: config.metricId },
         input: sent.map(({ input }) => input),
         output: sent.map(({ output }) => output),
-        ...(hasExpectation(config) ? { groundTruth: sent.map(({ groundTruth }) => groundTruth) } : {}),
+        ...(hasExpectedValue(config) ? { groundTruth: sent.map(({ groundTruth }) => groundTruth) } : {}),
         ...(config.projectId === undefined ? {} : { projectId: config.projectId }),
       }),
       headers: { authorization: `Bearer ${call.secrets.apiKey ?? ''}` },
@@ -33,21 +34,21 @@ export const autoevalAdapter: ExternalAdapter<AutoevalConfig> = {
       signal: call.signal,
     });
     const scores = readScores(answer, sent.length).values();
-    return rows.map((row): Verdict | ExternalFailure =>
+    return rows.map((row): UncheckedScore | ExternalFailure =>
       row instanceof ExternalFailure ? row : { score: scores.next().value },
     );
   },
 };
 
-type Row = { input: string; output: string; groundTruth: string };
+type ServiceRow = { input: string; output: string; groundTruth: string };
 
-function hasExpectation(config: AutoevalConfig): boolean {
+function hasExpectedValue(config: AutoevalConfig): boolean {
   return config.expected !== undefined || config.expectedFrom !== undefined;
 }
 
-function rowOf(config: AutoevalConfig, { subject }: ExternalItem): Row | ExternalFailure {
+function rowOf(config: AutoevalConfig, { subject }: ExternalItem): ServiceRow | ExternalFailure {
   try {
-    const expected = expectationOf(config, subject);
+    const expected = expectedValueOf(config, subject);
     const groundTruth = typeof expected === 'string' ? expected : (JSON.stringify(expected) ?? '');
     return { input: subject.input, output: subject.output, groundTruth };
   } catch (error) {
@@ -66,7 +67,7 @@ function readScores(answer: unknown, count: number): unknown[] {
     );
   }
   if (scores.length !== count) {
-    // Nobody can tell which score is whose.
+    // The scores cannot be assigned to the records.
     throw new ExternalFailure(
       'ext_bad_answer',
       `The service answered ${scores.length} scores for ${count} requests`,

@@ -1,8 +1,8 @@
-/** What of a judge's text is its answer: some servers leave thoughts and the marks of a model's own format in it. */
+/** Extracts the answer from a judge's text: some servers leave thoughts and markers of the model's own format in it. */
 
 const THOUGHT = /^\s*<(think|thinking|thought|reasoning)>/i;
 const THOUGHT_END = /<\/(?:think|thinking|thought|reasoning)>/i;
-/** gpt-oss's format: the last message is the answer. */
+/** A marker of gpt-oss's format, in which the last message is the answer. */
 const CHANNEL_MESSAGE = '<|message|>';
 const END_MARKS: readonly string[] = [
   '<|return|>',
@@ -14,7 +14,7 @@ const END_MARKS: readonly string[] = [
   '<|endoftext|>',
   '</s>',
 ];
-/** Calls of tools that a server has not recognized; what is within is JSON. */
+/** Tool calls that a server did not recognize; the captured text is JSON. */
 const TOOL_CALL_MARKS: readonly RegExp[] = [
   /^<tool_call>([\s\S]*?)<\/tool_call>$/i,
   /^<function=[\w.-]+>([\s\S]*?)<\/function>$/i,
@@ -22,8 +22,8 @@ const TOOL_CALL_MARKS: readonly RegExp[] = [
   /^\[TOOL_CALLS\]\s*(?:[\w.-]+\s*\[ARGS\])?([\s\S]*)$/i,
 ];
 
-/** The answer in a text: without thoughts and marks, trimmed. Empty when there are thoughts only. */
-export function answerIn(text: string): string {
+/** Returns the answer in a text, without thoughts and markers, trimmed; empty when the text holds only thoughts. */
+export function extractAnswer(text: string): string {
   let answer = withoutThoughts(text);
   const message = answer.lastIndexOf(CHANNEL_MESSAGE);
   if (message !== -1 && answer.includes('<|channel|>'))
@@ -47,11 +47,11 @@ function withoutEndMarks(text: string): string {
 
 function withoutThoughts(text: string): string {
   const begins = THOUGHT.test(text);
-  // A text that is JSON may speak of such tags; one that begins with a thought cannot be JSON.
+  // A JSON text may mention such tags; a text that begins with a thought cannot be JSON.
   if (!begins && /^\s*[{["]/.test(text)) return text;
   const end = THOUGHT_END.exec(text);
   if (end === null) return begins ? '' : text;
-  // Some templates put the opening tag into the prompt, so that only the end is in the answer.
+  // Some chat templates put the opening tag into the prompt, so that the answer has only the closing tag.
   return begins || !/<(?:think|thinking|thought|reasoning)>/i.test(text.slice(0, end.index))
     ? text.slice(end.index + end[0].length)
     : text;
@@ -59,10 +59,10 @@ function withoutThoughts(text: string): string {
 
 const REFUSAL =
   /\b(?:i(?:['’]m| am)?\s+(?:can(?:not|['’]t| not)|could(?: not|n['’]t)|unable to|not able to|won['’]t|will not|must (?:decline|refuse)(?: to)?|(?:have to |must )?(?:respectfully )?(?:decline|refuse) to)\s+(?:\w+\s+){0,2}?(?:assist|help|comply|evaluate|judge|rate|score|provide|continue|engage|participate|fulfil|fulfill|answer|respond|process|review|do that|do this|discuss)\b)|\bagainst my (?:guidelines|policy|policies|programming)\b/i;
-/** A refusal says so at once. */
+/** Characters searched for a refusal: judges refuse at the beginning of their answer. */
 const REFUSAL_WITHIN = 300;
 
-/** Whether a text without a verdict declines to give one. */
+/** Returns whether a text without a verdict declines to give one. */
 export function isRefusal(answer: string): boolean {
   return REFUSAL.test(answer.slice(0, REFUSAL_WITHIN));
 }

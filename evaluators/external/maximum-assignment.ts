@@ -1,13 +1,13 @@
 /**
- * Returns the largest sum of one value for each row, no two of a column: the assignment problem, by the Hungarian method
- * with potentials (H. W. Kuhn 1955, J. Munkres 1957) in the cube of the size. Each row is given a column along the cheapest
- * path of exchanges; surplus rows or columns stay without.
+ * Returns the largest possible sum of one value from each row, no two from the same column: the assignment problem, solved
+ * by the Hungarian method with potentials (H. W. Kuhn 1955, J. Munkres 1957) in time cubic in the size. Each row is assigned
+ * a column along the cheapest path of exchanges; surplus rows or columns stay unassigned.
  */
-export function bestTotal(values: readonly (readonly number[])[]): number {
+export function maximumAssignment(values: readonly (readonly number[])[]): number {
   const isWide = values.length <= values[0]!.length;
   const wide = isWide ? values : values[0]!.map((_, column) => values.map((row) => row[column]!));
   const columnCount = wide[0]!.length;
-  /** Row of each column; -1: none. The last column is none of the table's: an exchange begins there. */
+  /** The row assigned to each column; -1: none. The last column is not in the table: each exchange begins there. */
   const rowOf = new Array<number>(columnCount + 1).fill(-1);
   const rowPotential = new Array<number>(wide.length).fill(0);
   const columnPotential = new Array<number>(columnCount + 1).fill(0);
@@ -27,7 +27,7 @@ type Assignment = {
   columnPotential: number[];
 };
 
-/** Gives the row of the last column a column of the table, moving others where that costs least. */
+/** Assigns the row of the last column a column of the table, and moves other rows where that costs least. */
 function exchange({ wide, rowOf, rowPotential, columnPotential }: Assignment): void {
   const start = rowOf.length - 1;
   const slack = new Array<number>(start).fill(Number.POSITIVE_INFINITY);
@@ -40,7 +40,7 @@ function exchange({ wide, rowOf, rowPotential, columnPotential }: Assignment): v
     let next = -1;
     for (let other = 0; other < start; other += 1) {
       if (isDone[other]) continue;
-      // Costs are values with the sign turned.
+      // A cost is a value with its sign reversed.
       const cost = -wide[row]![other]! - rowPotential[row]! - columnPotential[other]!;
       if (cost < slack[other]!) {
         slack[other] = cost;

@@ -1,0 +1,197 @@
+/**
+ * One attempt to get a verdict: a few calls at most, one outcome. An unreadable verdict is requested once more; a request that
+ * the provider refuses for one of its features is sent again without it; every other failure is the outcome.
+ */
+import { storableText } from '#core/contracts/storable-text.ts';
+import { storableJson } from '#core/json/mod.ts';
+import type { Catalog } from '#core/models/mod.ts';
+import { type FailedOutcome, type Outcome, publicMessage } from '#core/scoring/mod.ts';
+import type { JudgeReply, JudgeSession } from './client.ts';
+import { type Completion, type JudgeMessage, readCompletion } from './completion.ts';
+import { failed, readFailure } from './failure.ts';
+import { FIRST_PLAN, type JudgePlan, planWithout, withMoreTokens } from './plan.ts';
+import { cleanReasoning } from './reasoning.ts';
+import { buildRequest, formRule, type Message, type Question } from './request.ts';
+import { UseMeter } from './use.ts';
+import { hasVerdict, type NoVerdict, type ParseMethod, readVerdict, type Verdict } from './verdict.ts';
+
+type AttemptOptions = { session: JudgeSession; catalog?: Catalog; signal?: AbortSignal };
+
+/** Enough for a model that refuses every feature in turn, is cut short, fails once, and needs a repair. */
+const MAX_CALLS = 10;
+const MAX_RAW_CHARACTERS = 16_384;
+
+/** The state of one attempt; `run` is called once. */
+export class JudgeAttempt {
+  readonly use: UseMeter;
+  raw: string | null = null;
+  parse: ParseMethod | null = null;
+  readonly #session: JudgeSession;
+  readonly #signal: AbortSignal | undefined;
+  #question: Question;
+  #plan: JudgePlan;
+  /** The plan that the attempt began with. */
+  readonly #firstPlan: JudgePlan;
+  /** The plan to remember once a call succeeds: unlike `#plan`, without changes for a mere mistake of the model. */
+  #lastingPlan: JudgePlan;
+  #hasRetried = false;
+  #hasRepaired = false;
+
+  constructor(question: Question, { session, catalog, signal }: AttemptOptions) {
+    this.use = new UseMeter(question.model, catalog);
+    this.#question = question;
+    this.#session = session;
+    this.#signal = signal;
+    this.#firstPlan = session.plans.get(question.model) ?? FIRST_PLAN;
+    this.#plan = this.#firstPlan;
+    this.#lastingPlan = this.#firstPlan;
+  }
+
+  async run(): Promise<Outcome> {
+    for (let calls = 0; calls < MAX_CALLS; calls += 1) {
+      if (this.#signal?.aborted) return stoppedOutcome();
+      const atMs = this.#session.clock.now();
+      const reply = await this.#session.send(buildRequest(this.#question, this.#plan), this.#signal);
+      this.use.addCall(reply);
+      const outcome = reply.kind === 'answer' ? this.#readReply(reply, atMs) : unansweredOutcome(reply);
+      if (outcome !== null) return outcome;
+    }
+    return failed('judge_malformed', `The judge gave no verdict in ${MAX_CALLS} calls`);
+  }
+
+  /** Returns the outcome; null when another call has been prepared. */
+  #readReply(reply: Extract<JudgeReply, { kind: 'answer' }>, atMs: number): Outcome | null {
+    if (reply.status < 200 || reply.status >= 300) {
+      this.raw = cutRaw(reply.text);
+      return this.#readFailure(reply);
+    }
+    const completion = readCompletion(reply.text);
+    this.use.addAnswer({ ...completion, routedModel: reply.routedModel }, atMs);
+    const { message } = completion;
+    this.raw = cutRaw(message === null ? reply.text : messageText(message));
+    return message === null
+      ? this.#retry('The judge answered with something other than a completion')
+      : this.#readMessage(message);
+  }
+
+  #readFailure(reply: Extract<JudgeReply, { kind: 'answer' }>): Outcome | null {
+    const failure = readFailure(reply, this.#plan);
+    if (failure.kind === 'failed') return failure.outcome;
+    if (failure.kind === 'malformed') return this.#retry(failure.message);
+    const { feature, isLasting } = failure;
+    this.#plan = planWithout(this.#plan, feature) ?? this.#plan;
+    if (isLasting) this.#lastingPlan = planWithout(this.#lastingPlan, feature) ?? this.#lastingPlan;
+    return null;
+  }
+
+  #readMessage(message: NonNullable<Completion['message']>): Outcome | null {
+    const { finishReason } = message;
+    if (FILTERED.test(finishReason))
+      return failed('judge_content_filtered', "The judge's answer was filtered");
+    if (CUT_SHORT.has(finishReason)) return this.#retryWithMoreTokens();
+    if (finishReason === 'refusal') return failed('judge_refused', 'The judge refuses to judge');
+    // An unchanged plan is not stored again, so that it expires and the refused features are tried anew.
+    if (this.#lastingPlan !== this.#firstPlan)
+      this.#session.plans.set(this.#question.model, this.#lastingPlan);
+    if (message.refusal === null && message.toolCalls.length === 0 && message.text.trim() === '') {
+      return this.#retry('The judge answered nothing');
+    }
+    const reading = readVerdict(message, this.#question.scale);
+    return hasVerdict(reading) ? this.#complete(reading) : this.#repair(reading);
+  }
+
+  #complete(verdict: Verdict): Outcome {
+    this.parse = verdict.parse;
+    const wanted = this.#plan.mode === 'tool' ? 'tool_call' : 'json';
+    const flags = [
+      ...(verdict.parse === wanted ? [] : ['parse_fallback']),
+      ...(this.#hasRepaired ? ['repaired'] : []),
+    ];
+    const { score, label } = verdict;
+    return {
+      state: 'completed',
+      score,
+      label,
+      reasoning: cleanReasoning(verdict.reasoning),
+      traces: null,
+      flags,
+    };
+  }
+
+  /** Prepares the same call again, once. */
+  #retry(problem: string): FailedOutcome | null {
+    if (this.#hasRetried) return failed('judge_malformed', problem);
+    this.#hasRetried = true;
+    return null;
+  }
+
+  /** Prepares the same call with room for a longer answer, once. */
+  #retryWithMoreTokens(): FailedOutcome | null {
+    const plan = withMoreTokens(this.#plan);
+    if (plan === null) {
+      return failed('judge_truncated', "The judge's answer was cut short by its limit of tokens");
+    }
+    this.#plan = plan;
+    this.#lastingPlan = withMoreTokens(this.#lastingPlan) ?? this.#lastingPlan;
+    return null;
+  }
+
+  /** Tells the judge once what was wrong. A score out of range is final: a judge that is pressed picks a bound. */
+  #repair({ code, message }: NoVerdict): FailedOutcome | null {
+    const isFinal = code === 'judge_refused' || code === 'judge_out_of_range';
+    if (isFinal || this.#hasRepaired)
+      return failed(code, publicMessage(`The judge's answer is no verdict: ${message}`));
+    this.#hasRepaired = true;
+    const turns: Message[] = [
+      { role: 'assistant', content: (this.raw ?? '').slice(0, MAX_QUOTED_CHARACTERS).toWellFormed() || '{}' },
+      {
+        role: 'user',
+        content:
+          `Your answer could not be read as a verdict: ${message}. Judge again. ` +
+          formRule(this.#plan.mode, this.#question.scale),
+      },
+    ];
+    this.#question = { ...this.#question, turns };
+    return null;
+  }
+}
+
+const MAX_QUOTED_CHARACTERS = 4_096;
+/** Finish reasons of OpenAI, Anthropic, Gemini and Mistral for an answer that reached its token limit. */
+const CUT_SHORT = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens']);
+const FILTERED =
+  /^(?:content_filter|content-filter|safety|recitation|blocklist|prohibited_content|spii|guardrail)/;
+
+function stoppedOutcome(): FailedOutcome {
+  return failed('worker_lost', 'The evaluation was stopped before the judge had answered', {
+    retry: 'later',
+  });
+}
+
+/** Returns the outcome of a call without a response. */
+function unansweredOutcome(reply: Exclude<JudgeReply, { kind: 'answer' }>): FailedOutcome {
+  switch (reply.kind) {
+    case 'too_large':
+      return failed('judge_too_large', "The judge's answer is too large to be a verdict");
+    case 'timeout':
+      return failed('judge_timeout', 'The judge did not answer in time', { retry: 'later' });
+    case 'aborted':
+      return stoppedOutcome();
+    case 'unreachable':
+      return failed('judge_unavailable', 'The gateway could not be reached, or broke off its answer', {
+        retry: 'later',
+      });
+  }
+}
+
+function messageText(message: JudgeMessage): string {
+  const [first] = message.toolCalls;
+  if (first === undefined) return message.refusal ?? message.text;
+  return message.toolCalls
+    .map((call) => (typeof call.arguments === 'string' ? call.arguments : storableJson(call.arguments).text))
+    .join('\n');
+}
+
+function cutRaw(text: string): string {
+  return storableText(text.length > MAX_RAW_CHARACTERS ? `${text.slice(0, MAX_RAW_CHARACTERS)}…` : text);
+}
