@@ -1,7 +1,7 @@
 import { createKey, createOrganization, hashApiKey, SCOPES } from '#platform/keys/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
-export const FIRST_ORGANIZATION = 'default';
+const FIRST_ORGANIZATION = 'default';
 
 async function firstOrganizationId(tx: TransactionSql): Promise<{ organizationId: string; isNew: boolean }> {
   const [oldest] = await tx<{ id: string }[]>`

@@ -5,4 +5,4 @@ export { organizationsCommand } from './commands/organizations.ts';
 export { lockRole } from './data-dir.ts';
 export { ROLES, type RoleName } from './role-list.ts';
 export { migrateStore, withStore } from './store.ts';
-export { type SuperviseOptions, supervise, superviseDeadlineMs } from './supervise.ts';
+export { supervise, superviseDeadlineMs } from './supervise.ts';

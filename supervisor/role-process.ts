@@ -39,7 +39,7 @@ export type RoleProcess = {
 };
 
 /** A role ended before it served. Its own log on stderr says why. */
-export class RoleDidNotStartError extends Error {
+class RoleDidNotStartError extends Error {
   override readonly name = 'RoleDidNotStartError';
 }
 

@@ -61,7 +61,7 @@ export type EvaluatorQueryBody = Static<typeof EvaluatorQueryBody>;
 
 /** Percent. */
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
-export const MAX_PROPERTY_FILTERS = 20;
+const MAX_PROPERTY_FILTERS = 20;
 
 export const OnlineEvaluatorBody = Type.Object(
   {

@@ -98,7 +98,7 @@ async function compile(trials: Pick<Trials, 'run'>, organizationId: string, code
 }
 
 /** Returns Python's own message and the place it points to, as a sentence. */
-export function compileSentence(result: CompileTrialResult & { ok: false }): string {
+function compileSentence(result: CompileTrialResult & { ok: false }): string {
   const { line, column } = result;
   const place = [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
     .filter((part) => part !== '')

@@ -26,7 +26,7 @@ export const Bucket = Type.Union([
 ]);
 export type Bucket = Static<typeof Bucket>;
 
-export const BUCKETS = 10;
+const BUCKETS = 10;
 const HALF = 0.5;
 
 /** The middle of two numbers, however large. */

@@ -38,7 +38,7 @@ export type Evaluators = {
 };
 
 /** Of one organization. Each online one is looked at for every request that is logged. */
-export const MAX_EVALUATORS = 200;
+const MAX_EVALUATORS = 200;
 
 /** Changes are few, so that one is rarely overtaken by another; never five times. */
 const MAX_CHANGE_ATTEMPTS = 5;

@@ -16,7 +16,7 @@ export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
 export { RunJson } from './runs.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
-export { createTrials, type Trials, type TrialsOptions } from './trials.ts';
+export { createTrials } from './trials.ts';
 export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
 
 /**

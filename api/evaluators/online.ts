@@ -42,7 +42,7 @@ export type OnlineEvaluators = {
 };
 
 /** Of one organization: each of them is checked for every logged request. */
-export const MAX_ONLINE_EVALUATORS = 50;
+const MAX_ONLINE_EVALUATORS = 50;
 
 type OnlineRow = {
   online_id: string;

@@ -52,7 +52,7 @@ export type Runs = {
 };
 
 /** Of one organization: they share what online work leaves. */
-export const MAX_OPEN_RUNS = 10;
+const MAX_OPEN_RUNS = 10;
 const MAX_LISTED = 100;
 
 /** `scheduled`: the walk has come to its end. */

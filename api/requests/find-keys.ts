@@ -19,7 +19,7 @@ export async function findPageKeys(
 }
 
 /** Selects the keys of the requests with these ids, the newest first. */
-export function keysOfIdsStatement(organizationId: string, requestIds: readonly string[]): Statement {
+function keysOfIdsStatement(organizationId: string, requestIds: readonly string[]): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
   return {

@@ -10,11 +10,11 @@ import { closed } from './shapes.ts';
 /** Code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
 /** Characters of a judge's model. */
-export const MAX_MODEL_LENGTH = 200;
+const MAX_MODEL_LENGTH = 200;
 /** Number of choices of an LLM-CHOICE. */
-export const CHOICES = { min: 2, max: 50 } as const;
+const CHOICES = { min: 2, max: 50 } as const;
 /** Characters of a choice's label: a sentence or two. A judge is sent all labels twice. */
-export const MAX_LABEL_LENGTH = 500;
+const MAX_LABEL_LENGTH = 500;
 
 /** Types whose evaluators have a judge. */
 export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;

@@ -24,7 +24,7 @@ export type ScorerName = (typeof SCORERS)[number];
 export const AUTOEVAL_URL = 'https://lastmileai.dev/api/2/auto_eval/evaluation/evaluate';
 
 /** Maximum wait of a worker; its lease on the evaluation must be longer. */
-export const MAX_EXTERNAL_TIMEOUT_MS = 120_000;
+const MAX_EXTERNAL_TIMEOUT_MS = 120_000;
 const MIN_TIMEOUT_MS = 100;
 const MAX_EXPECTED_CHARACTERS = 65_536;
 

@@ -12,15 +12,12 @@ import {
 import type { AutoevalConfig, ExternalConfig, ExternalSecrets, HttpConfig } from './external-shape.ts';
 import { checkExpectation, checkScorer, invalidConfig, parseShape, SECRET_MARK } from './external-shape.ts';
 
-export { type PreviousExternal, readSigningKey } from './external-secrets.ts';
+export { readSigningKey } from './external-secrets.ts';
 export {
-  AUTOEVAL_URL,
   type AutoevalConfig,
   type ExternalConfig,
   type ExternalSecrets,
   type HttpConfig,
-  MAX_EXTERNAL_TIMEOUT_MS,
-  SCORERS,
   type ScorerConfig,
   type ScorerName,
   SECRET_MARK,

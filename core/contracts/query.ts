@@ -3,7 +3,7 @@ import { closed } from './shapes.ts';
 
 export const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 10;
-export const MAX_REQUEST_IDS = 1_000;
+const MAX_REQUEST_IDS = 1_000;
 
 /** What a query can be sorted by. */
 export const SORT_FIELDS = [
@@ -29,7 +29,7 @@ const Direction = Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('d
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
 /** One field and its direction. Default: the newest first. */
-export const Sort = Type.Object(
+const Sort = Type.Object(
   {
     created_at: Direction,
     latency: Direction,
@@ -81,8 +81,8 @@ export const FeedbackBody = Type.Object({ rating: Type.Boolean() }, closed);
 export type FeedbackBody = Static<typeof FeedbackBody>;
 
 /** In one call. */
-export const MAX_SCORES = 100;
-export const MAX_SCORE_KEY_LENGTH = 100;
+const MAX_SCORES = 100;
+const MAX_SCORE_KEY_LENGTH = 100;
 
 /** Score keys to numbers; true is 1 and false is 0. From one to MAX_SCORES of them. */
 export const ScoreBody = Type.Object(

@@ -3,4 +3,4 @@ export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { scoreKeyOf } from './score-key.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
-export { type PromptTemplate, parseTemplate, renderTemplate } from './template.ts';
+export { parseTemplate, renderTemplate } from './template.ts';

@@ -30,7 +30,7 @@ export type RenderedPrompt = {
 };
 
 /** Bytes of UTF-8. */
-export const MAX_PROMPT_BYTES = 65_536;
+const MAX_PROMPT_BYTES = 65_536;
 /** Each placeholder is looked up and serialized in every evaluation. */
 const MAX_PLACEHOLDERS = 100;
 /** Characters of all values together: about 50,000 tokens of English, which today's judges can read. */

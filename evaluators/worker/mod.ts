@@ -15,8 +15,7 @@ import { scheduleRuns } from './runs.ts';
 import type { Scorer } from './scorer.ts';
 import { serveTrials } from './trials.ts';
 
-export { createScorer, type Scorer } from './scorer.ts';
-export type { ThreadData } from './scoring-thread.ts';
+export { createScorer } from './scorer.ts';
 
 type WorkerOptions = {
   sql: Sql;

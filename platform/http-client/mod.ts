@@ -1,6 +1,5 @@
 /** The HTTP client that calls providers. */
-export { createProviderClient, type ProviderClient, type ProviderClientOptions } from './client.ts';
-export type { ProviderRequest, ProviderTimeouts } from './exchange.ts';
+export { createProviderClient, type ProviderClient } from './client.ts';
 export { failedHere } from './failures.ts';
 export {
   encodingOf,

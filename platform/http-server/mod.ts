@@ -23,5 +23,5 @@ export {
   type ServerRequest,
   serverRequestOf,
 } from './exchange/mod.ts';
-export { type KnownPorts, notFoundSentence, SERVED_PATHS } from './other-port.ts';
-export { type HttpServer, type ServeOptions, serve } from './serve.ts';
+export { type KnownPorts, notFoundSentence } from './other-port.ts';
+export { serve } from './serve.ts';

@@ -12,7 +12,7 @@
  * reservations.ts with hold.ts → round-trips.ts → availability.ts → counter-store.ts → decide.ts. After the call:
  * reservation-decisions.ts → settlements.ts with dirty-holds.ts. In the background: maintenance.ts.
  */
-export { type CounterUsage, readUsage } from './counter-usage.ts';
-export { createLimiter, type LimiterOptions } from './limiter.ts';
+export { readUsage } from './counter-usage.ts';
+export { createLimiter } from './limiter.ts';
 export { createLogLimit, type LogLimit } from './log-limit.ts';
-export type { Counter, Decision, Limiter, Policy, Reservation, Unit } from './types.ts';
+export type { Counter, Decision, Limiter, Policy, Reservation } from './types.ts';

@@ -2,8 +2,8 @@
  * Calls to addresses that users chose. The guard against server-side request forgery is at the socket: whatever a name
  * resolves to is checked by the look-up that the connection itself uses.
  */
-export { type AllowList, parseAllowList } from './allow-list.ts';
+export { parseAllowList } from './allow-list.ts';
 export { checkOutboundUrl } from './check-url.ts';
-export { createOutbound, type Outbound, type OutboundAnswer, type OutboundRequest } from './client.ts';
-export { OutboundError, type OutboundFailure } from './outbound-error.ts';
+export { createOutbound, type Outbound } from './client.ts';
+export { OutboundError } from './outbound-error.ts';
 export { requestOrResend, watchReuse } from './resend.ts';

@@ -1,17 +1,11 @@
 /** PostgreSQL: connecting, migrating, listening. */
+export { answeredWithin, createAvailability, StoreLateError } from './availability.ts';
 export {
-  type Availability,
-  answeredWithin,
-  createAvailability,
-  StoreLateError,
-} from './availability.ts';
-export {
-  type ConnectOptions,
   connectPostgres,
   inOrganization,
   isStoreUnavailable,
   type Sql,
   type TransactionSql,
 } from './connect.ts';
-export { type ListenOptions, listen } from './listen.ts';
-export { checkSchema, migrate, SchemaMismatchError } from './migrate.ts';
+export { listen } from './listen.ts';
+export { checkSchema, migrate } from './migrate.ts';

@@ -40,7 +40,7 @@ const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIG
 const SAME_SIGNAL_MS = 100;
 
 /** This process. */
-export const processEdge: ProcessEdge = {
+const processEdge: ProcessEdge = {
   on: (signal, listener) => process.on(signal, listener),
   exit: (code) => process.exit(code),
   tell: (line) => process.stderr.write(`${line}\n`),
@@ -50,7 +50,7 @@ export const processEdge: ProcessEdge = {
  * Calls `stop` at the first signal, and ends the process at once at the second, with the status a shell gives to a
  * process that died of it.
  */
-export function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge = processEdge): void {
+function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge = processEdge): void {
   let firstAt: number | null = null;
   const listener = (signal: NodeJS.Signals) => {
     const now = performance.now();

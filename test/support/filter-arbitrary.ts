@@ -4,7 +4,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { asStored, type Decimal, type JsonFilter, type OracleRecord } from './filter-oracle.ts';
 import type { SeedRequest } from './seed-requests.ts';
 
-export const TEXTS = [
+const TEXTS = [
   '',
   ' ',
   'a',

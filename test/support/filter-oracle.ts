@@ -38,12 +38,12 @@ export function asStored(text: string): string {
 }
 
 /** Lower case, one code point at a time and for one code point (İ has no single one in JavaScript's mapping). */
-export function fold(text: string): string {
+function fold(text: string): string {
   return [...text].map((point) => (point === 'İ' ? 'i' : point.toLowerCase())).join('');
 }
 
 /** SQL's `like`: `%` any run, `_` any one character, `\` takes the next as it is. */
-export function isLike(text: string, pattern: string): boolean {
+function isLike(text: string, pattern: string): boolean {
   const characters = [...text];
   const parts: ('any' | 'one' | { is: string })[] = [];
   const given = [...pattern];

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import {
   type Outbox,
-  type OutboxOptions,
   type OutboxPosition,
   openOutbox,
   readInterrupted,
   readOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
+import type { OutboxOptions } from '#platform/log-pipeline/outbox/writer.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 

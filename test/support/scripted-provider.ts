@@ -18,7 +18,7 @@ import { perform, wasClosedHere } from './scripted/perform.ts';
 
 export type * from './scripted/behaviour.ts';
 export { defaultScript } from './scripted/default-script.ts';
-export { countTokens, countUsage, usageJson } from './scripted/openai-dialect.ts';
+export { countTokens, countUsage } from './scripted/openai-dialect.ts';
 
 /** Answers made beforehand, for benchmarks: requests are neither parsed nor recorded. */
 export type FixedAnswers = {

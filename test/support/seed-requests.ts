@@ -72,7 +72,7 @@ const DEFAULTS = {
 } satisfies Omit<SeedRequest, 'request_id' | 'created_at'>;
 
 /** Fills in what a test left out. */
-export function seedRequest(given: Partial<SeedRequest>): SeedRequest {
+function seedRequest(given: Partial<SeedRequest>): SeedRequest {
   const created_at = given.created_at ?? new Date();
   return { request_id: newRequestId(created_at.getTime()), ...DEFAULTS, ...given, created_at };
 }

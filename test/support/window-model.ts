@@ -1,5 +1,6 @@
 /** Functions of a rate-limit window that only tests need: admitting calls one by one, as the SQL does, and reading its sub-buckets. */
-import { charge, used, type Window } from '#core/rate-limit/mod.ts';
+import { charge, type Window } from '#core/rate-limit/mod.ts';
+import { used } from '#core/rate-limit/window.ts';
 
 /**
  * Admits and counts `amount` if any quota is left. A call counts 1, so the quota is never exceeded; a cost is only an

@@ -42,10 +42,10 @@ export function statusOfErrorType(type: string): number {
 }
 
 /** What an error body says, whichever dialect it is in, or none. */
-export type ErrorDetails = { message: string; type: string | null; code: unknown; param: unknown };
+type ErrorDetails = { message: string; type: string | null; code: unknown; param: unknown };
 
 /** Reads `{error: {message, type, …}}`, the shape that both dialects share, and bodies of no shape at all. */
-export function readError(status: number, body: string): ErrorDetails {
+function readError(status: number, body: string): ErrorDetails {
   const error = errorMember(body);
   const said = error === null ? (body.trim() === '' ? null : body.trim()) : textOrNull(error.message);
   const message = said ?? `The provider answered with the status ${status}`;

@@ -5,6 +5,5 @@
 
 export { anthropicErrorType, statusOfErrorType, toAnthropicError, toOpenAiError } from './errors.ts';
 export { isMessageStopFrame } from './messages/stop-frame.ts';
-export { writeCompletionUsage } from './openai/usage.ts';
 export { CompletionStreamTranslator, MessagesStreamTranslator, StreamTranslator } from './stream.ts';
 export { fromCompletion, fromMessagesRequest, toCompletion, toMessagesRequest } from './translate.ts';

@@ -1,6 +1,5 @@
 /** The outbox: log entries on the gateway's own disk, between the response and the store. */
 export { bytesBelow, listOutboxes } from './layout.ts';
-export type { CallKey } from './open-calls.ts';
 export {
   type OutboxEntry,
   type ReadLimits,
@@ -12,4 +11,4 @@ export {
   trimOutbox,
 } from './reader.ts';
 export type { OutboxPosition } from './scan.ts';
-export { type Outbox, type OutboxOptions, openOutbox } from './writer.ts';
+export { type Outbox, openOutbox } from './writer.ts';

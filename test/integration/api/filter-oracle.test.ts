@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { compileFilter, Parameters, parseFilter, type SqlValue } from '#core/filter/mod.ts';
+import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
+import type { SqlValue } from '#core/filter/parameters.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import { startTestApi, type TestApi } from '../../support/api.ts';
 import { filterArbitrary, sampleRecords } from '../../support/filter-arbitrary.ts';

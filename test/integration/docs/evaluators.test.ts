@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MAX_CODE_LIMITS } from '#core/contracts/evaluator.ts';
-import { SCORERS } from '#core/contracts/external.ts';
+import { SCORERS } from '#core/contracts/external-shape.ts';
 import {
   EVALUATION_ERROR_CODES,
   EVALUATION_STATES,
@@ -17,7 +17,9 @@ import type { EvaluatorService } from '../../../api/evaluators/mod.ts';
 import { evaluationRoutes } from '../../../api/routes/evaluations.ts';
 import { evaluatorRoutes } from '../../../api/routes/evaluators.ts';
 import { webhookHeaders } from '../../../evaluators/external/webhook-headers.ts';
-import { DEFAULT_LIMITS, IMPORTABLE_MODULES, SANDBOX_TIERS } from '../../../evaluators/python/mod.ts';
+import { DEFAULT_LIMITS } from '../../../evaluators/python/mod.ts';
+import { IMPORTABLE_MODULES } from '../../../evaluators/python/modules.ts';
+import { SANDBOX_TIERS } from '../../../evaluators/python/zygote.ts';
 import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 

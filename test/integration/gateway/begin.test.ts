@@ -10,7 +10,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
 import { LOGGED } from '../../../gateway/limits/logging-rate.ts';
-import { createModelLists } from '../../../gateway/models/mod.ts';
+import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';

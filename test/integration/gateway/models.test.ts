@@ -7,7 +7,8 @@ import { readConfig } from '#platform/config/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
-import { createModelLists, type ModelLists, routable } from '../../../gateway/models/mod.ts';
+import { type ModelLists, routable } from '../../../gateway/models/mod.ts';
+import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
 
 const read = readConfig({});

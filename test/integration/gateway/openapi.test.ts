@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { SERVED_PATHS } from '#platform/http-server/mod.ts';
+import { SERVED_PATHS } from '#platform/http-server/other-port.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 
 const GOLDEN = fileURLToPath(new URL('../../../docs/api/gateway.openapi.json', import.meta.url));

@@ -1,13 +1,10 @@
 /** A judge without a network: its answers are given, its requests are kept. */
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
-import {
-  createPlanMemory,
-  type JudgeOptions,
-  type JudgeReply,
-  type JudgeSession,
-  judge,
-} from '../../../evaluators/llm/mod.ts';
+import type { JudgeReply, JudgeSession } from '../../../evaluators/llm/client.ts';
+import type { JudgeOptions } from '../../../evaluators/llm/judge.ts';
+import { judge } from '../../../evaluators/llm/mod.ts';
+import { createPlanMemory } from '../../../evaluators/llm/plan.ts';
 import { SCALES } from './judge-answers.ts';
 
 type Answer =

@@ -53,13 +53,13 @@ export function countUsage(chat: ChatRequest, answer: string): Usage {
 }
 
 /** The default answer. */
-export function defaultText(chat: ChatRequest): string {
+function defaultText(chat: ChatRequest): string {
   const question = lastUserText(chat);
   return question === '' ? 'Hello! How can I help?' : `You said: ${question}`;
 }
 
 /** OpenAI's usage object. */
-export function usageJson(usage: Usage): Record<string, unknown> {
+function usageJson(usage: Usage): Record<string, unknown> {
   return {
     prompt_tokens: usage.promptTokens,
     completion_tokens: usage.completionTokens,

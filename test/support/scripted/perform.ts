@@ -67,7 +67,7 @@ function sendWhole(response: ServerResponse, answer: WholeBody): void {
 }
 
 /** Cuts `bytes` as asked; the pieces share its memory. */
-export function cutBytes(bytes: Uint8Array, chunking: Chunking = {}): Uint8Array[] {
+function cutBytes(bytes: Uint8Array, chunking: Chunking = {}): Uint8Array[] {
   const each = chunking.bytesEach ?? (chunking.at === undefined ? bytes.length : undefined);
   const at =
     each === undefined

@@ -31,7 +31,7 @@ const WEATHER = { name: 'get_weather', description: 'The weather somewhere', par
 const FUNCTION = { type: 'function' as const, function: WEATHER };
 const asked = (content: string) => [{ role: 'user' as const, content }];
 
-export function openAiOf({ url, apiKey, headers }: Access): OpenAI {
+function openAiOf({ url, apiKey, headers }: Access): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey, defaultHeaders: headers, maxRetries: 0 });
 }
 

@@ -52,11 +52,7 @@ export const MESSAGES_PLACE: Place = { path: '/v1/messages', provider: 'ANTHROPI
 export const EMBEDDINGS_PLACE: Place = { path: '/v1/embeddings', provider: 'OPENAI', model: EMBEDDER };
 
 /** What a call costs, in USD. */
-export function costOf(
-  promptTokens: number,
-  completionTokens: number,
-  model: keyof typeof PRICES = MODEL,
-): number {
+function costOf(promptTokens: number, completionTokens: number, model: keyof typeof PRICES = MODEL): number {
   const { prompt, completion } = PRICES[model];
   return Number(((promptTokens * prompt + completionTokens * completion) / 1e6).toFixed(9));
 }

@@ -1,6 +1,6 @@
 /** Each path asked of the port that does not serve it: the answer names the one that does. */
 import t from 'tap';
-import { SERVED_PATHS } from '#platform/http-server/mod.ts';
+import { SERVED_PATHS } from '#platform/http-server/other-port.ts';
 import { startTestApi } from '../../support/api.ts';
 import { isReady, runMain, startAssay, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';

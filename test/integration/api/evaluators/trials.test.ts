@@ -1,7 +1,8 @@
 import t from 'tap';
 import type { TestTrial } from '#core/contracts/trial.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { createTrials, type TrialsOptions } from '../../../../api/evaluators/mod.ts';
+import { createTrials } from '../../../../api/evaluators/mod.ts';
+import type { TrialsOptions } from '../../../../api/evaluators/trials.ts';
 import { waitFor } from '../../../support/assay.ts';
 import {
   BOOLEAN,

@@ -3,12 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, parseProxyAddress } from '#platform/proxy/mod.ts';
-import {
-  createJudgeClient,
-  type JudgeClient,
-  type JudgeClientOptions,
-  judge,
-} from '../../../../evaluators/llm/mod.ts';
+import type { JudgeClient, JudgeClientOptions } from '../../../../evaluators/llm/client.ts';
+import { createJudgeClient, judge } from '../../../../evaluators/llm/mod.ts';
 import { startConnectProxy } from '../../../support/connect-proxy.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';

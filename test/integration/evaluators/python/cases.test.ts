@@ -1,10 +1,7 @@
 import t from 'tap';
-import {
-  DEFAULT_LIMITS,
-  IMPORTABLE_MODULES,
-  MAX_SOURCE_BYTES,
-  MAX_TEXT_BYTES,
-} from '../../../../evaluators/python/mod.ts';
+import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES } from '../../../../evaluators/python/limits.ts';
+import { DEFAULT_LIMITS } from '../../../../evaluators/python/mod.ts';
+import { IMPORTABLE_MODULES } from '../../../../evaluators/python/modules.ts';
 import { brief, define, messageOf, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const input = 'input';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import type { SandboxTier } from '../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../evaluators/python/zygote.ts';
 import { checkEndings } from './support/check-endings.ts';
 import { type Endings, runPrograms } from './support/run-programs.ts';
 import { TIERS_HERE } from './support/sandbox.ts';

@@ -1,9 +1,9 @@
 /** Claims from one queue that many processes share: which organization's work is claimed, and when. */
 import fc from 'fast-check';
 import t from 'tap';
+import { fairShares } from '../../../../evaluators/queue/claim.ts';
 import {
   claim,
-  fairShares,
   type Job,
   LEASE_MS,
   type Lease,

@@ -1,5 +1,6 @@
 import t from 'tap';
-import type { CacheQuery, ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
+import type { ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { askFor, cacheWorld } from './world.ts';
 

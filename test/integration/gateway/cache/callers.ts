@@ -1,6 +1,8 @@
 /** Callers of caches, and the claims that they hold. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import type { CacheQuery, ResponseCache, StoredResponse, Turn } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
+import type { Turn } from '../../../../gateway/cache/leaders.ts';
+import type { ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import type { CacheWorld } from './world.ts';
 

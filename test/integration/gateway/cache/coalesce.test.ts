@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { CacheQuery, ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
+import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
+import type { ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { claimHolders, follow, noClaims, settle } from './callers.ts';
 import { askFor, cacheWorld } from './world.ts';

@@ -4,12 +4,12 @@ import type { Test } from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
+import type { ResponseCacheOptions } from '../../../../gateway/cache/cache.ts';
 import {
-  type CacheQuery,
   cacheQuery,
   createResponseCache,
   type ResponseCache,
-  type ResponseCacheOptions,
   type StoredResponse,
 } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';

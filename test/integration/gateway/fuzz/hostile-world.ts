@@ -2,8 +2,8 @@
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Test } from 'tap';
-import { startWire } from '../../../platform/http-client/wire.ts';
 import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
+import { startWire } from '../../platform/http-client/wire.ts';
 
 /** Answers a request on its connection. */
 export type Act = (socket: Socket) => void;

@@ -46,7 +46,7 @@ export type Relayed = {
   outcome: Outcome;
 };
 
-export const CREATED_AT_MS = 1_700_000_000_000;
+const CREATED_AT_MS = 1_700_000_000_000;
 
 const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
 if (!read.ok) throw new Error(read.problems.join('\n'));

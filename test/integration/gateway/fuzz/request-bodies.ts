@@ -74,7 +74,7 @@ function options(value: string, isAsking: boolean, asking: string): fc.Arbitrary
 }
 
 /** Options that already ask for usage, among others. */
-export const askingOptions = fc.tuple(unknownMembers, spaces).chain(([members, gaps]) => {
+const askingOptions = fc.tuple(unknownMembers, spaces).chain(([members, gaps]) => {
   const value = writeObject([...members, { name: '"include_usage"', value: 'true' }], gaps);
   return options(value, true, value);
 });

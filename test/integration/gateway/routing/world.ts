@@ -5,12 +5,12 @@ import { type ProviderResponse, ResponseBody, type ResponseHeaders } from '#plat
 import type { Clock } from '#platform/process/clock.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
 import type { Candidate } from '../../../../gateway/providers/resolve.ts';
+import type { RoutedCall } from '../../../../gateway/routing/attempt-loop.ts';
 import {
   type Attempt,
   type CandidateResponse,
   createAttemptLoop,
   createCircuitBreaker,
-  type RoutedCall,
 } from '../../../../gateway/routing/mod.ts';
 
 /** Returns a candidate; each model has an address of its own unless one is given. */

@@ -6,11 +6,8 @@ import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
-import {
-  createTokenCounter,
-  type TokenCounter,
-  type TokenCounterOptions,
-} from '../../../../ingest/tokens/mod.ts';
+import type { TokenCounterOptions } from '../../../../ingest/tokens/counter.ts';
+import { createTokenCounter, type TokenCounter } from '../../../../ingest/tokens/mod.ts';
 import { prose } from '../../../bench/prose.ts';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { mixed, slowText } from '../../../support/slow-text.ts';

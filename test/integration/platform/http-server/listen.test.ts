@@ -1,7 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { Reply, type ServeOptions, serve } from '#platform/http-server/mod.ts';
+import { Reply, serve } from '#platform/http-server/mod.ts';
+import type { ServeOptions } from '#platform/http-server/serve.ts';
 
 /** A server on loopback that answers with its name. */
 async function start(t: Test, name: string, options: Partial<ServeOptions> = {}) {

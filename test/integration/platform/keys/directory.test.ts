@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { createKey, createOrganization, generateApiKey, revokeKey, setTier } from '#platform/keys/mod.ts';
+import { generateApiKey } from '#platform/keys/api-key.ts';
+import { createKey, createOrganization, revokeKey, setTier } from '#platform/keys/mod.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { leastOf } from '../../../support/least-of.ts';

@@ -1,10 +1,10 @@
 import t from 'tap';
+import { generateApiKey } from '#platform/keys/api-key.ts';
 import {
   claimRequestId,
   createKey,
   createOrganization,
   findOrganization,
-  generateApiKey,
   hashApiKey,
   listKeys,
   revokeKey,

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { used, windowShape } from '#core/rate-limit/mod.ts';
+import { windowShape } from '#core/rate-limit/mod.ts';
+import { used } from '#core/rate-limit/window.ts';
 import type { HoldRequest, Settlement } from '#platform/limiter/counter-store.ts';
 import { modelCounter } from './model-store.ts';
 import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';

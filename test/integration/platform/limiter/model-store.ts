@@ -7,12 +7,11 @@ import {
   charge,
   correct,
   createWindow,
-  freeAfterMs,
   resetAfterMs,
-  used,
   type Window,
   type WindowShape,
 } from '#core/rate-limit/mod.ts';
+import { freeAfterMs, used } from '#core/rate-limit/window.ts';
 import type {
   DegradedReservation,
   HoldGrant,

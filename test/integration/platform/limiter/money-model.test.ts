@@ -2,7 +2,8 @@
 import { mock } from 'node:test';
 import fc from 'fast-check';
 import t from 'tap';
-import { used, windowShape } from '#core/rate-limit/mod.ts';
+import { windowShape } from '#core/rate-limit/mod.ts';
+import { used } from '#core/rate-limit/window.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { modelCounter } from './model-store.ts';
 import { type AdmittedCall, type Delivery, type ModelGateway, modelWorld } from './model-world.ts';

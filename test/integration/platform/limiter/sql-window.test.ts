@@ -1,14 +1,8 @@
 /** The database's window against core/rate-limit/window.ts, and against a log of times for what only the database does. */
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  correct,
-  createWindow,
-  resetAfterMs,
-  retryAfterMs,
-  used,
-  windowShape,
-} from '#core/rate-limit/mod.ts';
+import { correct, createWindow, resetAfterMs, retryAfterMs, windowShape } from '#core/rate-limit/mod.ts';
+import { used } from '#core/rate-limit/window.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { admit } from '../../../support/window-model.ts';
 

@@ -10,14 +10,9 @@ import {
   createCounterStore,
   type HoldRequest,
 } from '#platform/limiter/counter-store.ts';
-import {
-  type Counter,
-  createLimiter,
-  type Limiter,
-  type LimiterOptions,
-  type Policy,
-  type Unit,
-} from '#platform/limiter/mod.ts';
+import type { LimiterOptions } from '#platform/limiter/limiter.ts';
+import { type Counter, createLimiter, type Limiter, type Policy } from '#platform/limiter/mod.ts';
+import type { Unit } from '#platform/limiter/types.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { ALL, MAX_DEPTH, MAX_LEAVES, parseFilter } from '#core/filter/mod.ts';
+import { MAX_DEPTH, MAX_LEAVES } from '#core/filter/limits.ts';
+import { parseFilter } from '#core/filter/mod.ts';
+import { ALL } from '#core/filter/nodes.ts';
 
 const LEAF = { request: { model: { equals: 'gpt-4o' } } };
 

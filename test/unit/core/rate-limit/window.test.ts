@@ -7,9 +7,9 @@ import {
   remaining,
   resetAfterMs,
   retryAfterMs,
-  used,
   windowShape,
 } from '#core/rate-limit/mod.ts';
+import { used } from '#core/rate-limit/window.ts';
 import { admit, subBuckets } from '../../../support/window-model.ts';
 
 const SCHEDULES = 100_000;

@@ -1,11 +1,7 @@
 import t from 'tap';
-import {
-  AUTOEVAL_URL,
-  type ExternalConfig,
-  type ExternalSecrets,
-  type PreviousExternal,
-  readExternalConfig,
-} from '#core/contracts/external.ts';
+import { type ExternalConfig, type ExternalSecrets, readExternalConfig } from '#core/contracts/external.ts';
+import type { PreviousExternal } from '#core/contracts/external-secrets.ts';
+import { AUTOEVAL_URL } from '#core/contracts/external-shape.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
 
 const parsed = parseAllowList(['127.0.0.1']);

@@ -1,6 +1,6 @@
 /** The requests to a judge, the reading of its verdict, and the calls that are repeated. */
 import t from 'tap';
-import type { JudgeOptions } from '../../../../evaluators/llm/mod.ts';
+import type { JudgeOptions } from '../../../../evaluators/llm/judge.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import {
   ask,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { type KeyParts, responseKey } from '../../../../gateway/cache/mod.ts';
+import { type KeyParts, responseKey } from '../../../../gateway/cache/key.ts';
 
 const PARTS = { organizationId: 'o', path: '/p', provider: 'OPENAI', model: 'm', seed: null };
 

@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
-import {
-  CONTENT_ENCODINGS,
-  canDecode,
-  createDecoder,
-  decodeContent,
-  decodeContentInThread,
-} from '#platform/http-message/mod.ts';
+import { CONTENT_ENCODINGS, canDecode, createDecoder } from '#platform/http-message/content-encoding.ts';
+import { decodeContent, decodeContentInThread } from '#platform/http-message/mod.ts';
 
 const ENCODERS: Record<string, (bytes: Uint8Array) => Buffer> = {
   gzip: gzipSync,

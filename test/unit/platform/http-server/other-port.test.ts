@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SERVED_PATHS } from '#platform/http-server/mod.ts';
+import { SERVED_PATHS } from '#platform/http-server/other-port.ts';
 import { type ApiAppOptions, createApiApp } from '../../../../api/app.ts';
 import { createGatewayApp, type GatewayAppOptions } from '../../../../gateway/app.ts';
 

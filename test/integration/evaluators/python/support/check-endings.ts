@@ -1,7 +1,7 @@
 /** Compares how the programs ended with how they must end. */
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
-import type { SandboxTier } from '../../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../../evaluators/python/zygote.ts';
 import { REFUSAL, REFUSED } from './programs/program.ts';
 import { PROGRAMS } from './programs.ts';
 import { type Endings, SLOW_LIMITS } from './run-programs.ts';

@@ -2,7 +2,8 @@
 
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { DEFAULT_LIMITS, type SandboxTier, startSandbox } from '../../../../../evaluators/python/mod.ts';
+import { DEFAULT_LIMITS, startSandbox } from '../../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../../evaluators/python/zygote.ts';
 
 const [tier, directory] = process.argv.slice(2) as [SandboxTier, string];
 const log = createLogger({ role: 'test', level: 'fatal' });

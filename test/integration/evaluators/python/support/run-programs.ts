@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { DEFAULT_LIMITS, type SandboxTier, startSandbox } from '../../../../../evaluators/python/mod.ts';
+import { DEFAULT_LIMITS, startSandbox } from '../../../../../evaluators/python/mod.ts';
+import type { SandboxTier } from '../../../../../evaluators/python/zygote.ts';
 import { PROGRAMS } from './programs.ts';
 
 export type Ending = { name: string; outcome: Outcome; durationMs: number };

@@ -6,14 +6,11 @@ import type { Test } from 'tap';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import {
-  type Sandbox,
-  type SandboxOptions,
-  type SandboxTier,
-  startSandbox,
-} from '../../../../../evaluators/python/mod.ts';
+import { type Sandbox, startSandbox } from '../../../../../evaluators/python/mod.ts';
+import type { SandboxOptions } from '../../../../../evaluators/python/start.ts';
+import type { SandboxTier } from '../../../../../evaluators/python/zygote.ts';
 
-export const quietLog = createLogger({ role: 'test', level: 'fatal' });
+const quietLog = createLogger({ role: 'test', level: 'fatal' });
 
 /** The tiers that a process can run when it is root, and when it is not. */
 export const TIERS_HERE: readonly SandboxTier[] =

@@ -8,7 +8,7 @@ import {
   fromMessagesRequest,
   toCompletion,
   toMessagesRequest,
-} from '../../../../gateway/providers/anthropic/mod.ts';
+} from '../../../../../gateway/providers/anthropic/mod.ts';
 
 const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
 const name = fc.stringMatching(/^[a-z_]{1,8}$/);

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { toCompletion } from '../../../../gateway/providers/anthropic/mod.ts';
-import { isNote } from '../../../../gateway/response/sse-splitter.ts';
+import { toCompletion } from '../../../../../gateway/providers/anthropic/mod.ts';
+import { isNote } from '../../../../../gateway/response/sse-splitter.ts';
 import {
   blockStart,
   blockStop,

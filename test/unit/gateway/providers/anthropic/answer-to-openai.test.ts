@@ -2,7 +2,7 @@ import t from 'tap';
 import { readUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
-import { toCompletion } from '../../../../gateway/providers/anthropic/mod.ts';
+import { toCompletion } from '../../../../../gateway/providers/anthropic/mod.ts';
 
 const USAGE = {
   input_tokens: 9,

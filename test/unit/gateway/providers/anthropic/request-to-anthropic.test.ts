@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { toMessagesRequest } from '../../../../gateway/providers/anthropic/mod.ts';
+import { toMessagesRequest } from '../../../../../gateway/providers/anthropic/mod.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 const TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } };

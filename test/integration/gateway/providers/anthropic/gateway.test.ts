@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
-import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../../../../support/gateway.ts';
 import {
   type Behaviour,
   type ScriptedProvider,
   startScriptedProvider,
-} from '../../../support/scripted-provider.ts';
+} from '../../../../support/scripted-provider.ts';
 
 const MODEL = 'claude-sonnet-4-5';
 const MESSAGE = {
@@ -25,7 +25,7 @@ const MESSAGE = {
 };
 const ASK = { model: MODEL, messages: [{ role: 'user' as const, content: 'The weather in Paris?' }] };
 const STREAM = readFileSync(
-  new URL('../../../support/fixtures/gateway/anthropic/tool-use.anthropic.sse', import.meta.url),
+  new URL('../../../../support/fixtures/gateway/anthropic/tool-use.anthropic.sse', import.meta.url),
 );
 
 const json = (body: unknown, status = 200): Behaviour => ({ kind: 'json', body, status });

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import t from 'tap';
-import { waitFor } from '../../support/assay.ts';
-import { freePort } from '../../support/free-port.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { CERTIFICATE } from './certificate.ts';
 import { reply, startCalls, startWire } from './wire.ts';
 

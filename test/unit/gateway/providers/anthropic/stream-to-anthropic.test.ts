@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { JsonObject } from '#core/json/mod.ts';
-import { isMessageStopFrame } from '../../../../gateway/providers/anthropic/mod.ts';
+import { isMessageStopFrame } from '../../../../../gateway/providers/anthropic/mod.ts';
 import { dataOf, fixture, fromOpenAi, translateCut } from './streams.ts';
 
 function chunk(delta: JsonObject, finish_reason: string | null = null): string {

@@ -7,7 +7,7 @@ import {
   mutate,
   mutation,
   text,
-} from '../../integration/platform/http-server/conformance/wire-arbitraries.ts';
+} from '../http-server/conformance/wire-arbitraries.ts';
 
 const line = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('HTTP/1.1 200 OK', 'HTTP/1.1 404 Not Found', 'HTTP/1.1 200 ') },

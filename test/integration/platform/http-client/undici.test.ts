@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
 import { Client } from 'undici';
-import { runs } from '../../support/fuzz-runs.ts';
+import { runs } from '../../../support/fuzz-runs.ts';
 import { answerStream } from './answer-streams.ts';
 import { startCalls, startWire } from './wire.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { fromCompletion, fromMessagesRequest } from '../../../../gateway/providers/anthropic/mod.ts';
+import { fromCompletion, fromMessagesRequest } from '../../../../../gateway/providers/anthropic/mod.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 

@@ -1,7 +1,7 @@
 /** Cases of llhttp's suite against the reader of providers' answers, each with its outcome; whole, and byte by byte. */
 import t, { type Test } from 'tap';
 import { ResponseReader } from '#platform/http-client/response-reader.ts';
-import { ANSWER_CASES, type AnswerCase } from './answer-cases.ts';
+import { ANSWER_CASES, type AnswerCase } from '../../../integration/platform/http-client/answer-cases.ts';
 
 function check(t: Test, { stream, taken, refusal, left }: AnswerCase, step: number): void {
   let status = 0;

@@ -3,8 +3,12 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import t, { type Test } from 'tap';
 import { type HttpProxy, parseProxyAddress } from '#platform/proxy/mod.ts';
-import { type ConnectProxyOptions, type ProxyFault, startConnectProxy } from '../../support/connect-proxy.ts';
-import { freePort } from '../../support/free-port.ts';
+import {
+  type ConnectProxyOptions,
+  type ProxyFault,
+  startConnectProxy,
+} from '../../../support/connect-proxy.ts';
+import { freePort } from '../../../support/free-port.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import { reply, startCalls, startWire, type WireOptions } from './wire.ts';
 

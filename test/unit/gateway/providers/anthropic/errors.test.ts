@@ -1,5 +1,5 @@
 import t from 'tap';
-import { toAnthropicError, toOpenAiError } from '../../../../gateway/providers/anthropic/mod.ts';
+import { toAnthropicError, toOpenAiError } from '../../../../../gateway/providers/anthropic/mod.ts';
 
 t.test('an error of Anthropic’s keeps its type and what it says', async (t) => {
   const body =

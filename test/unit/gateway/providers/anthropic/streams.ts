@@ -5,7 +5,7 @@ import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
   type StreamTranslator,
-} from '../../../../gateway/providers/anthropic/mod.ts';
+} from '../../../../../gateway/providers/anthropic/mod.ts';
 
 export const CREATED = 1_700_000_000;
 /** More than any event here has. */

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
 import { ResponseBody } from '#platform/http-client/mod.ts';
-import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
-import { translatedResponse } from '../../../../gateway/response/translated.ts';
+import { TRANSLATIONS } from '../../../../../gateway/providers/translation.ts';
+import { translatedResponse } from '../../../../../gateway/response/translated.ts';
 import { dataOf, messageStart } from './streams.ts';
 
 t.test(

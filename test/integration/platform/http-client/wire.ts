@@ -4,13 +4,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls';
 import type { Test } from 'tap';
 import type { AssayError } from '#core/contracts/errors.ts';
-import {
-  createProviderClient,
-  type ProviderClientOptions,
-  type ProviderRequest,
-  type ProviderResponse,
-  type ProviderTimeouts,
-} from '#platform/http-client/mod.ts';
+import type { ProviderClientOptions } from '#platform/http-client/client.ts';
+import type { ProviderRequest, ProviderTimeouts } from '#platform/http-client/exchange.ts';
+import { createProviderClient, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import type { StreamTranslator } from '../../../../gateway/providers/anthropic/mod.ts';
+import type { StreamTranslator } from '../../../../../gateway/providers/anthropic/mod.ts';
 import {
   blockStart,
   dataOf,
