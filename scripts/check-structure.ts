@@ -9,8 +9,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { FOLDERS_WITHOUT_TESTS } from './structure/folders-without-tests.ts';
-import { NOT_YET_MOVED, UNUSED_NOT_REFUSED_YET } from './structure/layout.ts';
-import { type Breach, channelNames, findBreaches } from './structure/rules.ts';
+import { channelNames, findBreaches } from './structure/rules.ts';
 import { readSource } from './structure/source.ts';
 import { findMisplacedTests } from './structure/test-places.ts';
 import { findUnusedExports } from './structure/unused-exports.ts';
@@ -25,29 +24,22 @@ const root =
 const paths = globSync(SOURCES, { cwd: root }).map((path) => path.split(sep).join('/'));
 const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
 const modules = new Set(paths.filter((path) => path.endsWith('/mod.ts')).map((path) => dirname(path)));
-const isPending = ({ path }: Breach) =>
-  UNUSED_NOT_REFUSED_YET.some((folder) => path.startsWith(`${folder}/`));
-
-const unused = findUnusedExports(files);
-const pending = unused.filter(isPending);
 const breaches = [
   ...findBreaches({ files, modules, channels: channelNames(files) }),
-  ...unused.filter((breach) => !isPending(breach)),
+  ...findUnusedExports(files),
   ...findMisplacedTests(paths, FOLDERS_WITHOUT_TESTS),
 ].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 for (const { path, line, rule } of breaches) say(`${path}:${line} ${rule}`);
 if (parameters.includes('--pending')) {
-  for (const { path, line, rule } of pending) say(`${path}:${line} (not refused yet) ${rule}`);
   for (const folder of FOLDERS_WITHOUT_TESTS) say(`${folder} (not refused yet) has no test place`);
 }
 const isThere = (place: string) =>
   paths.some((path) => path === place || path.startsWith(`${place.replace(/\/$/, '')}/`));
 const excuses = FOLDERS_WITHOUT_TESTS.filter(isThere).length;
-const unmoved = NOT_YET_MOVED.filter(isThere).length;
 say(
   `Checked the structure of ${files.length} files: ${breaches.length} breaches. Not refused yet (--pending lists them): ` +
-    `${pending.length} unused exports, ${excuses} folders without tests, ${unmoved} parts of core that are not pure`,
+    `${excuses} folders without tests`,
 );
 process.exitCode = breaches.length === 0 ? 0 : 1;

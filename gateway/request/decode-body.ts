@@ -1,15 +1,6 @@
-import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AssayError } from '#core/contracts/errors.ts';
+import { CONTENT_ENCODINGS, canDecode, createDecoder } from '#platform/http-message/mod.ts';
 import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
-
-const DECODERS: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
 
 /**
  * Undoes the content-encoding of a request, in another thread and piece by piece: what comes out is bounded, and joined
@@ -17,15 +8,13 @@ const DECODERS: Record<string, () => Transform> = {
  * @throws AssayError unsupported_media_type, body_too_large or invalid_body
  */
 export async function decodeBody(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
-  const name = encoding.trim().toLowerCase();
-  const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name]!() : null;
-  if (decoder === null) {
-    const allowed = Object.keys(DECODERS).join(', ');
+  if (!canDecode(encoding)) {
     throw new AssayError(
       'unsupported_media_type',
-      `The content-encoding "${encoding.slice(0, 80)}" is not known; allowed are ${allowed}`,
+      `The content-encoding "${encoding.slice(0, 80)}" is not known; allowed are ${CONTENT_ENCODINGS.join(', ')}`,
     );
   }
+  const decoder = createDecoder(encoding);
   const pieces = await new Promise<Buffer[]>((resolve, reject) => {
     const decoded: Buffer[] = [];
     let bytes = 0;

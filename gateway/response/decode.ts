@@ -1,39 +1,7 @@
 /** A compressed event stream, decoded on its way: events can be told apart only in plain bytes. */
-import type { Transform } from 'node:stream';
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createZstdDecompress,
-  type ZlibOptions,
-} from 'node:zlib';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
-
-/** Streams that undo a content-encoding, off the event loop. `decodeAnswer` knows the same encodings. */
-const DECODERS: Record<string, (options: Pick<ZlibOptions, 'chunkSize'>) => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
-
-/**
- * Bytes that a decoder puts out at a time, at most; as many as one read of a socket brings. Each such piece is a turn of a
- * thread and of the event loop: smaller ones take longer in all, larger ones hold the loop.
- */
-const CHUNK_BYTES = 64 * 1024;
-
-/** Whether bytes in this content-encoding, as `encodingOf` returns it, can be decoded. A list of several cannot. */
-export function canDecode(encoding: string): boolean {
-  return Object.hasOwn(DECODERS, encoding);
-}
-
-/** Makes a decoder. `encoding` must be one that `canDecode`. */
-export function createDecoder(encoding: string): Transform {
-  return DECODERS[encoding]!({ chunkSize: CHUNK_BYTES });
-}
+import { createDecoder } from '#platform/http-message/mod.ts';
 
 /**
  * Decodes a response as it comes. Memory is bounded: a slow reader pauses the decoder, and a full decoder pauses the

@@ -2,6 +2,7 @@
 
 import { AssayError } from '#core/contracts/errors.ts';
 import { encodingOf, failedHere, isEventStream, type ProviderResponse } from '#platform/http-client/mod.ts';
+import { canDecode } from '#platform/http-message/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { Candidate } from '../providers/resolve.ts';
@@ -9,7 +10,7 @@ import type { Outcome } from '../request/call.ts';
 import type { LoggedCall, Recorder, RecordResult } from '../request/record.ts';
 import type { Attempt } from '../routing/mod.ts';
 import { relayBuffered } from './buffered.ts';
-import { canDecode, decodedResponse } from './decode.ts';
+import { decodedResponse } from './decode.ts';
 import { failedOutcome, replyToLeft } from './outcome.ts';
 import { errorReply, type HeaderPairs, unloggedHeaders } from './reply.ts';
 import { relayStreamed } from './streamed.ts';

@@ -1,6 +1,5 @@
 /** Unpacks a body to learn what it is: off the event loop, and no more of it than is needed. */
-import { decodeContent } from '#platform/http-message/mod.ts';
-import { createDecoder } from './decode.ts';
+import { createDecoder, decodeContent } from '#platform/http-message/mod.ts';
 
 export type Unpacked = {
   /** The first bytes, up to `keptBytes`. */

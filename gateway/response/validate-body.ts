@@ -1,8 +1,7 @@
 /** Checks whether a response in one piece is one that a client can read. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { encodingOf, isWithoutContent, type ProviderResponse } from '#platform/http-client/mod.ts';
-import { MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
-import { canDecode } from './decode.ts';
+import { canDecode, MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
 import { maxErrorBytes } from './error-in-success.ts';
 import { TextEnds, unpack } from './unpack.ts';
 

@@ -5,7 +5,6 @@ import {
   MAY_IMPORT,
   MAY_YIELD,
   NAMED,
-  NOT_YET_MOVED,
   PURE_BUILTINS,
   PURE_PACKAGES,
   ROUTE_PLACES,
@@ -37,12 +36,12 @@ function isBelow(path: string, places: readonly string[]): boolean {
 }
 
 function isPure(path: string): boolean {
-  return topOf(path) === 'core' && !isBelow(path, NOT_YET_MOVED);
+  return topOf(path) === 'core';
 }
 
 const foldersKeepApart: Rule = ({ path, imports }) => {
   const top = topOf(path);
-  const allowed = isBelow(path, NOT_YET_MOVED) ? ['core', 'platform'] : MAY_IMPORT[top];
+  const allowed = MAY_IMPORT[top];
   if (allowed === undefined) return [];
   const reach =
     allowed.length === 0 ? 'imports nothing outside of itself' : `imports ${allowed.join(' and ')} only`;

@@ -127,13 +127,17 @@ export class ServerRequest implements Request {
   }
 
   #stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      pull: async (controller) => {
-        const bytes = await this.readBody(MAX_WEB_BODY_BYTES);
-        if (bytes.length > 0) controller.enqueue(bytes);
-        controller.close();
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          const bytes = await this.readBody(MAX_WEB_BODY_BYTES);
+          if (bytes.length > 0) controller.enqueue(bytes);
+          controller.close();
+        },
       },
-    });
+      // Nothing is read before somebody reads the stream: code that only looks at the request must not consume its body.
+      { highWaterMark: 0 },
+    );
   }
 }
 
