@@ -19,7 +19,10 @@ export type DeadLetter = {
 
 const LENGTHS_BYTES = 8;
 
-/** An entry as one value: u32 length of the head, u32 length of the request, head, request, response; little-endian. */
+/**
+ * An entry as one value: u32 length of the head, u32 length of the request, head, request, response; little-endian.
+ * @internal Exported so that tests store entries of their own.
+ */
 export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buffer {
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(head.length, 0);
@@ -27,7 +30,10 @@ export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buff
   return Buffer.concat([lengths, head, requestBody, responseBody]);
 }
 
-/** The parts of `encodeEntry`'s bytes, as views into them; null when the bytes are something else. */
+/**
+ * The parts of `encodeEntry`'s bytes, as views into them; null when the bytes are something else.
+ * @internal Exported so that tests read stored entries.
+ */
 export function decodeEntry(bytes: Buffer): LogEntry | null {
   if (bytes.length < LENGTHS_BYTES) return null;
   const requestStart = LENGTHS_BYTES + bytes.readUInt32LE(0);

@@ -96,6 +96,7 @@ const STATEMENT_TIMEOUT_MS = 60_000;
  * One round: partitions for this week and the next ones; then, with a retention, what is older is dropped. Null when
  * another process is at it.
  * @throws what Postgres threw: a round that failed can be run again, and goes on where it stopped
+ * @internal Exported so that tests run one round at a chosen time.
  */
 export async function keepPartitionsOnce(
   options: KeepOptions,

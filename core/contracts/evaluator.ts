@@ -194,7 +194,10 @@ function readLabel(label: string, at: string): string {
   return requireNotBlank(label, at);
 }
 
-/** The largest limits that an evaluator may ask for. The sandbox has no bounds of its own. */
+/**
+ * The largest limits that an evaluator may ask for. The sandbox has no bounds of its own.
+ * @internal Exported so that tests compare it with docs/guides/evaluators.md.
+ */
 export const MAX_CODE_LIMITS = { wallMs: 10_000, cpuSeconds: 10, memoryMb: 512 } as const;
 
 const atMost = (least: number, most: number) =>

@@ -20,7 +20,10 @@ export const SCORERS = [
 ] as const;
 export type ScorerName = (typeof SCORERS)[number];
 
-/** The address of LastMile's service; other services with the same interface are named by `url`. */
+/**
+ * The address of LastMile's service; other services with the same interface are named by `url`.
+ * @internal Exported so that tests compare it with docs/guides/evaluators.md.
+ */
 export const AUTOEVAL_URL = 'https://lastmileai.dev/api/2/auto_eval/evaluation/evaluate';
 
 /** Maximum wait of a worker; its lease on the evaluation must be longer. */

@@ -74,7 +74,10 @@ function slide(window: Window, nowMs: number): void {
   window.newest = index;
 }
 
-/** Returns the amount that counts against the quota at `nowMs`. */
+/**
+ * Returns the amount that counts against the quota at `nowMs`.
+ * @internal Exported for the model of the SQL in tests.
+ */
 export function used(window: Window, nowMs: number): number {
   slide(window, nowMs);
   return window.sum;
@@ -108,7 +111,10 @@ function add(window: Window, index: number, amount: number): void {
   window.sum += after - before;
 }
 
-/** Returns the milliseconds until at most `target` counts, if nothing more is admitted. */
+/**
+ * Returns the milliseconds until at most `target` counts, if nothing more is admitted.
+ * @internal Exported for the model of the SQL in tests.
+ */
 export function freeAfterMs(window: Window, nowMs: number, target: number): number {
   let left = used(window, nowMs);
   if (left <= target) return 0;

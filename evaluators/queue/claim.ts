@@ -68,6 +68,7 @@ async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
  * Distributes `limit` evaluations round-robin, until none is left or every organization has what it may hold. The
  * organizations with the most room come first; ties are in an order that differs from claim to claim.
  * @param random returns a number in [0, 1)
+ * @internal Exported so that tests check the shares without a database.
  */
 export function fairShares(
   organizations: readonly string[],

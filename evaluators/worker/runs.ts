@@ -68,6 +68,7 @@ export function scheduleRuns({ sql, log, onScheduled }: RunsOptions): { stop(): 
 /**
  * Schedules a page of the run that has waited longest.
  * @returns the number of evaluations scheduled; null if no run can continue now, or the page failed
+ * @internal Exported so that tests schedule one page at a time.
  */
 export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | null> {
   return await sql.begin(async (tx) => {

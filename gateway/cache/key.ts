@@ -30,6 +30,7 @@ const LARGEST_CANONICAL_BYTES = 256 * 1024;
  * The key of a call's answers: SHA-256 of all parts, in hexadecimal. The order and spacing of the body do not count, nor
  * does how a string or number is written; every difference of value does. A body that is not UTF-8, longer than 256 KiB, or
  * nested deeper than anything real, counts byte by byte.
+ * @internal Exported so that tests compare keys of different bodies.
  */
 export function responseKey(parts: KeyParts): string {
   const { organizationId, path, provider, model, body, seed } = parts;

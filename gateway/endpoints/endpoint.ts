@@ -54,6 +54,7 @@ const ANTHROPIC = {
   isLastFrame: isMessageStopFrame,
 } as const;
 
+/** @internal Exported for tests of single steps of a call. */
 export const CHAT: ApiEndpoint = {
   ...OPENAI,
   ...openAiAddresses('chat/completions'),

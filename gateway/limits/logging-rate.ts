@@ -18,6 +18,7 @@ export type LoggingRate = {
   decide(caller: Pick<Caller, 'organizationId' | 'logsPer5s'>): LoggingDecision;
 };
 
+/** @internal Exported for tests of single steps of a call. */
 export const LOGGED: LoggingDecision = { atOnce: true, settled: Promise.resolve(true) };
 const UNLOGGED: LoggingDecision = { atOnce: false, settled: Promise.resolve(false) };
 

@@ -46,6 +46,7 @@ export async function prepareProviderRequest(
  * Prepares the body for a candidate. In the same dialect these are the client's bytes, but for the model's name and the
  * option that asks for usage, which is added or left out where needed.
  * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
+ * @internal Exported so that tests check bodies without a call.
  */
 export async function prepareBody(
   candidate: Candidate,

@@ -66,6 +66,7 @@ export async function readRequestBody(
 /**
  * Parses a body, without holding up the event loop however large it is.
  * @throws AssayError invalid_json or invalid_body, naming the field
+ * @internal Exported so that tests parse bodies without a call.
  */
 export async function parseRequestBody(received: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
   const bytes = withoutByteOrderMark(received);

@@ -41,7 +41,7 @@ const keyVariable = (name: ProviderName) =>
   secret(API_KEY_LENGTH.min, API_KEY_LENGTH.max, {
     ...ABOUT,
     isSecret: true,
-    description: `The operator's key for \`${name}\`. A key that an organization [stored through the API](provider-keys.md) comes before it.${KEY_NOTES[name] ?? ''}`,
+    description: `The operator's key for \`${name}\`. A key that an organization [stored through the API](guides/provider-keys.md) comes before it.${KEY_NOTES[name] ?? ''}`,
   });
 
 const addressVariable = (name: ProviderName) =>

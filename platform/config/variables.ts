@@ -68,7 +68,7 @@ export const VARIABLES = Type.Object({
     group: 'Keys and secrets',
     roles: ['gateway', 'api', 'evaluators'],
     description:
-      'Seals the secrets of evaluators and [provider keys](provider-keys.md); the same for the API, the gateways and the evaluators. The first key seals, and each key opens what it has sealed. Without it `npm start` makes a key and keeps it in `secret.key` in `DATA_DIR`; a role that is started by itself refuses evaluators with secrets and provider keys.',
+      'Seals the secrets of evaluators and [provider keys](guides/provider-keys.md); the same for the API, the gateways and the evaluators. The first key seals, and each key opens what it has sealed. Without it `npm start` makes a key and keeps it in `secret.key` in `DATA_DIR`; a role that is started by itself refuses evaluators with secrets and provider keys.',
   }),
   // Long enough not to be guessed, short enough for one header.
   BOOTSTRAP_API_KEY: secret(20, 128, {
@@ -122,13 +122,13 @@ export const VARIABLES = Type.Object({
     group: 'Gateway',
     roles: ['gateway'],
     description:
-      'Calls of one organization that may be under way to one provider, in each gateway; 1024 is all of them ([more](routing.md#neighbours)).',
+      'Calls of one organization that may be under way to one provider, in each gateway; 1024 is all of them ([more](guides/routing.md#neighbours)).',
   }),
   MODELS_FILE: optionalText('a JSON file', {
     group: 'Gateway',
     roles: ['gateway', 'ingest', 'evaluators'],
     description:
-      'Models and prices beside the built-in ones or in their place, and groups of models. It is read at start ([models](models.md)).',
+      'Models and prices beside the built-in ones or in their place, and groups of models. It is read at start ([models](guides/models.md)).',
   }),
 
   GATEWAY_URL: address(['http:', 'https:'], 'http://gateway:8787', {
@@ -174,7 +174,7 @@ export const VARIABLES = Type.Object({
     hasLowerCaseName: true,
     group: 'Proxies',
     roles: ['gateway', 'evaluators'],
-    description: 'The proxy for calls to https addresses ([proxies](proxies.md)).',
+    description: 'The proxy for calls to https addresses ([proxies](guides/proxies.md)).',
   }),
   HTTP_PROXY: proxy({
     isSecret: true,

@@ -37,7 +37,10 @@ export type ConnectionsOptions = Omit<ConnectionOptions, 'onClosed'> & {
   bound: ConnectionBound;
 };
 
-/** Connections beyond the bound that are told so, at a time. More, and a flood of them uses up what is held back. */
+/**
+ * Connections beyond the bound that are told so, at a time. More, and a flood of them uses up what is held back.
+ * @internal Exported so that tests reach the bound.
+ */
 export const MAX_REFUSING = 64;
 /** How long such a connection may take to send a request. */
 const REFUSING_MS = 2_000;

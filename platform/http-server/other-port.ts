@@ -9,7 +9,10 @@ export type KnownPorts = Readonly<Record<PortName, number | null>>;
 
 const NAMES: Readonly<Record<PortName, string>> = { gateway: 'the gateway', api: 'the management API' };
 
-/** Patterns as routes have them: `:name` is one segment, `*` is all that follows. */
+/**
+ * Patterns as routes have them: `:name` is one segment, `*` is all that follows.
+ * @internal Exported so that a test compares it with the routes.
+ */
 export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
   gateway: [
     '/v1/chat/completions',

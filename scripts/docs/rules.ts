@@ -32,7 +32,10 @@ function slugOf(heading: string): string {
     .replaceAll(/\s/g, '-');
 }
 
-/** Returns the anchors of a document's headings; a heading that occurs again gets a number. */
+/**
+ * Returns the anchors of a document's headings; a heading that occurs again gets a number.
+ * @internal Exported so that tests check single headings.
+ */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   const counts = new Map<string, number>();

@@ -46,6 +46,11 @@ export const ROUTE_PLACES = [/\/app\.ts$/, /\/routes\//, /^platform\/observabili
 /** The constants whose values are the names of channels between processes. */
 export const CHANNELS = 'core/contracts/channels.ts';
 
+/** Scripts that write the data of a folder from the folder's own rules, and may enter it by any file. */
+export const GENERATORS: Readonly<Record<string, readonly string[]>> = {
+  'core/models': ['scripts/models/', 'scripts/update-models.ts'],
+};
+
 /** Tools beside test/ that are parts of the tests all the same. */
 export const TEST_TOOLS = new Set(['scripts/test.ts']);
 

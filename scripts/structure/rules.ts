@@ -2,6 +2,7 @@
 import {
   CHANNELS,
   ENVIRONMENT_READERS,
+  GENERATORS,
   MAY_IMPORT,
   MAY_YIELD,
   NAMED,
@@ -71,7 +72,8 @@ const throughMod: Rule = ({ path, imports }, { modules }) =>
     const closed = [...modules].find(
       (folder) => target.startsWith(`${folder}/`) && !path.startsWith(`${folder}/`),
     );
-    return closed === undefined ? [] : [{ line, rule: `enter ${closed} by its mod.ts` }];
+    if (closed === undefined || GENERATORS[closed]?.some((place) => path.startsWith(place))) return [];
+    return [{ line, rule: `enter ${closed} by its mod.ts` }];
   });
 
 const coreIsPure: Rule = ({ path, code, imports }) => {

@@ -150,7 +150,10 @@ async function declareConsumer(manager: JetStreamManager): Promise<ConsumerInfo>
   }
 }
 
-/** The consumer of the log stream, or null. */
+/**
+ * The consumer of the log stream, or null.
+ * @internal Exported so that tests watch the consumer.
+ */
 export async function findLogConsumer(manager: JetStreamManager): Promise<ConsumerInfo | null> {
   const [consumer] = await manager.consumers.list(LOG_STREAM).next();
   return consumer ?? null;
