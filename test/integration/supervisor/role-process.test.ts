@@ -9,7 +9,7 @@ t.test(
   async (t) => {
     const program = `
     import { openSync } from 'node:fs';
-    import { createLogger } from '${root}/core/log.ts';
+    import { createLogger } from '${root}/platform/observability/log.ts';
     import { startRoleProcess } from '${root}/supervisor/role-process.ts';
     const log = createLogger({ role: 'test', level: 'silent' });
     const role = { role: 'gateway', command: 'true', parameters: [], environment: {}, portVariable: null, log };

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts
 import { isAlive, temporaryDataDir } from '../../../support/assay.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
-const MODULE = new URL('../../../../platform/postgres/mod.ts', import.meta.url).href;
+const MODULE = new URL('../../../../supervisor/postgres/server.ts', import.meta.url).href;
 
 async function asking<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 5_000 });

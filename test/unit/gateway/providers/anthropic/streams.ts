@@ -14,7 +14,7 @@ const MAX_EVENT_BYTES = 1024 * 1024;
 /** The bytes of a fixture, its line ends as named. */
 export function fixture(name: string, lineEnd: '\n' | '\r\n' = '\n'): Buffer {
   const text = readFileSync(
-    new URL(`../../../support/fixtures/gateway/anthropic/${name}.sse`, import.meta.url),
+    new URL(`../../../../support/fixtures/gateway/anthropic/${name}.sse`, import.meta.url),
     'utf8',
   );
   return Buffer.from(text.replaceAll('\n', lineEnd));
