@@ -1,7 +1,7 @@
 /** Translates large requests without holding up the event loop. */
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
+import type { Piscina } from 'piscina';
 import { AssayError } from '#core/contracts/errors.ts';
+import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { sharedInTurns } from '#platform/process/turns/mod.ts';
 import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
@@ -21,24 +21,17 @@ let pool: Piscina<TranslationTask, Uint8Array | TranslationFailure> | null = nul
 export async function translated(task: TranslationTask & { bytes: Buffer }, values: number): Promise<Buffer> {
   if (task.bytes.length <= TRANSLATED_HERE.bytes && values <= TRANSLATED_HERE.values)
     return translateRequest(task);
-  pool ??= openPool();
+  pool ??= createThreadPool<TranslationTask, Uint8Array | TranslationFailure>({
+    module: new URL('./translate-request.ts', import.meta.url),
+    threadMemoryMb: THREAD_MEMORY_MB,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
+  });
   const result = await pool.run(
     { ...task, bytes: await sharedInTurns(task.bytes) },
     { name: 'translateInThread' },
   );
   if (!(result instanceof Uint8Array)) throw new AssayError(result.code, result.message);
   return Buffer.from(result.buffer, result.byteOffset, result.byteLength);
-}
-
-function openPool(): Piscina {
-  const opened = new Piscina({
-    filename: fileURLToPath(new URL('./translate-request.ts', import.meta.url)),
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: THREAD_MEMORY_MB },
-  });
-  // A thread that dies at rest has no task that could fail with it, and an event without a listener ends the process.
-  opened.on('error', () => {});
-  return opened;
 }

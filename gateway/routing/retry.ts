@@ -3,6 +3,8 @@
  */
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import type { ResponseHeaders } from '#platform/http-client/mod.ts';
+import { readRetryAfter } from '#platform/http-message/mod.ts';
+import { backoffMs } from '#platform/process/backoff.ts';
 
 /** How an attempt ended. */
 export type AttemptOutcome = {
@@ -75,7 +77,7 @@ export function isWorthFallingBack({ status, errorCode }: AttemptOutcome): boole
 }
 
 /** The backoff of the same clients: half a second at first, doubled each time, 8 seconds at most. */
-const BACKOFF_MS = { first: 500, longest: 8_000 };
+const BACKOFF = { firstMs: 500, longestMs: 8_000 };
 /**
  * A provider that asks for a longer pause gets it: the call goes on to the next model, or the client gets the provider's
  * response, `Retry-After` included, and does the waiting, as it knows whether anybody still waits.
@@ -98,25 +100,7 @@ export type WaitOptions = {
  */
 export function waitBeforeRetry({ headers }: AttemptOutcome, options: WaitOptions): number | null {
   const { retriesBefore, nowMs, random } = options;
-  const requestedMs = retryAfterMs(headers, nowMs);
+  const requestedMs = readRetryAfter(headers, nowMs) ?? 0;
   if (requestedMs > LONGEST_RETRY_AFTER_MS) return null;
-  return requestedMs + random() * Math.min(BACKOFF_MS.first * 2 ** retriesBefore, BACKOFF_MS.longest);
-}
-
-const MS_PER_SECOND = 1_000;
-
-/** Returns the pause that a provider asks for; 0 when it asks for none, or cannot be understood. */
-function retryAfterMs(headers: ResponseHeaders, nowMs: number): number {
-  // The second is Azure's.
-  const ms = headers['retry-after-ms'] ?? headers['x-ms-retry-after-ms'];
-  if (isNumber(ms)) return Number(ms);
-  const seconds = headers['retry-after'];
-  if (seconds === undefined) return 0;
-  if (isNumber(seconds)) return Number(seconds) * MS_PER_SECOND;
-  const at = Date.parse(seconds);
-  return Number.isNaN(at) ? 0 : Math.max(0, at - nowMs);
-}
-
-function isNumber(value: string | undefined): value is string {
-  return value !== undefined && /^\d+(?:\.\d+)?$/.test(value.trim());
+  return requestedMs + random() * backoffMs(BACKOFF, retriesBefore);
 }
