@@ -30,7 +30,7 @@ export async function listOutboxes(root: string): Promise<string[]> {
     throw error;
   });
   return entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('#core/outbox'))
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort();
 }

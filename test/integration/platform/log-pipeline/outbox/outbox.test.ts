@@ -232,3 +232,8 @@ t.test('bytes that another hand appends are not mistaken for entries', async (t)
   t.match(second.damage?.reason, /^a frame of/);
   await outbox.close();
 });
+
+t.test('an outbox that is still being made is not listed, so that nobody waits for it', async (t) => {
+  const root = t.testdir({ '.new-01M82SVDX0HZRXZNK1ZMHN1MKR': {}, '01M82ST9RD1QA1ZZNZ4J4DJCSP': {} });
+  t.same(await listOutboxes(root), ['01M82ST9RD1QA1ZZNZ4J4DJCSP']);
+});
