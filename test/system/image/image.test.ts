@@ -29,7 +29,8 @@ t.test('it holds what runs, and nothing of development', async (t) => {
   );
   t.same(
     readdirSync(join(image.root, 'opt/assay')).sort(),
-    ['LICENSE', 'api', 'core', 'evaluators', 'gateway', 'main.ts', 'node_modules', 'package.json'].concat([
+    ['LICENSE', 'api', 'core', 'evaluators', 'gateway', 'ingest', 'main.ts', 'node_modules'].concat([
+      'package.json',
       'platform',
       'scripts',
       'supervisor',
