@@ -36,7 +36,7 @@ t.test('wrong variables are reported together, one line each', async (t) => {
   t.equal((await run.ended).code, 1);
   t.same(sentences(run.stderr()), [
     'GATEWAY_PORT must be a whole number from 0 to 65535, but is "eighty"',
-    'BOOTSTRAP_API_KEY must have 20 to 128 characters, but has 5',
+    'BOOTSTRAP_API_KEY must be 20 to 128 printable ASCII characters without spaces, but has 5 characters',
   ]);
 });
 
