@@ -14,7 +14,7 @@ import { EVALUATION_STATES, SCORING_TYPES } from '#core/scoring/mod.ts';
 export { DEFAULT_LIMIT };
 
 const ScoringType = OneOf(SCORING_TYPES);
-/** What a template must be depends on the scoring type: core/contracts/evaluator.ts reads it. */
+/** Any value here: its rules depend on the scoring type, and core/contracts/evaluator.ts checks them. */
 const Template = Type.Optional(Type.Unknown());
 /** More than judges cost anyone a day; within what a number holds to the nano-dollar. */
 const MAX_BUDGET_USD = 1_000_000;

@@ -4,7 +4,7 @@ import { foldLabel, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import { closed } from '#core/contracts/shapes.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 
-/** What the statistics are of. */
+/** The version of an evaluator that the statistics describe. */
 export type Version = {
   organizationId: string;
   evaluatorId: string;
@@ -73,7 +73,7 @@ function edgesOf(from: number, to: number): number[] {
   return [...edges, to];
 }
 
-/** Whether a score belongs to the bucket of a choice: by its label, where it has one. */
+/** Returns whether a score belongs to the bucket of a choice: by its label if it has one, else by its value. */
 export function isOfChoice(bucket: Bucket, given: { label: string | null; score: number }): boolean {
   if (!('label' in bucket)) return false;
   if (given.label === null) return bucket.score === given.score;

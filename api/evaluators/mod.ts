@@ -20,7 +20,7 @@ export { createTrials } from './trials.ts';
 export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
 
 /**
- * What the routes of `/v1/evaluator` and `/v1/evaluation` do, for one organization at a time. Bodies fit their schema, and
+ * The work behind the routes of `/v1/evaluator` and `/v1/evaluation`, for one organization at a time. Bodies fit their schema, and
  * ids have the form of ids; the rules that a schema cannot say are checked here.
  */
 export type EvaluatorService = {

@@ -41,7 +41,7 @@ export type OnlineEvaluators = {
   remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<null>;
 };
 
-/** Of one organization: each of them is checked for every logged request. */
+/** Most online evaluators of one organization: ingest checks each of them for every logged request. */
 const MAX_ONLINE_EVALUATORS = 50;
 
 type OnlineRow = {

@@ -1,4 +1,4 @@
-/** How far a judge can be trusted, measured by people's ratings of the same responses. Pure. */
+/** Measures how far a judge can be trusted, by people's ratings of the same responses. Pure. */
 
 /** A share with its 95 % confidence interval, all from 0 to 1. */
 export type Rate = { value: number; low: number; high: number };

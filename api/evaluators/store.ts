@@ -61,7 +61,7 @@ export async function findNameTaken(
   return row;
 }
 
-/** What is written of an evaluator whenever it is made or changed. */
+/** The columns of an evaluator that are written whenever it is created or changed. */
 type EvaluatorFields = {
   organizationId: string;
   evaluatorId: string;

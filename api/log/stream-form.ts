@@ -1,7 +1,7 @@
 /** Reads an event stream that was logged; of a long one, in a thread of its own. */
 import { type AssembledStream, assembleStream } from '#core/chat/mod.ts';
 
-/** How ingest reads a logged response: the fields of a log entry's head that say so. */
+/** The fields of a log entry's head that tell ingest how to read the logged response. */
 export type AnswerForm = { stream: boolean; truncated: boolean; contentType: string | null };
 
 /** Returns the form of a response that is an event stream. */
@@ -11,7 +11,7 @@ export function formOfStream(text: Uint8Array): AnswerForm {
   return { stream, truncated: stream && !assembled.complete, contentType: 'text/event-stream' };
 }
 
-/** Whether an assembled stream holds an id or any content, so that its text says no more than what was assembled. */
+/** Returns whether an assembled stream holds an id or any content, so that its text adds nothing to it. */
 function isAnswer({ dialect, completion }: AssembledStream): boolean {
   if (dialect === null) return false;
   const { id, choices, content, output } = completion;

@@ -1,4 +1,4 @@
-/** How a response came about: by which attempts at which providers, or from the cache; and what is known of its usage. */
+/** The delivery of a response: the attempts at providers or the cache it came from, and what is known of its usage. */
 import { type Static, Type } from '@sinclair/typebox';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';

@@ -29,7 +29,7 @@ export { runStatement } from './statement.ts';
 export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };
 
 /**
- * What the routes of `/v1/request` do, for one organization at a time. Of a body, only the filter is checked here.
+ * The work behind the routes of `/v1/request`, for one organization at a time. Bodies arrive checked, except for their filter.
  */
 export type RequestService = {
   query(organizationId: string, body: QueryBody): Promise<RecordStream>;
