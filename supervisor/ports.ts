@@ -1,30 +1,42 @@
-import { createServer } from 'node:net';
+import { createServer, type ListenOptions } from 'node:net';
 
 export type PortOptions = {
   host: string;
   port: number;
   /** The variable that sets the port. */
   variable: string;
-  /** Whether it is good enough that those who have it share it. */
+  /** Whether the address may be shared with other processes that share it too (SO_REUSEPORT). */
   sharePort?: boolean;
 };
 
-/**
- * Makes sure that an address is free before anything is started for it. The role that takes it a moment later says the
- * same if it is lost in between.
- * @throws Error with a sentence that names the variable
- */
-export function requireFreePort({ host, port, variable, sharePort = false }: PortOptions): Promise<void> {
+/** Listens on an address for a moment. Resolves with its port, which the system chooses for port 0; rejects as listening does. */
+export function probePort(options: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'another process has it' : error.message;
-      reject(
-        new Error(`Cannot listen on ${host}:${port}: ${why}; set ${variable} to another port`, {
-          cause: error,
-        }),
-      );
+    probe.once('error', reject);
+    probe.listen(options, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
     });
-    probe.listen({ host, port, reusePort: sharePort }, () => probe.close(() => resolve()));
   });
+}
+
+/**
+ * Checks that an address is free before anything is started for it. If another process takes it in between, the role that
+ * binds it a moment later reports the same.
+ * @throws Error with a sentence that names the variable
+ */
+export async function requireFreePort({
+  host,
+  port,
+  variable,
+  sharePort = false,
+}: PortOptions): Promise<void> {
+  try {
+    await probePort({ host, port, reusePort: sharePort });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'another process has it' : message;
+    throw new Error(`Cannot listen on ${host}:${port}: ${why}; set ${variable} to another port`, { cause });
+  }
 }

@@ -3,12 +3,10 @@
  * of those members here, however large they are.
  */
 import { AssayError } from '#core/contracts/errors.ts';
-import { JsonFault, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
+import { JsonFault, MAX_BODY_DEPTH, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
 import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { MemberPath } from './json-text.ts';
 
-/** Nesting above this costs memory for nothing; no real body comes near. */
-const MAX_DEPTH = 100_000;
 /** A hundred properties of the longest allowed fit. */
 const MAX_REST_BYTES = 8 * 1024 * 1024;
 /** `JSON.parse` makes so many in some 15 ms; no query, evaluator or property list holds nearly as many. */
@@ -35,7 +33,7 @@ type Range = { start: number; end: number };
  * @throws AssayError invalid_json, invalid_body, body_too_large
  */
 export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): Promise<Outline> {
-  const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_DEPTH });
+  const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_BODY_DEPTH });
   const found: (Range | null)[] = [];
   for (const [name, inner] of paths) found.push(await innerMember(bytes, outer, name!, inner!));
   const rest = await joinBytesInTurns(withStandIns(bytes, found));
@@ -44,7 +42,7 @@ export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): 
       'body_too_large',
       `The body without ${paths.map((path) => path.join('.')).join(' and ')} is larger than the ${MAX_REST_BYTES} bytes allowed`,
     );
-  const { values } = paths.length === 0 ? outer : await scan(rest, { names: [], maxDepth: MAX_DEPTH });
+  const { values } = paths.length === 0 ? outer : await scan(rest, { names: [], maxDepth: MAX_BODY_DEPTH });
   if (values > MAX_REST_VALUES)
     throw new AssayError(
       'invalid_body',
@@ -62,7 +60,7 @@ async function scan(bytes: Buffer, options: ScanOptions): Promise<ScannedMembers
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
     if (fault.reason === 'depth')
-      throw new AssayError('invalid_body', `The body is nested deeper than ${MAX_DEPTH} levels`);
+      throw new AssayError('invalid_body', `The body is nested deeper than ${MAX_BODY_DEPTH} levels`);
     if (fault.reason === 'repeats')
       throw new AssayError('invalid_json', 'The body names a member many times in one object');
     const where =
@@ -80,7 +78,7 @@ async function innerMember(
 ): Promise<Range | null> {
   const object = outer.spans.get(name)!.at(-1);
   if (object === undefined) return null;
-  const options = { names: [inner], maxDepth: MAX_DEPTH, from: object.start, to: object.end };
+  const options = { names: [inner], maxDepth: MAX_BODY_DEPTH, from: object.start, to: object.end };
   const scanned = await scan(bytes, options);
   return (scanned.isObject ? scanned.spans.get(inner)!.at(-1) : undefined) ?? null;
 }

@@ -1,5 +1,6 @@
 /**
- * What `JSON.parse` does not report of a text: names that stand twice in one object, and values as they are written. By character codes: a regular expression runs out of stack on a string of some megabytes.
+ * Finds what `JSON.parse` does not report: names that occur twice in one object, and the text of values as written. It works
+ * on character codes, because a regular expression runs out of stack on a string of some megabytes.
  */
 import { textStringEnd } from '#core/json/mod.ts';
 

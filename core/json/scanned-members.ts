@@ -1,6 +1,9 @@
 /** What a scan is asked for, what it finds, and how it keeps the members. */
 import { JsonFault } from './json-fault.ts';
 
+/** Deepest nesting of a body that Assay reads. More costs memory for nothing; no real body comes near. */
+export const MAX_BODY_DEPTH = 100_000;
+
 /** A member of an object, as positions in its bytes. */
 export type MemberSpan = {
   /** Where its name begins. */

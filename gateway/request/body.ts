@@ -1,6 +1,13 @@
 /** The body of a call, and what the gateway must know of it. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject, JsonFault, type JsonObject, type ScannedMembers, scanMembers } from '#core/json/mod.ts';
+import {
+  isObject,
+  JsonFault,
+  type JsonObject,
+  MAX_BODY_DEPTH,
+  type ScannedMembers,
+  scanMembers,
+} from '#core/json/mod.ts';
 import type { ServerRequest } from '#platform/http-server/mod.ts';
 import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
@@ -27,9 +34,6 @@ export type RequestBody = {
  * a body is scanned in slices: of 32 MiB `JSON.parse` makes ten million arrays, or works for seconds without a pause.
  */
 const LARGEST_PARSED_BYTES = 64 * 1024;
-
-/** Nesting above this costs memory for nothing; no real call comes near. */
-const MAX_DEPTH = 100_000;
 
 /** Members whose value the gateway reads. Each is short in any real call: the longest, `metadata`, is some kilobytes. */
 const FIELDS = [
@@ -71,13 +75,13 @@ export async function readRequestBody(
 export async function parseRequestBody(received: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
   const bytes = withoutByteOrderMark(received);
   if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, endpoint);
-  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_DEPTH }).catch(refuse);
+  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH }).catch(refuse);
   return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, endpoint);
 }
 
 /** Returns the places of the members that a provider may be sent otherwise, and how large and deep the body is. */
 export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
-  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_DEPTH, isValid: true });
+  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH, isValid: true });
 }
 
 /** RFC 8259 allows parsers to ignore one. Providers mostly do not. */
@@ -101,7 +105,7 @@ function notJson(where: string, cause: unknown): AssayError {
 function refuse(fault: unknown): never {
   if (!(fault instanceof JsonFault)) throw fault;
   if (fault.reason === 'depth')
-    throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_DEPTH} levels`);
+    throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_BODY_DEPTH} levels`);
   if (fault.reason === 'repeats')
     throw new AssayError('invalid_body', 'The request body repeats a field more than 10,000 times');
   throw notJson(fault.at === null ? '' : ` (at byte ${fault.at})`, fault);

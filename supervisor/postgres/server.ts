@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#platform/observability/log.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
+import { probePort } from '../ports.ts';
 import { type Account, chooseAccount } from './account.ts';
 import { findBinaries } from './binaries.ts';
 import { initialize, SUPERUSER } from './initialize.ts';
@@ -49,17 +49,6 @@ const SETTINGS: Record<string, string> = {
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
 };
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
-}
 
 /** Passes the server's log on, and keeps its last lines for the sentence that says why it did not start. */
 function followLog(child: ChildProcess, log: Logger): string[] {
@@ -149,7 +138,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   if (stopped) options.log.warn('Stopped the PostgreSQL that an earlier start had left running');
   let lastLines: string[] = [];
   for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
-    const port = options.port ?? (await freePort());
+    const port = options.port ?? (await probePort({ host: '127.0.0.1', port: 0 }));
     const server = spawnServer(account, postgres, cluster, port, options);
     if (await isUp(server, cluster)) {
       return {
