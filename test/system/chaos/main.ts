@@ -13,6 +13,7 @@ type Options = {
   seed: number;
   connections: number;
   rate: number;
+  drainSeconds: number;
   keep: boolean;
   json: boolean;
 };
@@ -29,7 +30,15 @@ function whole(text: string): number {
   return value;
 }
 
-async function chaos({ minutes, seed, connections, rate, keep, json }: Options): Promise<number> {
+async function chaos({
+  minutes,
+  seed,
+  connections,
+  rate,
+  drainSeconds,
+  keep,
+  json,
+}: Options): Promise<number> {
   const missing = natsIsMissing();
   if (missing !== false) throw new Error(missing);
   const interrupted = new AbortController();
@@ -41,6 +50,7 @@ async function chaos({ minutes, seed, connections, rate, keep, json }: Options):
     seed,
     connections,
     perSecond: rate,
+    drainWithinMs: drainSeconds * 1_000,
     keep,
     signal: interrupted.signal,
     onProgress: (state) => progress.show(state),
@@ -55,6 +65,7 @@ const command = new Command('chaos')
   .option('--seed <number>', 'repeats the faults of another run', whole, Date.now() % 1_000_000)
   .option('--connections <number>', 'clients at a time, a quarter of them with slow streams', whole, 16)
   .option('--rate <number>', 'calls begun a second', positive, 400)
+  .option('--drain-seconds <number>', 'longest time for the backlog to be stored', positive, 600)
   .option('--keep', 'keep logs, ledgers and data, also when all is well', false)
   .option('--json', 'print the report as JSON', false)
   .parse();

@@ -24,6 +24,8 @@ export type RunOptions = {
   connections: number;
   /** Calls begun a second, while both gateways serve. */
   perSecond: number;
+  /** Longest time for the log entries that are on their way at the end of the load to be stored. */
+  drainWithinMs: number;
   /** The run's files stay, however it ends. */
   keep: boolean;
   /** Told once a second. */
@@ -46,8 +48,6 @@ const START_WITHIN_MS = 60_000;
 const TELL_EVERY_MS = 1_000;
 /** Counting records takes the longer the more there are: at most this part of the time goes into it. */
 const COUNTING_SHARE = 0.05;
-/** What a backlog may take: more than Postgres and ingest need for an outage of a minute. */
-const DRAIN_WITHIN_MS = 600_000;
 
 /**
  * Runs once.
@@ -117,7 +117,7 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
     phase = 'drain';
     await allComeUp(services);
     const backlog = (await countLogged(world, ledger)) - (await countRecords(world.sql));
-    const drain = await drained(world, DRAIN_WITHIN_MS);
+    const drain = await drained(world, options.drainWithinMs);
     // 3. An end in the supervisor's order: who makes log entries hands over what it has before ingest stops.
     await Promise.all(gateways.map((gateway) => gateway.stop()));
     await api.stop();
