@@ -13,7 +13,6 @@ export const FOLDERS_WITHOUT_TESTS: readonly string[] = [
   'gateway/providers/anthropic/messages',
   'gateway/providers/anthropic/openai',
   'gateway/routes',
-  'platform/log-pipeline/forward',
   'platform/nats',
   'platform/process/turns',
   'platform/tls',

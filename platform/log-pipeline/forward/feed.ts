@@ -45,6 +45,8 @@ export class OutboxFeed {
   #next: OutboxPosition;
   #chunk: Chunk | null = null;
   #published: Published[] = [];
+  /** Damage in the last segment that has been published: nothing behind it can be read. */
+  #damagedAt: OutboxPosition | null = null;
   #interrupted: 'unread' | 'published' = 'unread';
   /** No entry can follow, and all entries have been published. */
   #isComplete = false;
@@ -85,6 +87,7 @@ export class OutboxFeed {
     this.#next = this.#stored;
     this.#chunk = null;
     this.#published = [];
+    this.#damagedAt = null;
     this.#interrupted = 'unread';
     this.#isComplete = false;
   }
@@ -100,7 +103,9 @@ export class OutboxFeed {
     // Read before the entries: if the owner is gone by now, no entry follows the last one that is read.
     const isAbandoned = this.#lock !== null;
     const read = await readOutbox(this.#directory, this.#next, READ_LIMITS);
-    if (read.entries.length > 0 || read.damage !== null || !isSame(read.next, this.#next)) {
+    const isNewDamage = read.damage !== null && !isSame(read.damage.position, this.#damagedAt);
+    if (read.entries.length > 0 || isNewDamage || !isSame(read.next, this.#next)) {
+      this.#damagedAt = read.damage?.position ?? null;
       return this.#chunkOf(packMessages(this.outboxId, read, maxMessageBytes), read.next);
     }
     if (!isAbandoned) return null;
@@ -162,8 +167,8 @@ export function takeOutbox(directory: string): Lock | null {
   }
 }
 
-function isSame(a: OutboxPosition, b: OutboxPosition): boolean {
-  return a.segment === b.segment && a.offset === b.offset;
+function isSame(a: OutboxPosition, b: OutboxPosition | null): boolean {
+  return a.segment === b?.segment && a.offset === b.offset;
 }
 
 /** A file that cannot be read does no harm: entries are published again, and Postgres recognises them. */

@@ -39,19 +39,22 @@ export async function scanSegment(
   const { segment } = start;
   const file = await open(join(directory, segmentName(segment)), 'r');
   try {
-    const { size } = await file.stat();
+    let { size } = await file.stat();
     let { offset } = start;
     let wanted = chunkBytes;
     while (offset < size) {
-      const chunk = await readExactly(file, offset, Math.min(wanted, size - offset));
+      const length = Math.min(wanted, size - offset);
+      const chunk = await readExactly(file, offset, length);
+      // Its writer has cut a torn end off meanwhile.
+      if (chunk.length < length) size = offset + chunk.length;
       let used = 0;
       for (;;) {
         const decoded = decodeFrame(chunk, used);
         const position = { segment, offset: offset + used };
         if (decoded.state === 'damaged') {
-          // Its writer may have cut a torn end and gone on there while this was read.
+          // Its writer may have cut a torn end and gone on there while this was read: damage is what stays the same.
           const again = await readExactly(file, position.offset, chunk.length - used);
-          if (decodeFrame(again, 0).state !== 'damaged') break;
+          if (!again.equals(chunk.subarray(used))) break;
           const bytes = await readExactly(
             file,
             position.offset,

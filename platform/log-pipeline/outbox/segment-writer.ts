@@ -1,5 +1,5 @@
 /** Appends groups of frames to the segments of one outbox, one segment after the other. */
-import { closeSync, fdatasync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describeError } from '#core/contracts/errors.ts';
@@ -40,27 +40,31 @@ export class SegmentWriter {
   }
 
   /**
-   * Commits all of a group or nothing of it, and returns which. After a failure, cuts the segment back to its last whole
-   * frame. Keeps the segment when the disk is full: a new one would take the little room for its first frames. Tries a new
-   * segment after any other failure.
+   * Commits the frames of a group, and returns how many of them, from the first on: all, unless the disk fails. When the
+   * disk is full, keeps the segment and every frame that is whole in it: a new segment would take the little room for its
+   * first frames. Tries a new segment after any other failure.
    */
-  async commit(group: readonly EncodedFrame[]): Promise<boolean> {
+  async commit(group: readonly EncodedFrame[]): Promise<number> {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
-      let isInSegment = false;
+      let isWriting = false;
       try {
         if (this.#file === -1 || this.#offset >= this.#fullAt) await this.#rotate();
-        isInSegment = true;
-        this.#offset += await this.#write(group);
+        isWriting = true;
+        const bytes = await this.#write(group);
+        isWriting = false;
+        // A failed sync may have dropped pages for good: it fails the segment.
+        if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
+        this.#offset += bytes;
         this.#logFailure(null);
-        return true;
+        return group.length;
       } catch (error) {
         this.#logFailure(error);
-        const isWhole = this.#file !== -1 && this.#cutBack();
-        if (isInSegment && isWhole && isNoRoom(error)) return false;
-        this.close();
+        const whole = isWriting && isNoRoom(error) ? await this.#keepWhole(group) : null;
+        if (whole !== null) return whole;
+        this.#abandonSegment();
       }
     }
-    return false;
+    return 0;
   }
 
   /** Logs the first failure of a row, and the first success after it. */
@@ -80,8 +84,6 @@ export class SegmentWriter {
     const bytes = frames.reduce((sum, frame) => sum + frame.bytes, 0);
     const buffers = frames.flatMap((frame) => frame.buffers);
     await gatherWrite(this.#file, buffers, bytes);
-    // A failed sync may have dropped the pages for good: it fails the segment as a failed write does.
-    if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
     return bytes;
   }
 
@@ -95,7 +97,10 @@ export class SegmentWriter {
       // Opened for appending: after a cut, writing goes on where the file ends.
       this.#file = openSync(unfinished, 'ax', 0o600);
       const first = this.#options.firstFrames();
-      if (first.length > 0) this.#offset = await this.#write(first);
+      if (first.length > 0) {
+        this.#offset = await this.#write(first);
+        if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
+      }
       renameSync(unfinished, join(this.#options.directory, name));
     } catch (error) {
       rmSync(unfinished, { force: true });
@@ -106,16 +111,38 @@ export class SegmentWriter {
     this.#fullAt = this.#offset + Math.max(this.#options.segmentBytes, this.#offset);
   }
 
-  /** Cuts the segment back to its last whole frame. Returns whether that succeeded. */
-  #cutBack(): boolean {
+  /**
+   * Cuts off the torn frame of a group that found too little room, and returns how many frames before it the segment has.
+   * Null: that failed. A whole frame stays: a reader may have passed it, and would go on in the middle of what follows.
+   */
+  async #keepWhole(group: readonly EncodedFrame[]): Promise<number | null> {
+    try {
+      const written = fstatSync(this.#file).size - this.#offset;
+      let count = 0;
+      let bytes = 0;
+      while (count < group.length && bytes + group[count]!.bytes <= written) {
+        bytes += group[count]!.bytes;
+        count += 1;
+      }
+      ftruncateSync(this.#file, this.#offset + bytes);
+      if (count > 0 && this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
+      this.#offset += bytes;
+      return count;
+    } catch {
+      return null;
+    }
+  }
+
+  /** Cuts what was not committed off the segment, as its frames are counted as lost or written again, and closes it. */
+  #abandonSegment(): void {
+    if (this.#file === -1) return;
     try {
       ftruncateSync(this.#file, this.#offset);
-      return true;
     } catch (error) {
       // The torn end stays. A reader passes over it, because another segment follows.
       this.#options.log.warn({ error: describeError(error) }, 'cannot cut the torn end of an outbox segment');
-      return false;
     }
+    this.close();
   }
 
   /** Closes the file. */

@@ -178,8 +178,8 @@ class OutboxWriter implements Outbox {
       const group = this.#takeGroup();
       this.#isBusy = group.length > 1;
       const kept = await this.#segments.commit(group.map(({ frame }) => frame));
-      for (const { settle } of group) settle(kept);
-      if (kept) for (const call of this.#unwrittenVoids.splice(0)) this.#writeVoid(call);
+      for (const [index, { settle }] of group.entries()) settle(index < kept);
+      if (kept === group.length) for (const call of this.#unwrittenVoids.splice(0)) this.#writeVoid(call);
     }
     this.#running = null;
   }

@@ -18,6 +18,7 @@ import {
   takeAbandonedOutbox,
   trimOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
+import { scanSegment } from '#platform/log-pipeline/outbox/scan.ts';
 import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../../../support/outbox.ts';
 import { smallDisk } from '../../../../system/chaos/disk.ts';
 
@@ -141,6 +142,46 @@ t.test(
     await outbox.close();
   },
 );
+
+t.test(
+  'when the disk fills within a group of entries, those that are whole are kept, so that no reader stands within a later one',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const disk = smallDisk(root);
+    if (disk === null) {
+      t.pass('to mount a small file system takes root', { skip: true });
+      return;
+    }
+    t.teardown(() => disk.remove());
+    const { outbox, directory } = await openIn(root);
+    const append = (name: string) => outbox.append({}, rawEntry(name, 'x'.repeat(10_000)));
+    const filler = join(root, 'filler');
+    await append('before');
+    writeFileSync(filler, Buffer.alloc(64 * 1024));
+    disk.fill();
+    rmSync(filler);
+    // The first is written at once; the others share a write, which finds room for some of them.
+    const names = Array.from({ length: 20 }, (_, index) => `entry ${index}`);
+    const kept = await Promise.all(names.map(append));
+    const keptNames = names.filter((_, index) => kept[index]);
+    t.ok(keptNames.length > 2 && keptNames.length < 20, `${keptNames.length} found room`);
+    t.equal(outbox.refused, 20 - keptNames.length);
+    t.same((await readAll(directory)).heads, ['before', ...keptNames]);
+    await outbox.close();
+  },
+);
+
+t.test('a segment that its writer cuts back while it is read ends there', { timeout: 10_000 }, async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t));
+  for (const name of ['a', 'b', 'c']) await outbox.append({}, rawEntry(name));
+  await outbox.close();
+  const end = await scanSegment(directory, { segment: 1, offset: 0 }, 64, (_frame, _position, bytes) => {
+    truncateSync(join(directory, '0000000001.log'), bytes);
+    return 'go on';
+  });
+  t.equal(end.next.offset > 0, true);
+  t.same([end.ended, end.damage], [true, null]);
+});
 
 t.test('a torn end is passed over when its gateway is gone, and what stands before it is read', async (t) => {
   const root = temporaryRoot(t);
