@@ -1,5 +1,4 @@
 /** One outbox on its way to NATS: how far it is published, and how far it is known to be in Postgres. */
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../process/process-lock.ts';
@@ -78,7 +77,7 @@ export class OutboxFeed {
    * machine was quicker, and may even have removed the outbox. Harmless when called twice.
    */
   adopt(): boolean {
-    this.#lock ??= takeOutbox(this.#directory);
+    this.#lock ??= takeAbandonedOutbox(this.#directory);
     return this.#lock !== null;
   }
 
@@ -154,16 +153,6 @@ export class OutboxFeed {
   /** Releases the lock and leaves the outbox as it is: another forwarder may take it. */
   release(): void {
     this.#lock?.release();
-  }
-}
-
-/** Takes an outbox whose owner is gone. Returns null when another process has it, or has just removed it. */
-export function takeOutbox(directory: string): Lock | null {
-  try {
-    return takeAbandonedOutbox(directory);
-  } catch (error) {
-    if (existsSync(directory)) throw error;
-    return null;
   }
 }
 

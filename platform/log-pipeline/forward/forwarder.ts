@@ -18,7 +18,7 @@ import {
 } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Backoff } from '../../process/backoff.ts';
-import { listOutboxes } from '../outbox/mod.ts';
+import { listOutboxes, takeAbandonedOutbox } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   awaitsLostMessage,
@@ -27,7 +27,7 @@ import {
   deleteConsumer,
   jetStreamErrorCode,
 } from '../stream/mod.ts';
-import { OutboxFeed, takeOutbox } from './feed.ts';
+import { OutboxFeed } from './feed.ts';
 
 export type ForwarderOptions = {
   connection: NatsConnection;
@@ -161,16 +161,31 @@ export class Forwarder {
     if (this.#isStopping) {
       for (const [outboxId, feed] of this.#feeds) if (!feed.adopt()) this.#feeds.delete(outboxId);
     }
-    for (const outboxId of await listOutboxes(root)) {
+    const listed = await listOutboxes(root);
+    this.#dropRemoved(new Set(listed));
+    for (const outboxId of listed) {
       const isOwn = outboxId === ownId;
       if (this.#feeds.has(outboxId) || (this.#isStopping && !isOwn)) continue;
       const directory = join(root, outboxId);
       // Until `stop`, the writer in this process holds the lock.
       const isWritten = isOwn && !this.#isStopping;
-      const lock = isWritten ? null : takeOutbox(directory);
+      const lock = isWritten ? null : takeAbandonedOutbox(directory);
       if (isWritten || lock !== null) {
         this.#feeds.set(outboxId, await OutboxFeed.open({ directory, outboxId, lock }));
       }
+    }
+  }
+
+  /** Drops the outboxes whose directories are gone: nothing can be read of them, and the others must not wait for them. */
+  #dropRemoved(listed: ReadonlySet<string>): void {
+    for (const [outboxId, feed] of this.#feeds) {
+      if (listed.has(outboxId)) continue;
+      feed.release();
+      this.#feeds.delete(outboxId);
+      this.#options.log.error(
+        { outboxId },
+        'the directory of an outbox was removed before all of it was stored',
+      );
     }
   }
 

@@ -8,6 +8,8 @@ import { join } from 'node:path';
 export const OWNER_LOCK = 'owner.lock';
 /** The prefix of an outbox or a segment that is still being made, and that readers must not see yet. */
 export const UNFINISHED_PREFIX = '.new-';
+/** The prefix of an outbox that is being removed. A process that dies meanwhile leaves it to the next that opens an outbox. */
+export const REMOVED_PREFIX = '.gone-';
 
 /** Returns the segment's file name: zero-padded, so that names sort as numbers. */
 export function segmentName(segment: number): string {

@@ -2,11 +2,12 @@
  * Reads an outbox from a position onward, in order, and never past an incomplete frame. The process that stores the entries
  * keeps the position, in the transaction that stores them.
  */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
-import { listSegments, OWNER_LOCK, segmentName } from './layout.ts';
+import { listSegments, OWNER_LOCK, REMOVED_PREFIX, segmentName } from './layout.ts';
 import { type Damage, type OutboxPosition, READ_CHUNK_BYTES, scanSegment } from './scan.ts';
 
 /** `maxBytes` counts all frames that are read, the STARTs between the entries too. */
@@ -69,15 +70,37 @@ export async function trimOutbox(directory: string, position: OutboxPosition): P
   }
 }
 
-/** Takes the outbox of a process that is gone; returns null while that process lives. */
+/** Takes the outbox of a process that is gone. Returns null while that process lives, and when the outbox was removed. */
 export function takeAbandonedOutbox(directory: string): Lock | null {
-  return tryLock(join(directory, OWNER_LOCK));
+  let lock: Lock | null;
+  try {
+    lock = tryLock(join(directory, OWNER_LOCK));
+  } catch (error) {
+    if (existsSync(directory)) throw error;
+    return null;
+  }
+  if (existsSync(directory)) return lock;
+  // It was removed between the opening of the lock's file and the lock.
+  lock?.release();
+  return null;
 }
 
-/** Removes an outbox that was taken and read to its end. */
+/**
+ * Removes an outbox that was taken and read to its end. It is renamed first: a process that looked into it while its files
+ * were removed one by one would make the lock file anew, and take what is left for an outbox.
+ */
 export async function removeOutbox(directory: string, lock: Lock): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
+  const removed = join(dirname(directory), `${REMOVED_PREFIX}${basename(directory)}`);
+  await rename(directory, removed);
+  await rm(removed, { recursive: true, force: true });
   lock.release();
+}
+
+/** Removes what is left of outboxes below `root` whose removal was interrupted. */
+export async function removeRemains(root: string): Promise<void> {
+  for (const name of await readdir(root)) {
+    if (name.startsWith(REMOVED_PREFIX)) await rm(join(root, name), { recursive: true, force: true });
+  }
 }
 
 /**

@@ -16,6 +16,7 @@ import { type Lock, tryLock } from '../../process/process-lock.ts';
 import { type EncodedFrame, encodeFrame, MAX_FRAME_BYTES } from './frame.ts';
 import { bytesBelow, OWNER_LOCK, UNFINISHED_PREFIX } from './layout.ts';
 import { type CallKey, OpenCalls } from './open-calls.ts';
+import { removeRemains } from './reader.ts';
 import { SegmentWriter } from './segment-writer.ts';
 
 export type OutboxOptions = {
@@ -215,6 +216,7 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   if (lock === null) throw new Error(`Cannot lock the new outbox ${options.id}`);
   // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.
   renameSync(unfinished, directory);
+  await removeRemains(options.root);
   const writer = new OutboxWriter(options, directory, lock);
   await writer.measure();
   return writer;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
@@ -9,6 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import t from 'tap';
 import {
@@ -21,6 +23,15 @@ import {
 import { scanSegment } from '#platform/log-pipeline/outbox/scan.ts';
 import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../../../support/outbox.ts';
 import { smallDisk } from '../../../../system/chaos/disk.ts';
+
+/** Runs the text of a module in a process of its own. */
+function runProgram(program: string): ChildProcessByStdio<null, Readable, null> {
+  return spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
+    { cwd: join(import.meta.dirname, '../../../../..'), stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+}
 
 for (const sync of ['process', 'disk'] as const) {
   t.test(`entries come out as they went in, in order (sync ${sync})`, async (t) => {
@@ -245,12 +256,8 @@ t.test('an outbox cannot be taken while its gateway lives, and can after kill -9
     await outbox.append({}, { head: Buffer.from('last words'), requestBody: Buffer.alloc(0), responseBody: Buffer.alloc(0) });
     process.stdout.write('ready');
     setInterval(() => {}, 1000);`;
-  const child = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
-    { cwd: join(import.meta.dirname, '../../../../..'), stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  await new Promise((resolve) => child.stdout!.once('data', resolve));
+  const child = runProgram(program);
+  await new Promise((resolve) => child.stdout.once('data', resolve));
   t.same(await listOutboxes(root), ['A']);
   t.equal(takeAbandonedOutbox(join(root, 'A')), null);
   const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -261,6 +268,44 @@ t.test('an outbox cannot be taken while its gateway lives, and can after kill -9
   t.not(lock, null);
   await removeOutbox(join(root, 'A'), lock!);
   t.notOk(existsSync(join(root, 'A')));
+});
+
+t.test('an outbox that several processes would remove is taken and removed by one of them', async (t) => {
+  const root = temporaryRoot(t);
+  const count = 100;
+  for (let index = 0; index < count; index += 1) {
+    const { outbox } = await openIn(root);
+    await outbox.append({}, rawEntry('a'));
+    await outbox.close();
+  }
+  const program = `
+    import { existsSync } from 'node:fs';
+    import { join } from 'node:path';
+    import { listOutboxes, removeOutbox, takeAbandonedOutbox } from '#platform/log-pipeline/outbox/mod.ts';
+    const root = ${JSON.stringify(root)};
+    let removed = 0;
+    for (let listed; (listed = await listOutboxes(root)).length > 0; ) {
+      for (const name of listed) {
+        const lock = takeAbandonedOutbox(join(root, name));
+        if (lock === null) continue;
+        if (!existsSync(join(root, name, '0000000001.log'))) throw new Error(name + ' was taken without its segment');
+        await removeOutbox(join(root, name), lock);
+        removed += 1;
+      }
+    }
+    process.stdout.write(String(removed));`;
+  const counts = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const child = runProgram(program);
+      return Number(await text(child.stdout));
+    }),
+  );
+  t.equal(
+    counts.reduce((sum, removed) => sum + removed, 0),
+    count,
+    `${counts.join(', ')} were removed`,
+  );
+  t.same(readdirSync(root), []);
 });
 
 t.test('bytes that another hand appends are not mistaken for entries', async (t) => {
