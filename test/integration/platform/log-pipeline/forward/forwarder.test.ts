@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { waitFor } from '../../../../support/assay.ts';
+import { logEntry } from '../../../../support/log-entries.ts';
+import { natsIsMissing } from '../../../../support/nats.ts';
+import { setUpLogPath } from '../log-path.ts';
+
+t.test(
+  'an outbox whose directory somebody removes does not hold up the others',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { outbox, forward, consume, stored, root } = await setUpLogPath(t);
+    const gone = await outbox();
+    await gone.outbox.append({}, logEntry());
+    await gone.outbox.close();
+    const own = await outbox();
+    const { forwarder } = await forward(own.id);
+    // Nobody consumes yet: the forwarder has the outbox of the process that is gone, and waits for its entry to be stored.
+    await waitFor('the entry to be published', async () => forwarder.unconfirmed > 0);
+    rmSync(join(root, gone.id), { recursive: true });
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    await consume();
+    await waitFor('the entry of the other outbox', async () => (await stored()).includes(entry.id));
+    await own.outbox.close();
+    forwarder.stop();
+    await waitFor('the forwarder to be done', async () => forwarder.unconfirmed === 0);
+  },
+);
