@@ -1,4 +1,4 @@
-/** A streamed answer put together again: the object that the same call without `stream` would have answered. */
+/** Assembles a streamed answer into the object that the same call without `stream` would have returned. */
 import { createParser } from 'eventsource-parser';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import type { Assembler, StreamEvent } from './streams/assembler.ts';
@@ -12,22 +12,22 @@ import { ResponsesAssembler } from './streams/responses.ts';
 
 export type AssembledStream = {
   /**
-   * Shaped like the dialect's answer, with what had come where the stream broke off; an error that the stream told is
-   * its `error`. `{}` when no event could be read.
+   * Shaped like the dialect's answer; holds the part received when the stream broke off. An error event of the stream
+   * becomes its `error`. `{}` when no event could be read.
    */
   completion: JsonObject;
   /**
-   * The answer is whole: a finish reason, a stop reason or the dialect's last event was seen. Of chat completions and
-   * completions, also that no error was told, which some servers do before the `[DONE]` that they send all the same.
+   * True when the answer is whole: a finish reason, a stop reason or the dialect's last event was seen. Chat completions
+   * and completions also need a stream without an error: some servers send `[DONE]` even after one.
    */
   complete: boolean;
-  /** Whose events they are; null when none told. */
+  /** Null when no event identified it. */
   dialect: Dialect | null;
 };
 
 /**
- * Assembles the raw text of an event stream, in time and memory that grow with its length. The dialect is told by the
- * events. Those of no dialect, and those that are not JSON objects, are passed over; never throws.
+ * Assembles the raw text of an event stream, in time and memory linear in its length. The dialect is recognized by the
+ * events. Events of no dialect, and events whose data is no JSON object, are ignored; never throws.
  */
 export function assembleStream(text: string): AssembledStream {
   const stream = new Stream();
@@ -37,11 +37,11 @@ export function assembleStream(text: string): AssembledStream {
   return stream.end();
 }
 
-/** So much is read in one turn of the event loop, in some 5 ms; with less, the turns themselves would count. */
+/** Bytes read in one turn of the event loop: about 5 ms. With fewer, the overhead of the turns would show. */
 const BYTES_A_TURN = 256 * 1024;
 
 /**
- * Does the same with a stream of any length in several turns of the event loop, so that other calls go on meanwhile.
+ * Assembles a stream of any length in several turns of the event loop, so that other calls go on meanwhile.
  * @param chunks the stream's bytes, cut anywhere
  */
 export async function assembleInTurns(chunks: readonly Uint8Array[]): Promise<AssembledStream> {
@@ -64,7 +64,7 @@ export async function assembleInTurns(chunks: readonly Uint8Array[]): Promise<As
 }
 
 class Stream {
-  /** What chunks of completions tell before the first choice, such as Azure's filter of the prompt. */
+  /** Members of completion chunks that arrive before the first choice, such as Azure's filter results for the prompt. */
   readonly #head: JsonObject = Object.create(null);
   #dialect: Dialect | null = null;
   #assembler: Assembler | null = null;

@@ -1,4 +1,4 @@
-/** Answers of every dialect as data: usage, assembled streams, what may be kept of an omitted answer. Pure. */
+/** Answers of every dialect as data: usage, assembled streams, the skeleton of an omitted answer. Pure. */
 export { type AssembledStream, assembleInTurns, assembleStream } from './assemble.ts';
 export { answerSkeleton } from './skeleton.ts';
 export { readBegunUsage, readUsage, textUsage, type Usage } from './usage.ts';

@@ -1,11 +1,14 @@
 import { isObject, type JsonObject } from '../json/mod.ts';
 
-/** Of chat completions, completions, embeddings and moderations; `type` is of Messages, `created_at` of Responses. */
+/**
+ * Members of chat completions, completions, embeddings and moderations; `type` is a member of Messages, `created_at` of
+ * Responses.
+ */
 const KEPT = ['id', 'object', 'type', 'created', 'created_at', 'model', 'usage', 'service_tier'];
 
 /**
- * What remains of an answer whose text its caller asked not to log: id, model and usage, so that tokens and cost are
- * still counted. Nothing that the model said.
+ * Returns the part of an answer that is logged although the caller asked not to log its text: id, model and usage, so
+ * that tokens and cost are still counted. It holds nothing that the model said.
  */
 export function answerSkeleton(answer: unknown): JsonObject {
   if (!isObject(answer)) return {};

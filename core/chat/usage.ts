@@ -10,16 +10,16 @@ export type Usage = {
   totalTokens: number;
   /** Read from a provider's cache. */
   cachedTokens: number;
-  /** Written into it, for whatever time. */
+  /** Written into a provider's cache, for any time. */
   cacheWriteTokens: number;
-  /** Of these, what is kept for an hour, which costs more. */
+  /** The part of `cacheWriteTokens` that is kept for an hour, which costs more. */
   cacheWriteHourTokens: number;
   reasoningTokens: number;
   inputAudioTokens: number;
   outputAudioTokens: number;
 };
 
-/** The usage of a call that was text in and text out, without caches. */
+/** Returns the usage of a call with text in and text out, without caches. */
 export function textUsage(promptTokens: number, completionTokens: number): Usage {
   return {
     promptTokens,
@@ -50,15 +50,15 @@ function detail(usage: JsonObject, group: string, name: string): number {
 
 /**
  * Reads `usage` of an answer in any of the dialects: chat completions, completions, embeddings (no completion tokens),
- * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none, or
- * nothing but zeros, which Gemini says of embeddings: it does not count those; or when a translated stream broke off
- * before anything but the prompt was counted.
+ * Responses, Messages. DeepSeek's own names for cached tokens are understood too. Null when the provider gave none; when
+ * all counts are zero, as Gemini's are for embeddings, which it does not count; or when a translated stream broke off
+ * with only its prompt counted.
  */
 export function readUsage(answer: JsonObject): Usage | null {
   return isBegun(answer) ? null : readCounts(answer);
 }
 
-/** What was counted before an answer broke off, where `readUsage` takes that for no usage: its prompt; null: nothing. */
+/** Returns the usage of an answer that broke off with only its prompt counted, for which `readUsage` returns null; else null. */
 export function readBegunUsage(answer: JsonObject): Usage | null {
   return isBegun(answer) ? readCounts(answer) : null;
 }
@@ -72,13 +72,13 @@ function readCounts(answer: JsonObject): Usage | null {
   return isCounted ? withinBounds(read) : null;
 }
 
-/** Whether there is a prompt's count and no other, as the log keeps it from the beginning of a translated stream. */
+/** Whether the prompt is the only count, as the log keeps it from the beginning of a translated stream. */
 function isBegun({ choices, usage }: JsonObject): boolean {
   if (!Array.isArray(choices) || !isObject(usage) || count(usage.prompt_tokens) === null) return false;
   return usage.completion_tokens === undefined && usage.total_tokens === undefined;
 }
 
-/** Of counts that are each possible, the sum may not be. */
+/** Limits sums: counts that are possible each may have a sum that is not. */
 function withinBounds(usage: Usage): Usage {
   return {
     ...usage,
@@ -88,7 +88,7 @@ function withinBounds(usage: Usage): Usage {
   };
 }
 
-/** `prompt_tokens` and `completion_tokens`. */
+/** Reads usage in the form of `prompt_tokens` and `completion_tokens`. */
 function readPromptUsage(usage: JsonObject, model: unknown): Usage {
   const cachedTokens =
     detail(usage, 'prompt_tokens_details', 'cached_tokens') || (count(usage.prompt_cache_hit_tokens) ?? 0);
@@ -105,9 +105,9 @@ function readPromptUsage(usage: JsonObject, model: unknown): Usage {
 }
 
 /**
- * What went in and what came out. Some providers leave tokens out of both counts, and only their total tells: those are
- * put where it is known what they are. A gap that nothing explains is left as it is: of some proxies it is what was read
- * from a cache (https://github.com/Portkey-AI/gateway/pull/1211), whose price is a fraction of that of output.
+ * Reads the prompt and completion tokens. Some providers leave tokens out of both counts but not out of the total: those
+ * are added to the side they are known to belong to. A gap without an explanation stays: with some proxies it is tokens
+ * read from a cache (https://github.com/Portkey-AI/gateway/pull/1211), which cost a fraction of output.
  */
 function readSides(
   usage: JsonObject,
@@ -118,30 +118,35 @@ function readSides(
   const completionTokens = count(usage.completion_tokens) ?? 0;
   const reasoningTokens = detail(usage, 'completion_tokens_details', 'reasoning_tokens');
   const gap = (count(usage.total_tokens) ?? 0) - promptTokens - completionTokens;
-  // No prompt has less than was cached of it: for some of xAI's models that is beside it.
+  // A prompt includes its cached tokens, so a smaller count excludes them, as with some of xAI's models.
   const isCachedApart =
     cachedTokens > promptTokens && (gap === cachedTokens || gap === cachedTokens + reasoningTokens);
   const cachedApart = isCachedApart ? cachedTokens : 0;
-  const thoughts = thoughtsIn(gap - cachedApart, usage, reasoningTokens, model);
+  const uncounted = uncountedReasoningIn(gap - cachedApart, usage, reasoningTokens, model);
   return {
     promptTokens: promptTokens + cachedApart,
-    completionTokens: completionTokens + thoughts,
-    reasoningTokens: Math.max(reasoningTokens, thoughts),
+    completionTokens: completionTokens + uncounted,
+    reasoningTokens: Math.max(reasoningTokens, uncounted),
   };
 }
 
-/** How many tokens of reasoning the completion tokens leave out. */
-function thoughtsIn(gap: number, usage: JsonObject, reasoningTokens: number, model: unknown): number {
+/** Returns the number of reasoning tokens that the completion tokens leave out. */
+function uncountedReasoningIn(
+  gap: number,
+  usage: JsonObject,
+  reasoningTokens: number,
+  model: unknown,
+): number {
   if (gap <= 0) return 0;
-  // xAI counts the visible text alone, and says how much reasoning came on top.
+  // xAI counts the visible text alone, and reports the reasoning tokens beside it.
   if (gap === reasoningTokens) return gap;
-  // Gemini counts so too, and does not say. Its usage looks like anyone's, but the answer names its model, also behind
-  // proxies, which hand these counts on. Embeddings have no completion tokens, and no thoughts.
+  // Gemini counts the same way without reporting reasoning tokens. It is recognized by the answer's model, also behind
+  // proxies, which pass these counts on. Embeddings have no completion tokens, and no reasoning.
   const isGemini = typeof model === 'string' && /gemini/i.test(model) && 'completion_tokens' in usage;
   return isGemini && reasoningTokens === 0 ? gap : 0;
 }
 
-/** `input_tokens` and `output_tokens`: of Responses, which include what was cached, or of Messages, which do not. */
+/** Reads `input_tokens` and `output_tokens`: those of Responses include cached tokens, those of Messages do not. */
 function readInputUsage(usage: JsonObject): Usage | null {
   if (count(usage.input_tokens) === null) return null;
   const apart = compactionsOf(usage);
@@ -156,7 +161,7 @@ function readInputUsage(usage: JsonObject): Usage | null {
     totalTokens: count(usage.total_tokens) ?? promptTokens + completionTokens,
     cachedTokens: read || detail(usage, 'input_tokens_details', 'cached_tokens'),
     cacheWriteTokens: written || detail(usage, 'input_tokens_details', 'cache_write_tokens'),
-    // A stream may correct what was written without telling for what time again.
+    // A stream may correct the written tokens without repeating the part kept for an hour.
     cacheWriteHourTokens: Math.min(written, detail(usage, 'cache_creation', 'ephemeral_1h_input_tokens')),
     reasoningTokens:
       detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
@@ -165,8 +170,8 @@ function readInputUsage(usage: JsonObject): Usage | null {
 }
 
 /**
- * What a Messages answer cost that its own counts leave out: the conversation was put into a shorter form first, by the
- * same model. https://platform.claude.com/docs/en/build-with-claude/compaction
+ * Returns the usages that the counts of a Messages answer leave out: those of compactions, in which the same model first
+ * shortened the conversation. https://platform.claude.com/docs/en/build-with-claude/compaction
  */
 function compactionsOf({ iterations }: JsonObject): JsonObject[] {
   if (!Array.isArray(iterations)) return [];

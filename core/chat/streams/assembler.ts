@@ -2,28 +2,28 @@ import type { JsonObject } from '../../json/mod.ts';
 
 /** An event of a stream whose data is a JSON object. */
 export type StreamEvent = {
-  /** What its data calls it, else its `event:` field; null for the chunks of OpenAI's completions, which have neither. */
+  /** The `type` in its data, else its `event:` field; null for chunks of OpenAI's completions, which have neither. */
   type: string | null;
   data: JsonObject;
 };
 
-/** What was told of the end outside of any dialect. */
+/** Signals of the end that belong to no dialect. */
 export type Ending = {
-  /** `[DONE]` came: the end of chat completions and completions, which proxies send behind what broke off, too. */
+  /** `[DONE]` arrived: the end of chat completions and completions. Proxies also send it after a stream that broke off. */
   isDone: boolean;
-  /** An error was told. */
+  /** An error event arrived. */
   hasError: boolean;
 };
 
-/** What one dialect's events make. */
+/** The result of assembling one dialect's events. */
 export type Assembled = { completion: JsonObject; complete: boolean };
 
 /**
- * Puts one dialect's stream together, event by event. Never throws, passes over what it does not know, and makes no
- * more than what came, whatever indexes the events name. The events' data become its own.
+ * Assembles one dialect's stream, event by event. Never throws, ignores unknown events, and needs memory only for the
+ * events received, whatever indexes they name. Takes ownership of the events' data.
  */
 export type Assembler = {
   take(event: StreamEvent): void;
-  /** What has come so far; called once. */
+  /** Returns the answer assembled so far; called once. */
   end(ending: Ending): Assembled;
 };

@@ -1,16 +1,16 @@
 type Entry<T> = { index: number; value: T };
 
 /**
- * Values by the index that events give them, listed in its order. An index is only a name: however large it is, there
- * are never more values than were put here.
+ * Values by the index that events give them, listed in index order. An index is only a name: however large it is, there
+ * are never more values than were added.
  */
 export class ByIndex<T> {
   readonly #entries: Entry<T>[] = [];
-  /** Of each index, what began last. */
+  /** The value that was begun last, by index. */
   readonly #latest = new Map<number, Entry<T>>();
   #next = 0;
 
-  /** Behind all that there are. */
+  /** The index after all existing ones. */
   get next(): number {
     return this.#next;
   }
@@ -19,17 +19,17 @@ export class ByIndex<T> {
     return this.#entries.length === 0;
   }
 
-  /** The value at an index. What is no number means 0. */
+  /** Returns the value at an index. An index that is not a number means 0. */
   find(index: unknown): T | undefined {
     return this.#latest.get(keyOf(index))?.value;
   }
 
-  /** The same, made where there is none. */
+  /** Returns the value at an index; makes one where there is none. */
   at(index: unknown, make: (index: number) => T): T {
     return this.find(index) ?? this.begin(index, make(keyOf(index)));
   }
 
-  /** Begins a value. One that was at the index stays, in front of it. */
+  /** Begins a value. An earlier value at the same index stays, and is listed before it. */
   begin(index: unknown, value: T): T {
     const entry = { index: keyOf(index), value };
     this.#entries.push(entry);
@@ -38,13 +38,14 @@ export class ByIndex<T> {
     return value;
   }
 
-  /** Puts a value in the place of the one at an index. */
+  /** Replaces the value at an index, or begins one. */
   replace(index: unknown, value: T): void {
     const entry = this.#latest.get(keyOf(index));
     if (entry === undefined) this.begin(index, value);
     else entry.value = value;
   }
 
+  /** Returns the values in the order of their indexes. */
   list(): T[] {
     return this.#entries.sort((a, b) => a.index - b.index).map(({ value }) => value);
   }

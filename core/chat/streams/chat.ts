@@ -13,7 +13,7 @@ export const CHAT: ChoiceForm = {
 class ChatChoice implements Choice {
   readonly #message = bare({ role: 'assistant', content: null });
   readonly #calls = new ByIndex<JsonObject>();
-  /** The call that the part before was of. */
+  /** The tool call that the previous part belonged to. */
   #lastCall: JsonObject | null = null;
   readonly #choice: JsonObject;
 
@@ -59,26 +59,29 @@ class ChatChoice implements Choice {
     }
   }
 
-  /** Ollama sends every call under one index: an id of its own, with a name, begins another. */
+  /** Finds the call at an index. Ollama sends every call under one index: a new id with a name begins another call. */
   #callAt(index: number, part: JsonObject): JsonObject {
     const call = this.#calls.at(index, () => bare({}));
-    const isAnother = isTold(part.id) && isTold(call.id) && part.id !== call.id && isNamed(part);
+    const isAnother = isNonEmpty(part.id) && isNonEmpty(call.id) && part.id !== call.id && isNamed(part);
     return isAnother ? this.#calls.begin(index, bare({})) : call;
   }
 
-  /** Providers that send whole calls leave the index out: each is a new one. Gemini goes on with one without its id. */
+  /**
+   * Finds the call of a part without an index. Providers that send whole calls leave the index out, so each part is a
+   * new call, unless it has neither id nor name: Gemini continues a call that way.
+   */
   #callWithout(part: JsonObject): JsonObject {
-    if (this.#lastCall !== null && !isTold(part.id) && !isNamed(part)) return this.#lastCall;
+    if (this.#lastCall !== null && !isNonEmpty(part.id) && !isNamed(part)) return this.#lastCall;
     return this.#calls.begin(this.#calls.next, bare({}));
   }
 }
 
-function isTold(value: unknown): boolean {
+function isNonEmpty(value: unknown): boolean {
   return typeof value === 'string' && value !== '';
 }
 
 function isNamed({ function: called, custom }: JsonObject): boolean {
-  return [called, custom].some((kind) => isObject(kind) && isTold(kind.name));
+  return [called, custom].some((kind) => isObject(kind) && isNonEmpty(kind.name));
 }
 
 function mergeCall(call: JsonObject, part: JsonObject): void {

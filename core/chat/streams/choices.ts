@@ -1,25 +1,25 @@
-/** What chat completions and the older completions share: a head, and choices by their index. */
+/** The common part of chat completions and the older completions: a head, and choices by their index. */
 import { isObject, type JsonObject } from '../../json/mod.ts';
 import type { Assembled, Assembler, Ending, StreamEvent } from './assembler.ts';
 import { ByIndex } from './by-index.ts';
 import { appendItems, setKnown } from './members.ts';
 
-/** A choice of one of the two, which is put together. */
+/** A choice under assembly. */
 export type Choice = {
   merge(part: JsonObject): void;
   end(): JsonObject;
 };
 
-/** How one of the two is made. */
+/** The differences between the two: the name of the object, and the making of a choice. */
 export type ChoiceForm = {
-  /** `object` of the answer, where the chunks have another name. */
+  /** `object` of the whole answer; chunks have another one. */
   object: string;
   begin(index: number): Choice;
 };
 
-/** Everything beside the choices is known from whichever chunk told it last. */
+/** Merges the members of a chunk beside its choices: the last chunk that has a member decides its value. */
 export function mergeHead(head: JsonObject, chunk: JsonObject): void {
-  // What Azure's asynchronous filter tells was created at no time.
+  // Chunks of Azure's asynchronous filter have `created: 0`.
   const hasTime = chunk.created !== 0 || head.created === undefined;
   setKnown(head, chunk, hasTime ? ['choices'] : ['choices', 'created']);
 }
@@ -31,7 +31,7 @@ export class ChoicesAssembler implements Assembler {
   #isFinished = false;
   #hasFailed = false;
 
-  /** @param head what was known before the first choice came */
+  /** @param head members that arrived before the first choice */
   constructor(head: JsonObject, form: ChoiceForm) {
     this.#head = head;
     this.#form = form;
@@ -56,16 +56,16 @@ export class ChoicesAssembler implements Assembler {
   }
 
   #finish(reason: unknown): void {
-    // OpenRouter's word for what broke off. Old versions of Ollama have an empty one in every chunk.
+    // OpenRouter marks a stream that broke off with `error`. Old versions of Ollama send an empty reason in every chunk.
     if (reason === 'error') this.#hasFailed = true;
     else if (typeof reason === 'string' && reason !== '') this.#isFinished = true;
   }
 }
 
-/** Not merged as they are. Of the two texts Together sends both, in chats as in completions. */
+/** Members with merge rules of their own. Together sends both `delta` and `text`, in chats as in completions. */
 const APART = ['index', 'logprobs', 'delta', 'text'];
 
-/** Merges what a part of a choice has beside its text: log probabilities are lists that grow, the rest is set. */
+/** Merges the members of a choice's part other than its text: log probabilities are lists that grow, the rest is set. */
 export function mergeRest(choice: JsonObject, part: JsonObject): void {
   setKnown(choice, part, APART);
   const { logprobs } = part;

@@ -1,11 +1,11 @@
 /**
- * Content that comes as a list of parts, as Mistral streams its thoughts, with more text behind it as text. Neighbours of
- * one kind become one part, as in the answer without a stream.
+ * Content that arrives as a list of parts, as Mistral streams its reasoning, followed by plain text. Neighbouring parts of
+ * one kind are joined, as in the answer without a stream.
  */
 import { isObject, type JsonObject } from '../../json/mod.ts';
 import { appendText } from './members.ts';
 
-/** Adds a piece to a message's content: text, or a list of parts. What is neither takes the place of what was there. */
+/** Adds a piece to a message's content: text, or a list of parts. Any other value replaces the content. */
 export function mergeContent(message: JsonObject, piece: unknown): void {
   const before = message.content;
   if (Array.isArray(piece)) {
@@ -29,7 +29,7 @@ function addPart(parts: unknown[], part: unknown): void {
   } else addText(parts, part);
 }
 
-/** The same where only texts grow. What is within is not followed further down: it could be nested without end. */
+/** Adds a part to a list in which only text parts are joined. Nested lists are not followed: nesting has no limit. */
 function addText(parts: unknown[], part: unknown): void {
   const last = parts.at(-1);
   if (isText(last) && isText(part)) appendText(last, 'text', part.text);
@@ -44,7 +44,7 @@ function isThinking(part: unknown): part is JsonObject & { thinking: unknown[] }
   return hasOnly(part, 'thinking', ['type', 'thinking', 'closed']) && Array.isArray(part.thinking);
 }
 
-/** A part that has more, such as its sources, stays apart: put into another it would lose them. */
+/** Returns whether a part has only these members. A part with more, such as its sources, would lose them by joining. */
 function hasOnly(part: unknown, type: string, names: readonly string[]): part is JsonObject {
   return isObject(part) && part.type === type && Object.keys(part).every((name) => names.includes(name));
 }

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../json/mod.ts';
 import type { StreamEvent } from './assembler.ts';
 
-/** The ways to tell a streamed answer: OpenAI's chat completions, older completions and Responses, Anthropic's Messages. */
+/** The formats of a streamed answer: OpenAI's chat completions, older completions and Responses, Anthropic's Messages. */
 export type Dialect = 'chat' | 'completions' | 'responses' | 'messages';
 
-const OF_MESSAGES: ReadonlySet<string> = new Set([
+const MESSAGES_EVENTS: ReadonlySet<string> = new Set([
   'message_start',
   'message_delta',
   'message_stop',
@@ -13,9 +13,9 @@ const OF_MESSAGES: ReadonlySet<string> = new Set([
   'content_block_stop',
 ]);
 
-/** The dialect that an event belongs to; null when several have the like, or none. */
+/** Returns the dialect that an event belongs to; null when no dialect has such events, or several do. */
 export function dialectOf({ type, data }: StreamEvent): Dialect | null {
-  if (type !== null && OF_MESSAGES.has(type)) return 'messages';
+  if (type !== null && MESSAGES_EVENTS.has(type)) return 'messages';
   if (type?.startsWith('response.')) return 'responses';
   const choice = Array.isArray(data.choices) ? data.choices.find(isObject) : undefined;
   return choice === undefined ? null : dialectOfChoice(choice, data.object);

@@ -1,8 +1,8 @@
 import type { StreamEvent } from './assembler.ts';
 
 /**
- * The error that an event tells: Anthropic's and OpenAI's `error` events, whose data has it as a member or is it, and
- * the bare `{"error": …}` that OpenAI's completions and gateways send. Undefined when it tells none.
+ * Returns the error in an event: Anthropic's and OpenAI's `error` events, whose data holds the error or is the error,
+ * and the bare `{"error": …}` of OpenAI's completions and of gateways. Undefined when the event has none.
  */
 export function errorOf({ type, data }: StreamEvent): unknown {
   const isBare = typeof data.type !== 'string';

@@ -1,27 +1,27 @@
-/** Members of objects that grow. All in place: copies would make a long stream quadratic. */
+/** Merging of object members. Everything is changed in place: copies would make a long stream quadratic. */
 import { isObject, type JsonObject } from '../../json/mod.ts';
 
-/** A copy without a prototype, so that a member called `__proto__` is one like any other. */
+/** Returns a copy without a prototype, so that a member called `__proto__` is one like any other. */
 export function bare(value: JsonObject): JsonObject {
   return Object.assign(Object.create(null) as JsonObject, value);
 }
 
 /**
- * Whether a value tells something: null never does, nor an empty text where a member is there already. Azure's and
- * Mistral's later chunks have empty texts for what earlier ones told.
+ * Returns whether a value carries information: null never does, nor does an empty text for a member that is set already.
+ * Later chunks of Azure and Mistral repeat members of earlier ones as empty texts.
  */
 export function isKnown(before: unknown, value: unknown): boolean {
   return value !== null && (value !== '' || before === undefined);
 }
 
-/** Sets the members that `from` knows. */
+/** Sets the members for which `from` carries information. */
 export function setKnown(target: JsonObject, from: JsonObject, except: readonly string[] = []): void {
   for (const [name, value] of Object.entries(from)) {
     if (!except.includes(name) && isKnown(target[name], value)) target[name] = value;
   }
 }
 
-/** Appends to a text; what is no text leaves it as it is. */
+/** Appends to a text; a piece that is no text is ignored. */
 export function appendText(target: JsonObject, name: string, piece: unknown): void {
   if (typeof piece !== 'string') return;
   const before = target[name];
@@ -35,7 +35,7 @@ export function appendItems(target: JsonObject, name: string, items: readonly un
   else for (const item of items) before.push(item);
 }
 
-/** Merges pieces of an object: texts of the named members grow, the others are set when known. */
+/** Merges pieces of an object: texts of the members in `growing` are appended to, other members are set. */
 export function mergePieces(before: unknown, piece: JsonObject, growing: readonly string[]): JsonObject {
   const merged = isObject(before) ? before : bare({});
   for (const [name, value] of Object.entries(piece)) {

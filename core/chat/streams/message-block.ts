@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/mod.ts';
 import { appendItems, appendText, bare } from './members.ts';
 import { readToolInput } from './tool-input.ts';
 
-/** Which block a delta belongs to. */
+/** The type of block by the type of its deltas. */
 const KINDS: ReadonlyMap<unknown, string> = new Map([
   ['text_delta', 'text'],
   ['citations_delta', 'text'],
@@ -18,17 +18,17 @@ export class MessageBlock {
   /** The pieces of a tool's input. */
   #inputText = '';
 
-  /** @param block as it began */
+  /** @param block the block of its start event */
   constructor(block: JsonObject) {
     this.#block = bare(block);
   }
 
-  /** What block a delta makes where none began; null for deltas of an unknown kind. */
+  /** Returns the type of block that a delta makes where none was started; null for an unknown type of delta. */
   static kindOf(delta: JsonObject): string | null {
     return KINDS.get(delta.type) ?? null;
   }
 
-  /** A delta of another kind than its block's is passed over. */
+  /** Merges a delta. A delta for another type of block is ignored. */
   merge({ type, ...delta }: JsonObject): void {
     const block = this.#block;
     if (!isOfKind(block.type, KINDS.get(type))) return;
@@ -40,7 +40,7 @@ export class MessageBlock {
         if (typeof delta.partial_json === 'string') this.#inputText += delta.partial_json;
         break;
       case 'compaction_delta':
-        // The one delta that is all that its block will be.
+        // The only delta of its block, and the whole of it.
         Object.assign(block, delta);
         break;
       default:
@@ -49,13 +49,13 @@ export class MessageBlock {
   }
 
   end(): JsonObject {
-    // A call without arguments has no pieces, or an empty one: its input is what it began with.
+    // A call without arguments has no pieces, or one empty piece: the input of its start event stays.
     if (this.#inputText !== '') this.#block.input = readToolInput(this.#inputText);
     return this.#block;
   }
 }
 
-/** The tools of the server and of MCP servers have kinds of their own: `server_tool_use`, `mcp_tool_use`. */
+/** Server tools and MCP tools have types of their own: `server_tool_use`, `mcp_tool_use`. */
 function isOfKind(type: unknown, kind: string | undefined): boolean {
   return type === kind || (kind === 'tool_use' && typeof type === 'string' && type.endsWith('_tool_use'));
 }

@@ -38,7 +38,7 @@ export class MessagesAssembler implements Assembler {
     return { completion: message, complete: this.#hasStopped || typeof message.stop_reason === 'string' };
   }
 
-  /** Content is there already where a turn that paused is taken up again. */
+  /** Takes the message's head. It has content already when a paused turn is continued. */
   #start(message: JsonObject): void {
     const { content, usage, ...head } = message;
     Object.assign(this.#message, head);
@@ -51,7 +51,7 @@ export class MessagesAssembler implements Assembler {
 
   #blockStart(index: unknown, block: JsonObject): void {
     this.#blocks.begin(index, new MessageBlock(block));
-    // From here on another model answers, and a plain answer would name the last.
+    // Another model answers from here on; an answer without a stream names the last one.
     const { type, to } = block;
     if (type === 'fallback' && isObject(to)) setKnown(this.#message, { model: to.model ?? null });
   }
@@ -67,7 +67,7 @@ export class MessagesAssembler implements Assembler {
     this.#count(usage);
   }
 
-  /** Counts are those of the whole answer so far: one that is there replaces the one before. */
+  /** Merges usage. Each count covers the whole answer so far, so it replaces the previous one. */
   #count(usage: unknown): void {
     if (isObject(usage)) setKnown(this.#usage, usage);
   }

@@ -3,7 +3,7 @@ import { ByIndex } from './by-index.ts';
 import { appendItems, appendText, bare } from './members.ts';
 import type { Place } from './response-places.ts';
 
-/** A list of the item that is put together, and the object that it is a member of. */
+/** A list of parts under assembly, and the object that it is a member of. */
 type PartList = { owner: JsonObject; place: Place; parts: ByIndex<JsonObject> };
 
 /** An item of a response's output, as it grows. */
@@ -11,18 +11,21 @@ export class ResponseItem {
   readonly #item: JsonObject;
   readonly #lists = new Map<string, PartList>();
 
-  /** @param item as it began, or whole */
+  /** @param item the item of its first event, or the whole item */
   constructor(item: JsonObject) {
     this.#item = bare(item);
   }
 
-  /** The item of an event whose item never began. */
+  /** Makes the item of an event whose item was never added. */
   static ofEvent({ item: type }: Place, event: JsonObject): ResponseItem {
     const id = typeof event.item_id === 'string' ? { id: event.item_id } : {};
     return new ResponseItem({ ...id, type, ...(type === 'message' ? { role: 'assistant' } : {}) });
   }
 
-  /** @param type of the event, whose place this is */
+  /**
+   * Merges an event into the item.
+   * @param place the place of `type`, the event's type
+   */
   merge(place: Place, type: string, event: JsonObject): void {
     if (isObject(event.part)) this.#mergePart(place, type, event.part, event);
     else if (type.endsWith('.delta')) this.#mergeDelta(this.#holder(place, event), place, event);
@@ -32,7 +35,7 @@ export class ResponseItem {
       this.#holder(place, event)[place.text] = event[place.text];
   }
 
-  /** @param status null when the event says nothing of it */
+  /** @param status null when the event has none */
   setStatus(status: string | null): void {
     if (status !== null) this.#item.status = status;
   }
@@ -45,7 +48,7 @@ export class ResponseItem {
     return this.#item;
   }
 
-  /** What a part is when it is done replaces what it had grown to. */
+  /** Merges a whole part: the one of a `done` event replaces the assembled one. */
   #mergePart(place: Place, type: string, part: JsonObject, event: JsonObject): void {
     if (place.list === undefined) return;
     const { parts } = this.#listAt(place);
@@ -60,7 +63,7 @@ export class ResponseItem {
     if (Array.isArray(logprobs) && logprobs.length > 0) appendItems(holder, 'logprobs', logprobs);
   }
 
-  /** The object whose text it is: a part, a member, or the item. */
+  /** Returns the object that holds the text: a part, a member, or the item. */
   #holder(place: Place, event: JsonObject): JsonObject {
     const { list } = place;
     if (list === undefined) return this.#owner(place);

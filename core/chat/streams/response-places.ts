@@ -1,13 +1,13 @@
-/** Where the events of a Responses stream put what they bring, in the item at their `output_index`. */
+/** The places of a Responses stream's texts, in the item at the event's `output_index`. */
 
 export type Place = {
-  /** What item it is in, for events of an item that never began. */
+  /** The type of its item, for events of an item that was never added. */
   item: string;
-  /** The member that holds it, when it is not the item itself. */
+  /** The member of the item that holds the text; absent: the item itself. */
   within?: string;
-  /** The list of parts it is in, the name of the index in that, and the part that a text makes where none began. */
+  /** The list of parts, the event's member with the index in it, and the part to make for a text without one. */
   list?: { name: string; index: string; part: Readonly<Record<string, unknown>> };
-  /** The member that is the text; in a `done` event the same name has the whole text. */
+  /** The name of the text; a `done` event has the whole text by the same name. */
   text: string;
   /** The parts are texts themselves, not objects with one. */
   areBare?: true;
@@ -50,12 +50,12 @@ const PLACES: ReadonlyMap<string | undefined, Place> = new Map<string, Place>([
   ],
 ]);
 
-/** Null for events that bring no part of an item. */
+/** Returns the place of an event's text; null for events that carry no part of an item. */
 export function placeOf(type: string): Place | null {
   return PLACES.get(type.split('.', 2)[1]) ?? null;
 }
 
-/** What an event says of how far a call has come, such as `response.web_search_call.searching`; null when nothing. */
+/** Returns the status of a call in an event's type, such as `response.web_search_call.searching`; null when it has none. */
 export function statusOf(type: string): string | null {
   return /^response\.(?:\w+_call|mcp_list_tools)\.(\w+)$/.exec(type)?.[1] ?? null;
 }

@@ -6,13 +6,13 @@ import { bare } from './members.ts';
 import { ResponseItem } from './response-item.ts';
 import { placeOf, statusOf } from './response-places.ts';
 
-/** The events that end an answer, each with the whole of it. */
+/** The events that end an answer; each holds the whole answer. */
 const LAST = new Set<string | null>(['response.completed', 'response.incomplete', 'response.failed']);
 
 export class ResponsesAssembler implements Assembler {
-  /** As it was last told, without what came since. */
+  /** The answer of the last event that held it, without later parts. */
   #response: JsonObject = { object: 'response', output: [] };
-  /** By their place in the output: some providers give an item another id in each of its events. */
+  /** Items by `output_index`: some providers give an item another id in each of its events. */
   readonly #items = new ByIndex<ResponseItem>();
   #hasEnded = false;
 
@@ -20,7 +20,7 @@ export class ResponsesAssembler implements Assembler {
     if (type === null || this.#hasEnded) return;
     const { response, item, output_index: index } = data;
     if (LAST.has(type)) this.#last(response);
-    else if (isObject(response)) this.#told(response);
+    else if (isObject(response)) this.#setResponse(response);
     else if (!isObject(item)) this.#takePart(type, data);
     else if (type === 'response.output_item.added') this.#items.begin(index, new ResponseItem(item));
     else if (type === 'response.output_item.done') this.#items.replace(index, new ResponseItem(item));
@@ -28,16 +28,16 @@ export class ResponsesAssembler implements Assembler {
 
   end(): Assembled {
     const { output } = this.#response;
-    // Of a failed answer the last event may not say what had come.
-    const isTold = this.#hasEnded && Array.isArray(output) && output.length > 0;
-    if (!isTold && !this.#items.isEmpty) {
+    // The last event of a failed answer may lack the output received before.
+    const hasOutput = this.#hasEnded && Array.isArray(output) && output.length > 0;
+    if (!hasOutput && !this.#items.isEmpty) {
       this.#response.output = this.#items.list().map((item) => item.end());
     }
     return { completion: this.#response, complete: this.#hasEnded };
   }
 
-  /** It began, or waits, or goes on; with output where a stream is taken up again in the middle. */
-  #told(response: JsonObject): void {
+  /** Takes the answer of an event in the stream's course. It has output when a stream is resumed in the middle. */
+  #setResponse(response: JsonObject): void {
     this.#response = bare(response);
     const { output } = response;
     for (const [index, item] of Array.isArray(output) ? output.entries() : []) {
@@ -45,7 +45,7 @@ export class ResponsesAssembler implements Assembler {
     }
   }
 
-  /** The whole answer; some providers leave out what they had told before. */
+  /** Takes the whole answer; some providers leave out members that earlier events had. */
   #last(response: unknown): void {
     this.#hasEnded = true;
     if (!isObject(response)) return;
