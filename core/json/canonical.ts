@@ -1,12 +1,12 @@
 /**
  * One text for each JSON value, however it was written: members sorted, no space, every string and number in one form.
- * Read from the text and not from what JSON.parse makes of it, which rounds numbers to doubles: two seeds of twenty digits
- * are two values.
+ * Reads the text itself and not JSON.parse's value, whose numbers are rounded to doubles: two seeds of twenty digits are
+ * two values.
  */
 import { isSpace } from './json-bytes.ts';
 import { textStringEnd } from './string-end.ts';
 
-/** Deeper than any real body, and well within the stack. */
+/** Maximum nesting: deeper than any real body, and well within the stack. */
 const MAX_DEPTH = 512;
 /** An exponent beyond this is zero or infinity to every reader; below, sums of it with any length are exact. */
 const LARGEST_EXPONENT = 1e15;
@@ -20,23 +20,23 @@ const CLOSE_BRACE = 0x7d;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const LITERAL = /[-+.\w]+/y;
-/** Every other escape has one form only, which JSON.stringify writes too. */
+/** Escapes with several forms. Every other escape has a single one, which JSON.stringify writes too. */
 const MANY_FORMS = /\\[u/]/;
 
 /**
- * The canonical text of a JSON document, which is no JSON itself: equal for equal values, different for different ones.
- * Of a repeated name the last value counts, as it does for JSON.parse.
+ * Returns the canonical text of a JSON document, which is no JSON itself: equal for equal values, different for different
+ * ones. The last value of a repeated name counts, as it does for JSON.parse.
  *
- * @param text what JSON.parse accepts
- * @returns null when it is nested deeper than 512 levels: then only the text itself stands for it
+ * @param text JSON that JSON.parse accepts
+ * @returns null when it is nested deeper than 512 levels: then only the text itself can identify it
  */
 export function canonicalJson(text: string): string | null {
   return new CanonicalReader(text).value(MAX_DEPTH);
 }
 
 /**
- * A number as its significant digits and a power of ten, exactly: `1.50e+02`, `150` and `15e1` are all `15e1`. No double
- * comes into it. Minus zero stays apart from zero, as it does for some readers. What is no number comes back as it is.
+ * Writes a number as its significant digits and a power of ten, exactly and without doubles: `1.50e+02`, `150` and `15e1`
+ * are all `15e1`. Minus zero differs from zero, as some readers have it. Other literals are returned unchanged.
  */
 function canonicalLiteral(literal: string): string {
   const match = NUMBER.exec(literal);
@@ -51,7 +51,7 @@ function canonicalLiteral(literal: string): string {
   return `${sign}${digits.slice(0, end)}e${exponent - fraction.length + digits.length - end}`;
 }
 
-/** Each method begins at its value's first character and leaves off behind its last; null means that it gave up. */
+/** Each method begins at the first character of its value and ends after the last one; null: nested too deep. */
 class CanonicalReader {
   readonly #text: string;
   #at = 0;
@@ -102,7 +102,7 @@ class CanonicalReader {
     return `${canonical}]`;
   }
 
-  /** As JSON.stringify writes it, which leaves no lone surrogate: none could be told from another once in UTF-8. */
+  /** Reads a string as JSON.stringify writes it. A lone surrogate stays an escape: in UTF-8 all would look the same. */
   #string(): string | null {
     const end = textStringEnd(this.#text, this.#at);
     if (end === -1) return null;
@@ -119,7 +119,7 @@ class CanonicalReader {
     return canonicalLiteral(match[0]);
   }
 
-  /** Passes over space, and over `separator`; returns what stands behind it. */
+  /** Skips space and `separator`; returns the code of the next character. */
   #skipSpace(separator?: number): number {
     for (;;) {
       const code = this.#text.charCodeAt(this.#at);

@@ -1,7 +1,6 @@
 /**
- * Tells whether a JSON text is already what JSON.stringify would make of its value, without making it: for a body of
- * 50 KB that is a twentieth of the work. Walks value and text side by side; strings, the bulk of any body, are passed over
- * from quote to quote.
+ * Checks whether a JSON text equals JSON.stringify's text of its value, without writing that text: a twentieth of the work
+ * for a body of 50 KB. Walks value and text side by side; strings, the bulk of any body, are skipped from quote to quote.
  */
 import { isObject, type JsonObject } from './shape.ts';
 import { textStringEnd } from './string-end.ts';
@@ -9,22 +8,22 @@ import { textStringEnd } from './string-end.ts';
 const QUOTE = 0x22;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** What a walk returns that has met a difference. */
+/** The result of a walk that has met a difference. */
 const DIFFERS = -1;
 
 /**
- * Whether `text` is `JSON.stringify(value)`, nothing in it lies deeper than `maxDepth`, and no string needs a `\u`.
- * False may also be said of a text that is, when a name or string of it is out of the ordinary; never the other way.
+ * Whether `text` is `JSON.stringify(value)`, is nested at most `maxDepth` levels, and no string needs a `\u`. It may also
+ * be false for such a text, when a name or string is unusual; it is never true for another.
  *
- * @param value what `JSON.parse(text)` has given
+ * @param value the result of `JSON.parse(text)`
  */
 export function isCompact(text: string, value: JsonObject, maxDepth: number): boolean {
-  // Every other escape has one form only.
+  // Every other escape has a single form.
   if (text.includes('\\u') || text.includes('\\/')) return false;
   return pass(text, 0, value, maxDepth) === text.length;
 }
 
-/** Returns the place behind `value`, whose text begins at `at`. */
+/** Returns the position after `value`, whose text begins at `at`. */
 function pass(text: string, at: number, value: unknown, depth: number): number {
   if (typeof value === 'string') return text.charCodeAt(at) === QUOTE ? textStringEnd(text, at) : DIFFERS;
   if (Array.isArray(value)) return depth === 0 ? DIFFERS : passArray(text, at, value, depth - 1);
@@ -46,7 +45,7 @@ function passArray(text: string, start: number, items: readonly unknown[], depth
   return text[at] === ']' ? at + 1 : DIFFERS;
 }
 
-/** Names come in the order that JavaScript keeps them in, each once: a repeated one or one like `1` differs. */
+/** Expects names in JavaScript's order, each once: an object with a repeated name, or with one like `1`, differs. */
 function passObject(text: string, start: number, members: JsonObject, depth: number): number {
   const names = Object.keys(members);
   if (names.length === 0) return text.startsWith('{}', start) ? start + 2 : DIFFERS;

@@ -1,4 +1,4 @@
-/** JSON whose numbers survive being read and written again, as 64-bit ids in a tool's arguments must. */
+/** JSON whose numbers stay exact when it is read and written again, as 64-bit ids in a tool's arguments must. */
 import { isObject, type JsonObject } from './shape.ts';
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
@@ -6,23 +6,22 @@ type Reviver = (key: string, value: unknown, context: { source?: string }) => un
 /** A number as it was written. `JSON.stringify` copies it. */
 export type RawNumber = { readonly rawJSON: string };
 
-/** From ECMAScript's "JSON.parse source text access", in every runtime that we support and not yet in the types. */
+/** ECMAScript's "JSON.parse source text access": in every supported runtime, and not yet in the types. */
 const exact = JSON as unknown as {
   parse(text: string, reviver: Reviver): unknown;
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
 };
 
-/** Without these a number is neither too long nor too large for a double, and needs no second look. */
+/** Finds numbers that may be too long or too large for a double; a text without a match needs no further check. */
 const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/;
 
-/** A double holds so many significant digits, and prints no more. */
+/** The most significant digits that a double holds, and prints. */
 const DIGITS_OF_DOUBLE = 17;
 
 /**
- * Parses JSON; a number that a double cannot hold is kept as it was written. Others are numbers, however they are
- * written.
- * @throws SyntaxError, or RangeError for what such a number lies too deep in
+ * Parses JSON; a number that a double cannot hold is kept as it was written. All others become numbers.
+ * @throws SyntaxError, or RangeError when such a number is nested too deep
  */
 export function parseExactJson(text: string): unknown {
   if (!MAY_BE_INEXACT.test(text)) return JSON.parse(text);
@@ -34,7 +33,7 @@ export function parseExactJson(text: string): unknown {
 }
 
 /**
- * The same for text that should be an object; null: it is something else.
+ * Parses JSON as `parseExactJson` does; null when it is not an object.
  * @throws SyntaxError, RangeError
  */
 export function parseExactObject(text: string): JsonObject | null {

@@ -1,6 +1,6 @@
-/** What the bytes of JSON are. */
+/** Classes of the bytes of JSON. */
 
-/** 1 for each byte that stands for itself in a string. */
+/** 1 for each byte that represents itself in a string. */
 export const PLAIN: Uint8Array = Uint8Array.from({ length: 256 }, (_, code) =>
   code >= 0x20 && code !== 0x22 && code !== 0x5c ? 1 : 0,
 );
@@ -23,7 +23,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Whether a byte may follow a backslash, `u` apart. */
+/** Whether a byte other than `u` may follow a backslash. */
 export function isEscape(code: number): boolean {
   return ESCAPES[code] === 1;
 }
@@ -34,7 +34,7 @@ export function isHex(code: number): boolean {
 
 const LITERALS = ['true', 'false', 'null'].map((text) => Buffer.from(text));
 
-/** Behind the `true`, `false` or `null` that stands at `from`; -1 when none does before `to`. */
+/** Returns the position after the `true`, `false` or `null` at `from`; -1 when there is none that ends by `to`. */
 export function literalEnd(bytes: Buffer, from: number, to: number): number {
   for (const literal of LITERALS) {
     const end = from + literal.length;
@@ -43,12 +43,12 @@ export function literalEnd(bytes: Buffer, from: number, to: number): number {
   return -1;
 }
 
-/** What of a number came last, beginning with nothing. */
+/** States of reading a number, named for the part that was read last. */
 const [NOTHING, SIGN, ZERO, WHOLE, POINT, FRACTION, EXPONENT, EXPONENT_SIGN, EXPONENT_DIGIT] = [
   0, 1, 2, 3, 4, 5, 6, 7, 8,
 ];
 
-/** What came last once `code` has come too; -1 when that cannot follow in a number. */
+/** Returns the state after `code`; -1 when it cannot follow in a number. */
 export function numberStateAfter(state: number, code: number): number {
   if (isDigit(code)) {
     if (state === WHOLE || state === FRACTION || state === EXPONENT_DIGIT) return state;
@@ -64,7 +64,7 @@ export function numberStateAfter(state: number, code: number): number {
   return -1;
 }
 
-/** Whether a number may end with what came last. */
+/** Whether a number may end in this state. */
 export function isWholeNumber(state: number): boolean {
   return state === ZERO || state === WHOLE || state === FRACTION || state === EXPONENT_DIGIT;
 }

@@ -1,8 +1,8 @@
-/** Why bytes cannot be read as JSON. */
+/** The reason why bytes cannot be read as JSON. */
 export class JsonFault extends Error {
-  /** `depth`: nested deeper than allowed; `repeats`: a member that was asked for is repeated too often. */
+  /** `depth`: nested deeper than allowed; `repeats`: a member that is searched for is repeated too often. */
   readonly reason: 'syntax' | 'depth' | 'repeats';
-  /** The byte that it shows at; null: the text ends too early. */
+  /** The position of the faulty byte; null: the text ends too early. */
   readonly at: number | null;
 
   constructor(reason: JsonFault['reason'], at: number | null) {

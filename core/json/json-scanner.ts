@@ -1,8 +1,8 @@
 /**
- * Reads JSON in bytes without making anything of it: tells whether it is JSON, as `JSON.parse` would, and where the members
- * asked for stand. It can stop after any number of bytes and go on later, so that a body of tens of megabytes does not hold
- * up the event loop, and it needs no memory that grows with the text: ten million empty arrays cost `JSON.parse` seconds
- * and hundreds of megabytes.
+ * Reads JSON in bytes without building values: checks that it is JSON, as `JSON.parse` would, and finds the positions of
+ * members by name. It can stop after any number of bytes and continue later, so that a body of tens of megabytes does not
+ * block the event loop, and its memory does not grow with the text: ten million empty arrays cost `JSON.parse` seconds and
+ * hundreds of megabytes.
  * The bytes are UTF-8, whose longer sequences hold no ASCII byte; a sequence that is not valid counts as a replacement
  * character, as it does for `Buffer.toString`.
  */
@@ -20,13 +20,13 @@ import { JsonFault } from './json-fault.ts';
 import { MemberFinder, type ScannedMembers, type ScanOptions } from './scanned-members.ts';
 import { byteStringEnd } from './string-end.ts';
 
-/** Such as `\u0041`. */
+/** Length of an escape like `\u0041`. */
 const BYTES_OF_ESCAPE = 6;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, LETTER_U] = [0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x75];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** What comes next; numbers have states of their own above these. */
+/** States, named for the expected token; within a number, the states of `json-bytes.ts` apply too. */
 const [VALUE, FIRST_ITEM, NAME, FIRST_NAME, AFTER_NAME, AFTER_VALUE, STRING, NUMBER] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ];
@@ -39,9 +39,9 @@ export class JsonScanner {
   readonly #members: MemberFinder;
   #at: number;
   #state = VALUE;
-  /** Within a number: what of it came last. */
+  /** The state within a number. */
   #numberState = 0;
-  /** For each level whether an object is open there. */
+  /** 1 for each level at which an object is open, 0 for an array. */
   #objects = new Uint8Array(64);
   #depth = 0;
   #deepest = 0;
@@ -61,7 +61,7 @@ export class JsonScanner {
   }
 
   /**
-   * Reads on, over some `budget` bytes; returns whether that was the end.
+   * Reads about `budget` more bytes; returns whether that was the end.
    * @throws JsonFault
    */
   read(budget: number): boolean {
@@ -81,7 +81,7 @@ export class JsonScanner {
     return true;
   }
 
-  /** To be asked for when all is read. */
+  /** The result, valid once everything is read. */
   get members(): ScannedMembers {
     return {
       isObject: this.#isObject,

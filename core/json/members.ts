@@ -1,18 +1,18 @@
 /**
- * Edits top-level members of a JSON object without touching any other byte: what a gateway needs to change a model
- * name or ask for usage and still pass on unknown fields, their order, their spacing and their odd numbers.
+ * Edits top-level members of a JSON object without touching any other byte. The gateway changes a model name or asks for
+ * usage this way, and still passes on unknown fields, their order, their spacing and numbers that no double holds.
  */
 
 import { scanMembers } from './scan-members.ts';
 import type { MemberSpan, ScannedMembers } from './scanned-members.ts';
 
-/** What is done with all members of a name; it must be one of those that were scanned for. */
+/** A change of all members of a name, which must be one of the scanned names. */
 export type MemberChange =
-  /** Each gets this value, or there is a last one of it. */
+  /** Gives each member this value; appends the member when there is none. */
   | { kind: 'set'; name: string; value: unknown }
-  /** The same for a member of the object that each is; what is no object becomes one. */
+  /** Sets a member of each member's object in the same way; a value that is no object becomes one. */
   | { kind: 'set inner'; name: string; inner: string; value: unknown }
-  /** Each is left out, with one comma. */
+  /** Removes each member, with one comma. */
   | { kind: 'drop'; name: string };
 
 type Edit = { from: number; to: number; bytes: Buffer };
@@ -23,8 +23,8 @@ const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
 /**
  * Changes members of an object. Returns the pieces of the result, most of which are views into `bytes`.
  *
- * @param scanned what scanning `bytes` has found, for all names in `changes`
- * @param changes one for each name at most; names are ASCII
+ * @param scanned the result of scanning `bytes` for all names in `changes`
+ * @param changes at most one for each name; names are ASCII
  */
 export function editMembers(
   bytes: Buffer,
@@ -56,7 +56,7 @@ export function editMembers(
 /**
  * Adds a member at the end of an object. Returns the pieces of the result, most of which are views into `bytes`.
  *
- * @param bytes valid JSON of an object that has a member, and none of this name
+ * @param bytes valid JSON of an object that has at least one member, and none of this name
  * @param name an ASCII name
  */
 export function appendMember(bytes: Buffer, name: string, value: unknown): Buffer[] {
@@ -71,7 +71,7 @@ function spansOf({ spans }: ScannedMembers, name: string): readonly MemberSpan[]
   return found;
 }
 
-/** The new value of a member whose value stands from `start` to before `end`; of none when the two are the same. */
+/** Returns the new value of a member whose value is in `[start, end)`; both are the same for a member that is absent. */
 function changed(
   bytes: Buffer,
   change: Exclude<MemberChange, { kind: 'drop' }>,
@@ -88,7 +88,10 @@ function changed(
   );
 }
 
-/** A member goes with the comma behind it; the object's last one with that in front of it, wherever that stands by then. */
+/**
+ * Returns the edits that remove members. A member is removed with the comma after it; the last member of the object with
+ * the comma before it, which may precede members that are removed too.
+ */
 function withoutMembers(spans: readonly MemberSpan[]): Edit[] {
   const edits: Edit[] = [];
   for (const [index, { from, end, commaBefore, commaAfter }] of spans.entries()) {

@@ -1,4 +1,4 @@
-/** JSON as text and as values: reading without parsing, editing in place, shapes, what Postgres can hold. */
+/** JSON as text and as values: reading without parsing, editing in place, shapes, text that Postgres can hold. */
 export { canonicalJson } from './canonical.ts';
 export { parseExactJson, parseExactObject } from './exact.ts';
 export { JsonFault } from './json-fault.ts';

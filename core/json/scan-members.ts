@@ -2,7 +2,7 @@ import { JsonScanner } from './json-scanner.ts';
 import type { ScannedMembers, ScanOptions } from './scanned-members.ts';
 
 /**
- * Reads all of `bytes` at once: for what is known to be short.
+ * Scans all of `bytes` at once; for short texts only.
  * @throws JsonFault
  */
 export function scanMembers(bytes: Buffer, options: ScanOptions): ScannedMembers {

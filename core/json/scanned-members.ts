@@ -1,33 +1,33 @@
-/** What a scan is asked for, what it finds, and how it keeps the members. */
+/** The options and the result of a scan, and the search for members. */
 import { JsonFault } from './json-fault.ts';
 
-/** Deepest nesting of a body that Assay reads. More costs memory for nothing; no real body comes near. */
+/** Maximum nesting of a body that Assay reads. A larger one costs memory for nothing; no real body comes near it. */
 export const MAX_BODY_DEPTH = 100_000;
 
 /** A member of an object, as positions in its bytes. */
 export type MemberSpan = {
-  /** Where its name begins. */
+  /** The beginning of its name. */
   from: number;
-  /** Where its value begins and, behind it, ends. */
+  /** The value is in `[start, end)`. */
   start: number;
   end: number;
-  /** The commas around it; -1: there is none. */
+  /** The commas around it; -1: none. */
   commaBefore: number;
   commaAfter: number;
 };
 
-/** What was found in a text that is JSON. */
+/** The result of scanning a text that is JSON. */
 export type ScannedMembers = {
   isObject: boolean;
-  /** Where the closing bracket of an object stands. */
+  /** The position of the object's closing bracket; -1 when the text is no object or array. */
   closesAt: number;
-  /** How many members the object has. */
+  /** Number of members of the object. */
   count: number;
-  /** How many levels of objects and arrays there are. */
+  /** Levels of objects and arrays. */
   deepest: number;
-  /** How many values: objects, arrays, strings, numbers and literals, but not names. */
+  /** Number of values: objects, arrays, strings, numbers and literals, but not names. */
   values: number;
-  /** By the names asked for: every member of that name, as servers differ in which of several they read. */
+  /** By searched name: every member of that name, as servers differ in which of several they read. */
   spans: ReadonlyMap<string, readonly MemberSpan[]>;
 };
 
@@ -35,27 +35,27 @@ export type ScanOptions = {
   /** Names of members of the outermost object. */
   names: readonly string[];
   maxDepth: number;
-  /** It is known to be JSON: strings are passed over from quote to quote, which is quicker where they are long. */
+  /** True when the text is known to be JSON: strings are skipped from quote to quote, which is faster for long ones. */
   isValid?: boolean;
-  /** The value to read is a part of the bytes. */
+  /** The value is in `[from, to)` of the bytes; absent: all of them. */
   from?: number;
   to?: number;
 };
 
-/** Each member that is asked for is remembered: without a bound, a body of them would take memory and time. */
+/** Each member of a searched name is stored: without a bound, a body full of them would take memory and time. */
 const MAX_REPEATS = 10_000;
-/** A letter of a name may be written as an escape of six bytes. */
+/** Length of the escape that may replace a letter of a name. */
 const BYTES_OF_ESCAPE = 6;
 
-/** Finds members of the outermost object by their names. The scanner tells it of that object alone. */
+/** Finds members of the outermost object by their names. The scanner reports the tokens of that object alone. */
 export class MemberFinder {
   readonly #bytes: Buffer;
   readonly #names: readonly string[];
   readonly #found: MemberSpan[][];
-  /** The latest comma, and the latest member when it was asked for. */
+  /** The latest comma, and the latest member if its name is searched for. */
   #comma = -1;
   #current: MemberSpan | null = null;
-  /** How many members the object has. */
+  /** Number of members of the object. */
   count = 0;
 
   constructor(bytes: Buffer, names: readonly string[]) {
@@ -64,13 +64,13 @@ export class MemberFinder {
     this.#found = names.map(() => []);
   }
 
-  /** The members found so far, by the names asked for. */
+  /** The members found so far, by searched name. */
   get spans(): ReadonlyMap<string, readonly MemberSpan[]> {
     return new Map(this.#names.map((name, index) => [name, this.#found[index]!]));
   }
 
   /**
-   * Takes the name that stands, with its quotes, from `from` to before `end`.
+   * Takes the name in `[from, end)`, quotes included.
    * @throws JsonFault when it is repeated too often
    */
   onName(from: number, end: number): void {
@@ -97,7 +97,7 @@ export class MemberFinder {
     this.#current = null;
   }
 
-  /** Which of the names asked for stands from `from` to before `to`; -1: none. */
+  /** Returns the index of the searched name in `[from, to)`; -1: none. */
   #indexOf(from: number, to: number): number {
     for (let index = 0; index < this.#names.length; index += 1) {
       const name = this.#names[index]!;

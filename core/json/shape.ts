@@ -1,4 +1,4 @@
-/** A JSON object, whatever is in it. */
+/** A JSON object with any members. */
 export type JsonObject = { [name: string]: unknown };
 
 /** Whether a parsed JSON value is an object (and not null or an array). */
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value when it is a string, else null. */
+/** Returns the value when it is a string, else null. */
 export function textOrNull(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }

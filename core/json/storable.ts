@@ -3,39 +3,39 @@ import { isCompact } from './compact.ts';
 import { isRawNumber, parseExactJson, type RawNumber } from './exact.ts';
 import type { JsonObject } from './shape.ts';
 
-/** Deeper than any real body; Postgres's jsonb runs out of stack at some thousands. */
+/** Maximum nesting: deeper than any real body; Postgres's jsonb runs out of stack at some thousands. */
 const MAX_DEPTH = 512;
-/** Postgres's numeric holds more, but nothing above this survives as a JavaScript number anyway. */
+/** Replaces infinity. Postgres's numeric holds more, but a JavaScript number holds nothing much larger. */
 const TOO_LARGE = 1e308;
-/** Postgres's numeric has 16,383 digits behind the point, some 300 of which an exponent may take. */
+/** Characters. Postgres's numeric has 16,383 digits after the point, some 300 of which an exponent may take. */
 const LONGEST_NUMBER = 16_000;
 
 /** JSON as text that Postgres can cast to jsonb. */
 export type StorableJson = {
   text: string;
-  /** The text is what JSON.stringify makes of the value: nothing had to be replaced. */
+  /** True when the text is JSON.stringify's: nothing had to be replaced. */
   isWhole: boolean;
 };
 
 /**
- * A parsed JSON value as text that Postgres can cast to jsonb: no NUL, no lone surrogate, no number out of range, at
- * most 512 levels (what lies deeper becomes null). This is what filters search; the bytes as given are kept beside it.
+ * Writes a parsed JSON value as text that Postgres can cast to jsonb: no NUL, no lone surrogate, no number out of range,
+ * at most 512 levels (deeper values become null). Filters search this text; the original bytes are kept beside it.
  */
 export function storableJson(value: unknown): StorableJson {
   const isWhole = isWithin(value, MAX_DEPTH);
   const plain = JSON.stringify(isWhole ? value : cut(value, MAX_DEPTH));
-  // Stringify writes NUL and lone surrogates as escapes, which only jsonb minds: the rare case pays, not the common one.
+  // Stringify writes NUL and lone surrogates as escapes, which only jsonb refuses: only these rare texts are parsed again.
   if (!plain.includes('\\u') || !/\\u(0000|d[89a-f])/.test(plain)) return { text: plain, isWhole };
   const text = JSON.stringify(clean(parseExactJson(plain)));
   return { text, isWhole: isWhole && text === plain };
 }
 
-/** Whether `text`, which JSON.parse has made `value` of, is what `storableJson` would make of it. False when in doubt. */
+/** Whether `text`, whose parsed value is `value`, equals the text that `storableJson` would return. False when in doubt. */
 export function isStorableJson(text: string, value: JsonObject): boolean {
   return isCompact(text, value, MAX_DEPTH);
 }
 
-/** Whether nothing lies deeper than `depth` and every number is finite: then the value is used as it is. */
+/** Whether the value is nested at most `depth` levels and every number is finite: then it is used unchanged. */
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
@@ -47,7 +47,7 @@ function isStorableNumber({ rawJSON }: RawNumber): boolean {
   return rawJSON.length <= LONGEST_NUMBER && Number.isFinite(Number(rawJSON));
 }
 
-/** A copy with what Postgres refuses replaced: deeper levels by null, numbers by the nearest that it takes. */
+/** Returns a copy in which values that Postgres refuses are replaced: deeper levels by null, numbers by the nearest allowed. */
 function cut(value: unknown, depth: number): unknown {
   if (typeof value === 'number') return Number.isFinite(value) ? value : TOO_LARGE * Math.sign(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -64,7 +64,7 @@ function clean(value: unknown): unknown {
   return fromEntries(Object.entries(value).map(([name, item]) => [storableText(name), clean(item)]));
 }
 
-/** Without a prototype, so that a member called `__proto__` stays a member. */
+/** Returns an object without a prototype, so that a member called `__proto__` stays a member. */
 function fromEntries(entries: [string, unknown][]): object {
   const result: Record<string, unknown> = Object.create(null);
   for (const [name, value] of entries) result[name] = value;

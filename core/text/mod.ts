@@ -1,3 +1,3 @@
-/** Comparing texts. Pure. */
+/** Comparison of texts. Pure. */
 export { editDistance } from './edit-distance.ts';
 export { nearest } from './nearest.ts';

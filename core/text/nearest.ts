@@ -1,14 +1,14 @@
-/** Finds what somebody probably meant to write. */
+/** Finds the text that a caller probably meant to write. */
 import { editDistance } from './edit-distance.ts';
 
-/** Longer texts are compared by their beginnings: the work grows with the product of the lengths. */
+/** Longer texts are compared by this many first characters: the work grows with the product of the lengths. */
 const COMPARED_CHARACTERS = 100;
-/** More changes than one in so many characters, and the two have nothing to do with each other. */
+/** Texts with more than one change in this many characters are unrelated. */
 const CHARACTERS_PER_CHANGE = 3;
 
 /**
  * Returns the candidate that takes the fewest changes to become `text`, ignoring case; null when none is near.
- * @param mostChanges beyond which none is; a third of the characters unless given
+ * @param mostChanges the most changes that still count as near; default: a third of the characters
  */
 export function nearest(
   text: string,
