@@ -8,11 +8,11 @@ import type { Parameters, SqlValue } from './parameters.ts';
 const SQL_OPERATORS = { gte: '>=', lte: '<=', gt: '>', lt: '<' } as const;
 
 /**
- * Compares an expression. `null` stands for missing, so: `not-equals` is `is distinct from` and `not-contains` is
- * `is not true`, exact complements; every other comparison with a missing value is null, which no branch and no `where`
- * takes for true.
+ * Writes the comparison of an expression. `null` means missing, so `not-equals` is written as `is distinct from` and
+ * `not-contains` as `is not true`, exact complements; every other comparison with a missing value is null, which no branch
+ * and no `where` takes for true.
  *
- * @param operandOf the operand as it is bound; the default binds it as it is
+ * @param operandOf returns the operand as it is bound; by default unchanged
  */
 export function compare(
   expression: string,
@@ -42,12 +42,12 @@ export function compare(
   }
 }
 
-/** Columns are in collation "C", which knows the case of ASCII letters only; the database's own knows all. */
+/** Columns have the collation "C", which folds the case of ASCII letters only; the database's own folds all letters. */
 function ignoringCase(expression: string): string {
   return `${expression} collate "default"`;
 }
 
-/** A pattern that matches what contains `text`, whose `%`, `_` and `\` mean themselves. */
+/** Returns a pattern for texts that contain `text`; its `%`, `_` and `\` are literal. */
 function literalPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
@@ -58,8 +58,8 @@ const RANGES = {
 } as const;
 
 /**
- * Compares a column of whole numbers with any number, exactly, and with an operand of the column's own type, so that its
- * index serves: more than 12.5 is more than 12, and what no such column can hold is decided here.
+ * Writes the exact comparison of a column of whole numbers with any number. The operand gets the column's own type, so that
+ * the column's index can be used: more than 12.5 is more than 12, and operands out of the column's range are decided here.
  */
 export function compareWhole(
   expression: string,

@@ -1,10 +1,10 @@
 /**
- * Filter to SQL. Names come from the table of fields or are bound; values are bound, always. What is missing is null in
- * SQL, so each operator is written such that null does what the contract says (see compare.ts).
+ * Compiles filters to SQL. Names come from the table of fields or are bound; values are always bound. A missing value is
+ * null in SQL, and each operator treats null as the contract says (see compare.ts).
  *
  * The API reads under row-level security, where Postgres uses an index only through operators that are leakproof:
- * comparisons of text, timestamps, booleans and int4/int8 are, with a float8 too; numeric, like and everything of jsonb
- * are not. Hence operands of the column's own type; and properties, which are jsonb, have an index of hashes, which
+ * comparisons of text, timestamps, booleans, float8 and int4/int8 are; numeric, `like` and every operator of jsonb are
+ * not. Hence operands have the column's own type, and properties, which are jsonb, have an index of hashes, which
  * key-source.ts reads.
  */
 import { compare, compareWhole } from './compare.ts';
@@ -14,8 +14,8 @@ import type { Parameters } from './parameters.ts';
 
 export type CompileOptions = {
   /**
-   * Looks scores up as a join with their table: right for a statement that visits every match, such as a count. Wrong for
-   * a page, because Postgres takes such a join to leave next to nothing, and gives up the order.
+   * True to look scores up by a join with their table: right for a statement that visits every match, such as a count.
+   * Wrong for a page: Postgres expects next to no rows from such a join, and no longer walks the index in order.
    */
   joins: boolean;
 };
@@ -37,7 +37,7 @@ function compileNode(filter: Filter, context: Context): string {
     case 'leaf':
       return compileLeaf(filter, context);
     case 'branch': {
-      // A join narrows only what every match must pass; beside an "or" it would be a look-up for each row.
+      // A join helps only for a condition that every match must meet; beside an "or" it would be a look-up for each row.
       const inner = filter.operator === 'or' ? { ...context, joins: false } : context;
       return `(${compileNode(filter.left, inner)} ${filter.operator} ${compileNode(filter.right, inner)})`;
     }
@@ -94,7 +94,7 @@ function compareTyped(
   );
 }
 
-/** A score that is not there is null, like a column's value. */
+/** Compares a score; a missing one is null, like a column's value. */
 function compareScore(key: string, comparison: Comparison, parameters: Parameters, joins: boolean): string {
   const rows =
     'from assay.request_scores s where s.organization_id = r.organization_id ' +

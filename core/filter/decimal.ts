@@ -5,8 +5,8 @@ export type Bounds = {
 };
 
 /**
- * The whole numbers just below and above `value * 10 ** scale`; both the same when it is whole. Goes through the
- * decimal text of `value`, the number as it was written: 0.1 USD is 100,000,000 nano-dollars and nothing beside.
+ * Returns the whole numbers just below and above `value * 10 ** scale`; both are the same when it is whole. Reads the
+ * decimal text of `value`, the number as it was written: 0.1 USD is exactly 100,000,000 nano-dollars.
  *
  * @param value finite
  */

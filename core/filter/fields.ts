@@ -1,4 +1,4 @@
-/** What can be filtered: the fixed table of sections and fields, and the operators that each type has. */
+/** The fields of a filter: the fixed table of sections and fields, and the operators of each type. */
 
 export const OPERATORS = [
   'equals',
@@ -35,8 +35,8 @@ export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>>
 export type BodyColumn = 'request_text' | 'response_text';
 
 /**
- * A column that holds whole numbers: operands are multiplied by `10 ** scale` to its unit (cost is asked for in USD and
- * stored in nano-dollars).
+ * A column of whole numbers. Operands are multiplied by `10 ** scale` to get its unit: filters give cost in USD, the column
+ * holds nano-dollars.
  */
 export type WholeNumberField = {
   readonly kind: 'whole-number';
@@ -46,7 +46,7 @@ export type WholeNumberField = {
   readonly scale: number;
 };
 
-/** What a leaf compares: where the value is, and its type. */
+/** The place and the type of the value that a leaf compares. */
 export type Field =
   | WholeNumberField
   | {
@@ -55,7 +55,7 @@ export type Field =
       readonly column: string;
     }
   | { readonly kind: 'body'; readonly type: 'text'; readonly column: BodyColumn }
-  /** `name` is folded: property names are equal ignoring case. */
+  /** `name` is folded: property names ignore case. */
   | { readonly kind: 'property'; readonly type: 'text'; readonly name: string }
   | { readonly kind: 'score'; readonly type: 'number'; readonly key: string }
   /** A place in a body. */
@@ -78,7 +78,7 @@ const integer = (column: string): Field => ({
   scale: 0,
 });
 
-/** Sections whose fields are these and no others. Maps, so that `__proto__` and `constructor` are unknown fields. */
+/** Sections with a fixed set of fields. Maps, so that `__proto__` and `constructor` are unknown fields. */
 export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = new Map([
   [
     'request',

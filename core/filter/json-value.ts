@@ -1,4 +1,4 @@
-/** Places in a body, and prompt input variables: JSON of any type, compared by the type of the operand. */
+/** SQL for places in a body and for prompt input variables: JSON of any type, compared by the type of the operand. */
 import type { BodyColumn } from './fields.ts';
 import type { Operand } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
@@ -9,17 +9,17 @@ const BODY_OF_REQUEST =
   'and b.created_at = r.created_at and b.request_id = r.request_id';
 
 /**
- * A body's text, for one request at a time: a scalar subquery is a look-up by primary key for each request that the
- * other conditions leave, so no plan reads bodies first.
+ * Writes the text of a body. The scalar subquery is a look-up by primary key for each request that meets the other
+ * conditions, so no plan reads bodies first.
  */
 export function bodyText(column: BodyColumn): string {
   return `(select b.${column} ${BODY_OF_REQUEST})`;
 }
 
-/** `#>` also takes these for an array's index: from its end, or written in another way. A path means a name by them. */
+/** Names that `#>` would take for an index of an array: counted from its end, or written unusually. */
 const ODD_INDEX = /^(?:\s*[+-]\s*\d|\s+\d|0\d)/;
 
-/** `node` followed down `path`: names in objects, whole numbers from 0 in arrays. */
+/** Writes the value at `path` below `node`: names in objects, whole numbers from 0 in arrays. */
 function follow(node: string, path: readonly string[], parameters: Parameters): string {
   let expression = node;
   let plain: string[] = [];
@@ -39,7 +39,7 @@ function follow(node: string, path: readonly string[], parameters: Parameters): 
   return expression;
 }
 
-/** How a node becomes a value of the operand's type; null when it has another type, or is JSON's null. */
+/** Writes a node as a value of the operand's type; null when it has another type, or is JSON's null. */
 function typed(operand: Operand): { expression: string; sqlType: string } {
   switch (typeof operand) {
     case 'string':
@@ -66,8 +66,8 @@ function typed(operand: Operand): { expression: string; sqlType: string } {
 export type Typed = { expression: string; sqlType: string };
 
 /**
- * A place in a body as a value of the operand's type. A place that holds another type counts as missing: it is equal to
- * nothing, and `not-equals` and `not-contains` are true of it. `offset 0` keeps the body from being parsed twice.
+ * Writes a place in a body as a value of the operand's type. A value of another type counts as missing: it equals nothing,
+ * and `not-equals` and `not-contains` are true of it. `offset 0` keeps Postgres from parsing the body twice.
  */
 export function bodyValue(
   column: BodyColumn,
@@ -83,7 +83,7 @@ export function bodyValue(
   };
 }
 
-/** A prompt input variable as a value of the operand's type, by the same rule. */
+/** Writes a prompt input variable as a value of the operand's type; another type counts as missing. */
 export function inputValue(name: string, operand: Operand, parameters: Parameters): Typed {
   const { expression, sqlType } = typed(operand);
   const node = `r.inputs -> ${parameters.bind(name, 'text')}`;

@@ -1,7 +1,7 @@
 /**
- * Lists of keys straight from an index, for leaves whose number of matches Postgres misjudges: it knows nothing of how
- * properties and scores go with requests, and little of the ends of a range. A statement that trusts its estimate walks
- * a million rows in order to find three. So whoever pages asks first whether one of these lists is short.
+ * Lists of keys straight from an index, for leaves whose number of matches Postgres misjudges: it has no statistics on how
+ * properties and scores go with requests, and poor ones on the ends of a range. A statement that trusts its estimate walks
+ * a million rows in order to find three. So a query for a page first checks whether one of these lists is short.
  */
 import { hashProperty } from '../contracts/properties.ts';
 import { compare, compareWhole } from './compare.ts';
@@ -9,7 +9,7 @@ import type { WholeNumberField } from './fields.ts';
 import { ALL, type Comparison, type Filter, type Leaf } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
 
-/** Columns of `assay.requests` with an index by value, and its order: asking for it keeps the plan on the index. */
+/** Columns of `assay.requests` with an index by value, and its order: an `order by` of it keeps the plan on the index. */
 const RANGE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['status', 'r.status, r.created_at, r.request_id'],
   ['latency_ms', 'r.latency_ms desc nulls last, r.request_id desc'],
@@ -18,7 +18,7 @@ const RANGE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['feedback_created_at', 'r.feedback_created_at, r.request_id'],
 ]);
 
-/** Columns with an index of the rows that have them. */
+/** Columns with an index of the rows in which they are not null, and its order. */
 const PRESENCE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['user_id', 'r.user_id, r.created_at, r.request_id'],
   ['prompt_id', 'r.prompt_id, r.created_at, r.request_id'],
@@ -26,7 +26,7 @@ const PRESENCE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['feedback_created_at', 'r.feedback_created_at, r.request_id'],
 ]);
 
-/** Columns by which Postgres finds rows on its own, and whose frequencies it knows. */
+/** Columns by which Postgres finds rows unaided: it has an index and the frequencies of their values. */
 const EQUALITY_INDEXES: ReadonlySet<string> = new Set([
   'request_id',
   'user_id',
@@ -37,7 +37,7 @@ const EQUALITY_INDEXES: ReadonlySet<string> = new Set([
   'prompt_id',
 ]);
 
-/** The leaves that every match must pass. */
+/** Returns the leaves that every match must pass. */
 function requiredLeaves(filter: Filter): Leaf[] {
   if (filter.kind === 'leaf') return [filter];
   if (filter.kind === 'all' || filter.operator === 'or') return [];
@@ -70,14 +70,14 @@ function isKeySource({ field, comparison }: Leaf): boolean {
   }
 }
 
-/** The required leaves whose matches an index can list. */
+/** Returns the required leaves whose matches an index can list. */
 export function keySourcesOf(filter: Filter): Leaf[] {
   return requiredLeaves(filter).filter(isKeySource);
 }
 
 /**
- * The property by whose index the matches can be walked in order of time, when there is no column that Postgres would
- * better start from.
+ * Returns the property by whose index the matches can be walked in order of time; null when there is none, or when
+ * Postgres had better start from a column.
  */
 export function propertyToWalk(filter: Filter): Leaf | null {
   const leaves = requiredLeaves(filter);
@@ -91,54 +91,54 @@ export function propertyToWalk(filter: Filter): Leaf | null {
   return leaves.find((leaf) => leaf.field.kind === 'property' && isKeySource(leaf)) ?? null;
 }
 
-/** What is left of a filter when one of its required leaves is known to hold. */
+/** Returns the rest of a filter when one of its required leaves is known to hold. */
 function withoutLeaf(filter: Filter, leaf: Leaf): Filter {
   if (filter === leaf) return ALL;
   if (filter.kind !== 'branch' || filter.operator === 'or') return filter;
   return { ...filter, left: withoutLeaf(filter.left, leaf), right: withoutLeaf(filter.right, leaf) };
 }
 
-/** Where a list of requests goes into a statement. */
+/** The statement that a list of requests is written into. */
 export type Listing = {
   parameters: Parameters;
   /** The organization's placeholder. */
   organization: string;
-  /** What ends each select, such as `limit 1001`. */
+  /** The end of each select, such as `limit 1001`. */
   tail: string;
-  /** Of time, for a list in the order of time. */
+  /** The direction of time, for a list in the order of time. */
   direction: 'asc' | 'desc';
 };
 
 /** Requests from an index. */
 export type KeySource = {
-  /** `keys`: created_at and request_id. `rows`: all of `assay.requests`. */
+  /** `keys`: created_at and request_id. `rows`: all columns of `assay.requests`. */
   readonly yields: 'keys' | 'rows';
-  /** What the requests it lists must still pass. */
+  /** The filter that the listed requests must still pass. */
   readonly rest: Filter;
   /**
-   * Up to so many requests, it is quicker to fetch them all and sort them than to walk an index until a page is full,
-   * which finds ten of a thousand matches in a million among 10,000 rows. Far lower, rare values cost a walk over
-   * everything; far higher, common ones cost their look-ups.
+   * The most requests that are faster fetched and sorted than found by walking an index until a page is full; with a
+   * thousand matches in a million rows, that walk finds ten among 10,000. With far fewer, rare values cost a walk over
+   * all rows; with far more, common values cost their look-ups.
    */
   readonly few: number;
-  /** The `select`, in the index's order. */
+  /** Writes the `select`, in the index's order. */
   compile(listing: Listing): string;
 };
 
 /**
- * Keys come from an index alone, and rows from all over the table. A walk that looks at scores takes several times as
- * long a row.
+ * Limits of `few`. Keys are read from an index alone, rows from all over the table. A walk that checks scores takes several
+ * times as long for each row.
  */
 const FEW_KEYS = 1_000;
 const FEW_ROWS = 500;
 
-/** The source that a leaf of `keySourcesOf` makes. */
+/** Returns the source of a leaf that `keySourcesOf` has returned. */
 export function keySource(filter: Filter, leaf: Leaf): KeySource {
   const { field, comparison } = leaf;
   switch (field.kind) {
     case 'property': {
       const { name } = field;
-      // The leaf stays to be checked: the hashes of two properties may be the same.
+      // The leaf is still checked: two properties may have the same hash.
       return {
         yields: 'keys',
         rest: filter,
@@ -173,7 +173,7 @@ export function keySource(filter: Filter, leaf: Leaf): KeySource {
       };
     }
     default:
-      throw new Error(`No index lists what a ${field.kind} matches`);
+      throw new Error(`No index lists the matches of a leaf of kind ${field.kind}`);
   }
 }
 
@@ -206,7 +206,7 @@ function wholeNumberRows(field: WholeNumberField, comparison: Comparison, listin
     return rows(compareWhole(column, field, comparison, listing.parameters));
   const { operand } = comparison;
   if (operand === null) return rows(`${column} is not null`);
-  // Unequal is below or above: two ranges of the index.
+  // Unequal values are below or above: two ranges of the index.
   const side = (operator: 'lt' | 'gt') =>
     rows(compareWhole(column, field, { operator, operand: Number(operand) }, listing.parameters));
   return `(${side('lt')}) union all (${side('gt')}) ${listing.tail}`;

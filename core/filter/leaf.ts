@@ -22,7 +22,10 @@ const BODY_COLUMNS: ReadonlyMap<string, BodyColumn> = new Map([
   ['response', 'response_text'],
 ]);
 
-/** The only member of an object; anything else is told what belongs there. */
+/**
+ * Returns the only member of an object.
+ * @throws AssayError invalid_filter, with a sentence that says what belongs there
+ */
 function onlyMember(
   value: unknown,
   path: string,
@@ -54,7 +57,7 @@ function checkName(name: string, path: string): void {
   if (isTooLong(name)) throw invalid(path, `must have a name of at most ${MAX_STRING_LENGTH} characters`);
 }
 
-/** `request.<path>` and `response.<path>` are places in a body; any other name is a prompt input variable. */
+/** Reads a field of `values`: `request.<path>` or `response.<path>` in a body, or the name of a prompt input variable. */
 function readValuesField(name: string, path: string): Field {
   const dot = name.indexOf('.');
   const column = BODY_COLUMNS.get(name.slice(0, Math.max(dot, 0)));
@@ -94,7 +97,7 @@ function readField(section: string, name: string, path: string): Field {
 }
 
 /**
- * Reads a non-empty object that is no branch.
+ * Reads a leaf from a non-empty object that is no branch.
  * @throws AssayError invalid_filter
  */
 export function readLeaf(value: JsonObject, path: string): Leaf {

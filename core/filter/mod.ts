@@ -1,4 +1,4 @@
-/** Filters: from what a caller sent to checked nodes, and from those to SQL. Pure. */
+/** Filters: parsing of a caller's JSON to checked nodes, and compilation of those to SQL. Pure. */
 export { type CompileOptions, compileFilter } from './compile.ts';
 export { type KeySource, keySource, keySourcesOf, type Listing, propertyToWalk } from './key-source.ts';
 export type { Filter } from './nodes.ts';

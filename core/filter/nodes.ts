@@ -1,8 +1,8 @@
 import type { Field, OrderOperator, PatternOperator } from './fields.ts';
 
 /**
- * What a field is compared with. Timestamps are milliseconds since the epoch. `null` asks for missing or present; it
- * goes with equals and not-equals only.
+ * The comparison of a field with an operand. Timestamps are milliseconds since the epoch. `null`, allowed with equals and
+ * not-equals only, tests whether the value is missing or present.
  */
 export type Comparison =
   | { readonly operator: 'equals' | 'not-equals'; readonly operand: Operand }
@@ -11,7 +11,7 @@ export type Comparison =
 
 export type Operand = string | number | boolean | null;
 
-/** Exactly one field compared in one way. */
+/** One comparison of one field. */
 export type Leaf = { readonly kind: 'leaf'; readonly field: Field; readonly comparison: Comparison };
 
 export type Branch = {
@@ -21,7 +21,7 @@ export type Branch = {
   readonly right: Filter;
 };
 
-/** A filter that has been checked: every name is known or bounded, every operand fits its field. Deeply frozen. */
+/** A checked filter: every name is known or bounded, every operand fits its field. Deeply frozen. */
 export type Filter = { readonly kind: 'all' } | Leaf | Branch;
 
 /** The filter that every request passes. */

@@ -1,4 +1,4 @@
-/** Reads what a field is compared with: by the field's type, or for a value of a body by the operand's own. */
+/** Reads the operand of a comparison: by the field's type, or by the operand's own type for a value in a body. */
 
 import { quoteValue } from '../contracts/check.ts';
 import { AssayError } from '../contracts/errors.ts';
@@ -8,12 +8,12 @@ import { MAX_STRING_LENGTH } from './limits.ts';
 import type { Comparison, Operand } from './nodes.ts';
 import { EARLIEST_MS, LATEST_MS, parseMoment } from './timestamp.ts';
 
-/** The sentence for a filter that breaks a rule. */
+/** Returns the error for a filter that breaks a rule at `path`. */
 export function invalid(path: string, problem: string): AssayError {
   return new AssayError('invalid_filter', `${path} ${problem}`);
 }
 
-/** Characters are code points, so that an emoji is one. */
+/** Whether a text has too many characters: code points, so that an emoji counts as one. */
 export function isTooLong(text: string): boolean {
   if (text.length <= MAX_STRING_LENGTH) return false;
   return text.length > 2 * MAX_STRING_LENGTH || [...text].length > MAX_STRING_LENGTH;
@@ -23,7 +23,10 @@ function article(type: FieldType): string {
   return type === 'value' ? 'a value' : `a ${type}`;
 }
 
-/** The operator called `name`, when the field's type has it. */
+/**
+ * Returns the operator called `name`.
+ * @throws AssayError invalid_filter when the field's type has no such operator
+ */
 export function readOperator(name: string, field: Field, path: string): Operator {
   const allowed = OPERATORS_OF_TYPE[field.type];
   const operator = allowed.find((candidate) => candidate === name);
@@ -64,7 +67,7 @@ function readTimestamp(value: unknown, path: string): number {
   return ms;
 }
 
-/** A pattern's last character may not be a `\` that escapes nothing: Postgres refuses it, so it is refused by name. */
+/** Refuses a pattern that ends with a `\` that escapes nothing: Postgres would refuse it without naming its place. */
 function checkPattern(pattern: string, path: string): void {
   const trailing = /\\+$/.exec(pattern)?.[0].length ?? 0;
   if (trailing % 2 === 0) return;
@@ -94,7 +97,7 @@ function readEqualityOperand(type: FieldType, value: unknown, path: string): Ope
 }
 
 /**
- * The comparison that `operator` and `value` ask for.
+ * Returns the comparison by `operator` with `value`.
  * @throws AssayError invalid_filter
  */
 export function readComparison(

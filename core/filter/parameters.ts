@@ -1,16 +1,16 @@
 /** A value as it is bound to a statement. */
 export type SqlValue = string | number | boolean | null | readonly string[];
 
-/** A statement: its text and the values of `$1`, `$2`, … Made by pure functions, run elsewhere. */
+/** A statement: its text and the values of `$1`, `$2`, …. Pure functions make it; the platform runs it. */
 export type Statement = { readonly text: string; readonly values: readonly SqlValue[] };
 
-/** The values of a statement that is being written. */
+/** The values of a statement under construction. */
 export class Parameters {
   readonly values: SqlValue[] = [];
 
   /**
-   * Binds a value, and returns its placeholder with its type: `$3::int8`. The type decides whether an index is used, so
-   * it is always said.
+   * Binds a value, and returns its placeholder with its type: `$3::int8`. The type is always written, as it decides whether
+   * Postgres can use an index.
    */
   bind(value: SqlValue, sqlType: string): string {
     this.values.push(value);

@@ -8,7 +8,7 @@ import { invalid } from './operand.ts';
 
 const BRANCH_MEMBERS = ['left', 'operator', 'right'];
 
-/** What is left to do: read a value, or join the two filters read last. */
+/** A remaining step: to read a value, or to join the two filters read last. */
 type Task =
   | { kind: 'read'; value: unknown; path: string; depth: number }
   | { kind: 'join'; operator: 'and' | 'or' };
@@ -31,11 +31,11 @@ function readBranchOperator(value: JsonObject, path: string): 'and' | 'or' {
 }
 
 /**
- * Checks a filter as it came, and returns it as frozen tagged nodes. Reads depth-first with a stack of its own, so that
- * a filter as deep as a body allows ends in a sentence and not in a stack overflow.
+ * Checks a filter and returns it as frozen tagged nodes. Reads depth-first with a stack of its own, so that a filter as
+ * deep as a body allows ends in an error sentence and not in a stack overflow.
  *
  * @param value a parsed JSON value: `"all"`, `{}`, a leaf or a branch
- * @throws AssayError invalid_filter: names the place, the value, the rule and what is allowed
+ * @throws AssayError invalid_filter, with the place, the value, the rule and the allowed values
  */
 export function parseFilter(value: unknown): Filter {
   const tasks: Task[] = [{ kind: 'read', value, path: 'filter', depth: 0 }];

@@ -3,7 +3,7 @@ const RFC_3339 =
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The years that RFC 3339 can write and Postgres can read, in milliseconds since the epoch. */
+/** The range of years that RFC 3339 can write and Postgres can read, in milliseconds since the epoch. */
 export const EARLIEST_MS = -62_135_596_800_000; // 0001-01-01T00:00:00.000Z
 export const LATEST_MS = 253_402_300_799_999; // 9999-12-31T23:59:59.999Z
 
@@ -12,8 +12,8 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * Milliseconds since the epoch of an RFC 3339 timestamp. Digits beyond milliseconds are cut off: requests are timed in
- * milliseconds. Null when `text` is none: a date without a time, a time without an offset, 30 February.
+ * Converts an RFC 3339 timestamp to milliseconds since the epoch. Digits beyond milliseconds are cut off: requests are
+ * timed in milliseconds. Null when `text` is none: a date without a time, a time without an offset, 30 February.
  */
 export function parseTimestamp(text: string): number | null {
   const match = RFC_3339.exec(text);
@@ -21,7 +21,7 @@ export function parseTimestamp(text: string): number | null {
   const part = (index: number) => Number(match[index] ?? 0);
   const [year, month, day, hour, minute, second] = [part(1), part(2), part(3), part(4), part(5), part(6)];
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return null;
-  // A leap second is the first one of the next minute, as Postgres has it.
+  // A leap second becomes the first second of the next minute, as in Postgres.
   if (hour > 23 || minute > 59 || second > 60 || part(9) > 23 || part(10) > 59) return null;
   const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
   const date = new Date(0);
@@ -31,7 +31,7 @@ export function parseTimestamp(text: string): number | null {
   return date.getTime() - offsetMs;
 }
 
-/** Reads what a timestamp is compared with: a timestamp, or a date, which is its first millisecond in UTC. */
+/** Converts a timestamp or a date to milliseconds since the epoch; a date means its first millisecond in UTC. Null: neither. */
 export function parseMoment(text: string): number | null {
   return parseTimestamp(DATE.test(text) ? `${text}T00:00:00Z` : text);
 }
