@@ -1,6 +1,6 @@
-/** The names by which roles reach each other: channels of Postgres (NOTIFY), and what NATS holds. */
+/** The names by which roles reach each other: channels of Postgres (NOTIFY), and the stream and subjects of NATS. */
 
-/** An API key, an organization or a provider key changed; the payload is its id. A trigger of the database notifies. */
+/** An API key, an organization or a provider key changed; the payload is its id. A database trigger notifies. */
 export const KEYS_CHANNEL = 'assay_keys';
 /** Evaluations became due; a worker that misses it looks once a second. */
 export const EVALUATIONS_CHANNEL = 'assay_evaluations';

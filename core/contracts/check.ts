@@ -12,15 +12,15 @@ export function Compile<T extends TSchema>(schema: T): Checker<T> {
 
 const LONGEST_SHOWN_VALUE = 80;
 
-/** A value as an error sentence quotes it: JSON, cut to a readable length. */
+/** Quotes a value for an error sentence: as JSON, cut to a readable length. */
 export function quoteValue(value: unknown): string {
   let text: string;
-  // JSON has no infinity, but 1e999 is read as one.
+  // JSON has no infinity, but JSON.parse reads 1e999 as one.
   if (typeof value === 'number') return String(value);
   try {
     text = JSON.stringify(value) ?? String(value);
   } catch {
-    // Nested too deep to be written out.
+    // The value is nested too deep to be written out.
     text = Array.isArray(value) ? '[…]' : '{…}';
   }
   return text.length > LONGEST_SHOWN_VALUE ? `${text.slice(0, LONGEST_SHOWN_VALUE)}…` : text;
@@ -28,7 +28,7 @@ export function quoteValue(value: unknown): string {
 
 const PLAIN_NAME = /^[\w-]{1,80}$/;
 
-/** Returns `sort.created_at` for `/sort/created_at`, quotes what is no plain name, and calls the root `body`. */
+/** Returns `sort.created_at` for `/sort/created_at`, quotes names that are not plain, and calls the root `body`. */
 function pathOf(pointer: string): string {
   if (pointer === '') return 'body';
   return pointer
@@ -43,14 +43,14 @@ function pathOf(pointer: string): string {
 }
 
 /**
- * What a schema may say beside JSON Schema's own keywords; `openapi.ts` leaves these out of the document.
+ * Keywords of a schema beside JSON Schema's own; `openapi.ts` leaves these out of the document.
  * - `rule`: the rest of the sentence for a value that breaks `pattern`, as in `must be a UUID`.
  * - `nameRule`: the same for a name in a record that its pattern refuses.
  * - `unquoted`: the value may be a secret or hold one, so no sentence quotes it, nor the name of an unknown field.
  */
 type SentenceKeywords = { rule?: string; nameRule?: string; unquoted?: boolean };
 
-/** The name of a JSON type as a sentence has it; the constants of literals are written out. */
+/** Returns the name of a schema's JSON type for a sentence; the constants of literals are written out. */
 function nameOfType(schema: TSchema): string {
   if ('const' in schema) return JSON.stringify(schema.const);
   return TYPE_NAMES[String(schema.type)] ?? String(schema.type);
@@ -65,7 +65,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'an array',
 };
 
-/** What a value must be to have the type of `schema`, which `error` says that it has not. */
+/** Returns the rule that a value of another type than `schema`'s breaks. */
 function typeRule(schema: TSchema): string {
   if (schema.anyOf === undefined) return `must be ${nameOfType(schema)}`;
   const options = schema.anyOf as TSchema[];
@@ -86,7 +86,7 @@ const TYPE_ERRORS: ReadonlySet<ValueErrorType> = new Set([
   ValueErrorType.Union,
 ]);
 
-/** The rule that is broken, and what the value is instead; undefined: the value is quoted. */
+/** The broken rule, and the rest of the sentence about the value; absent: the value is quoted. */
 type Rule = { must: string; instead?: string };
 
 function ruleOf(error: ValueError): Rule {
@@ -127,7 +127,7 @@ function ruleOf(error: ValueError): Rule {
 const holds = (count: number) => `but holds ${count}`;
 const has = (text: string) => `but has ${text.length}`;
 
-/** The rule of an object whose number of fields is bounded: exactly one of those it names, or a range. */
+/** Returns the rule of an object with a bounded number of fields: exactly one of those it names, or a range. */
 function countRule(schema: TSchema, count: number): Rule {
   const names = Object.keys((schema.properties as object | undefined) ?? {});
   if (names.length > 0) return { must: `must hold exactly one field of ${names.join(', ')}` };
@@ -136,7 +136,7 @@ function countRule(schema: TSchema, count: number): Rule {
   return { must: `must hold ${range} fields`, instead: holds(count) };
 }
 
-/** The error behind that of a union: where a value has the type of one option, its own rule says more. */
+/** Returns the error behind that of a union: where a value has the type of one option, that option's rule says more. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union) return error;
   for (const errors of error.errors) {
@@ -151,8 +151,8 @@ function innermost(error: ValueError): ValueError {
 }
 
 /**
- * Returns one sentence for a rule that a value breaks: where, which rule, and what it is instead.
- * @param within a JSON pointer to what was checked, in the body that the sentence is about
+ * Returns one sentence for a rule that a value breaks: the place, the rule, and the value.
+ * @param within a JSON pointer to the checked value, in the body that the sentence is about
  */
 export function explain(found: ValueError, within = ''): string {
   const error = innermost(found);
@@ -171,8 +171,8 @@ export function explain(found: ValueError, within = ''): string {
 }
 
 /**
- * Returns `value` typed, or throws the sentence that says which rule it breaks.
- * @throws AssayError with `code`
+ * Returns `value` typed.
+ * @throws AssayError with `code`, and a sentence for the first rule that the value breaks
  */
 export function parseWith<T extends TSchema>(
   checker: Checker<T>,

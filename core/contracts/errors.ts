@@ -1,7 +1,7 @@
 /**
- * The error table. An error has a stable code, a public sentence and a private detail; the HTTP edge turns it into the
- * surface's own shape (OpenAI's on the gateway, `{data, error}` on the management API). docs/api/errors.md lists the same
- * codes, and a test compares both ways.
+ * The error table. An error has a stable code, a public sentence and a private detail; the HTTP edge writes it in the
+ * error format of the endpoint (OpenAI's on the gateway, `{data, error}` on the management API). docs/api/errors.md lists
+ * the same codes, and a test compares both ways.
  */
 export const ERROR_CODES = {
   invalid_http: { status: 400, type: 'invalid_request_error' },
@@ -40,7 +40,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Codes of recorded calls that were refused before any provider heard of them. */
+/** Codes of recorded calls that the gateway refused before it called any provider. */
 export const NOT_TRIED: ReadonlySet<string> = new Set<ErrorCode>(['rate_limit_exceeded']);
 
 /** An expected failure. `message` is public; `detail` goes to the service's own log only. */
@@ -61,7 +61,7 @@ export class AssayError extends Error {
   }
 }
 
-/** An error's message for logs, whatever was thrown. */
+/** Returns the message of anything thrown, for logs. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

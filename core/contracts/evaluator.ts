@@ -72,7 +72,7 @@ const LlmTemplateShape = Type.Object(
   closed,
 );
 
-/** What the schema's paths are to begin with: a template that lies at `path` is checked inside the objects around it. */
+/** Wraps a value in objects so that it lies at `path`, and the paths in the schema's errors begin with that path. */
 function nestUnder(path: readonly string[], innermost: unknown): unknown {
   return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
 }
@@ -80,7 +80,7 @@ function nestUnder(path: readonly string[], innermost: unknown): unknown {
 function readFinite(value: unknown, path: string): number {
   if (value === undefined || value === null) throw invalidField(path, 'is required');
   if (typeof value !== 'number') throw invalidField(path, `must be a number, but is ${quoteValue(value)}`);
-  // JSON writes no infinity, but 1e999 is read as one.
+  // JSON has no infinity, but JSON.parse reads 1e999 as one.
   if (!Number.isFinite(value)) throw invalidField(path, 'must be a finite number, but is larger than any');
   return value + 0;
 }

@@ -78,9 +78,9 @@ const CHECKERS = {
   autoevals: Compile(AutoevalsConfig),
 };
 
-/** Any service: it is posted JSON and answers `{score, reasoning?}`. */
+/** Any service that accepts JSON by POST and answers `{score, reasoning?}`. */
 export type HttpConfig = Static<typeof HttpConfig>;
-/** LastMile's AutoEval, or a service with the same interface: it is posted parallel arrays and answers an array of scores. */
+/** LastMile's AutoEval, or a service with the same interface: it accepts parallel arrays and answers an array of scores. */
 export type AutoevalConfig = Static<typeof AutoevalConfig> & { url: string };
 /** A scorer that runs in process; its adapter is called `autoevals`. */
 export type ScorerConfig = Static<typeof AutoevalsConfig>;

@@ -1,4 +1,4 @@
-/** The sentences of refused values: where the value is, which rule it breaks and, where that is no secret, what it is. */
+/** The errors for refused values: the place, the broken rule and, unless it is a secret, the value. */
 import { AssayError } from './errors.ts';
 
 const LONGEST_QUOTED_HEADER = 80;

@@ -6,9 +6,9 @@
  *   u32  length of the response body, in the form `counted` only
  *   head (JSON, see LogEntryHead), request body, response body
  *
- * Little-endian. In the form `bounded` the container says where the entry ends (a frame has a length of its own), so the
- * third length is left out. The container also tells versions apart: an entry whose bytes are laid out otherwise must be
- * given new numbers for its kinds of frames and messages. There has been one layout so far; a test holds its bytes.
+ * Little-endian. In the form `bounded` the container has the end of the entry (a frame has a length of its own), so the
+ * third length is left out. The container also distinguishes versions: another layout needs new numbers for its kinds of
+ * frames and messages. There has been one layout so far; a test compares its bytes.
  */
 
 /**
@@ -22,24 +22,24 @@ export type EntryForm = 'bounded' | 'counted';
 const NOTHING = new Uint8Array(0);
 export const EMPTY_ENTRY: LogEntry = { head: NOTHING, requestBody: NOTHING, responseBody: NOTHING };
 
-/** Returns how many bytes the lengths take that an entry begins with. */
+/** Returns the size in bytes of the lengths that an entry begins with. */
 export function lengthsSize(form: EntryForm): number {
   return form === 'bounded' ? 8 : 12;
 }
 
-/** Returns how many bytes an entry takes. */
+/** Returns the size of an entry in bytes. */
 export function encodedSize({ head, requestBody, responseBody }: LogEntry, form: EntryForm): number {
   return lengthsSize(form) + head.length + requestBody.length + responseBody.length;
 }
 
-/** Writes the lengths of an entry's parts at `offset`. Its parts follow, in whichever buffers. */
+/** Writes the lengths of an entry's parts at `offset`. The caller writes the parts after them, in any buffers. */
 export function writeLengths(target: Buffer, offset: number, entry: LogEntry, form: EntryForm): void {
   target.writeUInt32LE(entry.head.length, offset);
   target.writeUInt32LE(entry.requestBody.length, offset + 4);
   if (form === 'counted') target.writeUInt32LE(entry.responseBody.length, offset + 8);
 }
 
-/** Writes a whole entry at `offset`. Returns the offset behind it. */
+/** Writes a whole entry at `offset`. Returns the offset after it. */
 export function writeEntry(target: Buffer, offset: number, entry: LogEntry, form: EntryForm): number {
   const { head, requestBody, responseBody } = entry;
   writeLengths(target, offset, entry, form);
@@ -54,7 +54,7 @@ export function writeEntry(target: Buffer, offset: number, entry: LogEntry, form
 
 /**
  * Reads the entry that begins at `offset`. Its parts are views into `source`, which ends where a bounded entry does.
- * Returns the offset behind it too, or null when the entry does not fit into `source`.
+ * Returns the offset after it too, or null when the entry does not fit into `source`.
  */
 export function readEntry(
   source: Buffer,

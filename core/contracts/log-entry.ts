@@ -4,30 +4,30 @@ import { type Checker, Compile } from './check.ts';
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 const OptionalMs = Type.Union([Type.Number(), Type.Null()]);
 
-/** One try of a call, which may have several: at one provider again, or at another. */
+/** One attempt of a call, which may have several: at one provider again, or at another. */
 const Attempt = Type.Object(
   {
     /** Upper case, as below. */
     provider: Type.String(),
-    /** As this provider was asked for it. */
+    /** The model's name at this provider. */
     model: Type.String(),
-    /** The provider's; 0: no answer came. */
+    /** The status of the provider's response; 0: no response. */
     status: Type.Integer(),
-    /** A code of ours when no answer came, or none that could be used. */
+    /** A code of ours when there was no response, or no usable one. */
     errorCode: OptionalText,
-    /** From this try's beginning to its answer or failure. */
+    /** From the beginning of the attempt to its response or failure. */
     latencyMs: Type.Integer(),
   },
   { additionalProperties: false },
 );
 
 /**
- * What the gateway knows of one request when its answer is complete: the head of a log entry. The two bodies travel
- * beside it as the bytes that were sent and received; parsing them is ingest's work, not the gateway's.
+ * The head of a log entry: the facts about one call that the gateway knows when the answer is complete. The two bodies
+ * travel beside it as the bytes that were sent and received; ingest parses them, the gateway does not.
  */
 export const LogEntryHead = Type.Object(
   {
-    /** Version of this layout; a reader refuses what it does not know. */
+    /** Version of this layout; readers refuse others. */
     v: Type.Literal(1),
     id: Type.String(),
     organizationId: Type.String(),
@@ -35,7 +35,7 @@ export const LogEntryHead = Type.Object(
     source: Type.Union([Type.Literal('gateway'), Type.Literal('api'), Type.Literal('evaluator')]),
     /** Milliseconds since the epoch, when the request's headers had arrived. Decides the partition. */
     createdAtMs: Type.Integer(),
-    /** When the last byte of the answer had arrived. */
+    /** Milliseconds since the epoch, when the last byte of the answer had arrived. */
     answeredAtMs: Type.Integer(),
     /** From call to last byte, on the monotonic clock. */
     latencyMs: Type.Number(),
@@ -44,16 +44,16 @@ export const LogEntryHead = Type.Object(
     path: Type.String(),
     /** Upper case: OPENAI, AZURE, … */
     provider: Type.String(),
-    /** The model as asked for: a name, `provider/model`, a list, a group. */
+    /** The model in the client's request: a name, `provider/model`, a list, a group. */
     requestModel: OptionalText,
-    /** As the provider was asked for it; absent: by the same name. */
+    /** The model's name at the provider; absent: the same as in the request. */
     routedModel: Type.Optional(Type.String()),
-    /** As the client saw it; 0 of a call that was interrupted: its gateway was killed, and nobody knows more. */
+    /** The status that the client received; 0 when the gateway was killed during the call. */
     status: Type.Integer(),
     stream: Type.Boolean(),
-    /** The answer ended before its end: the provider died or the client left. */
+    /** The answer is incomplete: the provider failed or the client left. */
     truncated: Type.Boolean(),
-    /** A code of ours when the gateway itself answered, `interrupted` when nobody did, else null. */
+    /** A code of ours when the gateway itself answered, `interrupted` when it was killed during the call, else null. */
     errorCode: OptionalText,
     contentType: OptionalText,
     contentEncoding: OptionalText,
@@ -63,13 +63,13 @@ export const LogEntryHead = Type.Object(
     sessionName: OptionalText,
     promptId: OptionalText,
     experimentId: OptionalText,
-    /** Name and value as sent, in order. */
+    /** Names and values as sent, in order. */
     properties: Type.Array(Type.Tuple([Type.String(), Type.String()])),
     omitRequest: Type.Boolean(),
     omitResponse: Type.Boolean(),
-    /** The request whose stored answer this one got; absent: the provider was called. */
+    /** The id of the request whose stored response answered this one; absent: the cache did not answer. */
     cachedFrom: Type.Optional(Type.String()),
-    /** Every try in order, the one that was answered last; absent: there was one. */
+    /** All attempts in order; the last one has the answer. Absent: there was one. */
     attempts: Type.Optional(Type.Array(Attempt, { maxItems: 100 })),
   },
   { additionalProperties: false },

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of a port, made from the routes that the port serves: what a route declares for its own
- * validation is what the document says. Pure.
+ * The OpenAPI document of a port, made from the routes that the port serves: the schemas that routes validate by are the
+ * schemas of the document. Pure.
  */
 
 /** JSON Schema, as TypeBox makes it. */
@@ -9,10 +9,10 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 /** A schema that a route declares for its body or its reply. */
 export type DeclaredSchema = { shape: JsonSchema; example?: unknown };
 
-/** What a route says of itself in words; other members of an OpenAPI operation are taken as they are. */
+/** The description of a route; other members of an OpenAPI operation are copied unchanged. */
 export type RouteDetail = { summary?: string; hide?: boolean; [member: string]: unknown };
 
-/** A route of Elysia's, as far as the document looks at it. */
+/** The members of an Elysia route that the document needs. */
 export type DocumentedRoute = {
   method: string;
   path: string;
@@ -28,7 +28,7 @@ export type DocumentedRoute = {
 export type OpenApiOptions = {
   title: string;
   description: string;
-  /** Of the API itself, not of the program that serves it. */
+  /** The version of the API, not of the program that serves it. */
   version: string;
   /** The body of every failure. */
   failure: JsonSchema;
@@ -43,13 +43,13 @@ export type OpenApiDocument = {
 };
 
 const JSON_TYPE = 'application/json';
-/** Keywords that are ours, or that the place of the schema says already. */
+/** Keywords of ours, and the `$id` that a component's name replaces. */
 const LEFT_OUT = new Set(['$id', 'rule', 'nameRule', 'unquoted']);
 
 /** Keywords whose value holds schemas by name. */
 const BY_NAME = new Set(['properties', 'patternProperties']);
 
-/** Schemas with an `$id` are written once, as components, and referred to. */
+/** Schemas with an `$id`: the document holds each once, as a component, and refers to it. */
 type Components = Map<string, unknown>;
 
 /** Returns the OpenAPI 3.1 document of these routes, in the order of the routes. */
@@ -129,14 +129,14 @@ function content(
   return { ...(description === undefined ? {} : { description }), content: { [JSON_TYPE]: media } };
 }
 
-/** Returns a schema as the document has it: without keywords of ours, literals as enums, named ones by reference. */
+/** Returns a schema as the document shows it: without keywords of ours, literals as enums, named schemas by reference. */
 function plain(schema: unknown, components: Components): unknown {
   if (Array.isArray(schema)) return schema.map((item) => plain(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
   const { $id: name } = schema as JsonSchema;
   if (typeof name !== 'string') return withoutNames(schema as JsonSchema, components);
   if (!components.has(name)) {
-    // Set before it is filled: a schema may lead to itself.
+    // Set before it is filled: a schema may refer to itself.
     components.set(name, null);
     components.set(name, withoutNames(schema as JsonSchema, components));
   }
@@ -158,7 +158,7 @@ function withoutNames(schema: JsonSchema, components: Components): JsonSchema {
   );
 }
 
-/** How TypeBox writes a record whose names may be any text. */
+/** TypeBox's pattern for a record whose names may be any text. */
 const ANY_NAME = '^(.*)$';
 
 /** Returns a schema with `additionalProperties` for such a record, which generators of clients read better. */
@@ -168,7 +168,7 @@ function withPlainRecords(schema: JsonSchema): JsonSchema {
   return values === undefined ? schema : { ...rest, additionalProperties: values };
 }
 
-/** The schemas of an object's fields, whose names are no keywords. */
+/** Returns the plain schemas of an object's fields, whose names are no keywords. */
 function each(schemas: unknown, components: Components): object {
   return Object.fromEntries(
     Object.entries(schemas as object).map(([name, schema]) => [name, plain(schema, components)]),

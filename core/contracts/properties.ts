@@ -4,14 +4,14 @@ import { foldName, storableText } from './storable-text.ts';
 /** Custom properties by name. Made without a prototype, so that `__proto__` is a name like any other. */
 export type Properties = Record<string, string>;
 
-/** Properties as Postgres can hold them, names as given; the last of equal names wins. */
+/** Returns properties as Postgres can hold them, with names as given; the last of equal names wins. */
 export function storableProperties(pairs: Iterable<readonly [string, string]>): Properties {
   const properties: Properties = Object.create(null);
   for (const [name, value] of pairs) properties[storableText(name)] = storableText(value);
   return properties;
 }
 
-/** The same with names in lower case: what filters compare with. */
+/** Returns properties with names in lower case, as filters compare them. */
 export function foldProperties(properties: Properties): Properties {
   const folded: Properties = Object.create(null);
   for (const [name, value] of Object.entries(properties)) folded[foldName(name)] = value;
@@ -19,8 +19,8 @@ export function foldProperties(properties: Properties): Properties {
 }
 
 /**
- * A 64-bit signed hash of one folded property, the key of the property index. Collisions are harmless: whoever looks
- * up by hash compares the value itself too.
+ * Returns a 64-bit signed hash of one folded property, the key of the property index. Collisions are harmless: a look-up
+ * by hash compares the value too.
  */
 export function hashProperty(foldedName: string, value: string): bigint {
   return hash('sha256', JSON.stringify([foldedName, value]), 'buffer').readBigInt64BE(0);

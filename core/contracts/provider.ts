@@ -1,4 +1,4 @@
-/** Every provider that the gateway can be given a key or an address for. */
+/** The providers for which the gateway can be given a key or an address. */
 export const PROVIDER_NAMES = [
   'openai',
   'anthropic',

@@ -5,7 +5,7 @@ export const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 10;
 const MAX_REQUEST_IDS = 1_000;
 
-/** What a query can be sorted by. */
+/** The fields that a query can be sorted by. */
 export const SORT_FIELDS = [
   'created_at',
   'latency',
@@ -17,9 +17,9 @@ export const SORT_FIELDS = [
 ] as const;
 export type SortField = (typeof SORT_FIELDS)[number];
 
-/** Any text of 1 to `most` characters, as the name in a record. A pattern with `.` would pass over line breaks. */
+/** Returns the schema of a record's names: any text of 1 to `most` characters. `.` would not match line breaks. */
 export const nameOf = (most: number) => Type.String({ pattern: `^[\\s\\S]{1,${most}}$` });
-/** The options of a record with such names. */
+/** Returns the options of a record with such names. */
 export const named = (most: number) => ({
   ...closed,
   nameRule: `must have a name of 1 to ${most} characters`,
@@ -28,7 +28,7 @@ export const named = (most: number) => ({
 const Direction = Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')]));
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
-/** One field and its direction. Default: the newest first. */
+/** The order of records: one field and its direction. Default: newest first. */
 const Sort = Type.Object(
   {
     created_at: Direction,
@@ -42,7 +42,7 @@ const Sort = Type.Object(
   { ...closed, minProperties: 1, maxProperties: 1 },
 );
 
-/** A filter wherever a body takes one. Its rules are those of core/filter: a schema cannot say what is wrong in a tree. */
+/** A filter in any body. core/filter checks it: a schema's errors cannot name the faulty place in a tree. */
 export const FilterShape = Type.Unknown({
   $id: 'Filter',
   description:
@@ -80,11 +80,11 @@ export type QueryIdsBody = Static<typeof QueryIdsBody>;
 export const FeedbackBody = Type.Object({ rating: Type.Boolean() }, closed);
 export type FeedbackBody = Static<typeof FeedbackBody>;
 
-/** In one call. */
+/** Scores in one call. */
 const MAX_SCORES = 100;
 const MAX_SCORE_KEY_LENGTH = 100;
 
-/** Score keys to numbers; true is 1 and false is 0. From one to MAX_SCORES of them. */
+/** Scores by key: 1 to MAX_SCORES numbers; true is 1 and false is 0. */
 export const ScoreBody = Type.Object(
   {
     scores: Type.Record(nameOf(MAX_SCORE_KEY_LENGTH), Type.Union([Type.Number(), Type.Boolean()]), {
@@ -99,7 +99,7 @@ export type ScoreBody = Static<typeof ScoreBody>;
 
 export const MAX_PROPERTY_NAME_LENGTH = 200;
 export const MAX_PROPERTY_VALUE_LENGTH = 10_000;
-/** Of one request, those it was sent with counted in. */
+/** Properties of one request, including those sent with it. */
 export const MAX_PROPERTIES = 100;
 
 export const PropertyBody = Type.Object(

@@ -1,5 +1,5 @@
 /**
- * What the API asks an evaluators process to do at once, and what comes back: `body` and `result` of a row of
+ * The trials that the API requests of an evaluators process, and their results: `body` and `result` of a row of
  * assay.evaluator_trials.
  */
 import type { JsonObject } from '../json/mod.ts';
