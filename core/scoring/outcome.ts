@@ -113,7 +113,7 @@ export type Outcome =
       score: number;
       /** The words of the choice, for an LLM-CHOICE. */
       label: string | null;
-      /** At most 4 KB. */
+      /** At most `MAX_REASONING_BYTES`. */
       reasoning: string | null;
       /** Output that Python printed: at most 16 KB. */
       traces: string | null;
@@ -174,6 +174,9 @@ export type Subject = {
   /** The model that answered. */
   model: string | null;
 };
+
+/** Maximum length of an outcome's reasoning, in bytes of UTF-8. */
+export const MAX_REASONING_BYTES = 4_096;
 
 const MAX_MESSAGE_LENGTH = 500;
 

@@ -1,4 +1,5 @@
 /** Reads the subject of an evaluation from a stored record: the texts of question and answer, from bodies of any dialect. */
+import { ERROR_CODES } from '../contracts/errors.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import type { SkipReason, Subject } from './outcome.ts';
 
@@ -22,7 +23,7 @@ export type StoredRecord = {
 /** The reason why a record cannot be evaluated. */
 export type Skip = { skipped: SkipReason; message: string };
 
-const CLIENT_LEFT = 499;
+const CLIENT_LEFT = ERROR_CODES.client_closed_request.status;
 
 /** Reads the subject of an evaluation, or the reason why the record has none. Never throws, whatever the bodies hold. */
 export function readSubject(call: StoredRecord): Subject | Skip {

@@ -1,3 +1,4 @@
-/** Comparison of texts. Pure. */
+/** Comparison and cutting of texts. Pure. */
+export { cutToBytes } from './cut-to-bytes.ts';
 export { editDistance } from './edit-distance.ts';
 export { nearest } from './nearest.ts';

@@ -1,15 +1,14 @@
 import { describeError } from '#core/contracts/errors.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import type { Evaluated, Outcome } from '#core/scoring/mod.ts';
+import { type Evaluated, MAX_REASONING_BYTES, type Outcome } from '#core/scoring/mod.ts';
+import { cutToBytes } from '#core/text/mod.ts';
 import { maskSecrets } from '#platform/secrets/mod.ts';
 import type { ExternalAdapter, ExternalCall, ExternalItem, UncheckedScore } from './adapter.ts';
 import { autoevalAdapter } from './autoeval-adapter.ts';
 import { ExternalFailure } from './failure.ts';
 import { httpAdapter } from './http-adapter.ts';
 import { scorerAdapter } from './scorer-adapter.ts';
-
-const MAX_REASONING_BYTES = 4_096;
 
 /** Returns the maximum number of evaluations in one call of an evaluator: 1 where its service takes one at a time. */
 export function batchSizeOf(config: ExternalConfig): number {
@@ -86,7 +85,10 @@ function scoreWith(
 function outcomeOf(given: UncheckedScore | ExternalFailure, mask: (text: string) => string): Outcome {
   const checked = given instanceof ExternalFailure ? given : checkScore(given);
   if (checked instanceof ExternalFailure) return checked.toOutcome(mask);
-  const reasoning = checked.reasoning === null ? null : cutReasoning(storableText(mask(checked.reasoning)));
+  const reasoning =
+    checked.reasoning === null
+      ? null
+      : cutToBytes(storableText(mask(checked.reasoning)), MAX_REASONING_BYTES);
   return { state: 'completed', score: checked.score, label: null, reasoning, traces: null, flags: [] };
 }
 
@@ -101,12 +103,4 @@ function checkScore(given: UncheckedScore): { score: number; reasoning: string |
     return new ExternalFailure('ext_bad_answer', 'The reasoning is not a text');
   }
   return { score, reasoning };
-}
-
-/** Cuts a text to at most 4 KB of UTF-8, never inside a character. */
-function cutReasoning(text: string): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= MAX_REASONING_BYTES) return text;
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_REASONING_BYTES));
-  return text.slice(0, read);
 }

@@ -1,7 +1,8 @@
 /** Makes a judge's reasoning fit to be stored and shown. */
 import { storableText } from '#core/contracts/storable-text.ts';
+import { MAX_REASONING_BYTES } from '#core/scoring/mod.ts';
+import { cutToBytes } from '#core/text/mod.ts';
 
-const MAX_REASONING_BYTES = 4_096;
 const CUT_MARK = '…';
 
 /**
@@ -15,12 +16,5 @@ export function cleanReasoning(text: string | null): string | null {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole point is to find them
     .replaceAll(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
     .trim();
-  return plain === '' ? null : cutBytes(plain, MAX_REASONING_BYTES);
-}
-
-function cutBytes(text: string, maxBytes: number): string {
-  if (Buffer.byteLength(text) <= maxBytes) return text;
-  const bytes = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(CUT_MARK));
-  // A character that was cut in two decodes to replacement characters at the end.
-  return bytes.toString('utf8').replace(/\ufffd+$/, '') + CUT_MARK;
+  return plain === '' ? null : cutToBytes(plain, MAX_REASONING_BYTES, CUT_MARK);
 }
