@@ -1,7 +1,7 @@
 /**
  * Writes core/models/models.json, the list behind GET /v1/models, from the installed @pydantic/genai-prices (names,
  * prices), models.dev (release dates) and scripts/models/ (which models answer chat completions, dates that models.dev
- * lacks). Run it when the price registry is upgraded, and to take up new release dates.
+ * lacks, makers). Run it when the price registry is upgraded, and to take up new release dates.
  *
  *     npm run update:models                     fetches models.dev
  *     npm run update:models -- --offline        uses the release dates of the last time

@@ -1,21 +1,22 @@
-/** The models that the registry prices and chat completions can use by their bare id: generated data. */
+/** The models that have a price in the registry and can be called by their bare id: generated data. */
 import type { ProviderName } from '../contracts/provider.ts';
 import { secondsOfDate } from './date.ts';
 import { dateInId } from './date-in-id.ts';
+import { createMakerOf, type MakerOf } from './maker.ts';
 import data from './models.json' with { type: 'json' };
 import { CATALOG_ORDER } from './provider-of.ts';
 import { REGISTRY_DATE } from './registry.ts';
 
 /** A model that chat completions can use. */
 export type CatalogModel = {
-  /** What to ask for. */
+  /** The name that clients request. */
   id: string;
   provider: ProviderName;
-  /** For people. */
+  /** A readable name. */
   title: string;
   /** The organization that made it. */
   ownedBy: string;
-  /** When it came out; seconds since the epoch. */
+  /** The release date, in seconds since the epoch. */
   created: number;
 };
 
@@ -23,12 +24,12 @@ const REGISTRY_SECONDS = secondsOfDate(REGISTRY_DATE) ?? 0;
 
 const RETIRED_SNAPSHOTS: ReadonlySet<string> = new Set(data.retired_snapshots);
 
-/** Names without an author, in lower case: a model came out once, whoever hosts it. */
+/** Release dates by name without an author, in lower case: a model was released once, whichever providers host it. */
 const RELEASED: ReadonlyMap<string, string> = new Map(
   data.models.flatMap(({ id, released }) => (released === null ? [] : [[bareName(id), released]])),
 );
 
-/** All of them. */
+/** All built-in models. */
 export const BUILT_IN_MODELS: readonly CatalogModel[] = data.models.flatMap(
   ({ id, provider, title, owned_by, released }) => {
     const known = CATALOG_ORDER.find((name) => name === provider);
@@ -41,14 +42,17 @@ const PROVIDERS: ReadonlyMap<string, ProviderName> = new Map(
   BUILT_IN_MODELS.map(({ id, provider }) => [id, provider]),
 );
 
-/** Whether dated snapshots of a listed model may be found, this one included: it is built in and was not shut down. */
+/** Returns the maker of any model, by the makers in the generated data. */
+export const makerOf: MakerOf = createMakerOf(data.makers);
+
+/** Whether `id` can be a dated snapshot of a listed model: the model is built in, and the snapshot was not shut down. */
 export function canBeSnapshot(id: string, { id: modelId, provider }: CatalogModel): boolean {
   return PROVIDERS.get(modelId) === provider && !RETIRED_SNAPSHOTS.has(id);
 }
 
 /**
- * Returns when a model came out, in seconds since the epoch: the date in its id, else the release date of a model of that
- * name at any host, or of the one that `-latest` stands for, else the date of the registry.
+ * Returns the release date of a model, in seconds since the epoch: the date in its id, else the release date of a model of
+ * that name at any host, or of the one that `-latest` stands for, else the date of the registry.
  */
 export function releasedAt(id: string): number {
   const name = bareName(id);

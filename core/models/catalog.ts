@@ -1,13 +1,12 @@
 /**
- * The catalog: which provider a model name means, what a call costs, and which models there are. It holds the data of the
- * registry, and before them what the operator says in MODELS_FILE. Everything is in memory; nothing is fetched.
+ * The catalog: the provider of a model name, the cost of a call, and the list of models. The operator's MODELS_FILE comes
+ * before the registry's data. Everything is in memory; nothing is fetched.
  */
 
 import type { ProviderName } from '../contracts/provider.ts';
-import { BUILT_IN_MODELS, type CatalogModel, releasedAt } from './built-in.ts';
+import { BUILT_IN_MODELS, type CatalogModel, makerOf, releasedAt } from './built-in.ts';
 import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
-import { makerOf } from './maker.ts';
 import type { OperatorModel, OperatorModels } from './models-file/mod.ts';
 import { createPriceCall, type PricedCall, priceNames } from './price.ts';
 import { providerOf } from './provider-of.ts';
@@ -17,7 +16,7 @@ import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 export type Cost = {
   /** Whole nano-dollars. */
   nano: number;
-  /** The list that the price is from, with its version. */
+  /** The price list, with its version. */
   source: string;
 };
 

@@ -1,4 +1,4 @@
-/** Models: which provider a model name means, what a call costs, and which models can be used. Pure. */
+/** Models: the provider of a model name, the cost of a call, and the list of usable models. Pure. */
 export type { CatalogModel } from './built-in.ts';
 export { BUILT_IN_CATALOG, type Catalog, createCatalog } from './catalog.ts';
 export {

@@ -1,15 +1,15 @@
 /**
- * Most models have one price for each kind of token, at all times. For those the arithmetic is done here: the general one
- * of the registry checks the price list at each call, which takes ten times as long.
+ * Prices of models with one price for each kind of token, at all times, as most have. Their costs are calculated without
+ * the registry, whose general calculation checks the price list at each call and takes ten times as long.
  */
 import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
 import { LRUCache } from 'lru-cache';
 import { type TokenPrice, toPico } from './token-price.ts';
 
-/** Names come from clients and providers: this holds those that are in use, and bounds those that are made up. */
+/** Names come from clients and providers: enough for the models in use, and a limit to invented names. */
 const KNOWN_MODELS = 2_000;
 
-/** Returns the price of a model of the registry; null when it has none, or not a plain one. */
+/** Returns the price of a model of the registry; null when it has none, or one that is not plain. */
 export type PlainPrice = (registryName: string, model: string) => TokenPrice | null;
 
 /** Makes a look-up that remembers the prices it has read. */
@@ -28,10 +28,10 @@ export function createPlainPrice(): PlainPrice {
 
 function readPrice(registryName: string, model: string): TokenPrice | null {
   const found = calcPrice({ input_tokens: 1, output_tokens: 1 }, model, { providerId: registryName });
-  // A list of prices is one that changes with time.
+  // A list of prices depends on the time.
   if (found === null || Array.isArray(found.model.prices)) return null;
   const prices: ModelPrice = found.model_price;
-  // Other kinds of token are not counted in such a call; a price for the call itself would be owed.
+  // Calls priced here have no other kinds of token, but a price for each request would apply to them.
   if (Object.keys(prices).some((name) => name.startsWith('requests'))) return null;
   const [input, output] = [plain(prices.input_mtok), plain(prices.output_mtok)];
   const [cacheRead, cacheWrite, cacheWriteHour, reasoning] = [

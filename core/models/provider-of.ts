@@ -1,4 +1,4 @@
-/** Which provider a model name means. Gateways and evaluators must agree: the cost of a judge is that of its provider. */
+/** The provider of a model name. Gateways and evaluators must agree on it: a judge's cost depends on its provider. */
 import { PROVIDER_NAMES, type ProviderName } from '../contracts/provider.ts';
 import { isFineTuned } from './fine-tuned.ts';
 import { knowsModel } from './registry.ts';
@@ -16,7 +16,7 @@ export const CATALOG_ORDER: readonly ProviderName[] = [
   'openrouter',
 ];
 
-/** The registry's patterns for Google match Claude under the names of other hosts, which Google does not serve. */
+/** Google's own models. The registry's patterns for Google also match other hosts' names of Claude, which Google does not serve. */
 const GOOGLES_OWN = /^(?:models\/)?gem(?:ini|ma)/;
 
 function isModelOf(candidate: ProviderName, asked: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * What the text of `model` says: a model, a list of models with commas between them, or a group of MODELS_FILE. Gateways
- * route by it, and the API checks judges by it before they are made.
+ * Reads the text of `model`: a model, a list of models separated by commas, or a group of MODELS_FILE. Gateways route by
+ * it, and the API checks the models of judges with it before an evaluator is created.
  */
 
 import { quoteValue } from '../contracts/check.ts';
@@ -13,19 +13,19 @@ type Named = { provider: string; model: string };
 export type ModelListOptions<Model extends Named, Group extends readonly unknown[]> = {
   /** Finds one model; throws an AssayError when it cannot be called. */
   find(name: string): Model;
-  /** By their ids. */
+  /** Groups by id. */
   groups: ReadonlyMap<string, Group>;
 };
 
-/** However they are written. */
+/** Models of a list, groups expanded: as many as one group may have. */
 const MAX_MODELS = MAX_GROUP_ROUTES;
-/** Ten of the longest names, with room for spaces. */
+/** Characters: ten of the longest names, with room for spaces. */
 const LONGEST_LIST = 3_000;
 
 /**
- * Reads the text, in its order.
- * @throws AssayError invalid_body for a list that breaks a rule, with a sentence that begins with `model`; what `find`
- *   throws for one of its models
+ * Returns the models and groups in the order of the text.
+ * @throws AssayError invalid_body for a list that breaks a rule, with a sentence that begins with `model`; any error of
+ *   `find`
  */
 export function readModelList<Model extends Named, Group extends readonly unknown[]>(
   text: string,
@@ -38,7 +38,7 @@ export function readModelList<Model extends Named, Group extends readonly unknow
   return found;
 }
 
-/** Returns what tells models apart, which have names that differ: `gpt-4o` is `openai/gpt-4o`. A space is in no group's id. */
+/** Returns the key of a model, the same for all its names: `gpt-4o` is `openai/gpt-4o`. Its space keeps it apart from groups' ids. */
 export function modelKey({ provider, model }: Named): string {
   return `${provider} ${model}`;
 }
@@ -55,7 +55,7 @@ function namesIn(list: string): string[] {
   if (empty === -1) return names;
   throw new AssayError(
     'invalid_body',
-    `model must be one model or a list with a comma between each two, but entry ${empty + 1} of ${quoteValue(list)} is empty`,
+    `model must be one model or a list of models separated by commas, but entry ${empty + 1} of ${quoteValue(list)} is empty`,
   );
 }
 
@@ -77,11 +77,11 @@ function refuseRepeats(names: readonly string[], found: readonly Found[]): void 
 }
 
 function repeated(earlier: string, name: string): AssayError {
-  const how =
+  const problem =
     earlier === name
-      ? `${quoteValue(name)} is there twice`
+      ? `${quoteValue(name)} occurs twice`
       : `${quoteValue(earlier)} and ${quoteValue(name)} are the same`;
-  return new AssayError('invalid_body', `model must list each model once, but ${how}`);
+  return new AssayError('invalid_body', `model must list each model once, but ${problem}`);
 }
 
 function refuseLong(found: readonly Found[]): void {
@@ -89,6 +89,6 @@ function refuseLong(found: readonly Found[]): void {
   if (count <= MAX_MODELS) return;
   throw new AssayError(
     'invalid_body',
-    `model must list at most ${MAX_MODELS} models, those of groups included, but lists ${count}`,
+    `model must list at most ${MAX_MODELS} models, including those of groups, but lists ${count}`,
   );
 }

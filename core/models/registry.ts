@@ -1,12 +1,12 @@
 /**
- * The registry of `@pydantic/genai-prices`: whose models it knows, under which names. The data ship with the package.
+ * The registry of `@pydantic/genai-prices`: providers, and their models by name. The data ship with the package.
  */
 import { calcPrice, findProvider, type MatchLogic, type ModelInfo } from '@pydantic/genai-prices';
 import type { ProviderName } from '../contracts/provider.ts';
 
-/** The list that a cost came from, stored with it so that old costs can be explained. */
+/** The price list, stored with each cost so that old costs can be explained. */
 export const PRICE_SOURCE = 'genai-prices@0.1.8';
-/** When that version was published: newer models are not in it. */
+/** The publication date of that version, which lacks newer models. */
 export const REGISTRY_DATE = '2026-09-23';
 
 /** The registry's names of our providers; a provider that is missing here has no known prices. */
@@ -23,7 +23,7 @@ const REGISTRY_NAMES: Partial<Record<string, string>> = {
   openrouter: 'openrouter',
 } satisfies Partial<Record<ProviderName, string>>;
 
-/** Returns a provider's name in the registry; null: it has none. */
+/** Returns a provider's name in the registry; null: none. */
 export function registryNameOf(provider: string): string | null {
   return REGISTRY_NAMES[provider] ?? null;
 }
@@ -37,11 +37,11 @@ export function knowsModel(provider: string, model: string): boolean {
 }
 
 export type RegistryModel = {
-  /** The names that the registry spells out: its own first, then the synonyms. */
+  /** The names without patterns: the registry's own first, then the synonyms. */
   names: string[];
-  /** For people; null when there is none. */
+  /** A readable name; null when there is none. */
   title: string | null;
-  /** Whether text has a price in both directions, and it is not zero. */
+  /** Whether both input and output text have a price. */
   isPriced: boolean;
   isDeprecated: boolean;
   /** Tokens; null when unknown. */

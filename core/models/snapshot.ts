@@ -1,9 +1,9 @@
-/** Dated snapshots of models: no list has all of them. */
+/** Dated snapshots of models, of which no list has all. */
 import { type CatalogModel, canBeSnapshot } from './built-in.ts';
 import { dateInId } from './date-in-id.ts';
 import { knowsModel } from './registry.ts';
 
-/** `-20250929`, or `-2025-09-29`. */
+/** Ids that end in `-20250929` or `-2025-09-29`. */
 const DATED = /^(.+)-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 
 /**

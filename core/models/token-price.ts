@@ -2,9 +2,9 @@
 import type { Usage } from '../chat/mod.ts';
 
 /**
- * Pico-dollars a token, which is USD for a million tokens with six decimals: a whole number for every price there is.
- * A kind of token without a price of its own (null) costs what the kind does that it is part of: cached and written
- * tokens are input, those kept for an hour are written ones, reasoning is output.
+ * Pico-dollars for a token, equal to USD for a million tokens times a million: a whole number for every known price.
+ * A kind of token without a price of its own (null) has the price of the kind that it is part of: cached and written
+ * tokens are input, tokens kept for an hour are written ones, reasoning is output.
  */
 export type TokenPrice = {
   input: bigint;
@@ -28,8 +28,8 @@ export function toPico(usdPerMillion: number): bigint | null {
 }
 
 /**
- * Returns the cost of a call that used text alone, in whole nano-dollars, rounded half up; null when its counts contradict
- * each other: more tokens of a part than of the whole.
+ * Returns the cost of a call with text alone, in whole nano-dollars, rounded half up; null when its counts contradict
+ * each other: a part has more tokens than the whole.
  */
 export function costOfTokens(price: TokenPrice, usage: Usage): number | null {
   const read = price.cacheRead === null ? 0 : usage.cachedTokens;

@@ -2,7 +2,7 @@
 import type { ProviderName } from '#core/contracts/provider.ts';
 import { secondsOfDate } from '#core/models/date.ts';
 import { dateInId } from '#core/models/date-in-id.ts';
-import { makerOf } from '#core/models/maker.ts';
+import { createMakerOf, type Makers } from '#core/models/maker.ts';
 import { CATALOG_ORDER, providerOf } from '#core/models/provider-of.ts';
 import { knowsModel, PRICE_SOURCE, registryModels } from '#core/models/registry.ts';
 import { isServed } from './served.ts';
@@ -10,7 +10,7 @@ import { isServed } from './served.ts';
 /** Release dates by the names that models.dev gives providers and models. */
 export type ReleaseDates = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-export type Overrides = {
+export type Overrides = Makers & {
   /** Dates of models that models.dev lacks or has otherwise, by name without an author, in lower case. */
   released: Readonly<Record<string, string>>;
 };
@@ -39,6 +39,8 @@ const DATED = /-(?:\d{8}|\d{4}-\d{2}-\d{2})$/;
 export function buildModels(dates: ReleaseDates, overrides: Overrides): string {
   const found = new Map<string, Model>();
   const retired: string[] = [];
+  const { authors, families } = overrides;
+  const makerOf = createMakerOf({ authors, families });
   for (const provider of CATALOG_ORDER) {
     for (const { names, title, isPriced, isDeprecated, contextWindow } of registryModels(provider)) {
       if (!isPriced || isDeprecated) continue;
@@ -61,7 +63,8 @@ export function buildModels(dates: ReleaseDates, overrides: Overrides): string {
   const lines = models.map((model) => `    ${JSON.stringify(model)}`).join(',\n');
   const isOfListed = (id: string) => found.has(id.replace(DATED, ''));
   const snapshots = JSON.stringify(retired.filter(isOfListed).sort());
-  return `{\n  "prices": "${PRICE_SOURCE}",\n  "retired_snapshots": ${snapshots},\n  "models": [\n${lines}\n  ]\n}\n`;
+  const makers = JSON.stringify({ authors, families });
+  return `{\n  "prices": "${PRICE_SOURCE}",\n  "retired_snapshots": ${snapshots},\n  "makers": ${makers},\n  "models": [\n${lines}\n  ]\n}\n`;
 }
 
 /** Whether an id means this provider's model of that name, and not another's. */

@@ -1,28 +1,27 @@
 /**
- * MODELS_FILE: models and prices that the operator adds to the registry's, or sets instead of them, and groups of models
- * that calls are shared out to. The catalog reads the former, gateway/routing the latter; here is what may
- * be written.
+ * The format of MODELS_FILE: models and prices that the operator adds to the registry's or replaces them with, and groups
+ * of models that share calls. The catalog uses the models, gateway/routing the groups.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { Compile, explain } from '../../contracts/check.ts';
 import { PROVIDER_NAMES } from '../../contracts/provider.ts';
+import { closed } from '../../contracts/shapes.ts';
 import { secondsOfDate } from '../date.ts';
 
-const closed = { additionalProperties: false };
-/** A name goes into URLs and headers of answers, and is what callers write. */
+/** Characters of a name, which is part of URLs and response headers. */
 const LONGEST_NAME = 256;
 const MAX_MODELS = 5_000;
 const MAX_GROUPS = 1_000;
-/** All of them may have to be tried for one call, up to six times each, and all of that is in its record. */
+/** One call may attempt every route up to six times, and its record lists all attempts. */
 export const MAX_GROUP_ROUTES = 10;
-/** Shares of a whole are written in tens, hundreds or thousands. */
+/** Weights are written as shares of ten, a hundred or a thousand. */
 const MAX_WEIGHT = 1_000_000;
-/** USD for a million tokens: a typing error, not a price. */
+/** USD for a million tokens: more is a typing error, not a price. */
 const MAX_USD = 1_000_000;
-/** More decimals than a price has are a typing error too, and could not be calculated with exactly. */
+/** More decimals are a typing error too, and would make the arithmetic inexact. */
 const DECIMAL = /^\d+(?:\.\d{1,6})?$/;
-/** More would not be read. */
+/** Nobody would read more. */
 const MAX_PROBLEMS = 20;
 
 const Name = Type.String({ minLength: 1, maxLength: LONGEST_NAME });
@@ -66,16 +65,16 @@ const File = Type.Object(
   closed,
 );
 
-/** A model as the file has it; prices in USD for a million tokens. */
+/** A model of the file; prices in USD for a million tokens. */
 export type OperatorModel = Static<typeof Model>;
 
-/** A name for several models, of which each call gets one by weight; a missing weight is 1. */
+/** A name for several models: each call is routed to one of them by weight. A missing weight is 1. */
 export type OperatorGroup = Static<typeof Group>;
 
 export type OperatorModels = {
   models: OperatorModel[];
   groups: OperatorGroup[];
-  /** Which list these prices are, as costs say: `models-file@` and the beginning of the file's SHA-256. */
+  /** The name of this price list, stored with costs: `models-file@` and the beginning of the file's SHA-256. */
   source: string;
 };
 
@@ -83,7 +82,7 @@ export type ModelsFileResult = { ok: true; value: OperatorModels } | { ok: false
 
 const checker = Compile(File);
 
-/** Reads the text of the file, and reports everything that is wrong with it: one sentence each, without a subject. */
+/** Reads the text of the file. Problems are sentences without a subject, at most 20. */
 export function parseModelsFile(text: string): ModelsFileResult {
   let value: unknown;
   try {
@@ -99,7 +98,7 @@ export function parseModelsFile(text: string): ModelsFileResult {
   return { ok: true, value: { models, groups, source: `models-file@${hash}` } };
 }
 
-/** One for each place: the checker tells of a missing field twice. */
+/** Returns one problem for each place: the checker reports a missing field twice. */
 function shapeProblems(value: unknown): string[] {
   const byPlace = new Map<string, string>();
   for (const error of checker.Errors(value)) {
@@ -109,7 +108,7 @@ function shapeProblems(value: unknown): string[] {
   return [...byPlace.values()];
 }
 
-/** What a schema cannot say of models. */
+/** Checks the rules for models that a schema cannot express. */
 function modelProblems(models: readonly OperatorModel[]): string[] {
   const first = new Map<string, number>();
   return models.flatMap((model, index) => {
@@ -131,12 +130,12 @@ function nameRules({ id, provider, model }: OperatorModel): string[] {
 }
 
 function textRules(field: string, name: string | undefined): string[] {
-  // A comma is what a list has between its models.
+  // A comma separates the models of a list.
   if (name === undefined || !/[^\x21-\x7e]|,/.test(name)) return [];
   return [`${field} must be printable ASCII without spaces and commas, but is ${JSON.stringify(name)}`];
 }
 
-/** The provider that an id begins with, as in `openai/gpt-4o`. */
+/** Returns the provider that an id begins with, as in `openai/gpt-4o`; null: none. */
 function providerNamedBy(id: string): string | null {
   const prefix = id.slice(0, Math.max(id.indexOf('/'), 0)).toLowerCase();
   return PROVIDER_NAMES.find((name) => name === prefix) ?? null;
@@ -152,7 +151,7 @@ function valueRules({ price, created }: OperatorModel): string[] {
   return rules;
 }
 
-/** What a schema cannot say of groups. */
+/** Checks the rules for groups that a schema cannot express. */
 function groupProblems(groups: readonly OperatorGroup[], models: readonly OperatorModel[]): string[] {
   const groupIds = new Set(groups.map(({ id }) => id));
   const taken = new Map<string, string>();

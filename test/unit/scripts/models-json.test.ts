@@ -20,7 +20,7 @@ t.test(
     const { models }: { models: { id: string; released: string | null }[] } = JSON.parse(
       buildModels(
         { openai: { 'gpt-4o': '2001-01-01', 'gpt-5-mini': '2001-01-01', 'gpt-4o-2024-08-06': '2001-01-01' } },
-        { released: { 'gpt-4o': '2002-02-02' } },
+        { ...overrides, released: { 'gpt-4o': '2002-02-02' } },
       ),
     );
     const released = (id: string) => models.find((model) => model.id === id)?.released;
