@@ -1,8 +1,8 @@
-/** From a log entry to the rows that it becomes. Pure: bytes in, values out. */
+/** Builds the rows of a log entry. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
-import { type LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
+import { INTERRUPTED, type LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import {
   foldProperties,
@@ -32,18 +32,19 @@ export type StorableRecord = {
   propertyHashes: bigint[];
 };
 
-/** A record, and what its provider did not count: `estimateUsage` does. */
+/** A record before its usage is estimated. */
 export type BuiltRecord = StorableRecord & {
+  /** The texts whose tokens the provider did not count; null: none. */
   uncounted: Uncounted | null;
-  /** What the provider was asked for, which need not be what the caller asked for. */
+  /** The model's name at the provider, which may differ from the one that the client requested. */
   routedModel: string | null;
 };
 
 type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
 
 /**
- * Builds the rows of an entry; costs are the catalog's.
- * @throws Error when the head is not one of ours: such an entry is for the dead letters
+ * Builds the rows of an entry, with costs by the catalog's prices.
+ * @throws Error when the head does not fit its schema; such an entry becomes a dead letter
  */
 export function buildRecord(
   entry: LogEntry,
@@ -104,11 +105,9 @@ function readHead(bytes: Uint8Array): LogEntryHead {
   return head;
 }
 
-/** The code of a call whose gateway was killed in the middle of it: there is no moment at which it was answered. */
-const INTERRUPTED = 'interrupted';
-
-/** What the head alone decides. */
+/** Returns the columns that depend on the head alone. */
 function identityOf(head: LogEntryHead) {
+  // An interrupted call has no time of an answer.
   const isAnswered = head.errorCode !== INTERRUPTED;
   return {
     organization_id: head.organizationId,
@@ -151,7 +150,7 @@ function attemptsText(head: LogEntryHead): string | null {
   return stored.length === 0 ? null : JSON.stringify(stored);
 }
 
-/** The one attempt of a call whose caller named its model otherwise than the provider does; none of any other call. */
+/** Returns the only attempt of a call whose client and provider name the model differently; none for other calls. */
 function renamedAttempt(head: LogEntryHead): NonNullable<LogEntryHead['attempts']> {
   const { provider, routedModel: model, status, errorCode, latencyMs, cachedFrom } = head;
   if (model === undefined || cachedFrom !== undefined || NOT_TRIED.has(errorCode ?? '')) return [];
@@ -160,25 +159,25 @@ function renamedAttempt(head: LogEntryHead): NonNullable<LogEntryHead['attempts'
 
 const OMITTED: Body = { parsed: {}, text: '{}', raw: null };
 
-/** The same bytes with Buffer's methods. */
+/** Returns a view of the same bytes with Buffer's methods. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** The answer's body: a stream assembled, anything else as it came. */
+/** Reads the body of the answer; a stream is assembled. */
 function readAnswer(head: LogEntryHead, bytes: Uint8Array): Body {
   if (bytes.length === 0) return OMITTED;
   if (!head.stream || head.omitResponse) return readBody(bytes, head.contentEncoding);
   return fromValue(assembleStream(asBuffer(bytes).toString('utf8')).completion);
 }
 
-/** A body that is JSON as it is; any other as `{"text": …}`. The bytes as given are kept where the text differs. */
+/** Reads a body: a JSON object unchanged, any other as `{"text": …}`. The original bytes are kept where the text differs. */
 function readBody(bytes: Uint8Array, encoding: string | null): Body {
   let given: Buffer;
   try {
     given = decodeContent(bytes, encoding);
   } catch {
-    // Bytes that do not unpack are kept for whoever wants to look, as the base64 of what came.
+    // Bytes that cannot be decompressed are kept as base64, so that an operator can inspect them.
     return fromValue({ text: asBuffer(bytes).toString('base64') });
   }
   if (given.length === 0) return OMITTED;
@@ -189,13 +188,13 @@ function readBody(bytes: Uint8Array, encoding: string | null): Body {
   } catch {
     return fromValue({ text });
   }
-  // The record's bodies are objects: a bare array or string is text like any other.
+  // A record's bodies are objects: an array or a string is kept as text.
   if (!isObject(value)) return fromValue({ text });
   const storable = isStorableJson(text, value) ? text : storableJson(value).text;
   return { parsed: value, text: storable, raw: storable === text && isUtf8(given) ? null : given };
 }
 
-/** A body that nobody sent as JSON. */
+/** Makes a body of a value that was not sent as JSON. */
 function fromValue(parsed: JsonObject): Body {
   const { text, isWhole } = storableJson(parsed);
   return { parsed, text, raw: isWhole ? null : writeOut(parsed) };
@@ -205,7 +204,7 @@ function writeOut(value: JsonObject): Buffer | null {
   try {
     return Buffer.from(JSON.stringify(value));
   } catch {
-    // Nested too deep: what Postgres can hold of it is all that there will be.
+    // The value is nested too deep: the record keeps only the part that Postgres can hold.
     return null;
   }
 }

@@ -1,12 +1,11 @@
 /**
- * Stores what comes through the log stream, and acknowledges it after the commit. Any number of processes share the
- * consumer; what one of them took and did not acknowledge in time goes to another.
+ * Stores the messages of the log stream, and acknowledges them after the commit. Any number of processes share the
+ * consumer; a message that one of them took and did not acknowledge in time is delivered to another.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
-import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   declareLogStream,
@@ -19,7 +18,7 @@ import {
 } from '#platform/log-pipeline/stream/mod.ts';
 import { ConnectionMonitor, DisconnectedError, type NatsConnection } from '#platform/nats/mod.ts';
 import { Backoff } from '#platform/process/backoff.ts';
-import { insertDeadLetter } from './dead-letters.ts';
+import { insertDeadLetter, originOf } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
 import { type BatchEntry, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
 
@@ -28,14 +27,14 @@ export type ConsumeOptions = BatchStoreOptions & {
   onStored(result: BatchResult): void;
 };
 
-/** How soon a stop is noticed when nothing comes. */
+/** Maximum wait for messages, after which a stop is noticed. */
 const TAKE_MS = 500;
-/** Short at its longest too: what waits for Postgres to be back should not wait for this. */
+/** Short at its longest too: entries that waited for Postgres to return should not wait for the next retry as well. */
 const BACKOFF = { firstMs: 50, longestMs: 500 };
-/** How often the server is told that a batch is still being worked on. */
+/** Interval at which the time to acknowledge a batch in progress is extended. */
 const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 
-/** Consumes until told to stop. */
+/** Stores the messages of the log stream until it is stopped. */
 export class StreamConsumer {
   readonly #options: ConsumeOptions;
   readonly #monitor: ConnectionMonitor;
@@ -48,7 +47,7 @@ export class StreamConsumer {
     this.#store = new BatchStore(options);
   }
 
-  /** Runs until `stop`, or until the connection is closed by who made it. Failures of Postgres and of NATS are waited out. */
+  /** Runs until `stop`, or until the owner closes the connection. Failures of Postgres and of NATS are retried. */
   async run(): Promise<void> {
     const backoff = new Backoff(BACKOFF);
     while (!this.#isStopping && !this.#options.connection.isClosed()) {
@@ -61,13 +60,16 @@ export class StreamConsumer {
         if (this.#isStopping) return;
         if (error instanceof DisconnectedError) continue;
         const retryMs = backoff.next();
-        this.#options.log.warn({ error: describeError(error), retryMs }, 'cannot consume log entries now');
+        this.#options.log.warn(
+          { error: describeError(error), retryMs },
+          'cannot consume log entries; will try again',
+        );
         await sleep(retryMs);
       }
     }
   }
 
-  /** Lets `run` end after the batch in hand; what was taken beyond it is delivered again, to others or later. */
+  /** Lets `run` end after the current batch; other messages that were taken are delivered again, elsewhere or later. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -91,7 +93,7 @@ export class StreamConsumer {
     }
   }
 
-  /** Stores the messages of a batch, however long Postgres takes to come back, then acknowledges them. */
+  /** Stores the messages of a batch, retrying for as long as Postgres is unavailable, then acknowledges them. */
   async #storeAll(batch: ReceivedMessage[]): Promise<void> {
     const working = setInterval(() => {
       for (const message of batch) message.extend();
@@ -116,7 +118,7 @@ export class StreamConsumer {
     for (const message of batch) message.acknowledge();
   }
 
-  /** May be called again with the same batch: each of its steps adds nothing the second time. */
+  /** Stores a batch. May be called again with the same batch: no step adds anything the second time. */
   async #storeOnce(batch: ReceivedMessage[]): Promise<void> {
     const entries: (BatchEntry & { isFromParts: boolean })[] = [];
     for (const message of batch) {
@@ -127,7 +129,7 @@ export class StreamConsumer {
         }
       } else if (content.kind === 'part') {
         const origin = originOf(content.outboxId, content.position);
-        const entry = await this.#joined(origin, content);
+        const entry = await this.#joinParts(origin, content);
         if (entry !== null) entries.push({ ...entry, origin, isFromParts: true });
       } else await this.#storeLetter(content);
     }
@@ -142,7 +144,7 @@ export class StreamConsumer {
     this.#options.onStored(result);
   }
 
-  async #joined(origin: string, part: EntryPart): Promise<LogEntry | null> {
+  async #joinParts(origin: string, part: EntryPart): Promise<LogEntry | null> {
     try {
       return await storePart(this.#options.sql, origin, part);
     } catch (error) {
@@ -162,7 +164,7 @@ export class StreamConsumer {
 
 type DeadMessage = { kind: 'dead'; origin: string; reason: string; entry: Buffer };
 
-/** What a message holds that can be stored, or the dead letter that it is. */
+/** Decodes a message; one that cannot be stored becomes a dead letter. */
 function readMessage(bytes: Uint8Array): Exclude<LogMessage, { kind: 'damage' }> | DeadMessage {
   try {
     const message = decodeMessage(bytes);
@@ -179,8 +181,4 @@ function readMessage(bytes: Uint8Array): Exclude<LogMessage, { kind: 'damage' }>
     const reason = `The message in ${LOG_STREAM} is not one of Assay's: ${error.message}`;
     return { kind: 'dead', origin: LOG_STREAM, reason, entry: Buffer.from(bytes) };
   }
-}
-
-function originOf(outboxId: string, position: OutboxPosition): string {
-  return `${outboxId}/${position.segment}/${position.offset}`;
 }

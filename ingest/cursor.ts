@@ -1,10 +1,9 @@
-/** How far an outbox has been read. Moves only together with what was read, in one transaction. */
-
+/** The cursor of an outbox: the position up to which its entries are stored. It moves in the transaction that stores them. */
 import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { BatchOvertakenError } from './store-batch.ts';
 
-/** The cursor of an outbox; the beginning when it has none yet. */
+/** Returns the cursor of an outbox; the beginning when it has none yet. */
 export async function readCursor(sql: Sql, outboxId: string): Promise<OutboxPosition> {
   const [row] = await sql<{ segment: string; position: string }[]>`
     select segment, position from assay.outbox_cursors where outbox_id = ${outboxId}`;
@@ -15,8 +14,8 @@ export async function readCursor(sql: Sql, outboxId: string): Promise<OutboxPosi
 
 /**
  * Moves a cursor.
- * @throws BatchOvertakenError when it was not where the caller thought: another process has stored these entries, and
- *   the caller's transaction must not
+ * @throws BatchOvertakenError when it was not at `from`: another process has stored these entries, and the caller's
+ *   transaction must not
  */
 export async function moveCursor(
   tx: TransactionSql,
@@ -34,7 +33,7 @@ export async function moveCursor(
   if (moved.count !== 1) throw new BatchOvertakenError();
 }
 
-/** Forgets the cursor of an outbox that is no more. */
+/** Deletes the cursor of an outbox that was removed. */
 export async function dropCursor(sql: Sql, outboxId: string): Promise<void> {
   await sql`delete from assay.outbox_cursors where outbox_id = ${outboxId}`;
 }

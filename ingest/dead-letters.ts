@@ -1,26 +1,32 @@
 /**
- * Dead letters: entries that cannot be stored, kept as they came, with the reason, out of everybody's way. A letter is
- * told from others by its bytes, not by where it was read: an entry that is delivered again, from wherever, adds none.
+ * Dead letters: entries that cannot be stored, kept unchanged with the reason, so that they hold up no other entries. A
+ * letter is identified by its bytes, not by its origin: an entry that is delivered again adds none.
  */
-
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
+import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
 export type DeadLetter = {
-  /** Where the entry was read: outbox, segment and position, or the message that brought it. For people. */
+  /** Outbox, segment and position of the entry, or the stream whose message brought it. For operators. */
   origin: string;
   organizationId: string | null;
   requestId: string | null;
   reason: string;
-  /** `encodeEntry`'s bytes; for a damaged stretch of an outbox, what was found there. */
+  /** The bytes of `encodeEntry`; the bytes found there for a damaged stretch of an outbox. */
   entry: Buffer;
 };
+
+/** Returns the origin of an entry at this position of an outbox. */
+export function originOf(outboxId: string, { segment, offset }: OutboxPosition): string {
+  return `${outboxId}/${segment}/${offset}`;
+}
 
 const LENGTHS_BYTES = 8;
 
 /**
- * An entry as one value: u32 length of the head, u32 length of the request, head, request, response; little-endian.
+ * Encodes an entry as one value: u32 length of the head, u32 length of the request, head, request, response;
+ * little-endian.
  * @internal Exported so that tests store entries of their own.
  */
 export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buffer {
@@ -31,7 +37,7 @@ export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buff
 }
 
 /**
- * The parts of `encodeEntry`'s bytes, as views into them; null when the bytes are something else.
+ * Returns the parts of `encodeEntry`'s bytes, as views into them; null when the bytes are no entry.
  * @internal Exported so that tests read stored entries.
  */
 export function decodeEntry(bytes: Buffer): LogEntry | null {
@@ -47,12 +53,12 @@ export function decodeEntry(bytes: Buffer): LogEntry | null {
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** An id is for finding the letter again; what is no id of ours may be of any length. */
+/** Characters. An unchecked head may hold a request id of any length. */
 const LONGEST_REQUEST_ID = 200;
-/** A sentence; one that quotes what it complains of may be of any length. */
+/** Characters. An error's message may quote a value of any length. */
 const LONGEST_REASON = 2_000;
 
-/** What a head that may be anything says of its owner. */
+/** Reads the owner from an unchecked head; null where the head has none. */
 function ownerOf(head: Uint8Array): Pick<DeadLetter, 'organizationId' | 'requestId'> {
   try {
     const { id, organizationId } = JSON.parse(Buffer.from(head).toString('utf8')) as Record<string, unknown>;
@@ -65,17 +71,17 @@ function ownerOf(head: Uint8Array): Pick<DeadLetter, 'organizationId' | 'request
   }
 }
 
-/** The letter of an entry that cannot be stored for this reason. */
+/** Returns the letter of an entry that cannot be stored for this reason. */
 export function deadLetterOf(entry: LogEntry & { origin: string }, reason: string): DeadLetter {
   return { ...ownerOf(entry.head), origin: entry.origin, reason, entry: encodeEntry(entry) };
 }
 
-/** A reason as it can be stored: an error's message may quote the very bytes that Postgres refused. */
+/** Returns a reason as Postgres can hold it: an error's message may quote the very bytes that Postgres refused. */
 export function storableReason(reason: string): string {
   return storableText(reason.slice(0, LONGEST_REASON));
 }
 
-/** Keeps a letter, unless it is kept already. */
+/** Stores a letter, unless it is stored already. */
 export async function insertDeadLetter(tx: TransactionSql, letter: DeadLetter): Promise<void> {
   await tx`
     insert into assay.dead_letters (origin, organization_id, request_id, reason, entry)
@@ -84,7 +90,7 @@ export async function insertDeadLetter(tx: TransactionSql, letter: DeadLetter): 
     on conflict do nothing`;
 }
 
-/** The newest letters, of one organization if one is named, and how many there are in all. */
+/** Returns the newest letters, of one organization if one is given, and the number of all. */
 export async function listDeadLetters(
   sql: Sql,
   { organizationId, limit }: { organizationId: string | null; limit: number },
@@ -94,7 +100,7 @@ export async function listDeadLetters(
     {
       id: string;
       createdAt: Date;
-      /** Its name; its id when it is nobody's; null when the entry does not tell. */
+      /** Its name; its id when no organization has that id; null when the entry names none. */
       organization: string | null;
       requestId: string | null;
       reason: string;
@@ -110,7 +116,7 @@ export async function listDeadLetters(
   return { letters: [...letters], total: all!.count };
 }
 
-/** A letter with all that it holds; null when there is none with this id. */
+/** Returns a letter with its entry; null when there is none with this id. */
 export async function findDeadLetter(sql: Sql, id: string) {
   const [letter] = await sql<
     {
@@ -129,7 +135,7 @@ export async function findDeadLetter(sql: Sql, id: string) {
   return letter === undefined ? null : { ...letter, entry: decodeEntry(letter.bytes) };
 }
 
-/** Drops one letter, or all of them (`id` null). Returns how many. */
+/** Deletes one letter, or all of them (`id` null). Returns the number of deleted letters. */
 export async function dropDeadLetters(sql: Sql, id: string | null): Promise<number> {
   const { count } = await sql`
     delete from assay.dead_letters where ${id}::bigint is null or dead_letter_id = ${id}`;

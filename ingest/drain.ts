@@ -1,4 +1,4 @@
-/** Reads every outbox of this machine, over and over, and stores what it finds. */
+/** Reads the outboxes of this machine continuously, and stores their entries. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
@@ -15,7 +15,7 @@ import {
 } from '#platform/log-pipeline/outbox/mod.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
-import { insertDeadLetter } from './dead-letters.ts';
+import { insertDeadLetter, originOf } from './dead-letters.ts';
 import { BatchOvertakenError, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
 
 export type DrainOptions = BatchStoreOptions & {
@@ -26,22 +26,22 @@ export type DrainOptions = BatchStoreOptions & {
 };
 
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
-/** How soon a new entry is seen when nothing was there: a listing of a few names, 0.1 ms of work. */
+/** Delay until the next look at idle outboxes, which lists a few names in 0.1 ms. */
 const IDLE_MS = 25;
 const LOOK_EVERY_MS = 1_000;
-/** Short at its longest too: what waits for Postgres to be back should not wait for this. */
+/** Short at its longest too: entries that waited for Postgres to return should not wait for the next retry as well. */
 const BACKOFF = { firstMs: 50, longestMs: 500 };
 
-/** How far an outbox is stored, as its cursor in Postgres says, and how much further there is nothing to store. */
+/** The stored position of an outbox, its cursor in Postgres, and the position read, up to which nothing else needs storing. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
 
-/** Drains outboxes until told to stop. */
+/** Drains outboxes until it is stopped. */
 export class Drain {
   readonly #options: DrainOptions;
   readonly #limits: ReadLimits;
   readonly #store: BatchStore;
   readonly #progress = new Map<string, Progress>();
-  /** When to look again whether an outbox's gateway lives, on the monotonic clock. */
+  /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
   #isStopping = false;
 
@@ -51,14 +51,14 @@ export class Drain {
     this.#store = new BatchStore(options);
   }
 
-  /** Runs until `stop`, and then until nothing is left to read. Failures of the store are waited out. */
+  /** Runs until `stop`, and then until nothing is left to read. Failures of Postgres are retried. */
   async run(): Promise<void> {
     const backoff = new Backoff(BACKOFF);
     for (;;) {
       try {
-        const stored = await this.#pass();
+        const handled = await this.#pass();
         backoff.reset();
-        if (stored > 0) continue;
+        if (handled > 0) continue;
         if (this.#isStopping) return;
         await sleep(IDLE_MS);
       } catch (error) {
@@ -82,11 +82,11 @@ export class Drain {
     this.#isStopping = true;
   }
 
-  /** One batch of each outbox. Returns how many entries were settled. */
+  /** Drains one batch of each outbox. Returns the number of handled entries, more than 0 if any outbox advanced. */
   async #pass(): Promise<number> {
-    let settled = 0;
-    for (const outboxId of await listOutboxes(this.#options.root)) settled += await this.#drainOnce(outboxId);
-    return settled;
+    let handled = 0;
+    for (const outboxId of await listOutboxes(this.#options.root)) handled += await this.#drainOnce(outboxId);
+    return handled;
   }
 
   async #drainOnce(outboxId: string): Promise<number> {
@@ -97,7 +97,7 @@ export class Drain {
       return await this.#removeIfAbandoned(outboxId, directory, { stored, read });
     }
     if (entries.length === 0 && damage === null) {
-      // STARTs alone are worth no transaction: the cursor passes them with the next entry.
+      // STARTs alone need no transaction: the cursor passes them with the next entry.
       this.#progress.set(outboxId, { stored, read: next });
       return 1;
     }
@@ -123,7 +123,7 @@ export class Drain {
     from: OutboxPosition,
     next: OutboxPosition,
   ): Promise<BatchResult> {
-    // The cursor moves over the entries whose records its transaction holds, and over nothing else.
+    // The cursor moves over exactly the entries whose records are in its transaction.
     const startOf = (first: number) => (first === 0 ? from : entries[first]!.position);
     const endOf = (end: number) => (end === entries.length ? next : entries[end]!.position);
     return this.#store.store({
@@ -142,7 +142,7 @@ export class Drain {
     const { outboxId, from, next, damage } = stretch;
     this.#options.log.error(
       { outboxId, ...damage.position, reason: damage.reason },
-      'a stretch of the outbox cannot be read',
+      'a damaged stretch of the outbox becomes a dead letter',
     );
     await this.#options.sql.begin(async (tx) => {
       await moveCursor(tx, outboxId, from, next);
@@ -156,7 +156,7 @@ export class Drain {
     });
   }
 
-  /** Looks, once a second at most, whether the gateway of an outbox that is read to its end still lives. */
+  /** Removes an outbox that is read to its end if its gateway is gone, which is checked once a second at most. */
   async #removeIfAbandoned(outboxId: string, directory: string, progress: Progress): Promise<number> {
     const now = this.#options.clock.monotonic();
     if (now < (this.#nextLook.get(outboxId) ?? 0)) return 0;
@@ -164,7 +164,7 @@ export class Drain {
     const lock = takeAbandonedOutbox(directory);
     if (lock === null) return 0;
     try {
-      // Its gateway is gone: what it wrote between our reading and its end is there now, and nothing can follow.
+      // The gateway is gone. Entries that it wrote after the last reading are visible now, and no more can follow.
       const last = await readOutbox(directory, progress.read, { maxEntries: 1, maxBytes: 1 });
       if (last.entries.length > 0 || !isSame(last.next, progress.read)) {
         this.#nextLook.delete(outboxId);
@@ -184,12 +184,12 @@ export class Drain {
     await dropCursor(this.#options.sql, outboxId);
     this.#options.log.info(
       { outboxId },
-      'the outbox of a gateway that is gone was read to its end and removed',
+      'removed the outbox of a gateway that is gone, after reading it to its end',
     );
     return 1;
   }
 
-  /** Stores the calls that were under way when the gateway was killed. Harmless when done twice: Postgres knows them. */
+  /** Stores the calls that were under way when the gateway was killed. Harmless when repeated: Postgres has them already. */
   async #storeInterrupted(outboxId: string, directory: string): Promise<void> {
     const interrupted = await readInterrupted(directory);
     for (let first = 0; first < interrupted.length; first += this.#limits.maxEntries) {
@@ -205,8 +205,4 @@ export class Drain {
 
 function isSame(a: OutboxPosition, b: OutboxPosition): boolean {
   return a.segment === b.segment && a.offset === b.offset;
-}
-
-function originOf(outboxId: string, position: OutboxPosition): string {
-  return `${outboxId}/${position.segment}/${position.offset}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Entries that are larger than a message may be come in parts, which may reach different processes: they meet in a table.
- * Whoever stores the last one puts the entry together; when two think they did, both store the same record.
+ * Entries above the size limit of messages arrive in parts, which may reach different processes and are collected in a
+ * table. The process that stores the last part joins the entry; when two processes do, both store the same record.
  */
 
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
@@ -9,7 +9,7 @@ import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
 /**
  * Stores a part, and returns the entry when all of its parts are there, else null.
- * @param origin the entry's place, which names it
+ * @param origin the entry's origin, which identifies it
  * @throws MalformedMessageError when the parts do not make an entry
  */
 export async function storePart(sql: Sql, origin: string, part: EntryPart): Promise<LogEntry | null> {
@@ -23,11 +23,11 @@ export async function storePart(sql: Sql, origin: string, part: EntryPart): Prom
   if (row!.there < count) return null;
   const parts = await sql<{ bytes: Buffer }[]>`
     select bytes from assay.entry_parts where origin = ${origin} and cut_bytes = ${cutBytes} order by part`;
-  // Gone again: another process has stored the entry in the meantime.
+  // Some parts are gone: another process has stored the entry in the meantime.
   return parts.length < count ? null : joinParts(parts.map((one) => one.bytes));
 }
 
-/** Forgets the parts of an entry, in the transaction that stores it. */
+/** Deletes the parts of an entry, in the transaction that stores it. */
 export async function dropParts(tx: TransactionSql, origin: string): Promise<void> {
   await tx`delete from assay.entry_parts where origin = ${origin}`;
 }

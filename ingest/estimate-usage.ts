@@ -9,8 +9,8 @@ type Counted = Pick<Uncounted, 'begun'> &
   Pick<BuiltRecord, 'routedModel'> & { prompt: number | null; completion: number | null };
 
 /**
- * Records with the tokens that their providers did not count, and what those cost. All of a batch are counted together; a
- * record whose tokens cannot be counted stays without them.
+ * Adds the tokens that providers did not count to records, and the resulting costs. The texts of a batch are counted
+ * together; a record whose tokens cannot be counted stays without them.
  */
 export async function estimateUsage(
   records: readonly BuiltRecord[],

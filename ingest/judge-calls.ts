@@ -1,5 +1,4 @@
-/** Counts what judges cost by their records, towards the budgets of their evaluators. */
-
+/** Charges the costs of judge calls, as recorded, to the budgets of their evaluators. */
 import { foldName } from '#core/contracts/storable-text.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
@@ -10,9 +9,9 @@ const FOLDED_PROPERTY = foldName(EVALUATION_PROPERTY);
 const EVALUATION_ID = /^\d{1,18}$/;
 
 /**
- * Counts the calls among these records that a judge was asked by, once for each request id. What an evaluators process has
- * reported of such a call is replaced: a record also knows that its answer came from the cache, or what its provider did
- * not count. Adds nothing for records that were counted before.
+ * Charges the judge calls among these records, once for each request id. A record replaces the cost that an evaluators
+ * process has reported for the same call: only the record shows that the answer came from the cache, or has the tokens that
+ * the provider did not count. Adds nothing for records that were charged before.
  */
 export async function countJudgeCalls(tx: TransactionSql, records: readonly StorableRecord[]): Promise<void> {
   const calls = records.flatMap(({ request }) => {
@@ -20,8 +19,8 @@ export async function countJudgeCalls(tx: TransactionSql, records: readonly Stor
     return evaluationId === null ? [] : [{ ...request, evaluationId }];
   });
   if (calls.length === 0) return;
-  // One transaction at a time: the statement below first changes the spending of the calls that it replaces and then that of
-  // the calls that it adds, each in order but not together, so two of them could wait for each other.
+  // One transaction at a time: the statement below first updates the spending of the calls that it replaces and then that of
+  // the calls that it adds, each in order but not together, so two transactions could deadlock.
   await tx`select pg_advisory_xact_lock(hashtext('assay.judge_calls'))`;
   await tx`
     insert into assay.judge_calls as c (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)

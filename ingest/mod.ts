@@ -1,5 +1,5 @@
 /**
- * The ingest role: log entries into Postgres, each exactly once. They come through NATS when there is one, else from the
+ * The ingest role: stores log entries in Postgres, each exactly once. It reads them from NATS if configured, else from the
  * outboxes of this machine.
  */
 import { join } from 'node:path';
@@ -24,18 +24,18 @@ export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters
 export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
 
 const POSTGRES_CONNECTIONS = 2;
-/** A batch takes milliseconds; a minute means that something holds the tables. */
+/** A batch takes milliseconds; after a minute, some lock holds the tables. */
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** Nobody but the operator calls this role. */
+/** Only the operator calls this role. */
 const LOOPBACK = '127.0.0.1';
 
 export type StartIngestOptions = { config: Config; log: Logger; clock: Clock };
 
-/** Where entries come from, until it is stopped. */
+/** A running source of log entries. */
 type Source = {
-  /** Rejects while it does not answer. */
+  /** Rejects while the source is unavailable. */
   check(): Promise<unknown>;
-  /** Finishes what it has begun. */
+  /** Ends the source once the entries in progress are stored. */
   stop(): Promise<void>;
 };
 
@@ -58,7 +58,7 @@ async function consumeStream(address: NonNullable<Config['nats']>, source: Sourc
   const { log } = source;
   const options = { address, name: 'assay-ingest', log };
   await checkNats(options);
-  // Health is served, and a stop obeyed, also before there is a connection.
+  // Not awaited: health is served, and a stop is possible, before there is a connection.
   let connected: { connection: NatsConnection; consumer: StreamConsumer } | null = null;
   const running = connectNats(options).then((connection) => {
     connected = { connection, consumer: new StreamConsumer({ ...source, connection }) };
@@ -81,7 +81,7 @@ async function consumeStream(address: NonNullable<Config['nats']>, source: Sourc
 
 /**
  * Starts ingest; `config.databaseUrl` must be set.
- * @throws Error with one sentence when the schema does not fit, the port is taken, or NATS refuses for good
+ * @throws Error with one sentence when the schema does not fit, the port is taken, or NATS refuses permanently
  */
 export async function startIngest(options: StartIngestOptions): Promise<Role> {
   const { config, log, clock } = options;
@@ -121,11 +121,11 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     address: server.url,
     stop: () =>
       stopInOrder([
-        // 1. What has been begun is stored; the deadline is the caller's.
-        { what: 'Storing what is left', run: source.stop },
-        // 2. Then what it needed.
-        { what: 'Letting go of the token counter', run: counter.close },
-        { what: 'Leaving the partitions', run: keeper.stop },
+        // 1. The remaining entries are stored; the caller sets the deadline.
+        { what: 'Storing the remaining log entries', run: source.stop },
+        // 2. Then the resources that storing needed are released.
+        { what: 'Closing the token counter', run: counter.close },
+        { what: 'Stopping the partition keeper', run: keeper.stop },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
       ]),

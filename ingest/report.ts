@@ -4,21 +4,21 @@ import type { Metrics } from '#platform/observability/metrics.ts';
 import type { BatchResult, UnpricedCall } from './store-batch.ts';
 import { createUnpricedReport } from './unpriced.ts';
 
-/** What ingest tells of its work: counters, and lines for the operator. */
+/** Makes the callbacks that report ingest's work: counters, and log lines for the operator. */
 export function createReport(metrics: Metrics, log: Logger) {
   const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');
   const deadLetters = metrics.counter('ingest_dead_letters_total', 'Log entries kept as dead letters');
   const expired = metrics.counter(
     'ingest_expired_total',
-    'Log entries older than records are kept: not stored',
+    'Log entries that were not stored, because they are older than the retention',
   );
   const estimated = metrics.counter(
     'ingest_estimated_total',
-    'Records with tokens that were counted here, as their provider gave none',
+    'Records whose tokens ingest counted, because their provider did not',
   );
   const unpriced = metrics.counter(
     'ingest_unpriced_total',
-    'Records with tokens and without a cost, as no price is known for their model',
+    'Records with tokens and without a cost, because their model has no known price',
   );
   const reportUnpriced = createUnpricedReport(log);
   return {
@@ -27,7 +27,7 @@ export function createReport(metrics: Metrics, log: Logger) {
       expired.inc(result.expired);
       if (result.deadLetters === 0) return;
       deadLetters.inc(result.deadLetters);
-      log.error(result, 'entries became dead letters');
+      log.error(result, 'log entries became dead letters');
     },
     onEstimated: (count: number): void => estimated.inc(count),
     onUnpriced: (calls: UnpricedCall[]): void => {
@@ -35,6 +35,6 @@ export function createReport(metrics: Metrics, log: Logger) {
       reportUnpriced(calls);
     },
     onUncounted: (error: unknown): void =>
-      log.warn({ error: describeError(error) }, 'cannot count tokens now: records are stored without them'),
+      log.warn({ error: describeError(error) }, 'cannot count tokens: records are stored without them'),
   };
 }

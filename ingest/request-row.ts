@@ -1,4 +1,4 @@
-/** One request as the store takes it. Column names, so that the statement that inserts them needs no table of its own. */
+/** A row of `assay.requests`, by column names, so that the insert needs no mapping of names. */
 export type RequestRow = {
   organization_id: string;
   created_at: Date;
@@ -11,7 +11,7 @@ export type RequestRow = {
   response_model: string | null;
   model: string;
   response_id: string | null;
-  /** Null: no answer came, its gateway was killed. */
+  /** Null: the gateway was killed before the answer. */
   response_created_at: Date | null;
   status: number;
   latency_ms: number | null;
@@ -21,7 +21,7 @@ export type RequestRow = {
   total_tokens: number | null;
   cost_nano: number | null;
   price_source: string | null;
-  /** The tokens, or some of them, were counted here. */
+  /** True when ingest counted the tokens, or some of them. */
   usage_estimated: boolean;
   user_id: string | null;
   session_id: string | null;
@@ -35,11 +35,11 @@ export type RequestRow = {
   truncated: boolean;
   error_code: string | null;
   cached_from: string | null;
-  /** A `StoredAttempt[]` as JSON; null when there was one, of the very model that the caller named. */
+  /** A `StoredAttempt[]` as JSON; null for a single attempt by the model's name in the request. */
   attempts: string | null;
 };
 
-/** A try of a call as it is stored. */
+/** An attempt of a call, as it is stored. */
 export type StoredAttempt = {
   provider: string;
   model: string;

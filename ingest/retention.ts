@@ -1,10 +1,10 @@
 /**
- * Partitions made ahead and dropped when their time has come. Every ingest process does both at its start and once an
- * hour, retention under a lock, so that one of them does it at a time.
+ * Creates partitions ahead and drops expired ones. Every ingest process does both at its start and once an hour, retention
+ * under a lock, so that one process does it at a time.
  *
- * A week is dropped in steps, none of which keeps a query or an insert waiting: its partitions are marked, detached one
- * by one (`concurrently`: who reads them finishes, who comes later does not see them), and dropped together. A process
- * that dies in between leaves a mark and perhaps a detach that is pending; the next one goes on from there.
+ * A week is dropped in steps, none of which blocks a query or an insert: its partitions are marked, detached one by one
+ * (`concurrently`: running queries finish reading them, later ones do not see them), and dropped together. A process that
+ * dies in between leaves a mark and perhaps a pending detach; the next one continues from there.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
@@ -17,36 +17,36 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 
-/** Long enough for the next week to be there whatever happens over a weekend; an empty partition costs nothing. */
+/** Enough for the next week to exist even after a weekend without ingest; an empty partition costs nothing. */
 const WEEKS_AHEAD = 2;
 
 /**
- * How far the clocks of ingest processes may differ: a week is dropped this much later than `isExpired` refuses its
- * last entry, so that nobody still stores into a week that somebody else drops.
+ * Maximum difference between the clocks of ingest processes: a week is dropped this much later than `isExpired` refuses
+ * its last entry, so that no process stores into a week that another one drops.
  */
 const CLOCK_MARGIN_MS = HOUR_MS;
 
-/** Whether an entry is too old to be stored: its partition is dropped or about to be, and must not be made anew. */
+/** Whether an entry is too old to be stored: its partition is dropped or about to be, and must not be created again. */
 export function isExpired(createdAtMs: number, nowMs: number, retentionDays: number | null): boolean {
   return retentionDays !== null && createdAtMs < nowMs - retentionDays * DAY_MS;
 }
 
 export type KeepOptions = {
-  /** As the owner of the tables. */
+  /** The database's URL, with the owner of the tables as its user. */
   url: string;
   clock: Clock;
   log: Logger;
-  /** null: nothing is ever dropped. */
+  /** Null: nothing is ever dropped. */
   retentionDays: number | null;
 };
 
 const EVERY_MS = HOUR_MS;
-/** So that processes which started together do not come together for ever. */
+/** Share of the interval by which it varies, so that processes that started together do not stay in step. */
 const JITTER = 0.1;
-/** After a failure, mostly a query so long that a detach gave up waiting for it. */
+/** Delay after a failure, usually a query so long that a detach gave up waiting for it. */
 const RETRY_MS = 60_000;
 
-/** Keeps partitions for as long as the process lives. `stop` cuts off what is under way: the next keeper goes on. */
+/** Starts keeping partitions. `stop` interrupts a round; the next keeper continues it. */
 export function startPartitionKeeper(options: KeepOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -65,7 +65,7 @@ async function keep(options: KeepOptions, signal: AbortSignal): Promise<void> {
     try {
       const dropped = await keepPartitionsOnce(options, signal);
       if (dropped !== null && dropped.weeks.length + dropped.deadLetters + dropped.evaluations > 0) {
-        options.log.info(dropped, 'dropped what is older than the retention');
+        options.log.info(dropped, 'dropped records older than the retention');
       }
     } catch (error) {
       if (signal.aborted) return;
@@ -79,7 +79,7 @@ async function keep(options: KeepOptions, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** What one round of retention removed. */
+/** The records that one round of retention removed. */
 export type Dropped = {
   /** The Mondays of the weeks, as YYYYMMDD. */
   weeks: string[];
@@ -88,14 +88,14 @@ export type Dropped = {
   evaluations: number;
 };
 
-/** A statement waits this long for one lock: longer than any query of the API may take, which it may have to outlast. */
+/** Maximum wait for one lock: longer than any query of the API may take, as a detach may have to wait for it. */
 const LOCK_TIMEOUT_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
 
 /**
- * One round: partitions for this week and the next ones; then, with a retention, what is older is dropped. Null when
- * another process is at it.
- * @throws what Postgres threw: a round that failed can be run again, and goes on where it stopped
+ * Runs one round: creates partitions for this week and the next ones; then, with a retention, drops older records. Null
+ * when another process is doing so.
+ * @throws errors of Postgres; a round that failed can be run again, and continues where it stopped
  * @internal Exported so that tests run one round at a chosen time.
  */
 export async function keepPartitionsOnce(
@@ -103,7 +103,7 @@ export async function keepPartitionsOnce(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Dropped | null> {
   const { url, clock, retentionDays } = options;
-  // A connection of its own, for as long as a round takes: waiting for others must not cost ingest one of its few.
+  // A connection of its own for the round: waiting for locks must not occupy one of ingest's few.
   const sql = connectPostgres({
     url,
     max: 1,
@@ -126,7 +126,7 @@ export async function keepPartitionsOnce(
       weeks: await dropWeeks(sql, cutoff),
       claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
       deadLetters: await deleteBefore(sql, 'dead_letters', 'created_at', cutoff),
-      // Of requests that are gone; their scores went with the partitions.
+      // Evaluations of dropped requests; their scores were dropped with the partitions.
       evaluations: await deleteBefore(sql, 'evaluations', 'created_at', cutoff),
     };
   } finally {
@@ -135,7 +135,7 @@ export async function keepPartitionsOnce(
   }
 }
 
-/** The Monday, 0:00 UTC, that a moment's week begins with. */
+/** Returns the beginning of a moment's week: Monday, 0:00 UTC. */
 async function weekOf(sql: Sql, momentMs: number): Promise<Date> {
   const [row] = await sql<{ monday: Date }[]>`
     select date_trunc('week', ${new Date(momentMs)}::timestamptz, 'UTC') as monday`;
@@ -144,7 +144,7 @@ async function weekOf(sql: Sql, momentMs: number): Promise<Date> {
 
 const PARENTS = ['requests', 'request_bodies', 'request_properties', 'request_scores'];
 
-/** On a partition that is on its way out. One that an operator detached has none, and is left alone. */
+/** Comment on a partition that is being dropped. One that an operator detached has none, and stays. */
 const MARK = 'Dropped by Assay: older than the retention';
 
 type Partition = {
@@ -153,7 +153,7 @@ type Partition = {
   week: string;
   isOld: boolean;
   isAttached: boolean;
-  /** A detach began, and was cut off. */
+  /** A detach began, and was interrupted. */
   isPending: boolean;
   isMarked: boolean;
 };
@@ -171,10 +171,10 @@ async function listPartitions(sql: Sql, cutoff: Date | null): Promise<Partition[
      order by week, place`;
 }
 
-/** Drops the weeks that lie wholly before `cutoff`, and finishes those that were begun. Returns the weeks. */
+/** Drops the weeks that lie wholly before `cutoff`, and finishes interrupted drops. Returns the dropped weeks. */
 async function dropWeeks(sql: Sql, cutoff: Date | null): Promise<string[]> {
   const partitions = await listPartitions(sql, cutoff);
-  // First, because a table detaches one partition at a time.
+  // Pending ones first, because a table detaches one partition at a time.
   for (const { parent, name } of partitions.filter(({ isPending }) => isPending)) {
     await sql`alter table ${sql(`assay.${parent}`)} detach partition ${sql(`assay.${name}`)} finalize`;
   }
@@ -199,14 +199,14 @@ async function dropWeek(sql: Sql, partitions: readonly Partition[]): Promise<voi
     if (!isAttached || isPending) continue;
     await sql`alter table ${sql(`assay.${parent}`)} detach partition ${sql(`assay.${name}`)} concurrently`;
   }
-  // Together, so that a week is there or gone. Nobody uses the tables any more.
+  // All together, so that a week exists whole or not at all. No query uses the tables any more.
   await sql`drop table ${sql(partitions.map(({ name }) => `assay.${name}`))}`;
 }
 
-/** So few that a statement takes milliseconds, and vacuum and replicas keep up. */
+/** Rows of one statement: few enough that it takes milliseconds, and vacuum and replicas keep up. */
 const DELETED_AT_ONCE = 5_000;
 
-/** Deletes the rows older than `cutoff`, a batch at a time. Returns how many there were. */
+/** Deletes the rows older than `cutoff`, a batch at a time. Returns their number. */
 async function deleteBefore(
   sql: Sql,
   table: 'claimed_request_ids' | 'dead_letters' | 'evaluations' | 'judge_calls',

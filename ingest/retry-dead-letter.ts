@@ -1,5 +1,4 @@
-/** Storing what became a dead letter, once its cause is gone. */
-
+/** Stores the entries of dead letters once the cause is mended. */
 import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
@@ -12,13 +11,13 @@ import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
 import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
 
-/** What became of a letter: gone, because its record is stored; or refused again, and kept with this reason. */
+/** The result of a retry. Null: the record is stored, and the letter removed; else the letter stays, with this reason. */
 export type Retried = { refused: string | null };
 
 /**
- * Stores the entry of a letter as ingest does, schedules its evaluations, and removes the letter in the same transaction. Null when there is no
- * letter with this id, or no longer: of two that retry the same one, one does.
- * @throws what Postgres threw when it is away: the letter is as it was
+ * Stores the entry of a letter as ingest does, schedules its evaluations, and removes the letter in the same transaction.
+ * Null when there is no letter with this id, or a concurrent retry has removed it.
+ * @throws errors of Postgres while it is unavailable; the letter is unchanged
  */
 export async function retryDeadLetter(
   sql: Sql,
@@ -28,12 +27,12 @@ export async function retryDeadLetter(
   return await withCounter((counter) => retryWith(counter, sql, id, catalog));
 }
 
-/** Nobody waits behind a letter, which is counted now or never. */
+/** Long: no other entry waits for a letter, and its tokens are counted now or never. */
 const COUNTED_WITHIN_MS = 30_000;
 
-/** Lends a counter to work that knows its end. */
+/** Runs `work` with a counter that is closed afterwards. */
 async function withCounter<T>(work: (counter: TokenCounter) => Promise<T>): Promise<T> {
-  // A letter is stored without the tokens that cannot be counted, as any entry is.
+  // Tokens that cannot be counted are left out of the record, as with any entry.
   const counter = createTokenCounter({
     clock: systemClock,
     onFailure: () => {},
@@ -54,7 +53,7 @@ async function retryWith(
 ): Promise<Retried | null> {
   const letter = await findDeadLetter(sql, id);
   if (letter === null) return null;
-  if (letter.entry === null) return { refused: `${letter.reason} (it holds no entry that could be stored)` };
+  if (letter.entry === null) return { refused: `${letter.reason} (the letter holds no entry to store)` };
   try {
     const records = await estimateUsage([buildRecord(letter.entry, catalog)], counter, catalog);
     await ensurePartitions(
@@ -66,7 +65,7 @@ async function retryWith(
       if (count === 0) return false;
       await insertRecords(tx, records);
       const online = await findOnlineEvaluators(tx, records);
-      // Whose filter cannot be carried out is told by ingest, batch after batch.
+      // Ingest reports evaluators with a bad filter for every batch; a retry need not.
       if (online.length > 0) await scheduleEvaluations(tx, records, online, true, () => {});
       return true;
     });
@@ -79,7 +78,7 @@ async function retryWith(
   }
 }
 
-/** Retries all letters that are there, oldest first. Returns how many were stored, and how many refused again. */
+/** Retries all letters, oldest first. Returns the numbers of stored letters and of those refused again. */
 export async function retryAllDeadLetters(
   sql: Sql,
   catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,

@@ -1,6 +1,6 @@
 /**
- * Decides, in the transaction that stores records, which evaluators score them: a record is there together with the
- * evaluations that it is due, or not at all.
+ * Schedules the evaluations of records, in the transaction that stores the records: a record is stored together with its
+ * evaluations, or not at all.
  */
 
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
@@ -17,7 +17,7 @@ import {
 import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
 
-/** An online evaluator, with what of its evaluator decides how it is run. */
+/** An online evaluator, with the properties of the evaluator that scheduling depends on. */
 export type OnlineEvaluator = {
   organizationId: string;
   evaluatorId: string;
@@ -30,7 +30,7 @@ export type OnlineEvaluator = {
   filter: unknown;
 };
 
-/** The online evaluators of the organizations that these records are from. Calls of evaluators are scored by nobody. */
+/** Returns the online evaluators of these records' organizations. Calls that evaluators made are not scored. */
 export async function findOnlineEvaluators(
   tx: TransactionSql,
   records: readonly StorableRecord[],
@@ -51,14 +51,14 @@ export async function findOnlineEvaluators(
      where o.organization_id = any(${[...organizations]}::uuid[])`;
 }
 
-/** An online evaluator's filter cannot be carried out: it takes none of these records. */
+/** Called when an online evaluator's filter fails, so that the evaluator gets none of these records. */
 export type OnBadFilter = (evaluatorId: string, error: unknown) => void;
 
 /**
- * Writes down which evaluators are to score these records, which must be stored before, in the same transaction.
- * @param isAnyKnown whether some of them were there already: an evaluator that took such a record when it came first, in
- *   whatever version, does not take it again
- * @returns how many evaluations are new
+ * Schedules the evaluations of these records, which must be stored before, in the same transaction.
+ * @param isAnyKnown whether some of them were stored before: an evaluator that was scheduled for such a record then, in any
+ *   version, is not scheduled again
+ * @returns the number of new evaluations
  */
 export async function scheduleEvaluations(
   tx: TransactionSql,
@@ -117,7 +117,7 @@ function applies(evaluator: OnlineEvaluator, { request }: StorableRecord): boole
   );
 }
 
-/** The records that pass an evaluator's filter, as a query with it would find them: by the same statement. */
+/** Returns the records that pass an evaluator's filter, found by the same statement as in a query. */
 async function passFilter(
   tx: TransactionSql,
   { evaluatorId, organizationId, filter }: OnlineEvaluator,
@@ -127,8 +127,8 @@ async function passFilter(
   if (filter === null || records.length === 0) return records;
   try {
     const { text, values } = filterStatement(organizationId, filter, records);
-    // Set apart, so that a filter that Postgres cannot carry out costs its evaluator this batch, and no record.
-    const rows = await tx.savepoint((apart) => apart.unsafe(text, values as string[]));
+    // In a savepoint: a filter that Postgres refuses costs its evaluator this batch, but no record is lost.
+    const rows = await tx.savepoint((savepoint) => savepoint.unsafe(text, values as string[]));
     const passing = new Set(rows.map((row) => row.request_id as string));
     return records.filter(({ request }) => passing.has(request.request_id));
   } catch (error) {
@@ -138,7 +138,7 @@ async function passFilter(
   }
 }
 
-/** @throws AssayError for a filter that this build does not know, as another may have stored it */
+/** @throws AssayError for a filter that another version of Assay has stored, and this one does not understand */
 function filterStatement(
   organizationId: string,
   filter: unknown,
@@ -174,7 +174,7 @@ function evaluationsOf(evaluator: OnlineEvaluator, request: StorableRecord['requ
   return probe === null ? [evaluation] : [evaluation, { ...evaluation, probe }];
 }
 
-/** One probe for a share of what is sampled, its kind by the request's id. */
+/** Returns the probe of a sampled request, if it is in the share that gets one; the request's id decides which. */
 function probeOf({ evaluatorId, scoringType, probeRate }: OnlineEvaluator, requestId: string): Probe | null {
   const probes = probesFor(scoringType);
   const point = samplingPoint(`${evaluatorId}/probe`, requestId);

@@ -1,14 +1,14 @@
-/** The statements that store a batch: one `insert … select from unnest` a table, whatever the number of rows. */
+/** The statements that store a batch: one `insert … select from unnest` for each table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { BodyRow, StorableRecord } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
 
-/** What every table's rows begin with. */
+/** The first columns of every table. */
 type KeyRow = Pick<RequestRow, 'organization_id' | 'created_at' | 'request_id'>;
 type PropertyRow = KeyRow & { pair_hash: bigint };
 
-/** Columns of a table by name, with their types. */
+/** The SQL types of a table's columns, by column name. */
 type Columns<Row> = Readonly<Record<keyof Row & string, string>>;
 
 const KEY: Columns<KeyRow> = { organization_id: 'uuid', created_at: 'timestamptz', request_id: 'text' };
@@ -59,11 +59,11 @@ const BODIES: Columns<KeyRow & BodyRow> = {
 const PROPERTIES: Columns<PropertyRow> = { ...KEY, pair_hash: 'int8' };
 
 /**
- * A column travels as one text: its values with this between them, which nobody outside this process can know and write
- * into a value. An array's literal would have every quotation mark of every body escaped here and read again there.
+ * Separates the values of a column, which is sent as one text. It is random, so that no caller can write it into a value.
+ * In an array literal, every quotation mark of every body would be escaped here and unescaped by Postgres.
  */
 const SEPARATOR = `\x1f${randomBytes(9).toString('base64')}`;
-/** Stands for null, as long as none of the values is this. */
+/** Represents null; random as well. */
 const NULL = `\x1e${randomBytes(9).toString('base64')}`;
 
 function asText(value: unknown): string {
@@ -72,16 +72,16 @@ function asText(value: unknown): string {
   return value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : String(value);
 }
 
-/** Ends with a separator: without one, a single empty value would be no value. */
+/** Joins values to one text. It ends with a separator: without one, a single empty value would be no value. */
 function pack(values: readonly unknown[]): string {
   const texts = values.map(asText);
   texts.push('');
   return texts.join(SEPARATOR);
 }
 
-type Statement = { text: string; columns: string[] };
+type InsertStatement = { text: string; columns: string[] };
 
-function insertInto(table: string, types: Readonly<Record<string, string>>): Statement {
+function insertInto(table: string, types: Readonly<Record<string, string>>): InsertStatement {
   const columns = Object.keys(types);
   const names = columns.join(', ');
   const values = columns.map((name) => (types[name] === 'text' ? name : `${name}::${types[name]}`));
@@ -96,10 +96,10 @@ const INSERT_REQUESTS = insertInto('requests', REQUESTS);
 const INSERT_BODIES = insertInto('request_bodies', BODIES);
 const INSERT_PROPERTIES = insertInto('request_properties', PROPERTIES);
 
-/** Inserts rows, and returns how many. */
+/** Inserts rows, and returns the number of inserted ones. */
 async function insert(
   tx: TransactionSql,
-  { text, columns }: Statement,
+  { text, columns }: InsertStatement,
   rows: readonly object[],
   onConflict: string,
 ): Promise<number> {
@@ -119,7 +119,7 @@ async function insertAll(
   const properties = records.flatMap(({ request, propertyHashes }) =>
     propertyHashes.map((pair_hash) => ({ ...keyOf(request), pair_hash })),
   );
-  // Given together: Postgres goes from one to the next without waiting for this process in between.
+  // Sent together: Postgres continues with the next statement without waiting for this process.
   const [added] = await Promise.all([
     insert(tx, INSERT_REQUESTS, requests, onConflict),
     insert(tx, INSERT_BODIES, bodies, onConflict),
@@ -128,18 +128,18 @@ async function insertAll(
   return added;
 }
 
-/** Inserts records, and returns how many were not there yet. */
+/** Inserts records, and returns the number of new ones. */
 export type InsertRecords = (tx: TransactionSql, records: readonly StorableRecord[]) => Promise<number>;
 
 /**
- * For records that are new: an eighth less work for Postgres, which need not look for each of them first.
- * @throws PostgresError with code 23505 when one of them is there
+ * Inserts records that are expected to be new: an eighth less work for Postgres, which need not look for each one first.
+ * @throws PostgresError with code 23505 when one of them exists
  */
 export const insertNewRecords: InsertRecords = (tx, records) => insertAll(tx, records, '');
 
 /**
- * A record that is there already (the same entry, delivered again) is left as it is: its key holds organization, time
- * and id, all of them from the entry itself.
+ * Inserts the records that do not exist yet. An existing one is the same entry, delivered again: its key holds organization,
+ * time and id, all of them from the entry itself.
  */
 export const insertRecords: InsertRecords = (tx, records) =>
   insertAll(tx, records, ' on conflict do nothing');
@@ -148,7 +148,7 @@ function keyOf({ organization_id, created_at, request_id }: RequestRow): KeyRow 
   return { organization_id, created_at, request_id };
 }
 
-/** Makes the partitions that hold these moments. In a statement of its own: it locks, and need not do so for long. */
+/** Creates the partitions for these moments. Run outside of transactions, so that its locks are short. */
 export async function ensurePartitions(sql: Sql, moments: readonly Date[]): Promise<void> {
   await sql`select assay.ensure_partitions(moment) from unnest(${moments.map((moment) => moment.toISOString())}::timestamptz[]) as moment`;
 }

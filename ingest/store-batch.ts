@@ -1,6 +1,6 @@
 /**
- * Stores a batch of log entries in one transaction, wherever they come from. A batch that Postgres refuses is halved
- * until the entry that it refuses is alone: that one becomes a dead letter, the others are stored.
+ * Stores a batch of log entries in one transaction, whatever their source. A batch that Postgres refuses is halved until
+ * the refused entry is alone: that one becomes a dead letter, the others are stored.
  */
 
 import { describeError } from '#core/contracts/errors.ts';
@@ -18,22 +18,22 @@ import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './s
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
 import type { TokenCounter } from './tokens/mod.ts';
 
-/** An entry, and where it was read: what a dead letter names. */
+/** An entry with its origin, which a dead letter names. */
 export type BatchEntry = LogEntry & { origin: string };
 
-/** An entry, and what becomes of it. */
+/** An entry, and the result of preparing it. */
 type ItemWith<Record> = { entry: BatchEntry } & (
-  | { fate: 'record'; record: Record }
-  | { fate: 'dead letter'; reason: string }
-  | { fate: 'expired' }
+  | { kind: 'record'; record: Record }
+  | { kind: 'dead letter'; reason: string }
+  | { kind: 'expired' }
 );
 type Item = ItemWith<StorableRecord>;
 
 export type Batch = {
   entries: BatchEntry[];
   /**
-   * Runs in the transaction that stores `entries[first, end)`: for what must change together with them. What it throws
-   * undoes the transaction and reaches the caller of `store`.
+   * Runs in the transaction that stores `entries[first, end)`, for changes that must be committed with them. An error of it
+   * rolls the transaction back and is thrown by `store`.
    */
   alongside?(tx: TransactionSql, first: number, end: number): Promise<void>;
 };
@@ -41,7 +41,7 @@ export type Batch = {
 export type BatchResult = {
   stored: number;
   deadLetters: number;
-  /** Older than records are kept: not stored, as their week is dropped or about to be. */
+  /** Entries older than the retention: not stored, as their week is dropped or about to be. */
   expired: number;
 };
 
@@ -51,28 +51,28 @@ export type BatchStoreOptions = {
   sql: Sql;
   log: Logger;
   clock: Clock;
-  /** What calls cost; absent: by the registry alone. */
+  /** Gives the costs of calls; absent: by the registry alone. */
   catalog?: Pick<Catalog, 'costOf'>;
-  /** Counts what providers did not; absent: those tokens stay unknown. */
+  /** Counts the tokens that providers did not; absent: they stay unknown. */
   counter?: Pick<TokenCounter, 'count'>;
-  /** Told how many records were stored with tokens that were counted here. */
+  /** Receives the number of records stored with tokens that ingest counted. */
   onEstimated?(count: number): void;
-  /** Told of stored calls that have tokens and no known price. */
+  /** Receives the stored calls that have tokens and no known price. */
   onUnpriced?(calls: UnpricedCall[]): void;
-  /** How long records are kept; null: for ever. */
+  /** Null: records are kept for ever. */
   retentionDays: number | null;
 };
 
-/** Thrown by `alongside` when the entries have been stored by another process: the batch is void, not refused. */
+/** Thrown by `alongside` when another process has stored the entries: the batch is void, not refused. */
 export class BatchOvertakenError extends Error {}
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Stores batches; keeps in mind which partitions exist. */
+/** Stores batches; remembers the existing partitions. */
 export class BatchStore {
   readonly #options: BatchStoreOptions;
   readonly #weeks = new Set<number>();
-  /** The last batch held records that were there already, as after a redelivery: more of them may follow. */
+  /** True when the last batch had records that existed already, as after a redelivery: more of them may follow. */
   #meetsKnown = false;
 
   constructor(options: BatchStoreOptions) {
@@ -80,9 +80,8 @@ export class BatchStore {
   }
 
   /**
-   * Stores a batch whole.
-   * @throws what `alongside` threw, or what Postgres threw when it is away: then what was not stored yet can be stored
-   *   by calling this again
+   * Stores all entries of a batch.
+   * @throws errors of `alongside`, and of Postgres while it is unavailable; calling this again stores the remaining entries
    */
   async store(batch: Batch): Promise<BatchResult> {
     const items = batch.entries.map((entry) => this.#prepare(entry));
@@ -93,11 +92,11 @@ export class BatchStore {
     const { log } = this.#options;
     log.error(
       { evaluatorId, error: describeError(error) },
-      "an online evaluator's filter cannot be carried out",
+      "an online evaluator's filter failed; it gets no records of this batch",
     );
   };
 
-  /** Stores `items`, which are those of the batch from `first` on. */
+  /** Stores `items`: those of the batch that begin at `first`. */
   async #storeItems(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
     try {
       return await this.#storeTogether(batch, items, first);
@@ -111,7 +110,7 @@ export class BatchStore {
         );
         return await this.#storeTogether(
           batch,
-          [{ entry: items[0]!.entry, fate: 'dead letter', reason }],
+          [{ entry: items[0]!.entry, kind: 'dead letter', reason }],
           first,
         );
       }
@@ -127,9 +126,9 @@ export class BatchStore {
   }
 
   async #storeTogether(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
-    const records = items.flatMap((item) => (item.fate === 'record' ? [item.record] : []));
+    const records = items.flatMap((item) => (item.kind === 'record' ? [item.record] : []));
     const letters = items.flatMap((item) =>
-      item.fate === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
+      item.kind === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
     );
     await this.#ensurePartitions(records);
     await this.#insert(records, (insert) =>
@@ -151,7 +150,7 @@ export class BatchStore {
     return { stored: records.length, deadLetters, expired: items.length - records.length - deadLetters };
   }
 
-  /** `write` runs a transaction, twice when records that were taken for new are there already. */
+  /** Runs the transaction `write`; a second time when records that were expected to be new exist already. */
   async #insert(records: StorableRecord[], write: (insert: InsertRecords) => Promise<number>): Promise<void> {
     if (!this.#meetsKnown) {
       try {
@@ -169,19 +168,19 @@ export class BatchStore {
     try {
       const record = buildRecord(entry, catalog);
       const isTooOld = isExpired(record.request.created_at.getTime(), clock.now(), retentionDays);
-      return isTooOld ? { entry, fate: 'expired' } : { entry, fate: 'record', record };
+      return isTooOld ? { entry, kind: 'expired' } : { entry, kind: 'record', record };
     } catch (error) {
-      return { entry, fate: 'dead letter', reason: describeError(error) };
+      return { entry, kind: 'dead letter', reason: describeError(error) };
     }
   }
 
-  /** The same items, their records with what was counted here. */
+  /** Adds estimated usage to the items' records. */
   async #estimate(items: readonly ItemWith<BuiltRecord>[]): Promise<Item[]> {
     const { counter, catalog = BUILT_IN_CATALOG } = this.#options;
     if (counter === undefined) return [...items];
-    const built = items.flatMap((item) => (item.fate === 'record' ? [item.record] : []));
+    const built = items.flatMap((item) => (item.kind === 'record' ? [item.record] : []));
     const records = (await estimateUsage(built, counter, catalog)).values();
-    return items.map((item) => (item.fate === 'record' ? { ...item, record: records.next().value! } : item));
+    return items.map((item) => (item.kind === 'record' ? { ...item, record: records.next().value! } : item));
   }
 
   async #ensurePartitions(records: StorableRecord[]): Promise<void> {
@@ -209,7 +208,7 @@ function weekOf(moment: Date): number {
   return Math.floor((moment.getTime() + MONDAY_OFFSET_MS) / WEEK_MS);
 }
 
-/** Failures that pass: Postgres away or out of a resource, deadlocks, cancelled statements. The batch is tried again. */
+/** Whether a failure is temporary: Postgres unavailable or out of a resource, a deadlock, a cancelled statement. */
 export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return isStoreUnavailable(error) || (typeof code === 'string' && /^(40|53|55P03|57014)/.test(code));

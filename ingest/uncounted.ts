@@ -1,5 +1,6 @@
-/** What a provider did not count of a call, and what there is to count instead. Pure. */
+/** The texts of a call whose tokens its provider did not count. Pure. */
 import { readBegunUsage, type Usage } from '#core/chat/mod.ts';
+import { ERROR_CODES } from '#core/contracts/errors.ts';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import {
@@ -10,13 +11,13 @@ import {
   isEmbeddings,
 } from './tokens/mod.ts';
 
-/** A side of a call: what is to be counted, its tokens where they are known already, or null where nothing is known. */
+/** A side of a call: a text to count, the number of its tokens if known, or null if neither is known. */
 export type Side = Countable | number | null;
 
 export type Uncounted = {
   prompt: Side;
   completion: Side;
-  /** What the provider had counted when its answer broke off; null: nothing. */
+  /** The usage that the provider had reported when its answer broke off; null: none. */
   begun: Usage | null;
 };
 
@@ -25,16 +26,16 @@ export type CountedCall = {
   /** Parsed; `{}` where they were omitted. */
   request: JsonObject;
   answer: JsonObject;
-  /** As the provider gave it. */
+  /** The usage that the provider reported; null: none. */
   usage: Usage | null;
 };
 
-const CLIENT_LEFT = 499;
+const CLIENT_LEFT = ERROR_CODES.client_closed_request.status;
 
-/** Null when there is nothing to count: the provider did, nothing was bought, or what was answered is no text. */
+/** Returns the uncounted part of a call; null when the provider counted, nothing was charged, or the answer is no text. */
 export function uncountedOf({ head, request, answer, usage }: CountedCall): Uncounted | null {
   const isSuccess = head.status >= 200 && head.status < 300;
-  // A stream begins with a success; when it tells of an error later, that is its status, and what came before was bought.
+  // A stream begins with a success. An error in its middle becomes its status, but the earlier part was charged.
   const isAnswered = isSuccess || head.status === CLIENT_LEFT || (head.stream && head.truncated);
   if (!isAnswered || head.cachedFrom !== undefined) return null;
   if (usage !== null) return head.truncated ? uncountedRest(answer, usage) : null;
@@ -46,8 +47,9 @@ export function uncountedOf({ head, request, answer, usage }: CountedCall): Unco
 }
 
 /**
- * Messages tell at their beginning how long the prompt is, with a first token or two of the answer; how long that became
- * is told at its end, with the reason for it. What other dialects tell before the end is true when they tell it.
+ * Returns the uncounted part of an answer that broke off with usage. A Messages stream counts the prompt at its beginning,
+ * with the first token or two of the answer; the answer's count follows at its end, with the stop reason. Other dialects
+ * report usage only when it is final.
  */
 function uncountedRest(answer: JsonObject, begun: Usage): Uncounted | null {
   const { type, stop_reason: stopReason } = answer;
@@ -56,7 +58,7 @@ function uncountedRest(answer: JsonObject, begun: Usage): Uncounted | null {
   return completion === null ? null : { prompt: begun.promptTokens, completion, begun };
 }
 
-/** Whether an answer whose text is omitted had any, by what is left of it. */
+/** Whether an answer whose text is omitted had text, by its skeleton. */
 function wasText({ object, type }: JsonObject): boolean {
   return typeof object === 'string' || type === 'message';
 }

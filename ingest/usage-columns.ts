@@ -3,9 +3,9 @@ import type { Catalog } from '#core/models/mod.ts';
 import { PRICE_SOURCE } from '#core/models/mod.ts';
 import type { RequestRow } from './request-row.ts';
 
-/** What a call's price depends on, beside its usage. */
+/** The columns that a call's price depends on, besides its usage. */
 export type PricedRow = Pick<RequestRow, 'provider' | 'response_model' | 'created_at' | 'cached_from'> & {
-  /** What the provider was asked for. */
+  /** The model's name at the provider. */
   routedModel: string | null;
 };
 
@@ -14,7 +14,7 @@ export type UsageColumns = Pick<
   'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'cost_nano' | 'price_source'
 >;
 
-/** A call's tokens, and what they cost. No cost where no price is known; what was answered before costs nothing again. */
+/** Returns a call's tokens and their cost: null without a known price, 0 for an answer from the cache. */
 export function usageColumns(
   row: PricedRow,
   usage: Usage | null,

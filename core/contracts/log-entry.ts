@@ -1,5 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Checker, Compile } from './check.ts';
+import { closed } from './shapes.ts';
+
+/** The error code of a call whose gateway was killed during it. */
+export const INTERRUPTED = 'interrupted';
 
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 const OptionalMs = Type.Union([Type.Number(), Type.Null()]);
@@ -18,7 +22,7 @@ const Attempt = Type.Object(
     /** From the beginning of the attempt to its response or failure. */
     latencyMs: Type.Integer(),
   },
-  { additionalProperties: false },
+  closed,
 );
 
 /**
@@ -72,7 +76,7 @@ export const LogEntryHead = Type.Object(
     /** All attempts in order; the last one has the answer. Absent: there was one. */
     attempts: Type.Optional(Type.Array(Attempt, { maxItems: 100 })),
   },
-  { additionalProperties: false },
+  closed,
 );
 export type LogEntryHead = Static<typeof LogEntryHead>;
 

@@ -1,5 +1,6 @@
 /** Reads the subject of an evaluation from a stored record: the texts of question and answer, from bodies of any dialect. */
 import { ERROR_CODES } from '../contracts/errors.ts';
+import { INTERRUPTED } from '../contracts/log-entry.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import type { SkipReason, Subject } from './outcome.ts';
 
@@ -53,7 +54,7 @@ function skip(reason: SkipReason, message: string): Skip {
 }
 
 function skipForEnding({ status, truncated, errorCode }: StoredRecord): Skip | null {
-  if (status === 0 || errorCode === 'interrupted') {
+  if (status === 0 || errorCode === INTERRUPTED) {
     return skip('interrupted', 'The call was interrupted: no answer was recorded');
   }
   // When the client leaves, the record has status 499, although it holds an answer that was cut short.

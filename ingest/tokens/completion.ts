@@ -1,10 +1,10 @@
-/** What of an answer a model wrote. */
+/** The parts of an answer that a model wrote. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import { type Countable, TextCollector } from './text-collector.ts';
 
 /**
- * The text, reasoning and tool calls of an answer in any dialect: chat completions, completions, Messages, Responses.
- * Null when it has none of them. Reasoning that a provider keeps to itself cannot be counted.
+ * Returns the text, reasoning and tool calls of an answer in any dialect: chat completions, completions, Messages,
+ * Responses. Null when it has none of them. Reasoning that a provider does not return cannot be counted.
  */
 export function countableAnswer({ choices, content, output }: JsonObject): Countable | null {
   const collector = new TextCollector();
@@ -19,7 +19,7 @@ function addChoice(collector: TextCollector, choice: unknown): void {
   collector.add(choice.text);
 }
 
-/** Whether an answer is one of embeddings, or what is left of one whose caller wanted it in no record. */
+/** Whether an answer is a list of embeddings, or the skeleton of one that the caller asked not to log. */
 export function isEmbeddings({ object, data }: JsonObject): boolean {
   if (object !== 'list') return false;
   return data === undefined || (Array.isArray(data) && isObject(data[0]) && data[0].embedding !== undefined);

@@ -1,37 +1,37 @@
 /**
  * Counts tokens in a thread of its own, by the vocabulary of OpenAI's models since 2024 (o200k). The thread is started
- * when it is first needed and ends when nobody needs it, as its vocabulary takes time and memory that most processes
- * have better uses for. What it does is bounded: in one text, at a time, and in all. Its failure is nobody else's.
+ * when it is first needed and ends when it is idle: the vocabulary takes time and memory, and most processes never count.
+ * The work is bounded for one text, for one group of texts, and in all. A failure only leaves texts uncounted.
  */
 import type { Clock } from '#platform/process/clock.ts';
 import { type Sample, sampleOf } from './sample.ts';
 
 export type TokenCounter = {
-  /** The tokens of each text; null where they could not be counted in time. Never rejects. */
+  /** Returns the number of tokens of each text; null where it could not be counted in time. Never rejects. */
   count(texts: readonly string[]): Promise<(number | null)[]>;
   close(): Promise<void>;
 };
 
 export type TokenCounterOptions = {
   clock: Clock;
-  /** Told why texts could not be counted; at most once a minute. */
+  /** Receives the reason why texts could not be counted; at most once a minute. */
   onFailure(error: unknown): void;
-  /** What the thread runs; default: worker.ts. */
+  /** The module of the thread; default: worker.ts. */
   thread?: URL;
-  /** How long the thread may take for what it is given at a time. */
+  /** Maximum time of the thread for one group of texts. */
   timeoutMs?: number;
 };
 
 const WORKER = new URL('./worker.ts', import.meta.url);
-/** Characters that the thread is given at a time: some 50 ms of work, and 1.3 seconds if they are made to be slow. */
+/** Characters in one group: about 50 ms of work, and 1.3 seconds for texts made to be slow. */
 const CHARS_AT_ONCE = 128 * 1024;
-/** How long one call of `count` may go on giving: who waits for it has others waiting behind. */
+/** Time after which one call of `count` starts no further group, because other entries wait for it. */
 const BUDGET_MS = 2_000;
-/** Beyond it something is wrong. Long, as a busy machine may take a second to start the thread. */
+/** Longer means that something is wrong. A busy machine may take a second to start the thread. */
 const TIMEOUT_MS = 5_000;
-/** After a failure nobody waits for the next one for a while. */
+/** After a failure nothing is counted for this long, so that not every batch waits for a timeout. */
 const REST_MS = 60_000;
-/** Calls at a time; those beyond are not counted. */
+/** Concurrent calls; the texts of further ones are not counted. */
 const MAX_CALLS = 16;
 const IDLE_MS = 60_000;
 const THREAD_MEMORY_MB = 256;
@@ -88,7 +88,7 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   };
 }
 
-/** The samples of texts, as many together as the thread is given at a time. */
+/** Yields the samples of texts in groups for the thread. */
 function* groupsOf(texts: readonly string[]): Generator<Sample[]> {
   let group: Sample[] = [];
   let chars = 0;
@@ -104,7 +104,7 @@ function* groupsOf(texts: readonly string[]): Generator<Sample[]> {
   if (group.length > 0) yield group;
 }
 
-/** Loads the library too: most processes never count. */
+/** Opens the pool. Its library is loaded here because most processes never count. */
 async function openPool() {
   const { createThreadPool } = await import('#platform/process/thread-pool.ts');
   return createThreadPool<string[], number[]>({

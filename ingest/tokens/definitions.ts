@@ -1,13 +1,13 @@
 /**
- * Tools and the wanted form of an answer, as OpenAI's models get to see them: declarations of TypeScript, and JSON. Not
- * documented, but what their counts fit to, within a few tokens. Other providers write them in ways of their own.
+ * Tools and the response format as OpenAI's models see them: declarations of TypeScript, and JSON. This is undocumented, but
+ * matches OpenAI's counts within a few tokens. Other providers write them in other ways.
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 
-/** Deeper than tools are. */
+/** Maximum nesting: deeper than the schemas of real tools. */
 const MAX_DEPTH = 32;
 
-/** Tools of any dialect, as text; '' when there are none but those that a provider brings along itself. */
+/** Returns the tools of a request in any dialect, as text; '' when it has only a provider's built-in tools or none. */
 export function toolsText({ tools, functions }: JsonObject): string {
   const given = [tools, functions].flatMap((list) => (Array.isArray(list) ? list : []));
   const declarations = given.map(declaration).join('');
@@ -15,7 +15,7 @@ export function toolsText({ tools, functions }: JsonObject): string {
   return `# Tools\n\n## functions\n\nnamespace functions {\n\n${declarations}} // namespace functions`;
 }
 
-/** The schema that an answer must fit, of chat completions or Responses, as text; '' when there is none. */
+/** Returns the schema that an answer must fit, of chat completions or Responses, as text; '' when there is none. */
 export function responseFormatText({ response_format, text }: JsonObject): string {
   const format = isObject(response_format)
     ? response_format.json_schema
@@ -26,11 +26,11 @@ export function responseFormatText({ response_format, text }: JsonObject): strin
   return `# Response Formats\n\n## ${textOrNull(format.name) ?? ''}\n\n${schemaJson(format.schema)}`;
 }
 
-/** Without what a model is not told; nothing when it is nested too deep for JSON. */
+/** Writes a schema as JSON, without keywords that the model does not see; '' when it is nested too deep for JSON. */
 function schemaJson(schema: JsonObject): string {
-  const isTold = (name: string) => name !== 'additionalProperties' && name !== 'required';
+  const isShown = (name: string) => name !== 'additionalProperties' && name !== 'required';
   try {
-    return JSON.stringify(schema, (name, value) => (isTold(name) ? value : undefined));
+    return JSON.stringify(schema, (name, value) => (isShown(name) ? value : undefined));
   } catch {
     return '';
   }
@@ -54,7 +54,7 @@ function hasProperties(schema: unknown): schema is JsonObject {
   return isObject(schema) && isObject(schema.properties) && Object.keys(schema.properties).length > 0;
 }
 
-/** Types that a schema refers to by name. */
+/** Writes the types that a schema refers to by name. */
 function definitions(schema: unknown): string {
   if (!isObject(schema)) return '';
   const named = [schema.$defs, schema.definitions].flatMap((list) =>

@@ -1,4 +1,4 @@
-/** Tokens counted here, where a provider gave none. What is to be counted is found purely; counting has its own thread. */
+/** Counts tokens for answers without usage. Finding the texts is pure; counting them has a thread of its own. */
 export { countableAnswer, isEmbeddings } from './completion.ts';
 export { createTokenCounter, type TokenCounter } from './counter.ts';
 export { countableConversation, countablePlain } from './prompt.ts';

@@ -1,14 +1,14 @@
-/** What of a request a model reads, and how many tokens stand around it: as OpenAI counts, to which others come close. */
+/** The texts of a request that a model reads, and the tokens around them, as OpenAI counts; other providers come close. */
 import type { JsonObject } from '#core/json/mod.ts';
 import { responseFormatText, toolsText } from './definitions.ts';
 import { type Countable, TextCollector } from './text-collector.ts';
 
-/** Around each message, its role among them. */
+/** Tokens around each message, including its role. */
 const MESSAGE_TOKENS = 4;
-/** What the answer begins with. */
+/** Tokens that begin the answer, which OpenAI counts with the prompt. */
 const PRIMING_TOKENS = 3;
 
-/** The prompt of a conversation: chat completions, Messages, Responses. Null when there is nothing to be read. */
+/** Returns the prompt of a conversation: chat completions, Messages, Responses. Null when it has no messages. */
 export function countableConversation(request: JsonObject): Countable | null {
   const turns = turnsOf(request);
   if (turns.length === 0) return null;
@@ -23,14 +23,14 @@ export function countableConversation(request: JsonObject): Countable | null {
   return collector.countable();
 }
 
-/** Messages and what stands before them, each once. */
+/** Returns the messages, preceded by the system prompt or instructions. */
 function turnsOf({ messages, input, system, instructions }: JsonObject): unknown[] {
   const asked = Array.isArray(messages) ? messages : typeof input === 'string' ? [input] : input;
   const turns = Array.isArray(asked) ? asked : [];
   return [system, instructions, ...turns].filter((turn) => turn !== undefined && turn !== null);
 }
 
-/** The prompt of a completion or the input of embeddings: text or token numbers, one or a list of them. */
+/** Returns the prompt of a completion or the input of embeddings: texts or token numbers, one or a list of them. */
 export function countablePlain(input: unknown): Countable | null {
   const collector = new TextCollector();
   const items = Array.isArray(input) ? input : [input];

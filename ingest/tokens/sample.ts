@@ -1,18 +1,18 @@
 /**
- * Characters: longer texts are counted by a sample of this length. With less, what texts are made of would be missed; with
- * more, a text made to be slow would take longer than a third of a second.
+ * Characters: longer texts are counted by a sample of this length. A shorter one would misrepresent mixed texts; with a
+ * longer one, a text made to be slow would take more than a third of a second.
  */
 const LONGEST_COUNTED = 32 * 1024;
-/** So many that a text of different kinds (prose, then a table, then code) is met in all of them. */
+/** Number of stretches in a sample: enough that each kind of content (prose, then a table, then code) is in it. */
 const STRETCHES = 32;
 
 export type Sample = {
   text: string;
-  /** How many times the sample's tokens the whole text has. */
+  /** The length of the whole text divided by the sample's: its tokens are estimated as this times the sample's. */
   factor: number;
 };
 
-/** The text itself, or stretches of it at even distances. */
+/** Returns the text itself, or stretches of it at even distances. */
 export function sampleOf(text: string): Sample {
   if (text.length <= LONGEST_COUNTED) return { text, factor: 1 };
   const length = LONGEST_COUNTED / STRETCHES;

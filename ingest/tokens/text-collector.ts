@@ -1,31 +1,31 @@
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 
-/** What is to be counted: a text, and the tokens that stand around it or come as numbers. */
+/** A text to count, and further tokens: those around it, and those given as numbers. */
 export type Countable = { text: string; extraTokens: number };
 
 /**
- * Members that hold what a model reads or writes, in the dialects of chat completions, Messages and Responses. What is
- * not named here is not counted: ids, roles, pictures, sounds, files.
+ * Members that hold text which a model reads or writes, in the dialects of chat completions, Messages and Responses. Other
+ * members are not counted: ids, roles, images, audio, files.
  */
 const TEXTS = ['name', 'text', 'content', 'refusal', 'thinking', 'summary', 'output'];
 const NESTED = ['function', 'function_call', 'tool_calls', 'custom', 'source'];
-/** Names of one and the same; who sends both sends the same text twice. */
+/** Two names of the same text: a message with both has it twice. */
 const REASONING = ['reasoning_content', 'reasoning'];
-/** What a tool is called with: text, or an object that the model wrote as JSON. */
+/** The arguments of a tool call: text, or an object that the model wrote as JSON. */
 const ARGUMENTS = ['arguments', 'input'];
 
-/** A call of a tool, beside its name and arguments: what OpenAI counts for it, and close to what others do. */
+/** Tokens of a tool call besides its name and arguments, as OpenAI counts; other providers come close. */
 const TOOL_CALL_TOKENS = 7;
-/** Deeper than parts of a message lie. */
+/** Maximum nesting: deeper than the parts of a real message. */
 const MAX_DEPTH = 16;
 
 /**
- * Between two texts: a token of its own wherever it stands, so that texts count as much together as apart, and one that
- * texts hardly ever hold.
+ * Separates two texts. It is a token of its own in any context, so that joined texts have as many tokens as separate ones,
+ * and rare in texts.
  */
 const SEPARATOR = '\0';
 
-/** Gathers the texts of one side of a call. Takes any JSON, and passes over what it does not know. */
+/** Collects the texts of one side of a call. Accepts any JSON, and ignores unknown members. */
 export class TextCollector {
   readonly #texts: string[] = [];
   #extraTokens = 0;
@@ -34,7 +34,7 @@ export class TextCollector {
     this.#extraTokens += tokens;
   }
 
-  /** A message, a part of one, an item of an answer, a list of them, or plain text. */
+  /** Adds a message, a part of one, an item of an answer, a list of them, or plain text. */
   add(value: unknown, depth = 0): void {
     if (depth > MAX_DEPTH) return;
     if (typeof value === 'string') this.#addText(value);
@@ -42,7 +42,7 @@ export class TextCollector {
     else if (isObject(value)) this.#addMembers(value, depth);
   }
 
-  /** Null when nothing was gathered. */
+  /** Returns the collected text; null when there is none, and no tokens. */
   countable(): Countable | null {
     if (this.#texts.length === 0 && this.#extraTokens === 0) return null;
     const separators = Math.max(0, this.#texts.length - 1);
@@ -59,7 +59,7 @@ export class TextCollector {
     const reasoning = REASONING.map((name) => object[name]).find((value) => typeof value === 'string');
     this.add(reasoning);
     for (const name of ARGUMENTS) this.#addArguments(object[name]);
-    // A text document: others hold base64.
+    // The data of a text document; other documents hold base64.
     if (object.type === 'text') this.add(object.data);
   }
 
@@ -74,7 +74,7 @@ function isNest(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** As JSON; nothing when it is nested too deep for that. */
+/** Writes an object as JSON; '' when it is nested too deep. */
 function jsonText(value: JsonObject): string {
   try {
     return JSON.stringify(value);

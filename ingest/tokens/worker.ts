@@ -1,16 +1,16 @@
-/** The thread that counts: see counter.ts. Its vocabulary is loaded with it, in a seventh of a second. */
+/** The thread of counter.ts. Its vocabulary is loaded with this module, in a seventh of a second. */
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
-/** What is special to a model (`<|endoftext|>`) is text like any other when somebody wrote it. */
+/** Special tokens of a model, such as `<|endoftext|>`, count as plain text when a message contains them. */
 const PLAIN = { disallowedSpecial: new Set<string>() };
 
 /**
- * A run of letters, of spaces or of signs takes time by the square of its length: 64 KiB of one letter, 2 seconds. So
- * texts are cut, at a space where there is one, which changes nothing; elsewhere a cut adds half a token to 300.
+ * Characters. A run of letters, of spaces or of signs takes time quadratic in its length: 2 seconds for 64 KiB of one
+ * letter. So texts are cut: at a space if there is one, which changes no count; any other cut adds half a token in 300.
  */
 const LONGEST_STRETCH = 512;
 
-/** The tokens of each text. */
+/** Returns the number of tokens of each text. */
 export function countEach(texts: readonly string[]): number[] {
   return texts.map(countText);
 }

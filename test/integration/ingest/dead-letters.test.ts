@@ -218,7 +218,7 @@ t.test('what is no entry cannot be retried', async (t) => {
     insert into assay.dead_letters (origin, reason, entry) values ('o', 'The outbox was damaged', 'bytes')
     returning dead_letter_id as id`;
   t.same(await retryDeadLetter(sql, row!.id), {
-    refused: 'The outbox was damaged (it holds no entry that could be stored)',
+    refused: 'The outbox was damaged (the letter holds no entry to store)',
   });
   t.equal(await countOf(sql, 'dead_letters'), 1);
 });

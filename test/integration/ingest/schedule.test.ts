@@ -211,7 +211,11 @@ t.test(
     t.same(await scheduledFor(broken), []);
     const told = lines.filter(({ evaluatorId }) => evaluatorId === broken);
     t.match(told, [
-      { level: 50, msg: "an online evaluator's filter cannot be carried out", error: /request_scores/ },
+      {
+        level: 50,
+        msg: "an online evaluator's filter failed; it gets no records of this batch",
+        error: /request_scores/,
+      },
     ]);
     t.equal(told.length, lines.length, 'and nothing else happened');
   },
