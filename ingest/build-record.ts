@@ -18,6 +18,7 @@ import type { RequestRow, StoredAttempt } from './request-row.ts';
 import { type Uncounted, uncountedOf } from './uncounted.ts';
 import { usageColumns } from './usage-columns.ts';
 
+/** The bodies in a row of `assay.request_bodies`; `raw` holds the original bytes where the text had to be changed. */
 export type BodyRow = {
   request_text: string;
   response_text: string;
@@ -25,6 +26,7 @@ export type BodyRow = {
   response_raw: Buffer | null;
 };
 
+/** The rows of one record. */
 export type StorableRecord = {
   request: RequestRow;
   bodies: BodyRow;

@@ -7,6 +7,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 
+/** A letter to store. */
 export type DeadLetter = {
   /** Outbox, segment and position of the entry, or the stream whose message brought it. For operators. */
   origin: string;

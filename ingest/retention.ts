@@ -26,11 +26,12 @@ const WEEKS_AHEAD = 2;
  */
 const CLOCK_MARGIN_MS = HOUR_MS;
 
-/** Whether an entry is too old to be stored: its partition is dropped or about to be, and must not be created again. */
+/** Returns whether an entry is too old to be stored: its partition is dropped or about to be, and must not be created again. */
 export function isExpired(createdAtMs: number, nowMs: number, retentionDays: number | null): boolean {
   return retentionDays !== null && createdAtMs < nowMs - retentionDays * DAY_MS;
 }
 
+/** Options of keeping partitions. */
 export type KeepOptions = {
   /** The database's URL, with the owner of the tables as its user. */
   url: string;

@@ -29,6 +29,7 @@ type ItemWith<Record> = { entry: BatchEntry } & (
 );
 type Item = ItemWith<StorableRecord>;
 
+/** Entries that are stored together. */
 export type Batch = {
   entries: BatchEntry[];
   /**
@@ -38,6 +39,7 @@ export type Batch = {
   alongside?(tx: TransactionSql, first: number, end: number): Promise<void>;
 };
 
+/** Numbers of entries. */
 export type BatchResult = {
   stored: number;
   deadLetters: number;
@@ -45,6 +47,7 @@ export type BatchResult = {
   expired: number;
 };
 
+/** The provider and the model of a call without a known price. */
 export type UnpricedCall = { provider: string; model: string };
 
 export type BatchStoreOptions = {
@@ -208,7 +211,7 @@ function weekOf(moment: Date): number {
   return Math.floor((moment.getTime() + MONDAY_OFFSET_MS) / WEEK_MS);
 }
 
-/** Whether a failure is temporary: Postgres unavailable or out of a resource, a deadlock, a cancelled statement. */
+/** Returns whether a failure is temporary: Postgres unavailable or out of a resource, a deadlock, a cancelled statement. */
 export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown }).code;
   return isStoreUnavailable(error) || (typeof code === 'string' && /^(40|53|55P03|57014)/.test(code));

@@ -14,6 +14,7 @@ import {
 /** A side of a call: a text to count, the number of its tokens if known, or null if neither is known. */
 export type Side = Countable | number | null;
 
+/** The sides of a call to count. */
 export type Uncounted = {
   prompt: Side;
   completion: Side;
@@ -21,6 +22,7 @@ export type Uncounted = {
   begun: Usage | null;
 };
 
+/** A recorded call. */
 export type CountedCall = {
   head: LogEntryHead;
   /** Parsed; `{}` where they were omitted. */
@@ -58,7 +60,7 @@ function uncountedRest(answer: JsonObject, begun: Usage): Uncounted | null {
   return completion === null ? null : { prompt: begun.promptTokens, completion, begun };
 }
 
-/** Whether an answer whose text is omitted had text, by its skeleton. */
+/** Returns whether an answer whose text is omitted had text, by its skeleton. */
 function wasText({ object, type }: JsonObject): boolean {
   return typeof object === 'string' || type === 'message';
 }

@@ -9,6 +9,7 @@ export type PricedRow = Pick<RequestRow, 'provider' | 'response_model' | 'create
   routedModel: string | null;
 };
 
+/** The columns of a call's usage and cost. */
 export type UsageColumns = Pick<
   RequestRow,
   'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'cost_nano' | 'price_source'

@@ -10,6 +10,7 @@ import { errorOf } from './streams/error.ts';
 import { MessagesAssembler } from './streams/messages.ts';
 import { ResponsesAssembler } from './streams/responses.ts';
 
+/** The result of assembling a stream. */
 export type AssembledStream = {
   /**
    * Shaped like the dialect's answer; holds the part received when the stream broke off. An error event of the stream

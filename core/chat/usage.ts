@@ -72,7 +72,7 @@ function readCounts(answer: JsonObject): Usage | null {
   return isCounted ? withinBounds(read) : null;
 }
 
-/** Whether the prompt is the only count, as the log keeps it from the beginning of a translated stream. */
+/** Returns whether the prompt is the only count, as the log keeps it from the beginning of a translated stream. */
 function isBegun({ choices, usage }: JsonObject): boolean {
   if (!Array.isArray(choices) || !isObject(usage) || count(usage.prompt_tokens) === null) return false;
   return usage.completion_tokens === undefined && usage.total_tokens === undefined;

@@ -17,9 +17,11 @@
  */
 export type LogEntry = { head: Uint8Array; requestBody: Uint8Array; responseBody: Uint8Array };
 
+/** Whether the container or the entry itself has the length of the response body; see the head of this file. */
 export type EntryForm = 'bounded' | 'counted';
 
 const NOTHING = new Uint8Array(0);
+/** An entry whose parts are all empty. */
 export const EMPTY_ENTRY: LogEntry = { head: NOTHING, requestBody: NOTHING, responseBody: NOTHING };
 
 /** Returns the size in bytes of the lengths that an entry begins with. */

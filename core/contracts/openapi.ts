@@ -25,6 +25,7 @@ export type DocumentedRoute = {
   };
 };
 
+/** The contents of a document. */
 export type OpenApiOptions = {
   title: string;
   description: string;
@@ -35,6 +36,7 @@ export type OpenApiOptions = {
   routes: readonly DocumentedRoute[];
 };
 
+/** An OpenAPI 3.1 document. */
 export type OpenApiDocument = {
   openapi: '3.1.0';
   info: { title: string; description: string; version: string };

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { closed } from './shapes.ts';
 
+/** Records of one page. */
 export const MAX_LIMIT = 100;
 export const DEFAULT_LIMIT = 10;
 const MAX_REQUEST_IDS = 1_000;
@@ -77,6 +78,7 @@ export const QueryIdsBody = Type.Object(
 );
 export type QueryIdsBody = Static<typeof QueryIdsBody>;
 
+/** The body of a feedback: true is a good rating. */
 export const FeedbackBody = Type.Object({ rating: Type.Boolean() }, closed);
 export type FeedbackBody = Static<typeof FeedbackBody>;
 
@@ -97,11 +99,13 @@ export const ScoreBody = Type.Object(
 );
 export type ScoreBody = Static<typeof ScoreBody>;
 
+/** Characters. */
 export const MAX_PROPERTY_NAME_LENGTH = 200;
 export const MAX_PROPERTY_VALUE_LENGTH = 10_000;
 /** Properties of one request, including those sent with it. */
 export const MAX_PROPERTIES = 100;
 
+/** The body that adds a property to a request, or replaces one. */
 export const PropertyBody = Type.Object(
   {
     key: Type.String({ minLength: 1, maxLength: MAX_PROPERTY_NAME_LENGTH }),

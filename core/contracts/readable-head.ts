@@ -4,6 +4,7 @@
  */
 import { LogEntryHead, logEntryHeadChecker } from './log-entry.ts';
 
+/** The result of checking a head. */
 export type ReadableHead = {
   /** Null when a member that cannot be replaced is unreadable: then there can be no record. */
   head: LogEntryHead | null;

@@ -12,6 +12,7 @@ import { bodyText, bodyValue, inputValue } from './json-value.ts';
 import type { Comparison, Filter, Leaf } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
 
+/** Options of the SQL for a filter. */
 export type CompileOptions = {
   /**
    * True to look scores up by a join with their table: right for a statement that visits every match, such as a count.

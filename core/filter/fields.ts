@@ -1,5 +1,6 @@
 /** The fields of a filter: the fixed table of sections and fields, and the operators of each type. */
 
+/** All operators of a leaf. */
 export const OPERATORS = [
   'equals',
   'not-equals',
@@ -17,12 +18,14 @@ export type Operator = (typeof OPERATORS)[number];
 export type OrderOperator = 'gte' | 'lte' | 'gt' | 'lt';
 export type PatternOperator = 'like' | 'ilike' | 'contains' | 'not-contains';
 
+/** The type of a field's values; `value` is JSON of any type. */
 export type FieldType = 'text' | 'number' | 'timestamp' | 'boolean' | 'value';
 
 const EQUALITY = ['equals', 'not-equals'] as const;
 const ORDER = ['gte', 'lte', 'gt', 'lt'] as const;
 const PATTERN = ['like', 'ilike', 'contains', 'not-contains'] as const;
 
+/** The operators that the fields of a type allow. */
 export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
   text: [...EQUALITY, ...PATTERN],
   number: [...EQUALITY, ...ORDER],
@@ -123,6 +126,7 @@ export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = n
 export const OPEN_SECTIONS = ['properties', 'values', 'scores'] as const;
 export type OpenSection = (typeof OPEN_SECTIONS)[number];
 
+/** All sections, in the order of error sentences. */
 export const SECTIONS: readonly string[] = [
   'request',
   'response',

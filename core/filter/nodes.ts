@@ -14,6 +14,7 @@ export type Operand = string | number | boolean | null;
 /** One comparison of one field. */
 export type Leaf = { readonly kind: 'leaf'; readonly field: Field; readonly comparison: Comparison };
 
+/** Two filters, both or at least one of which a request must pass. */
 export type Branch = {
   readonly kind: 'branch';
   readonly operator: 'and' | 'or';

@@ -13,7 +13,7 @@ export function invalid(path: string, problem: string): AssayError {
   return new AssayError('invalid_filter', `${path} ${problem}`);
 }
 
-/** Whether a text has too many characters: code points, so that an emoji counts as one. */
+/** Returns whether a text has too many characters: code points, so that an emoji counts as one. */
 export function isTooLong(text: string): boolean {
   if (text.length <= MAX_STRING_LENGTH) return false;
   return text.length > 2 * MAX_STRING_LENGTH || [...text].length > MAX_STRING_LENGTH;

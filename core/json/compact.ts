@@ -12,7 +12,7 @@ const COMMA = 0x2c;
 const DIFFERS = -1;
 
 /**
- * Whether `text` is `JSON.stringify(value)`, is nested at most `maxDepth` levels, and no string needs a `\u`. It may also
+ * Returns whether `text` is `JSON.stringify(value)`, is nested at most `maxDepth` levels, and no string needs a `\u`. It may also
  * be false for such a text, when a name or string is unusual; it is never true for another.
  *
  * @param value the result of `JSON.parse(text)`

@@ -41,7 +41,7 @@ export function parseExactObject(text: string): JsonObject | null {
   return isObject(value) && !isRawNumber(value) ? value : null;
 }
 
-/** Whether a value is a number that `parseExactJson` has kept as it was written. */
+/** Returns whether a value is a number that `parseExactJson` has kept as it was written. */
 export function isRawNumber(value: unknown): value is RawNumber {
   return exact.isRawJSON(value);
 }

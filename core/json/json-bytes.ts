@@ -14,7 +14,7 @@ function flagged(characters: string): Uint8Array {
   return flags;
 }
 
-/** Whether a byte is space between tokens. */
+/** Returns whether a byte is space between tokens. */
 export function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
@@ -23,7 +23,7 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Whether a byte other than `u` may follow a backslash. */
+/** Returns whether a byte other than `u` may follow a backslash. */
 export function isEscape(code: number): boolean {
   return ESCAPES[code] === 1;
 }
@@ -64,7 +64,7 @@ export function numberStateAfter(state: number, code: number): number {
   return -1;
 }
 
-/** Whether a number may end in this state. */
+/** Returns whether a number may end in this state. */
 export function isWholeNumber(state: number): boolean {
   return state === ZERO || state === WHOLE || state === FRACTION || state === EXPONENT_DIGIT;
 }

@@ -31,6 +31,7 @@ const [VALUE, FIRST_ITEM, NAME, FIRST_NAME, AFTER_NAME, AFTER_VALUE, STRING, NUM
   0, 1, 2, 3, 4, 5, 6, 7,
 ];
 
+/** Scans one JSON value, in any number of steps. */
 export class JsonScanner {
   readonly #bytes: Buffer;
   readonly #end: number;

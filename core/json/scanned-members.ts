@@ -31,6 +31,7 @@ export type ScannedMembers = {
   spans: ReadonlyMap<string, readonly MemberSpan[]>;
 };
 
+/** Options of a scan. */
 export type ScanOptions = {
   /** Names of members of the outermost object. */
   names: readonly string[];

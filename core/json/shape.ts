@@ -1,7 +1,7 @@
 /** A JSON object with any members. */
 export type JsonObject = { [name: string]: unknown };
 
-/** Whether a parsed JSON value is an object (and not null or an array). */
+/** Returns whether a parsed JSON value is an object (and not null or an array). */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

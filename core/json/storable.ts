@@ -30,12 +30,12 @@ export function storableJson(value: unknown): StorableJson {
   return { text, isWhole: isWhole && text === plain };
 }
 
-/** Whether `text`, whose parsed value is `value`, equals the text that `storableJson` would return. False when in doubt. */
+/** Returns whether `text`, whose parsed value is `value`, equals the text that `storableJson` would return. False when in doubt. */
 export function isStorableJson(text: string, value: JsonObject): boolean {
   return isCompact(text, value, MAX_DEPTH);
 }
 
-/** Whether the value is nested at most `depth` levels and every number is finite: then it is used unchanged. */
+/** Returns whether the value is nested at most `depth` levels and every number is finite: then it is used unchanged. */
 function isWithin(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -45,7 +45,7 @@ const PROVIDERS: ReadonlyMap<string, ProviderName> = new Map(
 /** Returns the maker of any model, by the makers in the generated data. */
 export const makerOf: MakerOf = createMakerOf(data.makers);
 
-/** Whether `id` can be a dated snapshot of a listed model: the model is built in, and the snapshot was not shut down. */
+/** Returns whether `id` can be a dated snapshot of a listed model: the model is built in, and the snapshot was not shut down. */
 export function canBeSnapshot(id: string, { id: modelId, provider }: CatalogModel): boolean {
   return PROVIDERS.get(modelId) === provider && !RETIRED_SNAPSHOTS.has(id);
 }

@@ -13,6 +13,7 @@ import { providerOf } from './provider-of.ts';
 import { PRICE_SOURCE } from './registry.ts';
 import { costOfTokens, type TokenPrice, toPico } from './token-price.ts';
 
+/** The cost of a call. */
 export type Cost = {
   /** Whole nano-dollars. */
   nano: number;
@@ -20,6 +21,7 @@ export type Cost = {
   source: string;
 };
 
+/** The known models, with their providers and prices. */
 export type Catalog = {
   /** Returns the provider and its name for a model that is requested by its id or as `provider/model`; null: none has it. */
   providerOf(asked: string): { provider: ProviderName; model: string } | null;

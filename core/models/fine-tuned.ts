@@ -29,7 +29,7 @@ const PRICES: Readonly<Record<string, readonly [input: number, cached: number | 
 /** `-2024-07-18`, or as older models have it `-0125`. */
 const SNAPSHOT_DATE = /-(?:\d{4}-\d{2}-\d{2}|\d{4})$/;
 
-/** Whether an id is that of a fine-tuned model. */
+/** Returns whether an id is that of a fine-tuned model. */
 export function isFineTuned(model: string): boolean {
   return model.startsWith(FINE_TUNED);
 }

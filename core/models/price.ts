@@ -8,6 +8,7 @@ import { createPlainPrice, type PlainPrice } from './plain-price.ts';
 import { registryNameOf } from './registry.ts';
 import { costOfTokens } from './token-price.ts';
 
+/** The properties of a call that its price depends on. */
 export type PricedCall = {
   /** Lower-case provider name. */
   provider: string;

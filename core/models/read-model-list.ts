@@ -10,6 +10,7 @@ import { MAX_GROUP_ROUTES } from './models-file/mod.ts';
 /** A model of a provider. */
 type Named = { provider: string; model: string };
 
+/** The models and groups that a list may name. */
 export type ModelListOptions<Model extends Named, Group extends readonly unknown[]> = {
   /** Finds one model; throws an AssayError when it cannot be called. */
   find(name: string): Model;

@@ -28,7 +28,7 @@ export function registryNameOf(provider: string): string | null {
   return REGISTRY_NAMES[provider] ?? null;
 }
 
-/** Whether the registry has a price for this provider's model today. */
+/** Returns whether the registry has a price for this provider's model today. */
 export function knowsModel(provider: string, model: string): boolean {
   const registryName = registryNameOf(provider);
   return (
@@ -36,6 +36,7 @@ export function knowsModel(provider: string, model: string): boolean {
   );
 }
 
+/** A model of the registry. */
 export type RegistryModel = {
   /** The names without patterns: the registry's own first, then the synonyms. */
   names: string[];

@@ -8,9 +8,10 @@
  */
 import { AssayError } from '../contracts/errors.ts';
 
-/** What a quota counts: calls, their cost, or an organization's logs (which no policy header can set). */
+/** The unit of a quota: calls, their cost in cents, or the logs of an organization (which no policy header can set). */
 export type Unit = 'request' | 'cents' | 'log';
 
+/** A parsed policy. */
 export type Policy = {
   /** Canonical form, with every part written out: `100;w=60;u=request;s=user`. */
   text: string;
@@ -24,6 +25,7 @@ export type Policy = {
   segment: string | null;
 };
 
+/** Nano-dollars of a cent. */
 export const NANO_PER_CENT = 10_000_000;
 /** A nano-dollar is the seventh decimal of a cent, and the smallest amount that is counted. */
 const CENT_DIGITS = 7;

@@ -1,4 +1,4 @@
-/** How much a gateway takes from a counter in advance. */
+/** The size of a gateway's prefetch from a counter. */
 
 /**
  * Prefetch horizon while several gateways run. Shorter, and the next lease arrives after this one is spent; longer, and

@@ -21,6 +21,7 @@
  * stands still here, which frees nothing.
  */
 
+/** The division of a window into sub-buckets. */
 export type WindowShape = {
   /** Length of a sub-bucket. K of them make a window, or a little more. */
   widthMs: number;

@@ -19,7 +19,7 @@ function addChoice(collector: TextCollector, choice: unknown): void {
   collector.add(choice.text);
 }
 
-/** Whether an answer is a list of embeddings, or the skeleton of one that the caller asked not to log. */
+/** Returns whether an answer is a list of embeddings, or the skeleton of one that the caller asked not to log. */
 export function isEmbeddings({ object, data }: JsonObject): boolean {
   if (object !== 'list') return false;
   return data === undefined || (Array.isArray(data) && isObject(data[0]) && data[0].embedding !== undefined);

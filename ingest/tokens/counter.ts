@@ -6,6 +6,7 @@
 import type { Clock } from '#platform/process/clock.ts';
 import { type Sample, sampleOf } from './sample.ts';
 
+/** Counts tokens of texts. */
 export type TokenCounter = {
   /** Returns the number of tokens of each text; null where it could not be counted in time. Never rejects. */
   count(texts: readonly string[]): Promise<(number | null)[]>;

@@ -6,6 +6,7 @@ const LONGEST_COUNTED = 32 * 1024;
 /** Number of stretches in a sample: enough that each kind of content (prose, then a table, then code) is in it. */
 const STRETCHES = 32;
 
+/** A text to count instead of a longer one. */
 export type Sample = {
   text: string;
   /** The length of the whole text divided by the sample's: its tokens are estimated as this times the sample's. */

@@ -5,6 +5,7 @@ import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
 import { mergeContent } from './content-parts.ts';
 import { appendItems, appendText, bare, isKnown, mergePieces } from './members.ts';
 
+/** Chat completions, for `ChoicesAssembler`. */
 export const CHAT: ChoiceForm = {
   object: 'chat.completion',
   begin: (index) => new ChatChoice(index),

@@ -24,6 +24,7 @@ export function mergeHead(head: JsonObject, chunk: JsonObject): void {
   setKnown(head, chunk, hasTime ? ['choices'] : ['choices', 'created']);
 }
 
+/** Assembles chat completions or completions. */
 export class ChoicesAssembler implements Assembler {
   readonly #head: JsonObject;
   readonly #form: ChoiceForm;

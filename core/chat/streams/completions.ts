@@ -3,6 +3,7 @@ import type { JsonObject } from '../../json/mod.ts';
 import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
 import { appendText, bare } from './members.ts';
 
+/** The older completions, for `ChoicesAssembler`. */
 export const COMPLETIONS: ChoiceForm = {
   object: 'text_completion',
   begin: (index) => new TextChoice(index),

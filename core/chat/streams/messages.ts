@@ -5,6 +5,7 @@ import { ByIndex } from './by-index.ts';
 import { bare, setKnown } from './members.ts';
 import { MessageBlock } from './message-block.ts';
 
+/** Assembles a message. */
 export class MessagesAssembler implements Assembler {
   readonly #message = bare({ type: 'message', role: 'assistant', content: [] });
   readonly #usage = bare({});

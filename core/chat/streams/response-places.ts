@@ -1,5 +1,6 @@
 /** The places of a Responses stream's texts, in the item at the event's `output_index`. */
 
+/** The place of a text in an item. */
 export type Place = {
   /** The type of its item, for events of an item that was never added. */
   item: string;

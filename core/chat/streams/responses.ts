@@ -9,6 +9,7 @@ import { placeOf, statusOf } from './response-places.ts';
 /** The events that end an answer; each holds the whole answer. */
 const LAST = new Set<string | null>(['response.completed', 'response.incomplete', 'response.failed']);
 
+/** Assembles a response. */
 export class ResponsesAssembler implements Assembler {
   /** The answer of the last event that held it, without later parts. */
   #response: JsonObject = { object: 'response', output: [] };

@@ -21,7 +21,7 @@ const MAX_WEIGHT = 1_000_000;
 const MAX_USD = 1_000_000;
 /** More decimals are a typing error too, and would make the arithmetic inexact. */
 const DECIMAL = /^\d+(?:\.\d{1,6})?$/;
-/** Nobody would read more. */
+/** Problems reported at once; nobody reads more. */
 const MAX_PROBLEMS = 20;
 
 const Name = Type.String({ minLength: 1, maxLength: LONGEST_NAME });
@@ -71,6 +71,7 @@ export type OperatorModel = Static<typeof Model>;
 /** A name for several models: each call is routed to one of them by weight. A missing weight is 1. */
 export type OperatorGroup = Static<typeof Group>;
 
+/** The contents of the file. */
 export type OperatorModels = {
   models: OperatorModel[];
   groups: OperatorGroup[];
@@ -78,6 +79,7 @@ export type OperatorModels = {
   source: string;
 };
 
+/** The result of reading the file: its contents, or sentences about its problems. */
 export type ModelsFileResult = { ok: true; value: OperatorModels } | { ok: false; problems: string[] };
 
 const checker = Compile(File);
