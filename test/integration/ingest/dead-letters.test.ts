@@ -51,7 +51,7 @@ const idsOf = async (sql: Sql) =>
 const countOf = async (sql: Sql, table: string) =>
   (await sql<{ count: number }[]>`select count(*)::int from ${sql(`assay.${table}`)}`)[0]!.count;
 
-t.test('an entry comes back from its bytes part by part, and other bytes are none', async (t) => {
+t.test('decodeEntry returns the parts of an encoded entry, and null for other bytes', async (t) => {
   const parts = (entry: LogEntry | null) =>
     entry && [entry.head, entry.requestBody, entry.responseBody].map((part) => Buffer.from(part).toString());
   const of = (head: string, request: string, response: string) => ({
@@ -67,7 +67,7 @@ t.test('an entry comes back from its bytes part by part, and other bytes are non
   t.equal(decodeEntry(Buffer.from('a damaged stretch')), null);
 });
 
-t.test('an entry that is delivered again from elsewhere adds no second letter', async (t) => {
+t.test('an entry that is delivered again from another origin adds no second letter', async (t) => {
   const { sql } = await setUp(t);
   const entry = logEntry();
   await keep(sql, entry, { origin: 'outbox/0/0', reason: 'first' });
@@ -83,7 +83,7 @@ t.test('an entry that is delivered again from elsewhere adds no second letter', 
   );
 });
 
-t.test('letters that are there already are kept once each when the schema is migrated', async (t) => {
+t.test('the migration keeps existing letters, each once', async (t) => {
   const { sql } = await setUp(t);
   await sql.unsafe(`
     alter table assay.dead_letters drop column entry_digest, add unique (origin);
@@ -105,7 +105,7 @@ t.test('letters that are there already are kept once each when the schema is mig
   });
 });
 
-t.test('whatever the head says of its owner, the letter can be kept', async (t) => {
+t.test('a letter can be stored whatever owner its head names', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const heads = [
     { ...logEntryHead(), v: 2, id: 'a\0b\ud83d' },
@@ -128,7 +128,7 @@ t.test('whatever the head says of its owner, the letter can be kept', async (t) 
   t.ok(letters.every(({ reason }) => reason.length > 10 && reason.length <= 2_000));
 });
 
-t.test('a reason can be kept whatever an error quotes, as the beginning of it', async (t) => {
+t.test('a reason can be stored whatever the error quotes, cut to its beginning', async (t) => {
   const { sql } = await setUp(t);
   const id = await keep(sql, logEntry(), { reason: `a\0\ud83d${'b'.repeat(1_000_000)}` });
   t.equal((await findDeadLetter(sql, id))?.reason, `a\ufffd\ufffd${'b'.repeat(1_997)}`);
@@ -152,44 +152,50 @@ t.test('letters are listed newest first, with the name of their organization', a
   t.match(own, { total: 1, letters: [{ requestId: 'first', organization: 'acme' }] });
 });
 
-t.test('a letter is found with its parts, and with its bytes when they are no entry', async (t) => {
-  const { sql } = await setUp(t);
-  const id = await keep(sql, logEntry({}, { request: { a: 1 } }), { origin: 'o/1/2' });
-  const found = await findDeadLetter(sql, id);
-  t.match(found, { origin: 'o/1/2', reason: 'why' });
-  t.equal(Buffer.from(found!.entry!.requestBody).toString(), '{"a":1}');
-  await sql`insert into assay.dead_letters (origin, reason, entry) values ('o', 'damaged', 'bytes')`;
-  const [row] = await sql`select dead_letter_id as id from assay.dead_letters where origin = 'o'`;
-  const damage = await findDeadLetter(sql, row!.id);
-  t.equal(damage?.entry, null);
-  t.equal(damage?.bytes.toString(), 'bytes');
-  t.equal(await findDeadLetter(sql, '999'), null);
-});
+t.test(
+  'findDeadLetter returns the parts of an entry, or only the bytes when they are no entry',
+  async (t) => {
+    const { sql } = await setUp(t);
+    const id = await keep(sql, logEntry({}, { request: { a: 1 } }), { origin: 'o/1/2' });
+    const found = await findDeadLetter(sql, id);
+    t.match(found, { origin: 'o/1/2', reason: 'why' });
+    t.equal(Buffer.from(found!.entry!.requestBody).toString(), '{"a":1}');
+    await sql`insert into assay.dead_letters (origin, reason, entry) values ('o', 'damaged', 'bytes')`;
+    const [row] = await sql`select dead_letter_id as id from assay.dead_letters where origin = 'o'`;
+    const damage = await findDeadLetter(sql, row!.id);
+    t.equal(damage?.entry, null);
+    t.equal(damage?.bytes.toString(), 'bytes');
+    t.equal(await findDeadLetter(sql, '999'), null);
+  },
+);
 
-t.test('a letter whose cause is gone is stored by a retry, whole, and is no letter any more', async (t) => {
-  const { sql, put, ingest } = await outboxWorld(t);
-  const { heal } = await refuseRecords(sql, '22000');
-  const head = logEntryHead({ createdAtMs: Date.UTC(2024, 4, 1), properties: [['Plan', 'pro']] });
-  await put(head, '{"a":"x\\u0000"}', '{"model":"gpt-4o-mini"}');
-  await ingest();
-  const [letter] = (await listDeadLetters(sql, { organizationId: null, limit: 1 })).letters;
-  t.match(letter, { requestId: head.id, reason: /not today/ });
-  await heal();
-  t.same(await retryDeadLetter(sql, letter!.id), { refused: null });
-  t.equal(await countOf(sql, 'dead_letters'), 0);
-  const [row] = await sql`
+t.test(
+  'a retry stores a letter whose cause is mended as a whole record, and removes the letter',
+  async (t) => {
+    const { sql, put, ingest } = await outboxWorld(t);
+    const { heal } = await refuseRecords(sql, '22000');
+    const head = logEntryHead({ createdAtMs: Date.UTC(2024, 4, 1), properties: [['Plan', 'pro']] });
+    await put(head, '{"a":"x\\u0000"}', '{"model":"gpt-4o-mini"}');
+    await ingest();
+    const [letter] = (await listDeadLetters(sql, { organizationId: null, limit: 1 })).letters;
+    t.match(letter, { requestId: head.id, reason: /not today/ });
+    await heal();
+    t.same(await retryDeadLetter(sql, letter!.id), { refused: null });
+    t.equal(await countOf(sql, 'dead_letters'), 0);
+    const [row] = await sql`
     select created_at, request_raw, pair_hash is not null as has_property
       from assay.requests join assay.request_bodies using (organization_id, created_at, request_id)
       left join assay.request_properties using (organization_id, created_at, request_id)`;
-  t.same(row, {
-    created_at: new Date(head.createdAtMs),
-    request_raw: Buffer.from('{"a":"x\\u0000"}'),
-    has_property: true,
-  });
-  t.equal(await retryDeadLetter(sql, letter!.id), null, 'there is no such letter now');
-});
+    t.same(row, {
+      created_at: new Date(head.createdAtMs),
+      request_raw: Buffer.from('{"a":"x\\u0000"}'),
+      has_property: true,
+    });
+    t.equal(await retryDeadLetter(sql, letter!.id), null, 'there is no such letter now');
+  },
+);
 
-t.test('a letter that is refused again stays, with the new reason', async (t) => {
+t.test('a letter that Postgres refuses again stays, with the new reason', async (t) => {
   const { sql } = await setUp(t);
   await refuseRecords(sql, '22000');
   const id = await keep(sql, logEntry(), { reason: 'the old one' });
@@ -200,7 +206,7 @@ t.test('a letter that is refused again stays, with the new reason', async (t) =>
   t.equal(await countOf(sql, 'requests'), 0, 'nothing of it is stored');
 });
 
-t.test('a letter is as it was when Postgres cannot store anything now', async (t) => {
+t.test('a letter is unchanged after a retry while Postgres cannot store anything', async (t) => {
   const { sql } = await setUp(t);
   await refuseRecords(sql, '57P03');
   const id = await keep(sql, logEntry(), { reason: 'the old one' });
@@ -212,7 +218,7 @@ t.test('a letter is as it was when Postgres cannot store anything now', async (t
   t.equal((await findDeadLetter(sql, id))?.reason, 'the old one');
 });
 
-t.test('what is no entry cannot be retried', async (t) => {
+t.test('a letter that holds no entry cannot be retried', async (t) => {
   const { sql } = await setUp(t);
   const [row] = await sql`
     insert into assay.dead_letters (origin, reason, entry) values ('o', 'The outbox was damaged', 'bytes')
@@ -223,7 +229,7 @@ t.test('what is no entry cannot be retried', async (t) => {
   t.equal(await countOf(sql, 'dead_letters'), 1);
 });
 
-t.test('many who retry the same letter at once store it once', async (t) => {
+t.test('concurrent retries of one letter store it once', async (t) => {
   const { sql, url } = await setUp(t);
   const id = await keep(sql, logEntry({ properties: [['Plan', 'pro']] }));
   const others = connectPostgres({ url, max: 8, applicationName: 'others', statementTimeoutMs: 20_000 });
@@ -237,7 +243,7 @@ t.test('many who retry the same letter at once store it once', async (t) => {
     t.equal(await countOf(sql, table), 1);
 });
 
-t.test('a letter that is dropped while it is retried is dropped', async (t) => {
+t.test('a letter that is dropped during a retry stays dropped', async (t) => {
   const { sql } = await setUp(t);
   const id = await keep(sql, logEntry());
   let retrying: Promise<unknown> | undefined;
@@ -254,7 +260,7 @@ t.test('a letter that is dropped while it is retried is dropped', async (t) => {
   t.equal(await countOf(sql, 'requests'), 0);
 });
 
-t.test('a letter whose record has been stored in the meantime adds no second record', async (t) => {
+t.test('retrying a letter whose record exists by now adds no second record', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const head = logEntryHead();
   await put(head);
@@ -269,7 +275,7 @@ t.test('a letter whose record has been stored in the meantime adds no second rec
   t.equal(await countOf(sql, 'request_bodies'), 1);
 });
 
-t.test('all letters are retried, each by itself, also when some are refused', async (t) => {
+t.test('retrying all letters tries each by itself, also when some are refused', async (t) => {
   const { sql } = await setUp(t);
   const good = [logEntry(), logEntry(), logEntry()];
   await keep(sql, good[0]!);
@@ -282,7 +288,7 @@ t.test('all letters are retried, each by itself, also when some are refused', as
   t.equal(await countOf(sql, 'dead_letters'), 2);
 });
 
-t.test('one letter is dropped, or all of them', async (t) => {
+t.test('dropDeadLetters drops one letter, or all of them', async (t) => {
   const { sql } = await setUp(t);
   const id = await keep(sql, logEntry());
   await keep(sql, logEntry());

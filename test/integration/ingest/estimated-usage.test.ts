@@ -85,7 +85,7 @@ const checkUnknown = async (t: Test, what: string, call: Call, into?: BatchStore
   t.match(row, UNKNOWN, what);
 };
 
-t.test('an answer without usage gets the tokens counted here, their price, and a mark', async (t) => {
+t.test('an answer without usage gets counted tokens, their cost, and a mark', async (t) => {
   const [row] = await store([{ response: GREETING }]);
   t.match(row, {
     prompt_tokens: 8,
@@ -97,13 +97,13 @@ t.test('an answer without usage gets the tokens counted here, their price, and a
   });
 });
 
-t.test('what the provider counted stands, and is not marked', async (t) => {
+t.test('tokens that the provider counted stay unchanged and unmarked', async (t) => {
   const usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
   const [row] = await store([{ response: { ...GREETING, usage } }]);
   t.match(row, { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150, usage_estimated: false });
 });
 
-t.test('each of a batch gets its own', async (t) => {
+t.test('each record of a batch gets its own tokens', async (t) => {
   const usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
   const rows = await store([
     { response: GREETING },
@@ -132,7 +132,7 @@ async function storeStream(head: Partial<LogEntryHead>, events: string): Promise
   return row!;
 }
 
-t.test('a stream that its client left has what came of it counted', async (t) => {
+t.test('the received part of a stream is counted when its client left', async (t) => {
   const chunk = (content: string) =>
     `data: ${JSON.stringify({ id: 'c1', model: 'gpt-4o-mini', choices: [{ index: 0, delta: { content } }] })}\n\n`;
   const head = { status: 499, errorCode: 'client_closed_request' };
@@ -140,7 +140,7 @@ t.test('a stream that its client left has what came of it counted', async (t) =>
   t.match(row, { prompt_tokens: 8, completion_tokens: 4, total_tokens: 12, usage_estimated: true });
 });
 
-t.test('so has a stream of Messages, whose prompt its provider counted at the beginning', async (t) => {
+t.test('a Messages stream that broke off keeps the prompt tokens from message_start', async (t) => {
   const event = (type: string, more: object) =>
     `event: ${type}\ndata: ${JSON.stringify({ type, ...more })}\n\n`;
   const message = {
@@ -164,7 +164,7 @@ t.test('so has a stream of Messages, whose prompt its provider counted at the be
   t.match(whole, { prompt_tokens: 25, completion_tokens: 15, usage_estimated: false });
 });
 
-t.test('calls of tools, completions, Messages, Responses and embeddings are counted too', async (t) => {
+t.test('tool calls, completions, Messages, Responses and embeddings without usage are counted', async (t) => {
   const user = [{ role: 'user', content: 'hello' }];
   const tool = { function: { name: 'get_capital', arguments: '{"country":"England"}' } };
   const rows = await store([
@@ -198,7 +198,7 @@ t.test('calls of tools, completions, Messages, Responses and embeddings are coun
 });
 
 t.test(
-  'a message that broke off keeps the prompt that its provider counted, and only its answer is counted',
+  'a message that broke off keeps the prompt tokens of its provider, and only its answer is counted',
   async (t) => {
     const usage = {
       input_tokens: 400,
@@ -240,7 +240,7 @@ t.test(
   },
 );
 
-t.test('a side that the record leaves out is not counted, and without both there is no cost', async (t) => {
+t.test('an omitted body is not counted, and without both counts there is no cost', async (t) => {
   const [noRequest, noResponse, noMessage, noEmbedding] = await store([
     { head: { omitRequest: true }, response: GREETING },
     { head: { omitResponse: true }, response: { id: 'c1', object: 'chat.completion', model: 'gpt-4o-mini' } },
@@ -259,7 +259,7 @@ t.test('a side that the record leaves out is not counted, and without both there
   );
 });
 
-t.test('nothing is counted where nothing was bought or no text was answered', async (t) => {
+t.test('nothing is counted for a call that was not charged or whose answer is no text', async (t) => {
   for (const status of [0, 400, 401, 429, 500, 502, 504]) {
     await checkUnknown(t, `status ${status}`, { head: { status }, response: GREETING });
   }
@@ -284,18 +284,18 @@ t.test('nothing is counted where nothing was bought or no text was answered', as
   });
 });
 
-t.test('a stored answer without usage stays as it was', async (t) => {
+t.test('an answer from the cache without usage is not counted', async (t) => {
   const [row] = await store([{ head: { cachedFrom: 'x' }, response: GREETING }]);
   t.match(row, UNKNOWN);
 });
 
-t.test('a model without a price is counted, and costs null', async (t) => {
+t.test('the tokens of a model without a price are counted, and its cost is null', async (t) => {
   const head = { provider: 'CUSTOM', requestModel: 'dark-horse' };
   const [row] = await store([{ head, response: { ...GREETING, model: 'dark-horse' } }]);
   t.match(row, { prompt_tokens: 8, completion_tokens: 9, cost_nano: null, usage_estimated: true });
 });
 
-t.test('how many records were stored with tokens counted here is told', async (t) => {
+t.test('onEstimated receives the number of records stored with counted tokens', async (t) => {
   const told: number[] = [];
   const into = storeWith({ onEstimated: (count) => told.push(count) });
   await store([{ response: GREETING }, { response: {} }, { response: GREETING }], into);
@@ -303,7 +303,7 @@ t.test('how many records were stored with tokens counted here is told', async (t
   t.same(told, [2]);
 });
 
-t.test('when nothing can be counted the record is stored without', async (t) => {
+t.test('a record whose tokens cannot be counted is stored without them', async (t) => {
   const failing: Pick<TokenCounter, 'count'>[] = [
     { count: async (texts) => texts.map(() => null) },
     createTokenCounter({ clock: systemClock, onFailure: () => {}, thread: new URL('file:///nowhere.mjs') }),
@@ -334,7 +334,7 @@ t.test('when nothing can be counted the record is stored without', async (t) => 
   );
 });
 
-t.test('a dead letter that is retried is counted as any entry', async (t) => {
+t.test('the tokens of a retried dead letter are counted as those of any entry', async (t) => {
   const entry = { ...logEntry({}, { request: QUESTION, response: GREETING }), origin: 'test/1' };
   await sql.begin((tx) => insertDeadLetter(tx, deadLetterOf(entry, 'no reason')));
   const [letter] = await sql`select dead_letter_id as id from assay.dead_letters`;
@@ -343,7 +343,7 @@ t.test('a dead letter that is retried is counted as any entry', async (t) => {
   t.match(row, { prompt_tokens: 8, completion_tokens: 9, usage_estimated: true });
 });
 
-t.test('counting a prompt of 1 MB holds up nothing else in the process', async (t) => {
+t.test('counting a prompt of 1 MB does not block the event loop', async (t) => {
   const requests = Array.from({ length: 3 }, () => ({
     messages: [{ role: 'user', content: slowText(1_000_000) }],
   }));
@@ -356,7 +356,7 @@ t.test('counting a prompt of 1 MB holds up nothing else in the process', async (
   t.ok(counted < given + 100, 'it takes a third of a second or more, elsewhere');
 });
 
-t.test('no request and no answer makes it throw', async () => {
+t.test('estimating usage never throws, whatever the request and the answer hold', async () => {
   const json = fc.jsonValue({ maxDepth: 5 });
   const member = fc.constantFrom(
     'messages',

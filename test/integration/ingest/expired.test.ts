@@ -9,7 +9,7 @@ const log = createLogger({ role: 'test', level: 'silent' });
 const DAY_MS = 86_400_000;
 
 t.test(
-  'an entry older than records are kept is counted, and its dropped week is not made anew',
+  'an entry older than the retention is counted as expired, and its dropped week is not created again',
   async (t) => {
     const database = await testDatabase();
     t.teardown(() => database.close());

@@ -5,7 +5,7 @@ import { connectPostgres } from '#platform/postgres/mod.ts';
 import { logEntryHead } from '../../support/log-entries.ts';
 import { outboxWorld } from './outbox-world.ts';
 
-t.test('odd bodies are stored whole, and beside it in a form that can be searched', async (t) => {
+t.test('unusual bodies are stored unchanged, and beside that in a form that can be searched', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const odd: Record<string, string> = {
     'NUL and lone surrogates': '{"a":"x\\u0000y \\ud83d"}',
@@ -57,7 +57,7 @@ t.test('a body that is no JSON object is kept as text', async (t) => {
   );
 });
 
-t.test('an entry that cannot be read becomes a dead letter, and does not hold up the others', async (t) => {
+t.test('an unreadable entry becomes a dead letter, and the others are stored', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const good = logEntryHead();
   await put('not json', 'req', 'res');
@@ -90,7 +90,7 @@ t.test('a batch that Postgres refuses is halved until one entry is alone', async
   t.equal((await sql`select 1 from assay.dead_letters`).length, 3);
 });
 
-t.test('reading from the beginning again stores nothing twice', async (t) => {
+t.test('reading an outbox from its beginning again stores nothing twice', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   for (let index = 0; index < 20; index += 1) await put(logEntryHead({ properties: [['Plan', 'pro']] }));
   await put('poison');
@@ -147,7 +147,7 @@ t.test('entries of different weeks go to partitions of their own', async (t) => 
   );
 });
 
-t.test('while Postgres is away nothing is lost, and it is stored when it is back', async (t) => {
+t.test('entries that arrive while Postgres is unavailable are stored when it returns', async (t) => {
   const { sql, put, drain } = await outboxWorld(t);
   await sql`alter table assay.requests rename to requests_away`;
   await sql`create function assay.refuse() returns trigger language plpgsql as $$ begin raise exception sqlstate '57P03'; end $$`;
@@ -165,7 +165,7 @@ t.test('while Postgres is away nothing is lost, and it is stored when it is back
   t.equal((await sql`select 1 from assay.dead_letters`).length, 0);
 });
 
-t.test('partitions are made while queries run, and neither breaks the other', async (t) => {
+t.test('partitions are created while queries run, and neither breaks the other', async (t) => {
   const { database, sql } = await outboxWorld(t);
   const reader = connectPostgres({
     url: database.url,

@@ -45,7 +45,7 @@ function start(entry: LogEntry & { id: string }): LogEntry {
 }
 
 t.test(
-  'calls that the gateway was killed in are stored, in batches, before its outbox is removed',
+  'the calls that a killed gateway interrupted are stored, in batches, before its outbox is removed',
   async (t) => {
     const { root, ingest, statuses } = await setUp(t);
     const { outbox } = await openIn(root);
@@ -63,7 +63,7 @@ t.test(
   },
 );
 
-t.test('when ingest dies between storing them and removing the outbox, they are stored once', async (t) => {
+t.test('interrupted calls are stored once when ingest dies before it removes the outbox', async (t) => {
   const { root, sql, ingest } = await setUp(t);
   const { outbox, directory } = await openIn(root);
   const entry = logEntry();
@@ -79,21 +79,24 @@ t.test('when ingest dies between storing them and removing the outbox, they are 
   t.equal((await sql`select 1 from assay.dead_letters`).length, 0);
 });
 
-t.test('while Postgres refuses them, the outbox stays, and the next ingest can take it', async (t) => {
-  const { root, sql, ingest, statuses } = await setUp(t);
-  const { outbox, id } = await openIn(root);
-  const entry = logEntry();
-  await outbox.begin(entry, start(entry));
-  await outbox.close();
-  await sql`create function assay.refuse() returns trigger language plpgsql as $$ begin raise exception sqlstate '57P03'; end $$`;
-  await sql`create trigger refuse before insert on assay.request_bodies execute function assay.refuse()`;
-  await ingest();
-  t.same(await listOutboxes(root), [id]);
-  await sql`drop trigger refuse on assay.request_bodies`;
-  await ingest();
-  t.same(await statuses(), { [entry.id]: 0 });
-  t.same(await listOutboxes(root), []);
-});
+t.test(
+  'the outbox of interrupted calls that Postgres refuses stays, and the next ingest can take it',
+  async (t) => {
+    const { root, sql, ingest, statuses } = await setUp(t);
+    const { outbox, id } = await openIn(root);
+    const entry = logEntry();
+    await outbox.begin(entry, start(entry));
+    await outbox.close();
+    await sql`create function assay.refuse() returns trigger language plpgsql as $$ begin raise exception sqlstate '57P03'; end $$`;
+    await sql`create trigger refuse before insert on assay.request_bodies execute function assay.refuse()`;
+    await ingest();
+    t.same(await listOutboxes(root), [id]);
+    await sql`drop trigger refuse on assay.request_bodies`;
+    await ingest();
+    t.same(await statuses(), { [entry.id]: 0 });
+    t.same(await listOutboxes(root), []);
+  },
+);
 
 t.test('STARTs cost no transaction: the cursor passes them with the next entry', async (t) => {
   const { root, sql, ingest, statuses } = await setUp(t);

@@ -40,7 +40,7 @@ const completed = nextState(
 );
 
 t.test(
-  'a call counts once: as its record says, or as reported while there is none, in whatever order they come',
+  'a judge call is charged once: by its record, or as reported while it has none, in any order',
   async (t) => {
     const world = await startWorld(t);
     const { sql } = world;
@@ -112,36 +112,39 @@ t.test(
   },
 );
 
-t.test('a call of no evaluation, or of one of another organization, counts towards no budget', async (t) => {
-  const world = await startWorld(t);
-  const [own, other] = [await world.organization(), await world.organization()];
-  const evaluator = await world.evaluator(own, { scoringType: 'LLM-BOOLEAN' });
-  const [evaluationId] = await world.schedule(evaluator, await world.requests(own, 1));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
-  const entry = (organizationId: string, source: 'evaluator' | 'gateway', id: string) => ({
-    ...logEntry(
-      { organizationId, source, requestModel: 'gpt-4o', properties: [['Assay-Evaluation-Id', id]] },
-      {
-        response: {
-          model: 'gpt-4o',
-          usage: { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 },
+t.test(
+  'a call without an evaluation, or with one of another organization, is charged to no budget',
+  async (t) => {
+    const world = await startWorld(t);
+    const [own, other] = [await world.organization(), await world.organization()];
+    const evaluator = await world.evaluator(own, { scoringType: 'LLM-BOOLEAN' });
+    const [evaluationId] = await world.schedule(evaluator, await world.requests(own, 1));
+    const log = createLogger({ role: 'test', level: 'silent' });
+    const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
+    const entry = (organizationId: string, source: 'evaluator' | 'gateway', id: string) => ({
+      ...logEntry(
+        { organizationId, source, requestModel: 'gpt-4o', properties: [['Assay-Evaluation-Id', id]] },
+        {
+          response: {
+            model: 'gpt-4o',
+            usage: { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 },
+          },
         },
-      },
-    ),
-    origin: 'test',
-  });
-  const entries = [
-    entry(other, 'evaluator', evaluationId!),
-    entry(own, 'gateway', evaluationId!),
-    entry(own, 'evaluator', 'trial-1'),
-    entry(own, 'evaluator', '999999999999999999'),
-  ];
-  t.equal((await store.store({ entries })).stored, entries.length);
-  t.same(await world.spent(), {});
-  await store.store({ entries: [entry(own, 'evaluator', evaluationId!)] });
-  t.same(await world.spent(), { [evaluator.evaluatorId]: 1_000 * NANO_PER_PROMPT_TOKEN });
-});
+      ),
+      origin: 'test',
+    });
+    const entries = [
+      entry(other, 'evaluator', evaluationId!),
+      entry(own, 'gateway', evaluationId!),
+      entry(own, 'evaluator', 'trial-1'),
+      entry(own, 'evaluator', '999999999999999999'),
+    ];
+    t.equal((await store.store({ entries })).stored, entries.length);
+    t.same(await world.spent(), {});
+    await store.store({ entries: [entry(own, 'evaluator', evaluationId!)] });
+    t.same(await world.spent(), { [evaluator.evaluatorId]: 1_000 * NANO_PER_PROMPT_TOKEN });
+  },
+);
 
 const MIGRATION = new URL('../../../platform/postgres/migrations/0013_judge_calls.sql', import.meta.url);
 const NANO_OF_A_CALL = 1_000 * NANO_PER_PROMPT_TOKEN;
@@ -227,25 +230,28 @@ t.test(
   },
 );
 
-t.test('a record that is twice in one batch counts once, and the batch is stored whole', async (t) => {
-  const world = await startWorld(t);
-  const organizationId = await world.organization();
-  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
-  const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
-  const record = recordOf(organizationId, evaluationId!, newRequestId());
-  const parts: string[] = [];
-  const alongside = async (_tx: unknown, first: number, end: number) => {
-    parts.push(`${first} to ${end}`);
-  };
-  await store.store({ entries: [record, record], alongside });
-  // The first attempt takes both for new.
-  t.same(parts, ['0 to 2', '0 to 2']);
-  t.same(await world.spent(), { [evaluator.evaluatorId]: NANO_OF_A_CALL });
-});
+t.test(
+  "a judge's record that is twice in one batch is charged once, and the batch is stored whole",
+  async (t) => {
+    const world = await startWorld(t);
+    const organizationId = await world.organization();
+    const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+    const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+    const log = createLogger({ role: 'test', level: 'silent' });
+    const store = new BatchStore({ sql: world.sql, log, clock: systemClock, retentionDays: null });
+    const record = recordOf(organizationId, evaluationId!, newRequestId());
+    const parts: string[] = [];
+    const alongside = async (_tx: unknown, first: number, end: number) => {
+      parts.push(`${first} to ${end}`);
+    };
+    await store.store({ entries: [record, record], alongside });
+    // The first attempt takes both for new.
+    t.same(parts, ['0 to 2', '0 to 2']);
+    t.same(await world.spent(), { [evaluator.evaluatorId]: NANO_OF_A_CALL });
+  },
+);
 
-t.test('a call that was reported before calls were known one by one is not counted again', async (t) => {
+t.test('a judge call reported before the migration to single calls is not charged again', async (t) => {
   const world = await startWorld(t);
   const { sql } = world;
   const organizationId = await world.organization();

@@ -47,7 +47,7 @@ const BODIES: Record<string, (mark: string) => string | Buffer> = {
 /** Once is enough of these: each takes seconds. */
 const LARGE = new Set(['1,000,000 keys', '32 MiB in one string']);
 
-t.test('whatever the bodies hold, each is stored as it came and found by the text in it', async (t) => {
+t.test('bodies with any content are stored unchanged and found by the text in them', async (t) => {
   const { sql, api, put, ingest, head } = await setUp(t);
   const sent = Object.entries(BODIES).map(([what, bodyOf], index) => {
     const answerOf = LARGE.has(what) ? (mark: string) => `{${mark}}` : bodyOf;
@@ -98,7 +98,7 @@ t.test('whatever the bodies hold, each is stored as it came and found by the tex
 });
 
 t.test(
-  'a filter on a value inside of the bodies works over odd ones, and finds what Postgres can hold',
+  'a filter on a value in the bodies works with unusual bodies, and finds values that Postgres can hold',
   async (t) => {
     const { api, put, ingest, head } = await setUp(t);
     const ids = new Map<string, string>();
@@ -116,7 +116,7 @@ t.test(
   },
 );
 
-t.test('odd answers of a stream are stored, and those beside them', async (t) => {
+t.test('unusual streamed answers are stored, and so are their neighbours', async (t) => {
   const { sql, put, ingest, head } = await setUp(t);
   const chunk = (delta: string) =>
     `data: {"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":${delta}}]}\n\n`;
@@ -142,7 +142,7 @@ t.test('odd answers of a stream are stored, and those beside them', async (t) =>
   t.equal((await sql`select response_text::jsonb from assay.request_bodies`).length, streams.length);
 });
 
-t.test('whatever a caller or a provider puts into names and ids, the record is stored', async (t) => {
+t.test('a record is stored whatever text its names and ids hold', async (t) => {
   const { sql, api, put, ingest, head } = await setUp(t);
   // Longer than an index of Postgres takes, and not to be compressed to less.
   const long = randomBytes(5_000).toString('hex');
@@ -178,7 +178,7 @@ t.test('whatever a caller or a provider puts into names and ids, the record is s
   t.equal(found.length, 2, 'and found by it: Postgres has U+FFFD for NUL and for a lone surrogate');
 });
 
-t.test('an entry whose head says nonsense becomes a dead letter, and the rest goes on', async (t) => {
+t.test('an entry with an invalid head becomes a dead letter, and the others are stored', async (t) => {
   const { sql, put, ingest, head } = await setUp(t);
   const year = (text: string) => Date.parse(text);
   const bad = [

@@ -114,7 +114,7 @@ t.test('an entry is expired once it is older than the retention, and never witho
 });
 
 t.test(
-  'partitions are made for this week and the next two, and nothing is dropped without a retention',
+  'partitions are created for this week and the next two, and nothing is dropped without a retention',
   async (t) => {
     const { sql, keep } = await setUp(t, { retentionDays: null, weeks: 60 });
     t.same(await keepPartitionsOnce(keep), {
@@ -171,7 +171,7 @@ t.test('several keepers that start together drop each week once, and none of the
   t.same((await keepPartitionsOnce(keep))?.weeks, [], 'and nothing is left to do');
 });
 
-t.test('a keeper that was killed while it detached is gone on from, whatever it had done', async (t) => {
+t.test('a keeper continues the detach of one that was killed, at whatever step', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 8 });
   const reader = await openReader(url, 'request_bodies');
   // The first table of the oldest week is detached; the second waits for the reader, and is cut off.
@@ -205,7 +205,7 @@ t.test('a keeper that was killed while it detached is gone on from, whatever it 
   t.equal((await weeksOf(t, sql)).length, 5);
 });
 
-t.test('a detach that cannot have its lock waits, and holds up nobody', async (t) => {
+t.test('a detach that waits for its lock blocks no query and no insert', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 4 });
   const reader = await openReader(url, 'requests');
   const keeping = keepPartitionsOnce(keep);
@@ -218,7 +218,7 @@ t.test('a detach that cannot have its lock waits, and holds up nobody', async (t
   t.same((await keeping)?.weeks, ['20240930']);
 });
 
-t.test('a table that an operator detached is left alone', async (t) => {
+t.test('a table that an operator detached is not dropped', async (t) => {
   const { sql, keep } = await setUp(t, { retentionDays: 14, weeks: 5 });
   await sql`alter table assay.requests detach partition assay.requests_w20240923`;
   await keepPartitionsOnce(keep);
@@ -230,7 +230,7 @@ t.test('a table that an operator detached is left alone', async (t) => {
   );
 });
 
-t.test('a detached table is nobody’s but the owner’s', async (t) => {
+t.test('only the owner may read a detached table', async (t) => {
   const { sql, url } = await setUp(t, { retentionDays: 14, weeks: 2 });
   const { organizationId } = await createOrganization(sql, { name: 'acme' });
   await insertRequests(sql, organizationId, [
@@ -250,7 +250,7 @@ t.test('a detached table is nobody’s but the owner’s', async (t) => {
 });
 
 t.test(
-  'ids that callers chose, dead letters and evaluations are forgotten with the records of their time',
+  'claimed request ids, dead letters and evaluations are deleted with the records of their time',
   async (t) => {
     const { sql, keep } = await setUp(t, { retentionDays: 20, weeks: 1 });
     const monday = new Date(Date.UTC(2024, 8, 30));
@@ -287,7 +287,7 @@ t.test(
   },
 );
 
-t.test('a keeper does a round at its start, and stops at once, even in the middle of one', async (t) => {
+t.test('a keeper runs a round at its start, and stops at once, even during a round', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 4 });
   const keeper = startPartitionKeeper(keep);
   await waitFor('the old week to go', async () => {

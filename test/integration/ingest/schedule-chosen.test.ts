@@ -12,7 +12,7 @@ import {
 
 const setUp = await scheduleWorld(t);
 
-t.test('an evaluator takes its share of the requests: those that the hash of both ids picks', async (t) => {
+t.test('an evaluator gets its share of the requests, chosen by the hash of both ids', async (t) => {
   const { online, logged, ingest, scheduledFor } = await setUp(t);
   const evaluator = await online({ evaluatorId: FIXED_EVALUATOR, sampleRate: 30 });
   const none = await online({ sampleRate: 0 });
@@ -27,7 +27,7 @@ t.test('an evaluator takes its share of the requests: those that the hash of bot
   t.same(await scheduledFor(all), FIXED_IDS);
 });
 
-t.test('all property filters have to hold: names are equal ignoring case, values are not', async (t) => {
+t.test('a request must match all property filters: names ignore case, values do not', async (t) => {
   const { online, logged, ingest, scheduledFor } = await setUp(t);
   const wants = (...pairs: [string, string][]) =>
     online({ propertyFilters: pairs.map(([key, value]) => ({ key, value })) });
@@ -59,7 +59,7 @@ t.test('all property filters have to hold: names are equal ignoring case, values
   t.same(await scheduledFor(proto), [fourth]);
 });
 
-t.test('a request filter is that of queries, and takes what a query with it finds', async (t) => {
+t.test("an online evaluator's filter selects the same records as a query with it", async (t) => {
   const { online, logged, ingest, scheduledFor } = await setUp(t);
   const request = (field: string, condition: object) => ({ request: { [field]: condition } });
   const response = (field: string, condition: object) => ({ response: { [field]: condition } });
@@ -104,7 +104,7 @@ t.test('a request filter is that of queries, and takes what a query with it find
   }
 });
 
-t.test('a filter looks at each record of a batch, however far apart they were made', async (t) => {
+t.test('a filter checks each record of a batch, however far apart their times are', async (t) => {
   const { online, logged, ingest, scheduledFor } = await setUp(t);
   const evaluator = await online({ filter: SUCCEEDED });
   const now = Date.now();
@@ -118,7 +118,7 @@ t.test('a filter looks at each record of a batch, however far apart they were ma
   t.same(await scheduledFor(evaluator), ids.sort());
 });
 
-t.test('sampling, properties and filter have to agree', async (t) => {
+t.test('a request must pass sampling, property filters and filter', async (t) => {
   const { online, logged, ingest, scheduledFor } = await setUp(t);
   const evaluator = await online({
     evaluatorId: randomUUID(),
@@ -140,7 +140,7 @@ t.test('sampling, properties and filter have to agree', async (t) => {
   t.same(await scheduledFor(evaluator), expected);
 });
 
-t.test('the calls of evaluators are scored by nobody', async (t) => {
+t.test('calls that evaluators make are not scored', async (t) => {
   const { online, logged, ingest, evaluations, stored } = await setUp(t);
   await online();
   await online({ filter: 'all' });
@@ -154,7 +154,7 @@ t.test('the calls of evaluators are scored by nobody', async (t) => {
   t.same(await stored(), [own, ...others, ...clients].sort());
 });
 
-t.test('an evaluator that was deleted gets nothing more', async (t) => {
+t.test('a deleted evaluator gets no more records', async (t) => {
   const { online, logged, ingest, evaluations, stored } = await setUp(t);
   await online({ deleted: true });
   const id = await logged();
@@ -163,7 +163,7 @@ t.test('an evaluator that was deleted gets nothing more', async (t) => {
   t.same([...(await evaluations())], []);
 });
 
-t.test('what comes while an evaluator is paused waits for it, and is not lost', async (t) => {
+t.test('the evaluations of a paused evaluator wait for it, and are not lost', async (t) => {
   const { online, logged, ingest, evaluations } = await setUp(t);
   const evaluator = await online({ paused: true });
   const id = await logged();
@@ -194,7 +194,7 @@ t.test('an online evaluator that names an evaluator of another organization sche
   t.same([...(await evaluations())], []);
 });
 
-t.test('an evaluator that is online twice scores a request once', async (t) => {
+t.test('an evaluator that is online twice scores a request that matches both once', async (t) => {
   const { online, setOnline, logged, ingest, scheduledFor } = await setUp(t);
   const evaluator = await online({ propertyFilters: [{ key: 'plan', value: 'pro' }] });
   await setOnline(evaluator, { filter: SUCCEEDED });
@@ -206,7 +206,7 @@ t.test('an evaluator that is online twice scores a request once', async (t) => {
   t.same(await scheduledFor(evaluator), [both, first, second].sort());
 });
 
-t.test('probes come beside evaluations and after them, of judges only', async (t) => {
+t.test('probes are scheduled beside evaluations and after them, for judges only', async (t) => {
   const { online, logged, ingest, evaluations } = await setUp(t);
   const judge = await online({ scoringType: 'LLM-CHOICE', probeRate: 100 });
   const python = await online({ scoringType: 'PYTHON', probeRate: 100 });
@@ -226,7 +226,7 @@ t.test('probes come beside evaluations and after them, of judges only', async (t
   t.same(shapeOf(service), [[false, 0, 'pending']]);
 });
 
-t.test('a share of what is sampled is probed, each kind about as often', async (t) => {
+t.test('a share of the sampled requests is probed, each kind about as often', async (t) => {
   const { online, logged, ingest, evaluations, scheduledFor } = await setUp(t);
   const choice = await online({ evaluatorId: FIXED_EVALUATOR, scoringType: 'LLM-CHOICE', probeRate: 100 });
   const range = await online({ scoringType: 'LLM-RANGE', probeRate: 100 });

@@ -15,7 +15,7 @@ const setUp = await scheduleWorld(t);
 /** What is refused on its way into the store. */
 const REFUSED: Partial<LogEntryHead> = { status: 9_999_999_999 };
 
-t.test('a record is stored with an evaluation that waits for its turn', async (t) => {
+t.test('a record is stored together with a pending evaluation', async (t) => {
   const { online, logged, ingest, sql } = await setUp(t);
   const evaluator = await online();
   const before = Date.now();
@@ -44,7 +44,7 @@ t.test('a record is stored with an evaluation that waits for its turn', async (t
   t.ok(scheduled.getTime() >= before - 1);
 });
 
-t.test('a record and its evaluations are of one transaction', async (t) => {
+t.test('a record and its evaluations are stored in one transaction', async (t) => {
   const { online, logged, ingest, sql } = await setUp(t);
   for (const table of ['requests', 'evaluations']) {
     const written = sql(`assay.${table}`);
@@ -61,7 +61,7 @@ t.test('a record and its evaluations are of one transaction', async (t) => {
   t.same([...rows], [{ together: true }, { together: true }]);
 });
 
-t.test('a record whose evaluations cannot be written is not stored without them', async (t) => {
+t.test('a record whose evaluations cannot be stored is not stored either', async (t) => {
   const { online, logged, ingest, stored, letters, evaluations, sql } = await setUp(t);
   await online({ propertyFilters: [{ key: 'judged', value: 'yes' }] });
   await sql`alter table assay.evaluations add constraint full_disk check (state <> 'pending')`;
@@ -74,7 +74,7 @@ t.test('a record whose evaluations cannot be written is not stored without them'
   t.same([...(await evaluations())], []);
 });
 
-t.test('a batch that is halved for an entry that is refused schedules the others once', async (t) => {
+t.test('a batch that is halved for a refused entry schedules the others once', async (t) => {
   const { online, logged, ingest, scheduledFor, letters } = await setUp(t);
   const evaluator = await online();
   const good: string[] = [];
@@ -87,7 +87,7 @@ t.test('a batch that is halved for an entry that is refused schedules the others
   t.same(await scheduledFor(evaluator), good.sort());
 });
 
-t.test('where evaluations wait tells whom they keep busy', async (t) => {
+t.test('the lane of an evaluation follows the type of its evaluator', async (t) => {
   const { online, logged, ingest, evaluations } = await setUp(t);
   const lanes = new Map([
     [await online({ scoringType: 'LLM-BOOLEAN' }), 'remote'],
@@ -100,7 +100,7 @@ t.test('where evaluations wait tells whom they keep busy', async (t) => {
   t.same(new Map((await evaluations()).map((row) => [row.evaluator_id, row.lane])), lanes);
 });
 
-t.test('a record that is delivered again schedules nothing, and changes nothing', async (t) => {
+t.test('a record that is delivered again schedules and changes nothing', async (t) => {
   const { online, logged, ingest, redeliver, evaluations, sql } = await setUp(t);
   await online({ probeRate: 100 });
   await online({ scoringType: 'PYTHON', filter: 'all' });
@@ -149,7 +149,7 @@ t.test('two processes that read the same outbox schedule each request once', asy
   t.same(await scheduledFor(evaluator), ids.sort());
 });
 
-t.test('whoever waits for work is told of it, once for a batch, and of nothing else', async (t) => {
+t.test('workers are notified of new evaluations once for a batch, and of nothing else', async (t) => {
   const { online, logged, ingest, sql } = await setUp(t);
   const told: string[] = [];
   const marked = Promise.withResolvers<void>();
@@ -192,7 +192,7 @@ function withLog({ root, sql }: Awaited<ReturnType<typeof setUp>>) {
 }
 
 t.test(
-  'a filter that Postgres cannot carry out loses no record and no work of others, and is told of',
+  'a filter that Postgres refuses is reported, and costs no record and no evaluation of other evaluators',
   async (t) => {
     const world = await setUp(t);
     const { online, logged, stored, scheduledFor, letters, sql } = world;
@@ -222,7 +222,7 @@ t.test(
 );
 
 t.test(
-  'a filter that this build does not know loses no record and no work of others, and is told of',
+  'a filter of another version is reported, and costs no record and no evaluation of other evaluators',
   async (t) => {
     const world = await setUp(t);
     const { online, logged, stored, scheduledFor, letters } = world;
@@ -239,7 +239,7 @@ t.test(
   },
 );
 
-t.test('a dead letter is scored like any record once it is stored after all', async (t) => {
+t.test('a dead letter that a retry stores is scored like any record', async (t) => {
   const { online, logged, ingest, sql, letters, scheduledFor } = await setUp(t);
   const evaluator = await online();
   await sql.unsafe(`

@@ -8,7 +8,7 @@ const { sql, close } = await testDatabase();
 t.teardown(close);
 await ensurePartitions(sql, [new Date()]);
 
-t.test('every value comes back as it was given, whatever it holds, alone and in a batch', async (t) => {
+t.test('every inserted value is read back unchanged, whatever it holds, alone and in a batch', async (t) => {
   const odd = [
     '',
     ' ',
@@ -59,7 +59,7 @@ t.test('every value comes back as it was given, whatever it holds, alone and in 
   }
 });
 
-t.test('a record that is there is left as it is, and those beside it are stored', async (t) => {
+t.test('an existing record stays unchanged, and the others of the batch are stored', async (t) => {
   const make = (id: string, userId: string) =>
     buildRecord(logEntry({ id, userId, createdAtMs: 1_790_000_000_000, properties: [['a', userId]] }));
   await ensurePartitions(sql, [new Date(1_790_000_000_000)]);

@@ -22,7 +22,7 @@ function entryOf(
   };
 }
 
-t.test('what has tokens and no price is told, once it is stored; nothing else is', async (t) => {
+t.test('stored calls with tokens and without a price are reported, and no others', async (t) => {
   const database = await testDatabase();
   t.teardown(() => database.close());
   const unpriced: UnpricedCall[] = [];
@@ -59,7 +59,7 @@ t.test('what has tokens and no price is told, once it is stored; nothing else is
   ]);
 });
 
-t.test('a model is told in one line, however often it is called', async (t) => {
+t.test('a model without a price is logged once, however often it is called', async (t) => {
   const lines: { provider: string; model: string; level: number }[] = [];
   const report = createUnpricedReport(pino({}, { write: (line) => lines.push(JSON.parse(line)) }));
   for (let round = 0; round < 3; round += 1) {

@@ -64,7 +64,7 @@ t.test('texts', async (t) => {
     t.same(await counter.count([]), []);
   });
 
-  await t.test('may hold what is special to a model, and count as text', async (t) => {
+  await t.test('that hold special tokens of a model count as plain text', async (t) => {
     const [special, plain] = await counter.count(['<|endoftext|>', '<|somethingelse|>']);
     t.ok(special! > 1 && plain! > 1);
     t.same(failures, []);
@@ -84,7 +84,7 @@ t.test('texts', async (t) => {
     t.same(failures, []);
   });
 
-  await t.test('with a mark between them count as much as apart', async (t) => {
+  await t.test('joined by the separator have as many tokens as separate ones', async (t) => {
     const parts = ['Hello.', 'What?', ' And', '{"a":1}', 'お誕生日', '\n\n'];
     const [joined, ...apart] = await counter.count([parts.join('\0'), ...parts]);
     const separators = parts.length - 1;
@@ -94,7 +94,7 @@ t.test('texts', async (t) => {
     );
   });
 
-  await t.test('that are long are counted by a sample, within 3 % of all of it', async (t) => {
+  await t.test('that are long are counted by a sample, within 3 % of the whole', async (t) => {
     const code = (lines: number) =>
       Array.from(
         { length: lines },
@@ -119,7 +119,7 @@ t.test('texts', async (t) => {
     }
   });
 
-  await t.test('that are made to be slow are counted in time', async (t) => {
+  await t.test('that were made to be slow are counted in time', async (t) => {
     const of = (signs: string) => mixed([...signs], 1_000_000);
     const slow = {
       'one letter': 'a'.repeat(1_000_000),
@@ -141,7 +141,7 @@ t.test('texts', async (t) => {
     t.same(failures, []);
   });
 
-  await t.test('do not hold up the thread that asks', async (t) => {
+  await t.test('do not block the calling thread', async (t) => {
     const texts = Array.from({ length: 3 }, () => slowText(1_000_000));
     const longestMs = await loopDelayMs(texts.length, (round) => counter.count([texts[round]!]));
     t.comment(`longest delay while 1 MB was counted: ${longestMs.toFixed(1)} ms`);
@@ -149,7 +149,7 @@ t.test('texts', async (t) => {
   });
 });
 
-t.test('a thread that cannot start costs one failure, and then nothing for a minute', async (t) => {
+t.test('a thread that cannot start is reported once, and not tried again for a minute', async (t) => {
   const clock = stoppedClock();
   const { counter, failures } = counterFor(t, { clock, thread: new URL('file:///nowhere/at-all.mjs') });
   t.same(await counter.count(['a', 'b']), [null, null]);
@@ -161,7 +161,7 @@ t.test('a thread that cannot start costs one failure, and then nothing for a min
   t.equal(failures.length, 2, 'and then tried again');
 });
 
-t.test('a thread that hangs is given up, and the next one counts', async (t) => {
+t.test('a thread that hangs is abandoned, and the next one counts', async (t) => {
   const clock = stoppedClock();
   const thread = threadOf(
     t,
@@ -179,7 +179,7 @@ t.test('a thread that hangs is given up, and the next one counts', async (t) => 
   t.same(await counter.count(['four']), [4]);
 });
 
-t.test('a thread that dies takes nobody along, and the next one counts', async (t) => {
+t.test('a thread that dies leaves the process running, and the next one counts', async (t) => {
   const thread = threadOf(
     t,
     `export function countEach(texts) {
@@ -195,7 +195,7 @@ t.test('a thread that dies takes nobody along, and the next one counts', async (
   t.same(await counter.count(['four']), [4]);
 });
 
-t.test('who waits does not wait for all of a flood', async (t) => {
+t.test('a call of count ends at its time budget, and calls beyond the maximum count nothing', async (t) => {
   const clock = stoppedClock();
   const thread = threadOf(t, 'export const countEach = (texts) => texts.map((text) => text.length);');
   const { counter, failures } = counterFor(t, { clock, thread });
@@ -210,7 +210,7 @@ t.test('who waits does not wait for all of a flood', async (t) => {
   t.equal(many.filter(([tokens]) => tokens === 4).length, 16, 'nor are there more calls at a time than some');
 });
 
-t.test('after its end nothing is counted', async (t) => {
+t.test('a closed counter counts nothing', async (t) => {
   const { counter, failures } = counterFor(t);
   await counter.close();
   t.same(await counter.count(['a']), [null]);

@@ -62,7 +62,7 @@ for (const [what, event] of Object.entries(GROWING)) {
   });
 }
 
-t.test('one huge event, lines without end, or nothing, too', async (t) => {
+t.test('one huge event, millions of lines and deep nesting take time in proportion', async (t) => {
   const texts = [
     `data: ${JSON.stringify(block({ type: 'text_delta', text: 'x'.repeat(STREAM_BYTES) }))}\n\n`,
     'data: x\n'.repeat(STREAM_BYTES / 8),
@@ -77,7 +77,7 @@ t.test('one huge event, lines without end, or nothing, too', async (t) => {
   }
 });
 
-t.test('an index is no size: huge, negative and broken ones make one value each', async () => {
+t.test('huge, negative and broken indexes make one value each', async () => {
   const index = fc.constantFrom(0, 999, 1e9, 2 ** 53, 1e300, -1, 0.5, null, 'x', {});
   const made = fc.oneof(
     index.map((at) => ({ choices: [{ index: at, delta: { tool_calls: [{ index: at, id: 'x' }] } }] })),
@@ -99,7 +99,7 @@ t.test('an index is no size: huge, negative and broken ones make one value each'
   );
 });
 
-t.test('an answer that is called an error is not a part of itself', async (t) => {
+t.test('an error event that holds the answer does not make the answer part of itself', async (t) => {
   const response = { id: 'resp_1', output: [] };
   const { completion } = assembleStream(
     `${told({ type: 'response.created', response: {} })}event: error\n${told({ response })}`,
@@ -126,7 +126,7 @@ const TYPES = [
   'response. response.x.delta text_delta input_json_delta citations_delta compaction_delta',
 ].flatMap((line) => line.split(' '));
 
-t.test('events that are not what they should be are survived', async (t) => {
+t.test('malformed events are ignored', async (t) => {
   const { object } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, odd, tie('object'), fc.array(tie('object'), { maxLength: 2 })),
     object: fc

@@ -21,51 +21,48 @@ const logprobsOf = (deltas: string[]) => ({
   text_offset: deltas.map((_, at) => at),
 });
 
-t.test(
-  'a completion cut into deltas anywhere is put together again, its choices by their index',
-  async () => {
-    const choices = fc.array(fc.tuple(pieces, fc.boolean()), { minLength: 1, maxLength: 3 });
-    fc.assert(
-      fc.property(choices, fc.array(fc.nat(9)), framing, (told, turns, frame) => {
-        const deltas = told.map(([{ deltas }, hasLogprobs], index) => [
-          ...deltas.map((text, at) => {
-            const all = logprobsOf(deltas);
-            const own = Object.fromEntries(Object.entries(all).map(([name, list]) => [name, [list[at]]]));
-            return chunk({ index, text, logprobs: hasLogprobs ? own : null });
-          }),
-          chunk({ index, text: '', finish_reason: 'stop' }),
-        ]);
-        const text = sse([
-          ...interleave(deltas, turns),
-          plain({ ...HEAD, choices: [], usage: USAGE }),
-          plain('[DONE]'),
-        ]);
-        const { completion, complete, dialect } = assembleStream(reframe(text, frame));
-        sameJson([complete, dialect], [true, 'completions']);
-        sameJson(completion, {
-          ...HEAD,
-          choices: told.map(([{ text, deltas }, hasLogprobs], index) => ({
-            text,
-            index,
-            logprobs: hasLogprobs ? logprobsOf(deltas) : null,
-            finish_reason: 'stop',
-          })),
-          usage: USAGE,
-        });
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+t.test('a text completion cut into deltas anywhere is assembled, with its choices by index', async () => {
+  const choices = fc.array(fc.tuple(pieces, fc.boolean()), { minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(choices, fc.array(fc.nat(9)), framing, (told, turns, frame) => {
+      const deltas = told.map(([{ deltas }, hasLogprobs], index) => [
+        ...deltas.map((text, at) => {
+          const all = logprobsOf(deltas);
+          const own = Object.fromEntries(Object.entries(all).map(([name, list]) => [name, [list[at]]]));
+          return chunk({ index, text, logprobs: hasLogprobs ? own : null });
+        }),
+        chunk({ index, text: '', finish_reason: 'stop' }),
+      ]);
+      const text = sse([
+        ...interleave(deltas, turns),
+        plain({ ...HEAD, choices: [], usage: USAGE }),
+        plain('[DONE]'),
+      ]);
+      const { completion, complete, dialect } = assembleStream(reframe(text, frame));
+      sameJson([complete, dialect], [true, 'completions']);
+      sameJson(completion, {
+        ...HEAD,
+        choices: told.map(([{ text, deltas }, hasLogprobs], index) => ({
+          text,
+          index,
+          logprobs: hasLogprobs ? logprobsOf(deltas) : null,
+          finish_reason: 'stop',
+        })),
+        usage: USAGE,
+      });
+    }),
+    { numRuns: 300 },
+  );
+});
 
-t.test('its usage is counted', async (t) => {
+t.test('the usage of a streamed text completion is read', async (t) => {
   const { completion } = assembleStream(
     sse([chunk({ index: 0, text: 'Hi' }), plain({ ...HEAD, choices: [], usage: USAGE })]),
   );
   t.match(readUsage(completion), { promptTokens: 5, completionTokens: 7, totalTokens: 12 });
 });
 
-t.test('what was told before the first choice is kept', async (t) => {
+t.test('members of chunks before the first choice are kept', async (t) => {
   const { completion } = assembleStream(
     sse([
       plain({ id: '', object: '', model: '', prompt_filter_results: [{ prompt_index: 0 }], choices: [] }),
@@ -76,7 +73,7 @@ t.test('what was told before the first choice is kept', async (t) => {
 });
 
 t.test(
-  'a stream that broke off is not complete; one with a finish reason is, also without [DONE]',
+  'a stream is complete with a finish reason, also without [DONE], and not when it broke off',
   async (t) => {
     const begun = chunk({ index: 0, text: 'He' });
     t.match(assembleStream(sse([begun])), {
@@ -91,7 +88,7 @@ t.test(
 );
 
 t.test(
-  'providers that send text beside a delta, or call a chat a text completion, are understood',
+  'chunks with text beside the delta, or with a chat named text_completion, are assembled as chats',
   async (t) => {
     // Together's older completions and its chats; then a server that names its chats wrongly.
     const choice = { index: 0, text: 'Hi', delta: { content: 'Hi', token_id: 13_347 }, finish_reason: null };

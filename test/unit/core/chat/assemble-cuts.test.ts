@@ -33,7 +33,7 @@ function textsOf(entries: [key: string, text: unknown][]) {
   );
 }
 
-t.test('a message keeps every text, wherever between its events it broke off', async () => {
+t.test('a message that broke off between any two events keeps the text received', async () => {
   fc.assert(
     fc.property(message, ({ events }) => {
       for (let end = 0; end <= events.length; end += 1) {
@@ -62,7 +62,7 @@ t.test('a message keeps every text, wherever between its events it broke off', a
   );
 });
 
-t.test('a response keeps every text, wherever between its events it broke off', async () => {
+t.test('a response that broke off between any two events keeps the text received', async () => {
   fc.assert(
     fc.property(response(fc.array(fc.nat(5), { maxLength: 12 })), ({ events }) => {
       for (let end = 0; end < events.length; end += 1) {
@@ -97,7 +97,7 @@ t.test('a response keeps every text, wherever between its events it broke off', 
   );
 });
 
-t.test('choices keep every text', async () => {
+t.test('chat completions that broke off keep the text received', async () => {
   const told = fc.array(fc.tuple(fc.nat(2), pieces), { minLength: 1, maxLength: 4 });
   fc.assert(
     fc.property(told, fc.constantFrom('text', 'delta'), (parts, member) => {
@@ -125,7 +125,7 @@ t.test('choices keep every text', async () => {
   );
 });
 
-t.test('an event that is torn in the middle is as good as none', async () => {
+t.test('an event that is cut in its middle is ignored', async () => {
   const stream = fc.oneof(message, response(fc.constant([])));
   fc.assert(
     fc.property(stream, fc.nat(), fc.nat(), ({ events }, which, where) => {
@@ -140,7 +140,7 @@ t.test('an event that is torn in the middle is as good as none', async () => {
   );
 });
 
-t.test('an error behind what had come is added to it, and changes nothing else', async () => {
+t.test('an error after a part of the answer is added to that part, and changes nothing else', async () => {
   const error = { type: 'overloaded_error', message: 'Overloaded' };
   const endings: Told[] = [
     { name: 'error', data: { type: 'error', error } },
@@ -160,7 +160,7 @@ t.test('an error behind what had come is added to it, and changes nothing else',
   );
 });
 
-t.test('an error may come alone, or as bare text', async (t) => {
+t.test('an error may be the only event, or bare text', async (t) => {
   const body = {
     type: 'error',
     error: { type: 'overloaded_error', message: 'Overloaded' },
@@ -178,7 +178,7 @@ t.test('an error may come alone, or as bare text', async (t) => {
   t.match(assembleStream('event: error\ndata: gone\n\n').completion, { error: { message: 'gone' } });
 });
 
-t.test('an error within an answer is kept by chat completions as by the others', async (t) => {
+t.test('an error within an answer is kept in every dialect', async (t) => {
   const failing = {
     error: { code: 502, message: 'Gone' },
     choices: [{ index: 0, delta: {}, finish_reason: 'error' }],

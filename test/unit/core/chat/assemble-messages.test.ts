@@ -32,7 +32,7 @@ const delta = (of: JsonObject, index = 0) => ({ type: 'content_block_delta', ind
 const assemble = (...events: JsonObject[]) => assembleStream(sse(events.map(typed)));
 const contentOf = (...events: JsonObject[]) => assemble(START, ...events).completion.content as JsonObject[];
 
-t.test('a message told in deltas that are cut anywhere is put together again', async () => {
+t.test('a message cut into deltas anywhere is assembled', async () => {
   fc.assert(
     fc.property(message, framing, ({ answer, events }, frame) => {
       const { completion, complete, dialect } = assembleStream(reframe(sse(events), frame));
@@ -43,7 +43,7 @@ t.test('a message told in deltas that are cut anywhere is put together again', a
   );
 });
 
-t.test('a recorded answer that thinks, speaks and calls two tools', async (t) => {
+t.test('a recorded message with thinking, text and two tool calls is assembled', async (t) => {
   const { completion, complete } = assembleStream(fixture('tool-use.anthropic.sse'));
   t.equal(complete, true);
   t.match(completion, {
@@ -73,42 +73,39 @@ t.test('a recorded answer that thinks, speaks and calls two tools', async (t) =>
   );
 });
 
-t.test(
-  'counts are of the whole answer so far: a later one replaces an earlier, none leaves it',
-  async (t) => {
-    const counted = (start: JsonObject, ...deltas: (JsonObject | undefined)[]) => {
-      const { completion } = assemble(
-        { ...START, message: { ...START.message, usage: start } },
-        ...deltas.map((usage) => ({ type: 'message_delta', delta: {}, usage })),
-      );
-      const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = readUsage(completion)!;
-      return [promptTokens, cachedTokens, cacheWriteTokens, completionTokens];
-    };
-    const start = {
-      input_tokens: 9,
-      cache_read_input_tokens: 5,
-      cache_creation_input_tokens: 2,
-      output_tokens: 1,
-    };
-    const corrected = {
-      input_tokens: 9,
-      cache_read_input_tokens: 1,
-      cache_creation_input_tokens: 0,
-      output_tokens: 16,
-    };
-    t.strictSame(counted(start, corrected), [10, 1, 0, 16]);
-    t.strictSame(
-      counted({ input_tokens: 10 }, { cache_read_input_tokens: 3, output_tokens: 4 }),
-      [13, 3, 0, 4],
+t.test('a later token count replaces an earlier one, and a missing one leaves it', async (t) => {
+  const counted = (start: JsonObject, ...deltas: (JsonObject | undefined)[]) => {
+    const { completion } = assemble(
+      { ...START, message: { ...START.message, usage: start } },
+      ...deltas.map((usage) => ({ type: 'message_delta', delta: {}, usage })),
     );
-    t.strictSame(counted({ input_tokens: 10 }, { output_tokens: 4 }, undefined), [10, 0, 0, 4]);
-    const nothing = { input_tokens: null, cache_read_input_tokens: null, output_tokens: 4 };
-    t.strictSame(counted(start, nothing), [16, 5, 2, 4]);
-    t.strictSame(counted({}, { input_tokens: 61, output_tokens: 2 }), [61, 0, 0, 2]);
-  },
-);
+    const { promptTokens, cachedTokens, cacheWriteTokens, completionTokens } = readUsage(completion)!;
+    return [promptTokens, cachedTokens, cacheWriteTokens, completionTokens];
+  };
+  const start = {
+    input_tokens: 9,
+    cache_read_input_tokens: 5,
+    cache_creation_input_tokens: 2,
+    output_tokens: 1,
+  };
+  const corrected = {
+    input_tokens: 9,
+    cache_read_input_tokens: 1,
+    cache_creation_input_tokens: 0,
+    output_tokens: 16,
+  };
+  t.strictSame(counted(start, corrected), [10, 1, 0, 16]);
+  t.strictSame(
+    counted({ input_tokens: 10 }, { cache_read_input_tokens: 3, output_tokens: 4 }),
+    [13, 3, 0, 4],
+  );
+  t.strictSame(counted({ input_tokens: 10 }, { output_tokens: 4 }, undefined), [10, 0, 0, 4]);
+  const nothing = { input_tokens: null, cache_read_input_tokens: null, output_tokens: 4 };
+  t.strictSame(counted(start, nothing), [16, 5, 2, 4]);
+  t.strictSame(counted({}, { input_tokens: 61, output_tokens: 2 }), [61, 0, 0, 2]);
+});
 
-t.test('what was written for an hour is at most what was written', async (t) => {
+t.test('the tokens cached for an hour are at most the tokens written to the cache', async (t) => {
   const { completion } = assemble(
     {
       ...START,
@@ -126,7 +123,7 @@ t.test('what was written for an hour is at most what was written', async (t) => 
   t.match(readUsage(completion), { cacheWriteTokens: 5, cacheWriteHourTokens: 5 });
 });
 
-t.test('deltas go to the block with their index, those of another kind nowhere', async () => {
+t.test('a delta is merged into the block with its index, and ignored if of another kind', async () => {
   const content = contentOf(
     block({ type: 'text', text: '' }, 0),
     block({ type: 'thinking', thinking: '' }, 1),
@@ -143,28 +140,25 @@ t.test('deltas go to the block with their index, those of another kind nowhere',
   ]);
 });
 
-t.test(
-  'a block whose beginning is missing is made by its deltas, and one that begins twice is two',
-  async () => {
-    sameJson(
-      contentOf(delta({ type: 'text_delta', text: 'Hi' }, 2), delta({ type: 'text_delta', text: '!' }, 2)),
-      [{ type: 'text', text: 'Hi!' }],
-    );
-    const begin = block({ type: 'text', text: '' });
-    const say = (text: string) => delta({ type: 'text_delta', text });
-    sameJson(contentOf(begin, say('a'), begin, say('b')), [
-      { type: 'text', text: 'a' },
-      { type: 'text', text: 'b' },
-    ]);
-    sameJson(assemble(say('Hi')).completion, {
-      type: 'message',
-      role: 'assistant',
-      content: [{ type: 'text', text: 'Hi' }],
-    });
-  },
-);
+t.test('a block without a start is made by its deltas, and one started twice becomes two', async () => {
+  sameJson(
+    contentOf(delta({ type: 'text_delta', text: 'Hi' }, 2), delta({ type: 'text_delta', text: '!' }, 2)),
+    [{ type: 'text', text: 'Hi!' }],
+  );
+  const begin = block({ type: 'text', text: '' });
+  const say = (text: string) => delta({ type: 'text_delta', text });
+  sameJson(contentOf(begin, say('a'), begin, say('b')), [
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b' },
+  ]);
+  sameJson(assemble(say('Hi')).completion, {
+    type: 'message',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'Hi' }],
+  });
+});
 
-t.test('events may have their type in their name alone', async () => {
+t.test('events may have their type in the event field alone', async () => {
   const text = sse(
     [START, block({ type: 'text', text: 'Hi' }), { type: 'message_stop' }].map(({ type, ...data }) => ({
       name: type,
@@ -178,7 +172,7 @@ t.test('events may have their type in their name alone', async () => {
   });
 });
 
-t.test('a turn that is taken up again begins with content and a stop reason', async (t) => {
+t.test('a continued turn begins with content and a stop reason', async (t) => {
   const content = [
     { type: 'code_execution_tool_result', tool_use_id: 'srvtoolu_1', content: { return_code: 0 } },
     { type: 'tool_use', id: 'toolu_2', name: 'f', input: { id: 1 } },
@@ -189,12 +183,12 @@ t.test('a turn that is taken up again begins with content and a stop reason', as
   sameJson(completion, start.message);
 });
 
-t.test('a message that begins twice is one', async (t) => {
+t.test('a message that starts twice is one message', async (t) => {
   const { completion } = assemble(START, START, block({ type: 'text', text: 'ok' }));
   t.match(completion, { id: 'msg_1', content: [{ text: 'ok' }] });
 });
 
-t.test('where another model goes on, the answer is its', async (t) => {
+t.test('an answer that another model continues names that model', async (t) => {
   const { completion } = assemble(
     START,
     block({ type: 'fallback', from: { model: 'claude-opus-5-5' }, to: { model: 'claude-opus-4-8' } }),
@@ -220,7 +214,7 @@ t.test('a message is complete once its stop reason is known', async (t) => {
   );
 });
 
-t.test('an error is kept with what had come', async (t) => {
+t.test('an error is kept with the part of the message received before', async (t) => {
   const { completion, complete } = assembleStream(fixture('overloaded.anthropic.sse'));
   t.equal(complete, false);
   t.match(completion, {

@@ -20,7 +20,7 @@ const callsOf = (...parts: JsonObject[]) =>
   messageOf(...parts.map((one) => ({ tool_calls: [one] }))).tool_calls;
 const contentOf = (...pieces: unknown[]) => messageOf(...pieces.map((content) => ({ content }))).content;
 
-t.test('an empty text, or no time, takes the place of nothing that is known', async (t) => {
+t.test('an empty text or a zero time does not replace a known value', async (t) => {
   const told = { id: 'c1', created: 7, model: 'm', system_fingerprint: 'fp' };
   const untold = { id: '', created: 0, model: '', system_fingerprint: '' };
   const finished = delta({ role: 'assistant', content: 'Hi' }, { finish_reason: 'stop' });
@@ -37,13 +37,13 @@ t.test('an empty text, or no time, takes the place of nothing that is known', as
   );
 });
 
-t.test('a tool call keeps its id, type and name under empty ones', async () => {
+t.test('a tool call keeps its id, type and name when later chunks have empty ones', async () => {
   const begun = { index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '{' } };
   const rest = { index: 0, id: '', type: '', function: { name: '', arguments: '}' } };
   sameJson(callsOf(begun, rest), [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]);
 });
 
-t.test('a part of a tool call without index, id and name goes on with the call before it', async () => {
+t.test('a part without index, id and name continues the previous tool call', async () => {
   const first = { id: 'a', function: { name: 'f', arguments: '{' } };
   const more = { function: { arguments: '}' } };
   const whole = { id: 'a', function: { name: 'f', arguments: '{}' } };
@@ -58,7 +58,7 @@ t.test('a part of a tool call without index, id and name goes on with the call b
   sameJson(callsOf(more), [more]);
 });
 
-t.test('another id with a name under one index is another tool call', async () => {
+t.test('another id with a name at the same index begins another tool call', async () => {
   const call = (id: string) => ({ id, function: { name: 'f', arguments: '{' } });
   const more = { index: 0, function: { arguments: '}' } };
   const begun = (id: string) => ({ index: 0, ...call(id) });
@@ -71,24 +71,21 @@ t.test('another id with a name under one index is another tool call', async () =
   ]);
 });
 
-t.test(
-  'content that comes as parts and as text is one list, whose neighbours of a kind are one',
-  async () => {
-    const text = (said: string) => ({ type: 'text', text: said });
-    const thinking = (said: string, closed = true) => ({ type: 'thinking', thinking: [text(said)], closed });
-    sameJson(
-      contentOf('', [thinking('Let ', false)], [thinking('me'), text('4')], '2', '', [
-        text('.'),
-        thinking('?'),
-      ]),
-      [thinking('Let me'), text('42.'), thinking('?')],
-    );
-    sameJson(contentOf('4', [text('2'), thinking('?')]), [text('42'), thinking('?')]);
-    sameJson(contentOf('4', '2'), '42');
-  },
-);
+t.test('content in parts and in text becomes one list, with neighbours of one kind joined', async () => {
+  const text = (said: string) => ({ type: 'text', text: said });
+  const thinking = (said: string, closed = true) => ({ type: 'thinking', thinking: [text(said)], closed });
+  sameJson(
+    contentOf('', [thinking('Let ', false)], [thinking('me'), text('4')], '2', '', [
+      text('.'),
+      thinking('?'),
+    ]),
+    [thinking('Let me'), text('42.'), thinking('?')],
+  );
+  sameJson(contentOf('4', [text('2'), thinking('?')]), [text('42'), thinking('?')]);
+  sameJson(contentOf('4', '2'), '42');
+});
 
-t.test('parts of content that have more than their text stay as they are', async () => {
+t.test('content parts with more than their text are not joined', async () => {
   const cited = { type: 'text', text: 'a', annotations: [1] };
   const reference = { type: 'reference', reference_ids: [1] };
   const signed = { type: 'thinking', thinking: [cited], signature: 's' };
@@ -100,7 +97,7 @@ t.test('parts of content that have more than their text stay as they are', async
   ]);
 });
 
-t.test('a text beside the delta of a chat is no part of it', async () => {
+t.test("a text beside a chat's delta is ignored", async () => {
   const choices = delta({ content: 'Hi' }, { text: 'Hi', seed: 7 });
   const { completion } = assemble({ object: 'chat.completion.chunk', ...choices });
   sameJson(completion.choices, [
@@ -108,13 +105,13 @@ t.test('a text beside the delta of a chat is no part of it', async () => {
   ]);
 });
 
-t.test('an empty finish reason is none', async (t) => {
+t.test('an empty finish reason does not complete the answer', async (t) => {
   const begun = delta({ content: 'He' }, { finish_reason: '' });
   t.match(assemble(begun), { complete: false, completion: { choices: [{ finish_reason: null }] } });
   t.match(assemble({ choices: [{ index: 0, text: 'He', finish_reason: '' }] }), { complete: false });
 });
 
-t.test('an error makes a completion incomplete, whatever else says that it ended', async (t) => {
+t.test('an error makes a completion incomplete, also with a finish reason or [DONE]', async (t) => {
   const whole = delta({ content: 'Hi' }, { finish_reason: 'stop' });
   const failed = delta({}, { finish_reason: 'error' });
   const error = { error: { message: 'Gone' } };

@@ -9,7 +9,7 @@ const CREATED = { type: 'response.created', response: RESPONSE };
 const assemble = (...events: JsonObject[]) => assembleStream(sse(events.map(typed)));
 const outputOf = (...events: JsonObject[]) => assemble(CREATED, ...events).completion.output;
 
-t.test('an error of one of its calls is no error of the answer', async () => {
+t.test('the error of an item is not an error of the answer', async () => {
   const item = { type: 'mcp_call', error: 'Gone' };
   const { completion } = assemble(
     CREATED,
@@ -19,7 +19,7 @@ t.test('an error of one of its calls is no error of the answer', async () => {
   sameJson(completion, { ...RESPONSE, output: [{ ...item, status: 'failed' }] });
 });
 
-t.test('items whose id is another in each event are one by their place', async () => {
+t.test('events with changing ids belong to the item at their output index', async () => {
   const part = { type: 'output_text', text: '', annotations: [] };
   const at = (type: string, item_id: string, more: JsonObject) => ({
     type,
@@ -55,7 +55,7 @@ t.test('items whose id is another in each event are one by their place', async (
   );
 });
 
-t.test('a part that is done is what it is then', async () => {
+t.test('the part of a done event replaces the assembled one', async () => {
   const part = { type: 'output_text', text: 'Hello', annotations: [{ type: 'file_path', file_id: 'f' }] };
   const at = { output_index: 0, content_index: 0 };
   sameJson(
@@ -68,7 +68,7 @@ t.test('a part that is done is what it is then', async () => {
   );
 });
 
-t.test('a call says how far it has come', async (t) => {
+t.test('the status of a call follows its events', async (t) => {
   const item = { id: 'ws_1', type: 'web_search_call', status: 'in_progress' };
   const at = { output_index: 0, item_id: 'ws_1' };
   const added = { type: 'response.output_item.added', ...at, item };
@@ -80,7 +80,7 @@ t.test('a call says how far it has come', async (t) => {
   sameJson(outputOf(searching), []);
 });
 
-t.test('commands of a shell and patches grow, too', async () => {
+t.test('shell commands and patches are assembled from deltas', async () => {
   const added = (output_index: number, item: JsonObject) => ({
     type: 'response.output_item.added',
     output_index,
@@ -113,7 +113,7 @@ t.test('commands of a shell and patches grow, too', async () => {
   );
 });
 
-t.test('log probabilities grow with their text', async () => {
+t.test('log probabilities are assembled with their text', async () => {
   const delta = (text: string) => ({
     type: 'response.output_text.delta',
     output_index: 0,
@@ -139,7 +139,7 @@ t.test('log probabilities grow with their text', async () => {
   ]);
 });
 
-t.test('a stream taken up again in the middle has what came before, and goes on with it', async () => {
+t.test('a resumed stream keeps the earlier output and continues it', async () => {
   const item = {
     id: 'm',
     type: 'message',

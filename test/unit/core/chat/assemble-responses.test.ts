@@ -10,7 +10,7 @@ const assemble = (...events: JsonObject[]) => assembleStream(sse(events.map(type
 const typeOf = ({ data }: Told) => (data as JsonObject).type as string;
 const inTurns = fc.array(fc.nat(5), { maxLength: 12 });
 
-t.test('the answer is the one that the last event has', async () => {
+t.test('the answer is that of the last event', async () => {
   fc.assert(
     fc.property(response(inTurns), framing, ({ answer, events }, frame) => {
       const { completion, complete, dialect } = assembleStream(reframe(sse(events), frame));
@@ -21,14 +21,14 @@ t.test('the answer is the one that the last event has', async () => {
   );
 });
 
-t.test('also where its items had said something else', async () => {
+t.test("the last event's answer wins over different items of earlier events", async () => {
   const item = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Draft' }] };
   const answer = { ...RESPONSE, status: 'completed', output: [{ ...item, id: 'm', content: [] }] };
   const done = { type: 'response.output_item.done', output_index: 0, item };
   sameJson(assemble(CREATED, done, { type: 'response.completed', response: answer }).completion, answer);
 });
 
-t.test('without its last event it is put together from what its items became', async () => {
+t.test('a response without its last event is assembled from its finished items', async () => {
   fc.assert(
     fc.property(response(inTurns), ({ answer, events }) => {
       const { completion, complete } = assembleStream(sse(events.slice(0, -1)));
@@ -39,7 +39,7 @@ t.test('without its last event it is put together from what its items became', a
   );
 });
 
-t.test('and, where no event repeats what the deltas told, from those', async () => {
+t.test('a response without finished items is assembled from its deltas', async () => {
   fc.assert(
     fc.property(response(inTurns), ({ answer, events }) => {
       const deltas = events.slice(0, -1).filter((told) => !/\.done$|_call\./.test(typeOf(told)));
@@ -50,7 +50,7 @@ t.test('and, where no event repeats what the deltas told, from those', async () 
   );
 });
 
-t.test('and, where a part does not say that it began, too', async () => {
+t.test('a response whose parts were never added is assembled from its deltas', async () => {
   fc.assert(
     fc.property(response(inTurns), ({ answer, events }) => {
       const texts = events.filter((told) => /\.delta$|^response\.created$/.test(typeOf(told)));
@@ -77,7 +77,7 @@ function textsOf(answer: JsonObject): string[] {
   ]);
 }
 
-t.test('usage is counted, and why the answer is incomplete is told', async (t) => {
+t.test('an incomplete response keeps its usage and the reason', async (t) => {
   const usage = {
     input_tokens: 36,
     input_tokens_details: { cached_tokens: 12 },
@@ -103,7 +103,7 @@ t.test('usage is counted, and why the answer is incomplete is told', async (t) =
 
 const QUOTA = { code: 'insufficient_quota', message: 'You exceeded your current quota' };
 
-t.test('a failed answer tells its own error, and what had come before it failed', async (t) => {
+t.test('a failed response has its error and the output received before', async (t) => {
   const failed = { ...RESPONSE, status: 'failed', error: QUOTA };
   const error = { type: 'insufficient_quota', param: null, ...QUOTA };
   const nothing = assemble(CREATED, { type: 'error', error }, { type: 'response.failed', response: failed });
@@ -124,7 +124,7 @@ t.test('a failed answer tells its own error, and what had come before it failed'
   });
 });
 
-t.test('an error that ends the stream is kept, whichever shape it has', async (t) => {
+t.test('an error that ends the stream is kept, in each of its forms', async (t) => {
   const flat = { type: 'error', code: 'server_error', message: 'Broken', param: null, sequence_number: 3 };
   const wanted = { code: 'server_error', message: 'Broken', param: null };
   for (const data of [flat, { type: 'error', error: wanted, sequence_number: 3 }, { error: wanted }]) {
@@ -138,7 +138,7 @@ t.test('an error that ends the stream is kept, whichever shape it has', async (t
   sameJson(unnamed.completion.error, wanted);
 });
 
-t.test('a last event that leaves out what was told before is filled with it', async (t) => {
+t.test('members that the last event leaves out are taken from earlier events', async (t) => {
   const item = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] };
   const usage = { input_tokens: 3, output_tokens: 5, total_tokens: 8 };
   const { completion, complete } = assemble(
@@ -151,7 +151,7 @@ t.test('a last event that leaves out what was told before is filled with it', as
   t.equal(assemble(CREATED, { type: 'response.completed' }).complete, true);
 });
 
-t.test('what follows the last event is no part of the answer', async (t) => {
+t.test('events after the last one are ignored', async (t) => {
   const completed = { ...RESPONSE, status: 'completed' };
   const late = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'late' };
   const { completion } = assemble(

@@ -13,7 +13,7 @@ const json = (partial_json: string) => ({
 const contentOf = (...events: JsonObject[]) =>
   assembleStream(sse(events.map(typed))).completion.content as JsonObject[];
 
-t.test('input that is no JSON object, broken off or a mistake, is kept as its text', async (t) => {
+t.test('tool input that is no JSON object is kept as text', async (t) => {
   for (const text of [
     '{"a": "Zü',
     '{',
@@ -32,7 +32,7 @@ t.test('input that is no JSON object, broken off or a mistake, is kept as its te
   t.strictSame(contentOf(begunWith)[0]?.input, { a: 1 }, 'some providers send it whole');
 });
 
-t.test('numbers keep their digits, also those that no double holds', async (t) => {
+t.test('numbers in tool input keep their digits, also those that no double holds', async (t) => {
   const digits = '1'.repeat(400);
   const text = `{"a":[12345678901234567890,-9007199254740993,1e400,${digits},0.1234567890123456789],"s":"${digits}"}`;
   t.equal(JSON.stringify(contentOf(TOOL, json(text))[0]?.input), text);

@@ -17,7 +17,7 @@ function cut(text: string, places: number[]): string[] {
   return [...at, text.length].map((end, index) => text.slice(at[index - 1] ?? 0, end));
 }
 
-t.test('a completion cut into deltas anywhere is put together again', async (t) => {
+t.test('a chat completion cut into deltas anywhere is assembled', async (t) => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme' }),
@@ -58,7 +58,7 @@ t.test('a completion cut into deltas anywhere is put together again', async (t) 
   );
 });
 
-t.test('several choices and interleaved tool calls go to their own places', async (t) => {
+t.test('several choices and interleaved tool calls are assembled by their indexes', async (t) => {
   const { completion } = assembleStream(
     delta({ content: 'B' }, 1) +
       delta({ content: 'A' }, 0) +
@@ -82,7 +82,7 @@ t.test('several choices and interleaved tool calls go to their own places', asyn
   ]);
 });
 
-t.test('reasoning text, refusals and log probabilities are kept', async (t) => {
+t.test('reasoning text, refusals and log probabilities of a chat completion are kept', async (t) => {
   const { completion } = assembleStream(
     delta({ reasoning_content: 'Let ' }) +
       delta({ reasoning_content: 'me' }, 0, { logprobs: { content: [{ token: 'a' }] } }) +
@@ -96,7 +96,7 @@ t.test('reasoning text, refusals and log probabilities are kept', async (t) => {
   ]);
 });
 
-t.test('an index that was never told makes no tool call', async (t) => {
+t.test('a skipped index makes no tool call', async (t) => {
   const { completion } = assembleStream(
     delta({ tool_calls: [{ index: 900, id: 'b' }] }) +
       delta({ tool_calls: [{ index: 2, id: 'a' }] }) +
@@ -106,7 +106,7 @@ t.test('an index that was never told makes no tool call', async (t) => {
   t.match(assembleStream(delta({ tool_calls: [] })).completion.choices, [{ message: { tool_calls: [] } }]);
 });
 
-t.test('lists of a message grow; a member of any name is kept', async (t) => {
+t.test('lists in a message grow, and members of any name are kept', async (t) => {
   const { completion } = assembleStream(
     delta({ reasoning_details: [{ text: 'a' }] }) +
       'data: {"choices":[{"delta":{"reasoning_details":[{"text":"b"}],"__proto__":{"x":1}}}]}\n\n',
@@ -116,7 +116,7 @@ t.test('lists of a message grow; a member of any name is kept', async (t) => {
   t.ok(text.includes('"__proto__":{"x":1}'), text);
 });
 
-t.test('usage in a chunk without choices counts', async (t) => {
+t.test('usage in a chunk without choices is kept', async (t) => {
   const { completion } = assembleStream(
     delta({ content: 'x' }) + event({ choices: [], usage: { prompt_tokens: 1 } }),
   );
@@ -124,7 +124,7 @@ t.test('usage in a chunk without choices counts', async (t) => {
 });
 
 t.test(
-  'CRLF, comments, events without a space and a torn last event are read as the standard has it',
+  'CRLF, comments, fields without a space and a cut last event are read as the standard says',
   async (t) => {
     const { completion, complete } = assembleStream(
       `: ping\r\n\r\ndata:{"id":"q","choices":[{"delta":{"content":"x"}}]}\r\n\r\ndata: {"torn`,
@@ -135,7 +135,7 @@ t.test(
   },
 );
 
-t.test('nonsense is passed over, and never throws', async (t) => {
+t.test('nonsense in a stream is ignored, and never throws', async (t) => {
   fc.assert(
     fc.property(
       fc.array(

@@ -147,7 +147,7 @@ function outputOf(completion: JsonObject): unknown {
   return 'output' in subject ? subject.output : subject;
 }
 
-t.test('evaluators read a call of a tool where nothing was said', async (t) => {
+t.test('evaluators read the tool call of an answer without text', async (t) => {
   const called = `f(${TOOL_INPUT})`;
   const [, call] = RESPONSE.output;
   const response = typed({ type: 'response.completed', response: { ...RESPONSE, output: [call] } });
@@ -158,19 +158,30 @@ t.test('evaluators read a call of a tool where nothing was said', async (t) => {
   t.equal(outputOf(assembleStream(sse(tool)).completion), called);
 });
 
-t.test('a refusal of a response is read, and a failed response is an error of the provider', async (t) => {
-  const content = [{ type: 'refusal', refusal: 'No' }];
-  const refused = { ...RESPONSE, output: [{ type: 'message', role: 'assistant', content }] };
-  t.equal(
-    outputOf(assembleStream(sse([typed({ type: 'response.completed', response: refused })])).completion),
-    'No',
-  );
-  const failed = { ...RESPONSE, status: 'failed', error: { code: 'server_error', message: 'x' }, output: [] };
-  t.match(outputOf(assembleStream(sse([typed({ type: 'response.failed', response: failed })])).completion), {
-    skipped: 'upstream_error',
-  });
-});
+t.test(
+  'evaluators read the refusal of a response, and skip a failed response as an error of the provider',
+  async (t) => {
+    const content = [{ type: 'refusal', refusal: 'No' }];
+    const refused = { ...RESPONSE, output: [{ type: 'message', role: 'assistant', content }] };
+    t.equal(
+      outputOf(assembleStream(sse([typed({ type: 'response.completed', response: refused })])).completion),
+      'No',
+    );
+    const failed = {
+      ...RESPONSE,
+      status: 'failed',
+      error: { code: 'server_error', message: 'x' },
+      output: [],
+    };
+    t.match(
+      outputOf(assembleStream(sse([typed({ type: 'response.failed', response: failed })])).completion),
+      {
+        skipped: 'upstream_error',
+      },
+    );
+  },
+);
 
-t.test('an answer that is no object leaves nothing', async (t) => {
+t.test('an answer that is no object has an empty skeleton', async (t) => {
   for (const answer of [null, 'x', [1], 7]) t.strictSame(answerSkeleton(answer), {});
 });

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 
 const read = (usage: unknown) => readUsage({ usage } as JsonObject);
 
-t.test('a chat completion tells what was cached, written, reasoned, heard and said', async (t) => {
+t.test('usage of a chat completion has cached, written, reasoning and audio tokens', async (t) => {
   t.same(
     read({
       prompt_tokens: 100,
@@ -27,14 +27,14 @@ t.test('a chat completion tells what was cached, written, reasoned, heard and sa
   );
 });
 
-t.test('where only the prompt of a completion was counted, its cost is not known', async (t) => {
+t.test('a completion with only its prompt counted has no usage', async (t) => {
   const usage = { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 20 } };
   t.equal(readUsage({ choices: [], usage }), null);
   t.match(readUsage({ data: [], usage }), { promptTokens: 100 }, 'of embeddings that is all');
   t.match(readUsage({ choices: [], usage: { ...usage, total_tokens: 100 } }), { promptTokens: 100 });
 });
 
-t.test('reasoning that a total has on top of the completion is part of it', async (t) => {
+t.test('reasoning tokens that only the total includes are added to the completion', async (t) => {
   const details = { completion_tokens_details: { reasoning_tokens: 300 } };
   const apart = read({ prompt_tokens: 10, completion_tokens: 20, total_tokens: 330, ...details });
   t.match(apart, { completionTokens: 320, reasoningTokens: 300, totalTokens: 330 }, 'as xAI counts');
@@ -55,7 +55,7 @@ t.test("what Gemini's total has on top is reasoning: it counts no thoughts, and 
   t.match(readUsage({ model: 'gemini', usage: told }), { completionTokens: 2, reasoningTokens: 20 });
 });
 
-t.test('a total that nothing explains changes no other count', async (t) => {
+t.test('an unexplained total changes no other count', async (t) => {
   const usage = { prompt_tokens: 17, completion_tokens: 2, total_tokens: 49 };
   const asTold = { promptTokens: 17, completionTokens: 2, reasoningTokens: 0, totalTokens: 49 };
   for (const model of ['gpt-5', undefined, null, 7]) t.match(readUsage({ model, usage }), asTold, `${model}`);
@@ -65,29 +65,26 @@ t.test('a total that nothing explains changes no other count', async (t) => {
   t.match(readUsage({ model: 'gemini-embedding-001', usage: embeddings }), { completionTokens: 0 });
 });
 
-t.test(
-  'more cached tokens than the prompt has were counted beside it, where the total says so',
-  async (t) => {
-    // As xAI counts for some of its models.
-    const usage = (total: number, reasoning = 0) => ({
-      prompt_tokens: 410,
-      completion_tokens: 25,
-      total_tokens: total,
-      prompt_tokens_details: { cached_tokens: 430 },
-      completion_tokens_details: { reasoning_tokens: reasoning },
-    });
-    const beside = { promptTokens: 840, cachedTokens: 430 };
-    t.match(read(usage(865)), { ...beside, completionTokens: 25, totalTokens: 865 });
-    t.match(read(usage(965, 100)), { ...beside, completionTokens: 125, reasoningTokens: 100 });
-    t.match(read(usage(865, 15)), { ...beside, completionTokens: 25, reasoningTokens: 15 });
-    t.match(read(usage(435)), { promptTokens: 410, completionTokens: 25 }, 'which this does not');
-    t.match(read(usage(866)), { promptTokens: 410, completionTokens: 25 }, 'nor this');
-    const within = { ...usage(465), prompt_tokens_details: { cached_tokens: 30 } };
-    t.match(read(within), { promptTokens: 410, cachedTokens: 30 }, 'nor are fewer beside it');
-  },
-);
+t.test('cached tokens that exceed the prompt are added to it when the total includes them', async (t) => {
+  // As xAI counts for some of its models.
+  const usage = (total: number, reasoning = 0) => ({
+    prompt_tokens: 410,
+    completion_tokens: 25,
+    total_tokens: total,
+    prompt_tokens_details: { cached_tokens: 430 },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  });
+  const beside = { promptTokens: 840, cachedTokens: 430 };
+  t.match(read(usage(865)), { ...beside, completionTokens: 25, totalTokens: 865 });
+  t.match(read(usage(965, 100)), { ...beside, completionTokens: 125, reasoningTokens: 100 });
+  t.match(read(usage(865, 15)), { ...beside, completionTokens: 25, reasoningTokens: 15 });
+  t.match(read(usage(435)), { promptTokens: 410, completionTokens: 25 }, 'which this does not');
+  t.match(read(usage(866)), { promptTokens: 410, completionTokens: 25 }, 'nor this');
+  const within = { ...usage(465), prompt_tokens_details: { cached_tokens: 30 } };
+  t.match(read(within), { promptTokens: 410, cachedTokens: 30 }, 'nor are fewer beside it');
+});
 
-t.test('Messages count what was cached apart from the input', async (t) => {
+t.test('cached tokens of Messages are added to the input', async (t) => {
   const usage = read({
     input_tokens: 9,
     cache_read_input_tokens: 5,
@@ -105,7 +102,7 @@ t.test('Messages count what was cached apart from the input', async (t) => {
   });
 });
 
-t.test('Responses count it in', async (t) => {
+t.test('cached tokens of Responses are part of the input', async (t) => {
   const usage = read({
     input_tokens: 34,
     input_tokens_details: { cached_tokens: 5, cache_write_tokens: 20 },
@@ -116,7 +113,7 @@ t.test('Responses count it in', async (t) => {
   t.same(usage, { ...textUsage(34, 16), cachedTokens: 5, cacheWriteTokens: 20, reasoningTokens: 6 });
 });
 
-t.test('what a Messages answer cost to be made shorter first is added', async (t) => {
+t.test('the usage of a compaction is added to that of a Messages answer', async (t) => {
   const usage = read({
     input_tokens: 612,
     cache_creation_input_tokens: 0,
@@ -142,7 +139,7 @@ t.test('embeddings have a prompt only; moderations have no usage', async (t) => 
   t.equal(readUsage({ id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: false }] }), null);
 });
 
-t.test('a sum is at most what one count can be', async (t) => {
+t.test('a sum of tokens is limited to the maximum count', async (t) => {
   const most = 2_000_000_000;
   t.match(read({ input_tokens: most, cache_read_input_tokens: most, output_tokens: most }), {
     promptTokens: most,
@@ -156,14 +153,14 @@ t.test("DeepSeek's cached tokens have a name of their own", async (t) => {
   t.match(read({ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 4 }), { cachedTokens: 4 });
 });
 
-t.test('nothing but zeros is no count', async (t) => {
+t.test('usage with only zeros is no usage', async (t) => {
   t.equal(read({ prompt_tokens: 0, total_tokens: 0 }), null);
   t.equal(read({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }), null);
   t.equal(read({ input_tokens: 0, output_tokens: 0 }), null);
   t.same(read({ prompt_tokens: 0, completion_tokens: 1 }), textUsage(0, 1));
 });
 
-t.test('counts that cannot be are not counts', async (t) => {
+t.test('impossible counts are ignored', async (t) => {
   for (const usage of [
     undefined,
     null,

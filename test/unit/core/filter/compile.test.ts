@@ -6,7 +6,7 @@ function compile(filter: unknown, joins = false) {
   return { text: compileFilter(parseFilter(filter), parameters, { joins }), values: parameters.values };
 }
 
-t.test('what a caller sends is bound, never written', (t) => {
+t.test('values and names of a caller are bound, never written into the SQL', (t) => {
   const hostile = `'; drop table assay.requests; --`;
   for (const filter of [
     { request: { model: { equals: hostile } } },
@@ -45,14 +45,14 @@ const WHOLE: [filter: object, text: string, values: unknown[]][] = [
   [{ cost: { lt: 1e10 } }, 'r.cost_nano is not null', []],
 ];
 
-t.test('numbers are compared with whole columns exactly', (t) => {
+t.test('numbers are compared exactly with columns of whole numbers', (t) => {
   for (const [field, text, values] of WHOLE) {
     t.strictSame(compile({ response: field }), { text, values }, JSON.stringify(field));
   }
   t.end();
 });
 
-t.test('a score is joined only where every match must have it', (t) => {
+t.test('a score is joined only when every match must have it', (t) => {
   const score = { scores: { quality: { gt: 0.5 } } };
   t.match(compile(score, true).text, /^exists/);
   t.match(compile({ left: score, operator: 'and', right: 'all' }, true).text, 'exists');

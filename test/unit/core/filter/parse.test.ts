@@ -233,7 +233,7 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   ],
 ];
 
-t.test('a wrong filter is told where, what, and what is allowed', (t) => {
+t.test('an invalid filter is refused with the place, the rule and the allowed values', (t) => {
   for (const [what, filter, sentence] of REFUSALS) {
     const expected = new AssayError('invalid_filter', sentence);
     t.throws(() => parseFilter(filter), { code: 'invalid_filter', message: expected.message }, what);
@@ -254,7 +254,7 @@ function wide(leaves: number): unknown {
   return { left: wide(Math.floor(leaves / 2)), operator: 'or', right: wide(Math.ceil(leaves / 2)) };
 }
 
-t.test('depth, leaves and strings have limits, and reach them', (t) => {
+t.test('filters are accepted up to the limits of depth, leaves and strings, and refused beyond', (t) => {
   t.ok(parseFilter(nested(MAX_DEPTH)));
   t.throws(() => parseFilter(nested(MAX_DEPTH + 1)), {
     message: 'filter must be at most 64 branches deep, but is deeper',
@@ -278,7 +278,7 @@ t.test('depth, leaves and strings have limits, and reach them', (t) => {
   t.end();
 });
 
-t.test('a deep operand is quoted, not followed', (t) => {
+t.test('a deeply nested operand is refused without a stack overflow', (t) => {
   const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   t.throws(() => parseFilter({ request: { model: { equals: deep } } }), { code: 'invalid_filter' });
   t.end();
@@ -321,7 +321,7 @@ t.test('timestamps are read to the millisecond, with their offset', (t) => {
   t.end();
 });
 
-t.test('a date stands for its first millisecond in UTC, for every operator', (t) => {
+t.test('a date means its first millisecond in UTC, for every operator', (t) => {
   for (const operator of ['equals', 'not-equals', 'gte', 'lte', 'gt', 'lt']) {
     for (const section of ['request', 'response', 'feedback']) {
       const filter = parseFilter({ [section]: { created_at: { [operator]: '2024-02-29' } } });
@@ -331,7 +331,7 @@ t.test('a date stands for its first millisecond in UTC, for every operator', (t)
   t.end();
 });
 
-t.test('text is compared as Postgres holds it, and property names ignore case', (t) => {
+t.test('operands are texts that Postgres can hold, and property names ignore case', (t) => {
   t.match(parseFilter({ request: { model: { equals: 'a\u0000b\ud800' } } }), {
     comparison: { operand: 'a\ufffdb\ufffd' },
   });

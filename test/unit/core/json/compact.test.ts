@@ -12,7 +12,7 @@ function isAsWritten(text: string): boolean {
 }
 
 t.test(
-  'no text passes that differs from what JSON.stringify writes, or that Postgres would refuse',
+  "isStorableJson refuses every text that differs from JSON.stringify's, or that Postgres would refuse",
   async (t) => {
     /** The same value written in other ways, which a parser cannot tell apart. */
     const rewritten = fc
@@ -60,7 +60,7 @@ t.test(
   },
 );
 
-t.test('an ordinary body passes as it is written', async (t) => {
+t.test('isStorableJson accepts an ordinary body', async (t) => {
   for (const value of [
     {},
     { a: [] },
@@ -76,7 +76,7 @@ t.test('an ordinary body passes as it is written', async (t) => {
   }
 });
 
-t.test('what lies deeper than Postgres can go does not pass', async (t) => {
+t.test('isStorableJson refuses a text nested deeper than Postgres allows', async (t) => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   t.equal(isAsWritten(nested(512)), true);
   t.equal(isAsWritten(nested(513)), false);

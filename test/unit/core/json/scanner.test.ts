@@ -111,17 +111,20 @@ function check(bytes: Buffer, budget: number): void {
   strictEqual(bytes[found.closesAt], 0x7d);
 }
 
-t.test('20,000 documents and spoilt ones are accepted or refused, and read, as by JSON.parse', async (t) => {
-  const changes = fc.oneof(fc.constant([]), fc.array(spoiling, { minLength: 1, maxLength: 3 }));
-  fc.assert(
-    fc.property(document, changes, fc.integer({ min: 1, max: 9 }), (given, spoil, budget) =>
-      check(spoiled(given, spoil), budget),
-    ),
-    runs(t, RUNS),
-  );
-});
+t.test(
+  'the scanner accepts, refuses and reads 20,000 valid and spoilt documents as JSON.parse does',
+  async (t) => {
+    const changes = fc.oneof(fc.constant([]), fc.array(spoiling, { minLength: 1, maxLength: 3 }));
+    fc.assert(
+      fc.property(document, changes, fc.integer({ min: 1, max: 9 }), (given, spoil, budget) =>
+        check(spoiled(given, spoil), budget),
+      ),
+      runs(t, RUNS),
+    );
+  },
+);
 
-t.test('the levels and values of a document are counted', async (t) => {
+t.test('the scanner counts the levels and values of a document', async (t) => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
       const found = scanMembers(Buffer.from(JSON.stringify(value)), { names: [], maxDepth: 100 });
@@ -132,15 +135,18 @@ t.test('the levels and values of a document are counted', async (t) => {
   );
 });
 
-t.test('every pair of bytes between the tokens of a document is taken or not as by JSON.parse', async (t) => {
-  const documents = ['{"model":%1}', '[0%,1]', '"a%b"', '{"a"%:-1.5e+3}', '[tru%e]', '1%', '"\\u00%41"'];
-  for (const given of documents) {
-    const [before, after] = given.split('%').map((part) => Buffer.from(part)) as [Buffer, Buffer];
-    for (let pair = 0; pair < 65_536; pair += 1)
-      check(Buffer.concat([before, Buffer.from([pair >> 8, pair & 0xff]), after]), 64);
-  }
-  t.pass();
-});
+t.test(
+  'the scanner accepts every pair of bytes between the tokens of a document as JSON.parse does',
+  async (t) => {
+    const documents = ['{"model":%1}', '[0%,1]', '"a%b"', '{"a"%:-1.5e+3}', '[tru%e]', '1%', '"\\u00%41"'];
+    for (const given of documents) {
+      const [before, after] = given.split('%').map((part) => Buffer.from(part)) as [Buffer, Buffer];
+      for (let pair = 0; pair < 65_536; pair += 1)
+        check(Buffer.concat([before, Buffer.from([pair >> 8, pair & 0xff]), after]), 64);
+    }
+    t.pass();
+  },
+);
 
 /** Why scanning fails. */
 function faultOf(text: string, options: { names: string[]; maxDepth: number }): JsonFault | null {
@@ -153,22 +159,25 @@ function faultOf(text: string, options: { names: string[]; maxDepth: number }): 
   }
 }
 
-t.test('what is nested deeper than allowed is a fault of its own, at the level above', async (t) => {
+t.test('nesting deeper than allowed is a depth fault at the level above', async (t) => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const options = { names: [], maxDepth: 500 };
   t.equal(faultOf(nested(500), options), null);
   t.match(faultOf(nested(501), options), { reason: 'depth', at: 500 });
 });
 
-t.test('a member that is asked for may be repeated ten thousand times', async (t) => {
+t.test('a searched member may be repeated ten thousand times', async (t) => {
   const repeated = (times: number) => `{${Array(times).fill('"model":1').join(',')}}`;
   const options = { names: ['model'], maxDepth: 1 };
   t.equal(faultOf(repeated(10_000), options), null);
   t.match(faultOf(repeated(10_001), options), { reason: 'repeats' });
 });
 
-t.test('the fault of a text that is not JSON names the byte it shows at, and none at the end', async (t) => {
-  const options = { names: [], maxDepth: 9 };
-  t.match(faultOf('{"é":1,}', options), { reason: 'syntax', at: 8 });
-  t.match(faultOf('{"a":', options), { reason: 'syntax', at: null });
-});
+t.test(
+  'the fault of an invalid text has the position of the faulty byte, and none at the end of the text',
+  async (t) => {
+    const options = { names: [], maxDepth: 9 };
+    t.match(faultOf('{"é":1,}', options), { reason: 'syntax', at: 8 });
+    t.match(faultOf('{"a":', options), { reason: 'syntax', at: null });
+  },
+);

@@ -13,7 +13,7 @@ const piece = fc.oneof(
 const written = fc.array(piece, { maxLength: 8 }).map((pieces) => JSON.stringify(pieces.join('')));
 const around = fc.constantFrom('', '"', '\\', '\\"', ' ', '{"a":');
 
-t.test('a string ends behind its closing quote, whatever stands before and behind it', async () => {
+t.test('a string ends after its closing quote, whatever precedes and follows it', async () => {
   fc.assert(
     fc.property(around, written, around, fc.nat(100), (before, string, behind, fewBytes) => {
       const text = `${before}${string}${behind}`;
@@ -41,7 +41,7 @@ t.test('a string that is cut off anywhere has no end', async () => {
 });
 
 t.test(
-  'strings of every short length are found on both sides of the bytes searched one by one',
+  'the ends of short strings are found on both sides of the bytes that are searched in a loop',
   async (t) => {
     for (let length = 0; length < 200; length += 1) {
       for (const tail of ['', '\\\\', '\\"', '\\\\\\"']) {

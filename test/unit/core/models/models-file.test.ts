@@ -8,7 +8,7 @@ function problemsOf(value: unknown): string[] {
   return read.ok ? [] : read.problems;
 }
 
-t.test('a good file is taken as it is, and named by its content', async (t) => {
+t.test('a valid MODELS_FILE is returned unchanged, and named by its content', async (t) => {
   const models = [
     { ...GOOD, model: 'llama', created: '2025-02-28', owned_by: 'meta', listed: true },
     {
@@ -26,7 +26,7 @@ t.test('a good file is taken as it is, and named by its content', async (t) => {
   t.same(problemsOf({ models: [] }), []);
 });
 
-t.test('groups are taken as they are, with models or without', async (t) => {
+t.test('valid groups are returned unchanged, with or without models', async (t) => {
   const groups = [
     {
       id: 'fast',
@@ -202,13 +202,13 @@ for (const [what, groups, problem] of GROUP_TABLE) {
   );
 }
 
-t.test('an id that is there twice is told with the first place', async (t) => {
+t.test('a repeated id is reported with its first place', async (t) => {
   t.same(problemsOf({ models: [GOOD, { ...GOOD, id: 'b' }, GOOD] }), [
     'models.2.id "house-llama" is that of models.0 too',
   ]);
 });
 
-t.test('everything that is wrong is told at once, up to a bound', async (t) => {
+t.test('all problems are reported at once, up to a limit', async (t) => {
   const bad = [
     { provider: 'custom' },
     { ...GOOD, listed: 1 },
@@ -229,7 +229,7 @@ t.test('everything that is wrong is told at once, up to a bound', async (t) => {
   ]);
 });
 
-t.test('what is no list of models is told', async (t) => {
+t.test('a text that is no valid MODELS_FILE is reported', async (t) => {
   t.match(problemsOf('{"models": [}'), [/^is not JSON: /]);
   t.match(problemsOf(''), [/^is not JSON: /]);
   t.same(problemsOf([]), ['body must be an object, but is []']);

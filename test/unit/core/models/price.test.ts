@@ -57,7 +57,7 @@ function fromRegistry(provider: string, model: string, used: Usage): number | nu
   }
 }
 
-t.test('every model of the registry costs what the registry says, to the nano-dollar', async (t) => {
+t.test("every model has the registry's price, to the nano-dollar", async (t) => {
   t.ok(MODELS.length > 500);
   for (const [index, { provider, model }] of MODELS.entries()) {
     for (let number = 0; number < USAGES_A_MODEL; number += 1) {
@@ -74,7 +74,7 @@ t.test('every model of the registry costs what the registry says, to the nano-do
   }
 });
 
-t.test('a price that changes with the time of day is that of the time of the call', async (t) => {
+t.test('a price that depends on the time of day is taken at the time of the call', async (t) => {
   const at = (time: string) => Date.parse(`2025-08-01T${time}:00Z`);
   const call = { provider: 'deepseek', models: ['deepseek-chat'], usage: textUsage(1_000_000, 0) };
   const costs = ['12:00', '20:00', '12:00'].map((time) => priceCall({ ...call, atMs: at(time) }));
@@ -82,7 +82,7 @@ t.test('a price that changes with the time of day is that of the time of the cal
   t.ok(costs[0]! > costs[1]!, 'less at night');
 });
 
-t.test('the model that answered decides, else the one asked for, else there is no cost', async (t) => {
+t.test('the cost is that of the model that answered, else of the requested one, else null', async (t) => {
   const usage = textUsage(1_000, 1_000);
   const cost = (...models: (string | null)[]) =>
     priceCall({ provider: 'openai', models, usage, atMs: AT_MS });
@@ -93,7 +93,7 @@ t.test('the model that answered decides, else the one asked for, else there is n
   t.equal(priceCall({ provider: 'custom', models: ['gpt-4o-mini'], usage, atMs: AT_MS }), null);
 });
 
-t.test('what is written to a cache costs more, and for an hour still more', async (t) => {
+t.test('tokens written to a cache cost more than input, and most when kept for an hour', async (t) => {
   const cost = (changes: Partial<Usage>) =>
     priceCall({
       provider: 'anthropic',
@@ -112,7 +112,7 @@ t.test('what is written to a cache costs more, and for an hour still more', asyn
   );
 });
 
-t.test('a price that grew with the size of the prompt is that of all its tokens', async (t) => {
+t.test('a price that grows with the size of the prompt applies to all its tokens', async (t) => {
   const cost = (promptTokens: number) =>
     priceCall({
       provider: 'google',
@@ -124,14 +124,14 @@ t.test('a price that grew with the size of the prompt is that of all its tokens'
   t.equal(cost(200_001), 200_001 * 2_500 + 1_000 * 15_000);
 });
 
-t.test('a price that was changed is the one of its day', async (t) => {
+t.test('a call has the price of its day', async (t) => {
   const cost = (day: string) =>
     priceCall({ provider: 'openai', models: ['o3'], usage: textUsage(1_000, 0), atMs: Date.parse(day) });
   t.equal(cost('2025-06-01'), 10_000_000);
   t.equal(cost('2025-07-01'), 2_000_000);
 });
 
-t.test('sums are exact: a call split in two costs what it costs whole, however large', async () => {
+t.test('costs are exact: a call split in two costs the same as the whole, however large', async () => {
   const price = { cacheRead: null, cacheWrite: null, cacheWriteHour: null, reasoning: null };
   const tokens = fc.nat(50_000_000);
   const pico = fc.bigInt(0n, 10_000_000n).map((amount) => amount * 1_000n);
@@ -144,7 +144,7 @@ t.test('sums are exact: a call split in two costs what it costs whole, however l
   );
 });
 
-t.test('a price is taken with six decimals, and not with more', async (t) => {
+t.test('a price has at most six decimals', async (t) => {
   for (const [usd, pico] of [
     [0.075, 75_000n],
     [0.000001, 1n],

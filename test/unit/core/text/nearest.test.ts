@@ -12,7 +12,7 @@ t.test(
   },
 );
 
-t.test('a name that has little in common with any is near to none', async (t) => {
+t.test('a name that has little in common with all candidates is near none', async (t) => {
   t.equal(nearest('llama', ['gpt-4o', 'claude']), null);
   t.equal(nearest('', ['a']), null);
   t.equal(nearest('abcdef', []), null);

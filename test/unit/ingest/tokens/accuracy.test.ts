@@ -51,7 +51,7 @@ async function compare(
   return Math.abs(error);
 }
 
-t.test('of OpenAI: prompts within 5 % or 3 tokens, all together within 5 %', async (t) => {
+t.test('prompts of OpenAI are estimated within 5 % or 3 tokens, and all together within 5 %', async (t) => {
   const within = {
     prompt: (counted: number) => Math.max(3, 0.05 * counted),
     // A call that was demanded counted 20 tokens more than others, in one of these; nobody says what they are.
@@ -60,7 +60,7 @@ t.test('of OpenAI: prompts within 5 % or 3 tokens, all together within 5 %', asy
   t.ok((await compare(t, OPENAI_CALLS, within)) <= 0.05);
 });
 
-t.test('of Anthropic, whose vocabulary is another: within 30 %', async (t) => {
+t.test('prompts of Anthropic, whose vocabulary differs, are estimated within 30 %', async (t) => {
   const within = {
     prompt: (counted: number) => 0.3 * counted,
     completion: (counted: number) => 0.3 * counted,

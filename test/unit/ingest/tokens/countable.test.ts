@@ -13,36 +13,33 @@ import {
 const asked = (request: JsonObject) => countableConversation(request)?.text.split('\0') ?? null;
 const answered = (answer: JsonObject) => countableAnswer(answer)?.text.split('\0') ?? null;
 
-t.test(
-  'of a chat, the text of its messages is counted, whoever speaks, and neither pictures nor sounds',
-  async (t) => {
-    const request = {
-      model: 'gpt-4o',
-      messages: [
-        { role: 'system', content: 'Be brief' },
-        {
-          role: 'user',
-          name: 'ada',
-          content: [
-            { type: 'text', text: 'What is this?' },
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
-            { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA', filename: 'a.pdf' } },
-          ],
-        },
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: 'call_1', function: { name: 'look', arguments: '{}' } }],
-        },
-        { role: 'tool', tool_call_id: 'call_1', content: 'a cat' },
-      ],
-    };
-    t.same(asked(request), ['Be brief', 'ada', 'What is this?', 'look', '{}', 'a cat']);
-  },
-);
+t.test("the text of a chat's messages is counted for every role, without images and audio", async (t) => {
+  const request = {
+    model: 'gpt-4o',
+    messages: [
+      { role: 'system', content: 'Be brief' },
+      {
+        role: 'user',
+        name: 'ada',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+          { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA', filename: 'a.pdf' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', function: { name: 'look', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'a cat' },
+    ],
+  };
+  t.same(asked(request), ['Be brief', 'ada', 'What is this?', 'look', '{}', 'a cat']);
+});
 
-t.test('of Messages, the system, the blocks, calls of tools and their results', async (t) => {
+t.test('the system prompt, blocks, tool calls and tool results of Messages are counted', async (t) => {
   const request = {
     system: [{ type: 'text', text: 'Be brief' }],
     messages: [
@@ -70,7 +67,7 @@ t.test('of Messages, the system, the blocks, calls of tools and their results', 
   t.same(asked(request), ['Be brief', 'Read this', 'a story', 'look', '{"at":"it"}', 'a cat']);
 });
 
-t.test('of Responses, the instructions and the items', async (t) => {
+t.test('the instructions and items of Responses are counted', async (t) => {
   t.same(asked({ instructions: 'Be brief', input: 'Hello' }), ['Be brief', 'Hello']);
   const input = [
     { role: 'user', content: [{ type: 'input_text', text: 'Hello' }] },
@@ -132,7 +129,7 @@ t.test('tools are counted as models see them, whatever the dialect', async (t) =
   );
 });
 
-t.test('so is the form that an answer must have', async (t) => {
+t.test('the schema of a response format is counted', async (t) => {
   const schema = {
     name: 'weather',
     schema: { type: 'object', required: ['city'], properties: { city: {} } },
@@ -147,7 +144,7 @@ t.test('so is the form that an answer must have', async (t) => {
   t.same(asked({ ...inChat, response_format: { type: 'json_object' } }), ['Hi']);
 });
 
-t.test('of an answer, its text, refusal, reasoning and calls of tools', async (t) => {
+t.test('the text, refusal, reasoning and tool calls of an answer are counted', async (t) => {
   const message = {
     role: 'assistant',
     content: 'Hello',
@@ -189,7 +186,7 @@ t.test('of an answer, its text, refusal, reasoning and calls of tools', async (t
   t.same(answered({ object: 'response', output }), ['Hm', 'Hello', 'look', '{"a":1}'], 'of Responses');
 });
 
-t.test('an answer without any of them has nothing to count', async (t) => {
+t.test('an answer without text and tool calls has nothing to count', async (t) => {
   const nothing: JsonObject[] = [
     {},
     { choices: [] },
@@ -214,7 +211,7 @@ t.test('a plain prompt is text, or numbers that are tokens already', async (t) =
   for (const none of [undefined, null, {}, '', []]) t.equal(countablePlain(none), null);
 });
 
-t.test('embeddings are told by their answer', async (t) => {
+t.test('embeddings are recognized by their answer', async (t) => {
   t.ok(isEmbeddings({ object: 'list', data: [{ object: 'embedding', embedding: [0.1] }] }));
   t.ok(isEmbeddings({ object: 'list' }), 'also where it is left out of the record');
   t.notOk(isEmbeddings({ object: 'list', data: [{ id: 'gpt-4o' }] }));
@@ -258,7 +255,7 @@ const NAMES = [
   '__proto__',
 ];
 
-t.test('no JSON makes it throw', async () => {
+t.test('finding countable text never throws, whatever JSON it is given', async () => {
   const { json } = fc.letrec<{ json: unknown }>((tie) => ({
     json: fc.oneof(
       { maxDepth: 6 },
@@ -283,7 +280,7 @@ t.test('no JSON makes it throw', async () => {
   );
 });
 
-t.test('nor does any depth', async (t) => {
+t.test('finding countable text never throws, however deep the JSON is', async (t) => {
   const deep = (open: string, close: string) => JSON.parse(`${open.repeat(50_000)}1${close.repeat(50_000)}`);
   const nested = [
     deep('[', ']'),
