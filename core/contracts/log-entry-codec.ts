@@ -17,7 +17,7 @@
  */
 export type LogEntry = { head: Uint8Array; requestBody: Uint8Array; responseBody: Uint8Array };
 
-/** Whether the container or the entry itself has the length of the response body; see the head of this file. */
+/** `bounded`: the container has the end of the entry. `counted`: the entry has the length of its response body. */
 export type EntryForm = 'bounded' | 'counted';
 
 const NOTHING = new Uint8Array(0);
