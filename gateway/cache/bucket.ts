@@ -1,90 +1,90 @@
-/** The answers of one key, newest first: which of them a caller may get, and which stay when another comes. Pure. */
+/** The responses of one key, newest first: chooses one for a call, and makes room for another. Pure. */
 
-/** A provider's complete answer. */
+/** A provider's complete response. */
 export type StoredResponse = {
-  /** The request whose answer it was. */
+  /** The request that it answered. */
   requestId: string;
   /** Milliseconds since the epoch. */
   storedAtMs: number;
   /** 200 to 299. */
   status: number;
   contentType: string | null;
-  /** What the provider sent, without content-encoding. */
+  /** The provider's body, without content-encoding. */
   body: Buffer;
 };
 
-/** What a caller asks of the cache. */
+/** A call's question to the cache. */
 export type CacheQuery = {
   organizationId: string;
   /** See `responseKey`. */
   key: string;
-  /** 1 to 20. */
+  /** How many responses of the key the call wants kept, 1 to 20. */
   buckets: number;
   maxAgeMs: number;
 };
 
-/** An answer that is there, in memory or only in Postgres. */
-export type KnownAnswer = {
+/** A stored response that this process knows of; its body is in memory or only in Postgres. */
+export type BucketEntry = {
   requestId: string;
   storedAtMs: number;
-  /** It counts for nobody from then on: the max-age of the call that stored it. */
+  /** Its end for every call: the max-age of the call that stored it. */
   expiresAtMs: number;
-  /** null: not in memory. */
-  answer: StoredResponse | null;
+  /** null: only in Postgres. */
+  response: StoredResponse | null;
 };
 
-export type Bucket = readonly KnownAnswer[];
+export type Bucket = readonly BucketEntry[];
 
-/** Newest first; answers of one millisecond in some order, the same everywhere. */
-function byAge(a: KnownAnswer, b: KnownAnswer): number {
+/** Sorts the newest first; responses of one millisecond are ordered by id, the same in every process. */
+function byAge(a: BucketEntry, b: BucketEntry): number {
   return b.storedAtMs - a.storedAtMs || (a.requestId < b.requestId ? 1 : -1);
 }
 
 /**
- * The place, from the newest, of the answer that a draw chooses among as many as the caller keeps.
+ * Returns the position, from the newest, that a random draw chooses among the call's buckets.
  * @param draw in [0, 1)
  */
-export function drawPlace(ask: CacheQuery, draw: number): number {
-  return Math.floor(draw * ask.buckets);
+export function drawPosition(query: CacheQuery, draw: number): number {
+  return Math.floor(draw * query.buckets);
 }
 
 /**
- * The answer at this place of those that are young enough for the caller; null as long as these are fewer than it wants
- * kept: its call makes another.
+ * Returns the entry at a position among those young enough for the call. Null while these are fewer than the call wants
+ * kept: the call then adds one.
  */
-export function chooseAnswer(
+export function chooseEntry(
   bucket: Bucket,
-  ask: CacheQuery,
-  place: number,
+  query: CacheQuery,
+  position: number,
   nowMs: number,
-): KnownAnswer | null {
+): BucketEntry | null {
   const young = bucket.filter(
-    ({ storedAtMs, expiresAtMs }) => expiresAtMs > nowMs && storedAtMs + ask.maxAgeMs > nowMs,
+    ({ storedAtMs, expiresAtMs }) => expiresAtMs > nowMs && storedAtMs + query.maxAgeMs > nowMs,
   );
-  return young.length < ask.buckets ? null : (young[place] ?? null);
+  return young.length < query.buckets ? null : (young[position] ?? null);
 }
 
-/** The bucket with another answer in it. As many stay as its caller keeps; the oldest go. */
-export function withAnswer(bucket: Bucket, added: KnownAnswer, buckets: number): Bucket {
+/** Returns the bucket with another entry. Only the newest `buckets` stay. */
+export function withEntry(bucket: Bucket, added: BucketEntry, buckets: number): Bucket {
   const others = bucket.filter(({ requestId }) => requestId !== added.requestId);
   return [...others, added].sort(byAge).slice(0, buckets);
 }
 
-/** A bucket as Postgres has it, with what this process knows and Postgres has not been told yet. */
+/** Returns a bucket from Postgres with the entries of memory that are not written to Postgres yet. */
 export function withUnwritten(
   bucket: Bucket,
   known: Bucket,
   unwritten: ReadonlySet<StoredResponse>,
   buckets: number,
 ): Bucket {
-  const missing = known.filter(({ answer }) => answer !== null && unwritten.has(answer));
-  return missing.reduce((whole, item) => withAnswer(whole, item, buckets), bucket);
+  const missing = known.filter(({ response }) => response !== null && unwritten.has(response));
+  return missing.reduce((whole, item) => withEntry(whole, item, buckets), bucket);
 }
 
-/** A bucket as Postgres has it, with the bodies that are in memory already. */
+/** Returns a bucket from Postgres with the bodies that are in memory already. */
 export function withBodiesOf(bucket: Bucket, known: Bucket): Bucket {
   return bucket.map((item) => {
     const held = known.find(({ requestId }) => requestId === item.requestId);
-    return item.answer === null && held !== undefined ? held : item;
+    return item.response === null && held !== undefined ? held : item;
   });
 }

@@ -1,27 +1,27 @@
 /**
- * The answers that callers asked to have cached: memory, bounded by bytes, in front of Postgres, which all gateways share.
- * The cache fails no call and rejects nothing: what it cannot do is a miss, or an answer not kept.
+ * The response cache: memory, limited in bytes, in front of Postgres, which all gateways share. The cache never fails a
+ * call: when it cannot read, the call is a miss; when it cannot write, the response is not stored.
  */
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { createAskStore } from './ask-store.ts';
 import {
   type Bucket,
   type CacheQuery,
-  chooseAnswer,
-  drawPlace,
+  chooseEntry,
+  drawPosition,
   type StoredResponse,
-  withAnswer,
   withBodiesOf,
+  withEntry,
   withUnwritten,
 } from './bucket.ts';
 import { createCoalescer } from './coalesce.ts';
-import { createClaims } from './cross-process-lock.ts';
-import type { Turn } from './leaders.ts';
+import { createLocks } from './cross-process-lock.ts';
+import type { CoalescingRole } from './leaders.ts';
 import { createMemory } from './memory.ts';
-import { keepAnswer, readAnswers } from './rows.ts';
+import { readBucket, storeResponse } from './rows.ts';
 import { startSweeping } from './sweep.ts';
+import { createTryStore } from './try-store.ts';
 import { createWriteBehind } from './write-behind.ts';
 
 export type ResponseCacheOptions = {
@@ -31,70 +31,72 @@ export type ResponseCacheOptions = {
   /** In [0, 1). */
   random(): number;
   maxMemoryBytes: number;
-  /** Of answers on their way to Postgres. */
+  /** Limit of the responses on their way to Postgres. */
   maxQueuedBytes?: number;
-  /** Of one organization's answers in Postgres; the oldest make room. */
+  /** Limit of one organization's responses in Postgres; the oldest make room. */
   maxOrganizationBytes?: number;
-  /** How long a call waits for the answer of another before it is made. */
+  /** How long a follower waits for the response of its leader before it makes its own call. */
   waitMs?: number;
   /** How long a call waits for Postgres. */
   patienceMs?: number;
 };
 
-/** Since the start. */
+/** Counts since the start. */
 export type CacheCounts = {
   memoryHits: number;
   storeHits: number;
   misses: number;
-  /** Calls that got the answer of another call that was under way. */
+  /** Calls that got the response of another call that was under way. */
   coalesced: number;
-  /** Answers that were to be kept and could not be written to Postgres. */
+  /** Responses that could not be written to Postgres. */
   dropped: number;
 };
 
 export type ResponseCache = {
-  /** An answer that the caller may get, at once when memory has it; null: the provider is to be called. Never rejects. */
-  find(ask: CacheQuery): StoredResponse | null | Promise<StoredResponse | null>;
   /**
-   * After a miss, of a call that would rather wait than be made twice: the answer of an identical call, of any gateway,
-   * or the lead, and with it the duty to call the provider and then `done`, which stores the answer. Resolves within twice
-   * `waitMs`; rejects with the signal's reason alone, when that says that the call is not to be made any more.
+   * Returns a stored response, at once when memory has it; null: the provider must be called. Never rejects.
    */
-  lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn>;
-  /** Keeps a complete 2xx answer: at once in memory, soon in Postgres. One of more than 8 MiB is not kept. */
-  store(ask: CacheQuery, answer: StoredResponse): void;
+  find(query: CacheQuery): StoredResponse | null | Promise<StoredResponse | null>;
+  /**
+   * Coalesces a call that missed: resolves with the response of an identical call of any gateway, or makes this call the
+   * leader, which has to call the provider and then `done`, which stores the response. Resolves within twice `waitMs`;
+   * rejects only with the reason of `signal`, which aborts when the client has disconnected.
+   */
+  lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
+  /** Stores a complete 2xx response: at once in memory, soon in Postgres. A response above 8 MiB is not stored. */
+  store(query: CacheQuery, response: StoredResponse): void;
   readonly counts: Readonly<CacheCounts>;
-  /** Writes what waits to be written, for `withinMs` at most. */
+  /** Writes queued responses to Postgres for at most `withinMs`. */
   stop(withinMs: number): Promise<void>;
 };
 
 const MIB = 1024 * 1024;
-const LARGEST_ANSWER_BYTES = 8 * MIB;
+const LARGEST_RESPONSE_BYTES = 8 * MIB;
 const DEFAULT_QUEUED_BYTES = 64 * MIB;
 const DEFAULT_ORGANIZATION_BYTES = 1024 * MIB;
-/** Longer than nearly every answer takes; who waits for longer is better off with a call of its own. */
+/** Longer than nearly every response takes; a follower that waits longer is better off with a call of its own. */
 const DEFAULT_WAIT_MS = 120_000;
-/** Longer than a look-up under load, short beside a model's answer. */
+/** Longer than a look-up under load takes, and short beside a model's response. */
 const DEFAULT_PATIENCE_MS = 250;
-/** How long memory is believed without asking what other gateways have put in an answer's place. */
-const BELIEVED_MS = 60_000;
-/** What a queued answer takes beside its body. */
+/** How long memory is used before Postgres is asked for newer responses of other gateways. */
+const MEMORY_TRUSTED_MS = 60_000;
+/** Memory of a queued response beside its body. */
 const QUEUED_BYTES = 1_000;
 
-type Kept = { ask: CacheQuery; answer: StoredResponse };
+type QueuedResponse = { query: CacheQuery; response: StoredResponse };
 
-/** Makes the cache of this process; it begins to remove what has expired. */
+/** Makes the cache of this process, and begins to remove expired responses from Postgres. */
 export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
   const { sql, clock, log, random, maxMemoryBytes } = options;
   const { maxOrganizationBytes = DEFAULT_ORGANIZATION_BYTES, waitMs = DEFAULT_WAIT_MS } = options;
   const counts = { memoryHits: 0, storeHits: 0, misses: 0, coalesced: 0 };
   const memory = createMemory(maxMemoryBytes);
-  const askStore = createAskStore({ clock, log, patienceMs: options.patienceMs ?? DEFAULT_PATIENCE_MS });
-  const claims = createClaims({ sql, askStore, clock, longestMs: waitMs });
+  const tryStore = createTryStore({ clock, log, patienceMs: options.patienceMs ?? DEFAULT_PATIENCE_MS });
+  const locks = createLocks({ sql, tryStore, clock, longestMs: waitMs });
   const sweeping = startSweeping({ sql, log, random });
-  const writes = createWriteBehind<Kept>({
-    write: ({ ask, answer }) => keepAnswer(sql, ask, answer, maxOrganizationBytes),
-    bytesOf: ({ answer }) => answer.body.length + QUEUED_BYTES,
+  const writes = createWriteBehind<QueuedResponse>({
+    write: ({ query, response }) => storeResponse(sql, query, response, maxOrganizationBytes),
+    bytesOf: ({ response }) => response.body.length + QUEUED_BYTES,
     maxBytes: options.maxQueuedBytes ?? DEFAULT_QUEUED_BYTES,
     log,
   });
@@ -103,87 +105,87 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   const lookUps = new Map<string, Promise<StoredResponse | null | undefined>>();
 
   function remembered(
-    ask: CacheQuery,
-    place: number,
-  ): { answer: StoredResponse | null; isBelieved: boolean } {
-    const known = memory.get(ask.key);
-    if (known === undefined) return { answer: null, isBelieved: false };
-    const answer = chooseAnswer(known.bucket, ask, place, clock.now())?.answer ?? null;
-    return { answer, isBelieved: clock.monotonic() - known.knownAt < BELIEVED_MS };
+    query: CacheQuery,
+    position: number,
+  ): { response: StoredResponse | null; isFresh: boolean } {
+    const known = memory.get(query.key);
+    if (known === undefined) return { response: null, isFresh: false };
+    const response = chooseEntry(known.bucket, query, position, clock.now())?.response ?? null;
+    return { response, isFresh: clock.monotonic() - known.knownAt < MEMORY_TRUSTED_MS };
   }
 
-  /** What Postgres has; undefined when it does not say. */
-  async function read(ask: CacheQuery, place: number): Promise<StoredResponse | null | undefined> {
-    const before = memory.get(ask.key);
+  /** Reads a response from Postgres; null: none; undefined: Postgres did not respond. */
+  async function read(query: CacheQuery, position: number): Promise<StoredResponse | null | undefined> {
+    const before = memory.get(query.key);
     const nowMs = clock.now();
     const knownAt = clock.monotonic();
-    const bucket = await askStore(() => readAnswers(sql, ask, { place, nowMs }));
+    const bucket = await tryStore(() => readBucket(sql, query, { position, nowMs }));
     if (bucket === 'damaged') {
-      log.warn({ organizationId: ask.organizationId, key: ask.key }, 'a cached answer is damaged');
+      log.warn({ organizationId: query.organizationId, key: query.key }, 'A stored response is damaged');
       return null;
     }
     if (bucket === undefined) return undefined;
     const inMemory = before?.bucket ?? [];
-    const known = withUnwritten(withBodiesOf(bucket, inMemory), inMemory, unwritten, ask.buckets);
-    // Unless an answer came in between, which these rows may lack.
-    if (memory.get(ask.key) === before) memory.set(ask.key, { bucket: known, knownAt });
-    const choose = (from: Bucket) => chooseAnswer(from, ask, place, nowMs)?.answer ?? null;
+    const known = withUnwritten(withBodiesOf(bucket, inMemory), inMemory, unwritten, query.buckets);
+    // Unless a response was stored in between, which these rows may lack.
+    if (memory.get(query.key) === before) memory.set(query.key, { bucket: known, knownAt });
+    const choose = (from: Bucket) => chooseEntry(from, query, position, nowMs)?.response ?? null;
     return choose(known) ?? choose(bucket);
   }
 
-  /** One look-up for all who ask the same at the same time. They get the same answer, also of several. */
-  function lookUp(ask: CacheQuery, place: number): Promise<StoredResponse | null | undefined> {
-    const id = `${ask.key} ${ask.buckets} ${ask.maxAgeMs}`;
+  /** Shares one look-up among concurrent equal queries. All get the same response, even when the bucket holds several. */
+  function lookUp(query: CacheQuery, position: number): Promise<StoredResponse | null | undefined> {
+    const id = `${query.key} ${query.buckets} ${query.maxAgeMs}`;
     const running = lookUps.get(id);
     if (running !== undefined) return running;
-    const started = read(ask, place).finally(() => lookUps.delete(id));
+    const started = read(query, position).finally(() => lookUps.delete(id));
     lookUps.set(id, started);
     return started;
   }
 
-  function find(ask: CacheQuery): StoredResponse | null | Promise<StoredResponse | null> {
-    const place = drawPlace(ask, random());
-    const { answer: known, isBelieved } = remembered(ask, place);
-    if (known === null || !isBelieved) return findStored(ask, place, known);
+  function find(query: CacheQuery): StoredResponse | null | Promise<StoredResponse | null> {
+    const position = drawPosition(query, random());
+    const { response: known, isFresh } = remembered(query, position);
+    if (known === null || !isFresh) return findStored(query, position, known);
     counts.memoryHits += 1;
     return known;
   }
 
   async function findStored(
-    ask: CacheQuery,
-    place: number,
+    query: CacheQuery,
+    position: number,
     known: StoredResponse | null,
   ): Promise<StoredResponse | null> {
-    const found = await lookUp(ask, place);
-    const answer = found === undefined ? known : found;
-    if (answer === null) counts.misses += 1;
+    const found = await lookUp(query, position);
+    const response = found === undefined ? known : found;
+    if (response === null) counts.misses += 1;
     else counts.storeHits += 1;
-    return answer;
+    return response;
   }
 
-  /** Resolves when Postgres has the answer, or will not get it. */
-  async function keep(ask: CacheQuery, given: StoredResponse): Promise<void> {
+  /** Stores a response; resolves when Postgres has it, or will not get it. */
+  async function keep(query: CacheQuery, given: StoredResponse): Promise<void> {
     const isSuccess = given.status >= 200 && given.status < 300;
-    if (!isSuccess || given.body.length > LARGEST_ANSWER_BYTES || ask.maxAgeMs <= 0) return;
-    // Of its own: a body may be a slice of a buffer many times its size.
+    if (!isSuccess || given.body.length > LARGEST_RESPONSE_BYTES || query.maxAgeMs <= 0) return;
+    // Copied, because a body may be a slice of a buffer many times its size.
     const body = Buffer.allocUnsafeSlow(given.body.length);
     given.body.copy(body);
-    const answer = { ...given, body };
-    const { requestId, storedAtMs } = answer;
-    const added = { requestId, storedAtMs, expiresAtMs: storedAtMs + ask.maxAgeMs, answer };
-    const bucket = withAnswer(memory.get(ask.key)?.bucket ?? [], added, ask.buckets);
-    memory.set(ask.key, { bucket, knownAt: clock.monotonic() });
-    unwritten.add(answer);
-    await writes.put({ ask, answer });
-    unwritten.delete(answer);
+    const response = { ...given, body };
+    const { requestId, storedAtMs } = response;
+    const added = { requestId, storedAtMs, expiresAtMs: storedAtMs + query.maxAgeMs, response };
+    const bucket = withEntry(memory.get(query.key)?.bucket ?? [], added, query.buckets);
+    memory.set(query.key, { bucket, knownAt: clock.monotonic() });
+    unwritten.add(response);
+    await writes.put({ query, response });
+    unwritten.delete(response);
   }
 
   const coalescer = createCoalescer({
     clock,
     waitMs,
-    claims,
-    remembered: (ask) => remembered(ask, drawPlace(ask, random())).answer,
-    read: async (ask) => (await read(ask, drawPlace(ask, random()))) ?? null,
+    locks,
+    remembered: (query) => remembered(query, drawPosition(query, random())).response,
+    read: async (query) => (await read(query, drawPosition(query, random()))) ?? null,
     keep,
     onCoalesced: () => {
       counts.coalesced += 1;
@@ -193,14 +195,14 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   return {
     find,
     lead: coalescer.lead,
-    store: (ask, answer) => void keep(ask, answer),
+    store: (query, response) => void keep(query, response),
     get counts() {
       return { ...counts, dropped: writes.dropped };
     },
     stop: async (withinMs) => {
       sweeping.stop();
       await writes.stop(withinMs);
-      await claims.stop();
+      await locks.stop();
     },
   };
 }

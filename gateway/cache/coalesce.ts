@@ -1,96 +1,93 @@
-/**
- * Coalesces identical calls: those of this process by a leader, those of all processes by a lock in Postgres.
- */
+/** Coalesces identical calls: those of this process by a leader, those of all processes by a lock in Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '#platform/process/backoff.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { CacheQuery, StoredResponse } from './bucket.ts';
-import type { Claim, Claims } from './cross-process-lock.ts';
-import { createLeaders, type Turn } from './leaders.ts';
+import type { Lock, Locks } from './cross-process-lock.ts';
+import { type CoalescingRole, createLeaders } from './leaders.ts';
 
 export type CoalescerOptions = {
   clock: Clock;
   /** How long a follower waits for its leader, and a leader for another process. */
   waitMs: number;
-  claims: Claims;
+  locks: Locks;
   /** Returns the response in memory. */
-  remembered(ask: CacheQuery): StoredResponse | null;
+  remembered(query: CacheQuery): StoredResponse | null;
   /** Reads the response in Postgres. */
-  read(ask: CacheQuery): Promise<StoredResponse | null>;
+  read(query: CacheQuery): Promise<StoredResponse | null>;
   /** Stores a response; resolves when other processes can find it. */
-  keep(ask: CacheQuery, answer: StoredResponse): Promise<void>;
+  keep(query: CacheQuery, response: StoredResponse): Promise<void>;
   /** Called when a call got another's response. */
   onCoalesced(): void;
 };
 
-type Leader = Turn & { isLeader: true };
+type LeaderRole = CoalescingRole & { isLeader: true };
 
 /** The pauses of a leader that polls for the response of another process: short at first, then longer and longer. */
-const FIRST_POLL_MS = 20;
-const LAST_POLL_MS = 500;
-const POLL_GROWTH = 1.5;
+const POLL = { firstMs: 20, longestMs: 500, factor: 1.5 };
 
 /** Makes the `lead` of the cache. */
 export function createCoalescer(options: CoalescerOptions): {
-  lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn>;
+  lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
 } {
-  const { clock, waitMs, claims, remembered, read, keep, onCoalesced } = options;
+  const { clock, waitMs, locks, remembered, read, keep, onCoalesced } = options;
   const leaders = createLeaders({ waitMs });
 
   /** Waits for the response of another process; null: this process makes the call, with the lock or after `waitMs`. */
-  async function askOthers(
-    ask: CacheQuery,
-    left?: AbortSignal,
-  ): Promise<{ answer: StoredResponse | null; claim: Claim | null }> {
+  async function waitForOthers(
+    query: CacheQuery,
+    signal?: AbortSignal,
+  ): Promise<{ response: StoredResponse | null; lock: Lock | null }> {
     const waitUntil = clock.monotonic() + waitMs;
-    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, LAST_POLL_MS)) {
-      const claim = await claims.take(ask);
+    for (let polls = 0; ; polls += 1) {
+      const lock = await locks.take(query);
       // After the lock, not before: the process that released it had stored its response.
-      const answer = await read(ask);
-      const isOver = left?.aborted === true || clock.monotonic() >= waitUntil;
-      if (answer !== null || claim !== null || isOver) return { answer, claim };
-      await sleep(pollMs);
+      const response = await read(query);
+      const isOver = signal?.aborted === true || clock.monotonic() >= waitUntil;
+      if (response !== null || lock !== null || isOver) return { response, lock };
+      await sleep(backoffMs(POLL, polls));
     }
   }
 
-  /** Returns the turn of a leader, whose end reaches its followers and the other processes. */
-  function leading(ask: CacheQuery, turn: Leader, claim: Claim | null): Leader {
+  /** Returns the role of a leader whose end also reaches the other processes. */
+  function leading(query: CacheQuery, leader: LeaderRole, lock: Lock | null): LeaderRole {
     let isDone = false;
-    const done = async (answer: StoredResponse | null): Promise<void> => {
+    const done = async (response: StoredResponse | null): Promise<void> => {
       if (isDone) return;
       isDone = true;
-      turn.done(answer);
-      if (answer !== null) await keep(ask, answer);
-      // Not in this turn of the event loop, in which a promoted follower takes the lock as well.
-      if (claim !== null) setImmediate(() => void claim.release());
+      leader.done(response);
+      if (response !== null) await keep(query, response);
+      // Released in a later turn of the event loop: in this one, a promoted follower takes a share of the lock.
+      if (lock !== null) setImmediate(() => void lock.release());
     };
-    return { isLeader: true, done: (answer) => void done(answer) };
+    return { isLeader: true, done: (response) => void done(response) };
   }
 
-  /** A call whose client left meanwhile is not made. */
-  function begin(lead: Leader, left?: AbortSignal): Turn {
-    if (left?.aborted === true) lead.done(null);
-    left?.throwIfAborted();
-    return lead;
+  /** Returns the leader's role. Throws the signal's reason when the client disconnected meanwhile: no call is made. */
+  function begin(leader: LeaderRole, signal?: AbortSignal): CoalescingRole {
+    if (signal?.aborted === true) leader.done(null);
+    signal?.throwIfAborted();
+    return leader;
   }
 
-  async function lead(ask: CacheQuery, left?: AbortSignal): Promise<Turn> {
-    left?.throwIfAborted();
-    // It may have come since the caller's own look-up.
-    const known = remembered(ask);
-    const turn: Turn =
-      known === null ? await leaders.join(ask.key, left) : { isLeader: false, answer: known };
-    if (!turn.isLeader) {
+  async function lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole> {
+    signal?.throwIfAborted();
+    // A response may have been stored since the caller's own look-up.
+    const known = remembered(query);
+    const role: CoalescingRole =
+      known === null ? await leaders.join(query.key, signal) : { isLeader: false, answer: known };
+    if (!role.isLeader) {
       onCoalesced();
-      return turn;
+      return role;
     }
-    // A caller that wants several responses of a key does not mind that processes get one each.
-    if (ask.buckets > 1) return leading(ask, turn, null);
-    const { answer, claim } = await askOthers(ask, left);
-    if (answer === null) return begin(leading(ask, turn, claim), left);
-    void claim?.release();
-    turn.done(answer);
+    // A caller that wants several responses of a key accepts one from each process.
+    if (query.buckets > 1) return leading(query, role, null);
+    const { response, lock } = await waitForOthers(query, signal);
+    if (response === null) return begin(leading(query, role, lock), signal);
+    void lock?.release();
+    role.done(response);
     onCoalesced();
-    return { isLeader: false, answer };
+    return { isLeader: false, answer: response };
   }
 
   return { lead };

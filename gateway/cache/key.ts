@@ -4,32 +4,32 @@ import { canonicalJson } from '#core/json/mod.ts';
 import type { CacheQuery } from './bucket.ts';
 import type { CacheOptions } from './options.ts';
 
-/** What makes two calls the same to the cache. */
+/** The parts of a call that make it the same as another to the cache. */
 export type KeyParts = {
   organizationId: string;
   path: string;
   provider: string;
   /** The model that the call was routed to. */
   model: string;
-  /** What the provider is sent: JSON that JSON.parse accepts. */
+  /** The body of the provider request: JSON that JSON.parse accepts. */
   body: Buffer;
-  /** The caller's, to keep answers apart that are asked for alike; null: none. */
+  /** Chosen by the caller, to keep the responses to equal requests apart; null: none. */
   seed: string | null;
 };
 
-/** Goes up whenever the same parts should no longer find what was stored for them. */
+/** To be raised when the same parts should no longer find the responses that were stored for them. */
 const VERSION = 1;
 
 /**
- * The longest body that is compared by value. Reading its values, in whichever order, takes this thread 15 ms at most; of a
- * larger one it would take seconds, and nobody writes such a conversation twice in different ways.
+ * The longest body that is compared by value. Reading its values takes this thread 15 ms at most. Reading those of a larger
+ * one could take seconds, and no client writes such a conversation twice in different ways.
  */
 const LARGEST_CANONICAL_BYTES = 256 * 1024;
 
 /**
- * The key of a call's answers: SHA-256 of all parts, in hexadecimal. The order and spacing of the body do not count, nor
- * does how a string or number is written; every difference of value does. A body that is not UTF-8, longer than 256 KiB, or
- * nested deeper than anything real, counts byte by byte.
+ * Returns the key of a call's responses: SHA-256 of all parts, in hexadecimal. The order of members, white space, and the
+ * spelling of strings and numbers in the body do not count; every difference of value does. A body that is not UTF-8,
+ * longer than 256 KiB, or nested deeper than `canonicalJson` reads, counts byte by byte.
  * @internal Exported so that tests compare keys of different bodies.
  */
 export function responseKey(parts: KeyParts): string {
@@ -37,13 +37,13 @@ export function responseKey(parts: KeyParts): string {
   const isCanonical = body.length <= LARGEST_CANONICAL_BYTES && isUtf8(body);
   const canonical = isCanonical ? canonicalJson(body.toString('utf8')) : null;
   const form = canonical === null ? 'bytes' : 'json';
-  // As JSON, no part can run into the next, and its end is the first line's.
+  // As JSON, no part can run into the next, and the head ends with the first line.
   const head = `${JSON.stringify([VERSION, form, organizationId, path, provider, model, seed])}\n`;
   if (canonical === null) return createHash('sha256').update(head).update(body).digest('hex');
   return hash('sha256', head + canonical);
 }
 
-/** Returns what a call asks of the cache. The key is of the same organization as the query, whoever makes it. */
+/** Makes the query of a call. Its key always contains its organization. */
 export function cacheQuery(options: CacheOptions, call: Omit<KeyParts, 'seed'>): CacheQuery {
   const { maxAgeMs, buckets, seed } = options;
   return { organizationId: call.organizationId, key: responseKey({ ...call, seed }), buckets, maxAgeMs };

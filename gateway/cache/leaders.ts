@@ -1,37 +1,40 @@
 /**
  * Coalesces concurrent identical calls of one process: one leads, the others follow and wait for its response. When a
- * leader ends without one, a follower is promoted in its place. When that fails too, two are, then four: calls do not queue
- * for the refusal of a provider that is down, or that refuses this very body.
+ * leader ends without a response, a follower is promoted in its place. When that one fails too, two are promoted, then
+ * four: calls do not queue up for the errors of a provider that is down, or that refuses this very body.
  */
 import type { StoredResponse } from './bucket.ts';
 
 /** A follower's response, or a leader's duty to get one. */
-export type Turn =
+export type CoalescingRole =
   | { isLeader: false; answer: StoredResponse }
   | {
       isLeader: true;
-      /** To be called at the end of the call, whatever became of it; null: no complete 2xx response. */
-      done(answer: StoredResponse | null): void;
+      /** To be called at the end of the call, successful or not; null: no complete 2xx response. */
+      done(response: StoredResponse | null): void;
     };
 
 export type Leaders = {
   /**
-   * Resolves at once when the call leads; else when there is a response, or the call is promoted. Rejects with the
-   * signal's reason when that aborts first: a call whose client left is never promoted.
+   * Resolves at once when the call leads; otherwise when there is a response, or the call is promoted. Rejects with the
+   * signal's reason when that aborts first: a call whose client disconnected is never promoted.
    */
-  join(key: string, signal?: AbortSignal): Promise<Turn>;
+  join(key: string, signal?: AbortSignal): Promise<CoalescingRole>;
 };
 
-type Follower = { resolve(turn: Turn): void; timer: NodeJS.Timeout };
+type Follower = { resolve(turn: CoalescingRole): void; timer: NodeJS.Timeout };
 type Group = {
   waiting: Set<Follower>;
   /** Leaders under way. */
   leaders: number;
-  /** How many followers are promoted when all of these have failed. */
+  /** Followers to promote when all leaders under way have failed. */
   nextLeaders: number;
 };
 
-/** @param waitMs how long a follower waits before it makes its own call */
+/**
+ * Makes the coalescing of one process.
+ * @param waitMs how long a follower waits before it makes its own call
+ */
 export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
   const groups = new Map<string, Group>();
 
@@ -44,11 +47,11 @@ export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
     group.waiting.delete(follower);
   }
 
-  function giveAll(key: string, group: Group, answer: StoredResponse): void {
+  function giveAll(key: string, group: Group, response: StoredResponse): void {
     dissolve(key, group);
     for (const follower of group.waiting) {
       remove(group, follower);
-      follower.resolve({ isLeader: false, answer });
+      follower.resolve({ isLeader: false, answer: response });
     }
   }
 
@@ -63,15 +66,15 @@ export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
     }
   }
 
-  function leaderOf(key: string, group: Group): Turn {
+  function leaderOf(key: string, group: Group): CoalescingRole {
     let isDone = false;
     return {
       isLeader: true,
-      done: (answer) => {
+      done: (response) => {
         if (isDone) return;
         isDone = true;
         group.leaders -= 1;
-        if (answer !== null) giveAll(key, group, answer);
+        if (response !== null) giveAll(key, group, response);
         else if (group.leaders === 0) promote(key, group);
       },
     };
@@ -97,11 +100,11 @@ export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
         const timer = setTimeout(() => promoteAlone(key, group, follower), waitMs);
         const follower = { resolve, timer };
         group.waiting.add(follower);
-        const leave = () => {
+        const abandon = () => {
           remove(group, follower);
           reject(signal?.reason);
         };
-        signal?.addEventListener('abort', leave, { once: true });
+        signal?.addEventListener('abort', abandon, { once: true });
       });
     },
   };

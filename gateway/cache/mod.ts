@@ -1,4 +1,4 @@
-/** The response cache: gives an organization the stored response to an identical call, when the call asks for it. */
+/** The response cache: serves an organization the stored response to an identical call, when the call asks for it. */
 export type { StoredResponse } from './bucket.ts';
 export { createResponseCache, type ResponseCache } from './cache.ts';
 export { cacheQuery } from './key.ts';

@@ -1,11 +1,11 @@
 /** Parses the cache options of a call. Pure. */
 import { invalidHeader } from '#core/contracts/invalid.ts';
 
-/** A call's headers, as they came; null: not sent. */
+/** The cache headers of a call, unparsed; null: not sent. */
 export type CacheHeaders = {
   /** `Service-Cache-Enabled` is on. */
   isEnabled: boolean;
-  /** Several of them joined by commas. */
+  /** Repeated headers are joined by commas. */
   cacheControl: string | null;
   seed: string | null;
   bucketMaxSize: string | null;
@@ -15,7 +15,7 @@ export type CacheHeaders = {
 
 export type CacheOptions = {
   maxAgeMs: number;
-  /** How many responses of one key are kept, 1 to 20. */
+  /** Responses kept for one key, 1 to 20. */
   buckets: number;
   seed: string | null;
   /** False (`no-cache`): the provider is called, and its response stored in place of an old one. */
@@ -26,14 +26,14 @@ export type CacheOptions = {
 
 const DAY_SECONDS = 86_400;
 const DEFAULT_MAX_AGE_SECONDS = 7 * DAY_SECONDS;
-/** Longer is taken as this. */
+/** A longer max-age counts as this. */
 const LONGEST_MAX_AGE_SECONDS = 365 * DAY_SECONDS;
 const MAX_BUCKETS = 20;
 
 /**
- * Parses the options; null: the call does not use the cache, as it did not ask for it or said `no-store`. Directives of Cache-Control
- * that are no concern of a request here are ignored.
- * @throws AssayError invalid_header, naming it
+ * Parses the options. Null: the call does not use the cache, because it did not ask for it or sent `no-store`. Other
+ * directives of Cache-Control are ignored.
+ * @throws AssayError invalid_header, naming the header
  */
 export function parseCacheOptions(headers: CacheHeaders): CacheOptions | null {
   if (!headers.isEnabled) return null;
@@ -53,7 +53,7 @@ function readDirectives(cacheControl: string): [name: string, value: string][] {
   });
 }
 
-/** Of several the shortest counts. */
+/** Returns the max-age in seconds; the shortest of several counts. */
 function readMaxAgeSeconds(directives: [string, string][]): number {
   const ages = directives
     .filter(([name]) => name === 'max-age')

@@ -1,13 +1,13 @@
-/** Answers as Postgres keeps them. Each function is one round trip. */
+/** Stored responses as rows in Postgres. Each function is one round trip. */
 import { createHash } from 'node:crypto';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Bucket, CacheQuery, StoredResponse } from './bucket.ts';
 
-/** How many expired rows one statement removes: a row may be of megabytes. */
+/** Expired rows that one statement removes: a row may hold megabytes. */
 const SWEEP_ROWS = 100;
 
-type AnswerRow = {
+type ResponseRow = {
   requestId: string;
   storedAt: Date;
   expiresAt: Date;
@@ -17,73 +17,73 @@ type AnswerRow = {
   body: Buffer | null;
 };
 
-/** SHA-256 of an answer and of where it belongs. */
-function digestOf(ask: CacheQuery, expiresAtMs: number, answer: StoredResponse): Buffer {
-  const { requestId, storedAtMs, status, contentType, body } = answer;
-  const head = [ask.organizationId, ask.key, requestId, storedAtMs, expiresAtMs, status, contentType];
+/** SHA-256 of a response together with its organization and key. */
+function digestOf(query: CacheQuery, expiresAtMs: number, response: StoredResponse): Buffer {
+  const { requestId, storedAtMs, status, contentType, body } = response;
+  const head = [query.organizationId, query.key, requestId, storedAtMs, expiresAtMs, status, contentType];
   return createHash('sha256').update(JSON.stringify(head)).update('\n').update(body).digest();
 }
 
-function answerOf(ask: CacheQuery, row: AnswerRow): StoredResponse | 'damaged' | null {
+function responseOf(query: CacheQuery, row: ResponseRow): StoredResponse | 'damaged' | null {
   if (row.body === null) return null;
-  const answer = {
+  const response = {
     requestId: row.requestId,
     storedAtMs: row.storedAt.getTime(),
     status: row.status,
     contentType: row.contentType,
     body: row.body,
   };
-  return digestOf(ask, row.expiresAt.getTime(), answer).equals(row.digest) ? answer : 'damaged';
+  return digestOf(query, row.expiresAt.getTime(), response).equals(row.digest) ? response : 'damaged';
 }
 
 /**
- * Those answers of a key that are young enough for the caller, as many as it keeps; when there are that many, the one at
- * `place` with its body. 'damaged': that one is not what was stored.
+ * Reads the responses of a key that are young enough for the call, at most as many as it wants kept. When there are that
+ * many, the one at `position` comes with its body. 'damaged': that body is not the one that was stored.
  */
-export async function readAnswers(
+export async function readBucket(
   sql: Sql,
-  ask: CacheQuery,
-  { place, nowMs }: { place: number; nowMs: number },
+  query: CacheQuery,
+  { position, nowMs }: { position: number; nowMs: number },
 ): Promise<Bucket | 'damaged'> {
-  const rows = await sql<AnswerRow[]>`
+  const rows = await sql<ResponseRow[]>`
     select request_id as "requestId", stored_at as "storedAt", expires_at as "expiresAt", status,
       content_type as "contentType", digest,
-      case when row_number() over (order by stored_at desc, request_id desc) = ${place + 1}::int
-            and count(*) over () = ${ask.buckets}::int then body end as body
+      case when row_number() over (order by stored_at desc, request_id desc) = ${position + 1}::int
+            and count(*) over () = ${query.buckets}::int then body end as body
     from (
       select * from assay.cached_answers
-      where organization_id = ${ask.organizationId} and answer_key = ${Buffer.from(ask.key, 'hex')}
-        and expires_at > ${new Date(nowMs)} and stored_at > ${new Date(nowMs - ask.maxAgeMs)}
+      where organization_id = ${query.organizationId} and answer_key = ${Buffer.from(query.key, 'hex')}
+        and expires_at > ${new Date(nowMs)} and stored_at > ${new Date(nowMs - query.maxAgeMs)}
       order by stored_at desc, request_id desc
-      limit ${ask.buckets}
+      limit ${query.buckets}
     ) young
     order by stored_at desc, request_id desc`;
   const bucket = rows.map((row) => ({
     requestId: row.requestId,
     storedAtMs: row.storedAt.getTime(),
     expiresAtMs: row.expiresAt.getTime(),
-    answer: answerOf(ask, row),
+    response: responseOf(query, row),
   }));
-  return bucket.some(({ answer }) => answer === 'damaged') ? 'damaged' : (bucket as Bucket);
+  return bucket.some(({ response }) => response === 'damaged') ? 'damaged' : (bucket as Bucket);
 }
 
-/** Adds an answer to those of its key; the oldest go, of the key and, beyond its bound, of the organization. */
-export async function keepAnswer(
+/** Stores a response. The oldest of its key make room, and the oldest of its organization beyond its limit in bytes. */
+export async function storeResponse(
   sql: Sql,
-  ask: CacheQuery,
-  answer: StoredResponse,
+  query: CacheQuery,
+  response: StoredResponse,
   maxOrganizationBytes: number,
 ): Promise<void> {
-  const { requestId, storedAtMs, status, body } = answer;
-  const contentType = answer.contentType === null ? null : storableText(answer.contentType);
-  const expiresAtMs = storedAtMs + ask.maxAgeMs;
-  const digest = digestOf(ask, expiresAtMs, { ...answer, contentType });
-  await sql`select assay.keep_answer(${ask.organizationId}, ${Buffer.from(ask.key, 'hex')}, ${requestId},
+  const { requestId, storedAtMs, status, body } = response;
+  const contentType = response.contentType === null ? null : storableText(response.contentType);
+  const expiresAtMs = storedAtMs + query.maxAgeMs;
+  const digest = digestOf(query, expiresAtMs, { ...response, contentType });
+  await sql`select assay.keep_answer(${query.organizationId}, ${Buffer.from(query.key, 'hex')}, ${requestId},
     ${new Date(storedAtMs)}, ${new Date(expiresAtMs)}, ${status}::smallint, ${contentType}, ${body}, ${digest},
-    ${ask.buckets}, ${maxOrganizationBytes})`;
+    ${query.buckets}, ${maxOrganizationBytes})`;
 }
 
-/** Removes some of what has expired by the database's clock; true when there may be more. */
+/** Removes some responses that have expired by the database's clock; true when there may be more. */
 export async function sweepExpired(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ swept: number }[]>`select assay.sweep_cached_answers(${SWEEP_ROWS}) as swept`;
   return row?.swept === SWEEP_ROWS;

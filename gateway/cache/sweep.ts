@@ -4,10 +4,10 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { sweepExpired } from './rows.ts';
 
 const SWEEP_EVERY_MS = 60_000;
-/** Statements of one sweep: what is left waits for the next, so that a sweep is never what keeps Postgres busy. */
+/** Statements of one sweep. The rest waits for the next sweep, so that sweeping never keeps Postgres busy. */
 const MAX_STATEMENTS = 50;
 
-/** Removes what has expired, every minute; gateways begin at random, so that they take turns. */
+/** Removes expired responses every minute. Each gateway begins at a random moment, so that they take turns. */
 export function startSweeping(options: { sql: Sql; log: Logger; random(): number }): { stop(): void } {
   const { sql, log, random } = options;
   let timer = setTimeout(sweep, SWEEP_EVERY_MS * random());
@@ -19,7 +19,7 @@ export function startSweeping(options: { sql: Sql; log: Logger; random(): number
       for (let statements = 1; (await sweepExpired(sql)) && statements < MAX_STATEMENTS && !isStopped; )
         statements += 1;
     } catch (error) {
-      log.debug({ error: describeError(error) }, 'cannot remove expired answers now');
+      log.debug({ error: describeError(error) }, 'Cannot remove expired cached responses now');
     }
     if (isStopped) return;
     timer = setTimeout(sweep, SWEEP_EVERY_MS);

@@ -2,71 +2,75 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
+import { Backoff } from '#platform/process/backoff.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 
 export type WriteBehindOptions<T> = {
   write(item: T): Promise<void>;
   bytesOf(item: T): number;
-  /** Of items that wait; what comes on top is dropped. */
+  /** Size of the queue; items that do not fit are dropped. */
   maxBytes: number;
   log: Logger;
 };
 
-/** Writes things one after the other, after whoever put them has gone on. */
+/** A queue of items that are written one after the other, while their callers go on. */
 export type WriteBehind<T> = {
-  /** Resolves, and never rejects, when the item is written or given up. */
+  /** Queues an item. Resolves, and never rejects, when the item is written or dropped. */
   put(item: T): Promise<void>;
-  /** Items given up since the start: no room for them, refused by Postgres, or left when it stopped. */
+  /** Items dropped since the start: the queue was full, Postgres refused them, or they were left when it stopped. */
   readonly dropped: number;
-  /** Writes what waits, for `withinMs` at most and not if Postgres is away; gives up the rest. */
+  /** Writes the queue for at most `withinMs`, unless Postgres is away; drops the rest. */
   stop(withinMs: number): Promise<void>;
 };
 
-const RETRY_MS = 1_000;
+/** Before an item is tried again, while Postgres is away. Shorter only fills the log; longer fills the queue. */
+const RETRY = { firstMs: 250, longestMs: 2_000 };
 
-type Waiting<T> = { item: T; bytes: number; settle(): void };
-type Fate = 'written' | 'refused' | 'away';
+type QueuedItem<T> = { item: T; bytes: number; settle(): void };
+type WriteOutcome = 'written' | 'refused' | 'away';
 
-/** While Postgres is away, items wait for it, as many as there is room for. */
+/** Makes a queue. While Postgres is away, items wait, as many as fit into `maxBytes`. */
 export function createWriteBehind<T>(options: WriteBehindOptions<T>): WriteBehind<T> {
   const { write, bytesOf, maxBytes, log } = options;
-  /** In the order they came; a set, so that the first one leaves it as cheaply as the last. */
-  const queue = new Set<Waiting<T>>();
+  /** In order of arrival. A set, because removing the first item of an array costs more the longer it is. */
+  const queue = new Set<QueuedItem<T>>();
   const stopping = new AbortController();
   let queuedBytes = 0;
   let dropped = 0;
   let running: Promise<void> | null = null;
 
-  async function tryWrite(item: T): Promise<Fate> {
+  async function tryWrite(item: T): Promise<WriteOutcome> {
     try {
       await write(item);
       return 'written';
     } catch (error) {
-      log.warn({ error: describeError(error) }, 'an answer could not be written to the cache');
+      log.warn({ error: describeError(error) }, 'Cannot write a response to the cache');
       return isStoreUnavailable(error) ? 'away' : 'refused';
     }
   }
 
-  function remove(waiting: Waiting<T>, isWritten: boolean): void {
+  function remove(waiting: QueuedItem<T>, isWritten: boolean): void {
     if (!queue.delete(waiting)) return;
     queuedBytes -= waiting.bytes;
     if (!isWritten) dropped += 1;
     waiting.settle();
   }
 
-  function giveUp(): void {
+  function dropAll(): void {
     for (const waiting of queue) remove(waiting, false);
   }
 
   async function drain(): Promise<void> {
+    const backoff = new Backoff(RETRY);
     for (const waiting of queue) {
-      let fate = await tryWrite(waiting.item);
-      while (fate === 'away' && !stopping.signal.aborted) {
-        await sleep(RETRY_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
-        fate = await tryWrite(waiting.item);
+      let outcome = await tryWrite(waiting.item);
+      while (outcome === 'away' && !stopping.signal.aborted) {
+        await sleep(backoff.next(), undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+        outcome = await tryWrite(waiting.item);
       }
-      if (fate === 'away') giveUp();
-      remove(waiting, fate === 'written');
+      backoff.reset();
+      if (outcome === 'away') dropAll();
+      remove(waiting, outcome === 'written');
     }
     running = null;
   }
@@ -91,7 +95,7 @@ export function createWriteBehind<T>(options: WriteBehindOptions<T>): WriteBehin
       stopping.abort();
       if (running === null) return;
       await settlesWithin(running, withinMs);
-      giveUp();
+      dropAll();
     },
   };
 }

@@ -1,14 +1,14 @@
 /** Callers of caches, and the claims that they hold. */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
-import type { Turn } from '../../../../gateway/cache/leaders.ts';
+import type { CoalescingRole } from '../../../../gateway/cache/leaders.ts';
 import type { ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import type { CacheWorld } from './world.ts';
 
 /** Callers that wait; those that come to lead, or get an answer, are taken note of in that order. */
 export function follow(cache: ResponseCache, ask: CacheQuery, count: number) {
-  const leads: (Turn & { isLeader: true })[] = [];
+  const leads: (CoalescingRole & { isLeader: true })[] = [];
   const answers: StoredResponse[] = [];
   for (let follower = 0; follower < count; follower += 1) {
     void cache.lead(ask).then((lead) => {
