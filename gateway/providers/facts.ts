@@ -3,7 +3,7 @@ import type { Config } from '#platform/config/mod.ts';
 import { PROVIDER_NAMES } from '#platform/config/mod.ts';
 import { PROVIDERS } from './registry.ts';
 
-/** Returns what a gateway of this configuration can call, for the creation of LLM evaluators. */
+/** Returns the providers and models that a gateway of this configuration can call, for the creation of LLM evaluators. */
 export function gatewayFacts({ providers, models }: Pick<Config, 'providers' | 'models'>): GatewayFacts {
   const reachable = PROVIDER_NAMES.flatMap((name) => {
     const { baseUrl, needsKey, keyVariable } = PROVIDERS[name];

@@ -1,4 +1,4 @@
-/** What a candidate is sent for a call, and how its response becomes one of the endpoint that was called. */
+/** Prepares provider requests: the body in the provider's dialect, and the headers with the provider key. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
@@ -9,13 +9,13 @@ import type { Call, CallHeaders } from '../request/call.ts';
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 import type { Candidate } from './resolve.ts';
 import { TRANSLATIONS, type Translation } from './translation.ts';
-import { translated } from './translation-thread.ts';
+import { translateBody } from './translation-thread.ts';
 
-/** The body that a candidate is sent. */
+/** The body of a provider request. */
 export type PreparedBody = {
   readonly candidate: Candidate;
   readonly path: string;
-  /** null: the provider speaks the endpoint's dialect, and bytes pass through. */
+  /** null: the provider speaks the API endpoint's dialect, and bytes pass through. */
   readonly translation: Translation | null;
   readonly body: Buffer;
   /** The gateway asks for usage and the client did not: its event must not reach the client. */
@@ -23,15 +23,15 @@ export type PreparedBody = {
 };
 
 export type PreparedRequest = PreparedBody & {
-  /** Flat list of names and values: what may be passed on of the client's, and the key. */
+  /** Flat list of names and values: the client's headers that may be forwarded, and the provider key. */
   readonly headers: string[];
 };
 
 /**
- * Prepares what a candidate is sent for a call.
- * @param isStored its response may be stored in the cache
+ * Prepares the provider request of a call for one candidate.
+ * @param isStored whether the response may be stored in the cache
  * @throws AssayError endpoint_not_supported, provider_not_configured when there is no key for the provider, or invalid_body
- *   for what the provider's dialect cannot express
+ *   when the provider's dialect cannot express the request
  */
 export async function prepareProviderRequest(
   candidate: Candidate,
@@ -43,9 +43,9 @@ export async function prepareProviderRequest(
 }
 
 /**
- * Prepares the body for a candidate. In the same dialect these are the client's bytes, but for the model's name and the
- * option that asks for usage, which is added or left out where needed.
- * @throws AssayError endpoint_not_supported, or invalid_body for what the provider's dialect cannot express
+ * Prepares the body for a candidate. In the same dialect the client's bytes are kept, except for the model's name and the
+ * option that asks for usage, which is added or removed where needed.
+ * @throws AssayError endpoint_not_supported, or invalid_body when the provider's dialect cannot express the request
  * @internal Exported so that tests check bodies without a call.
  */
 export async function prepareBody(
@@ -55,10 +55,10 @@ export async function prepareBody(
 ): Promise<PreparedBody> {
   const { row, model, paths } = candidate;
   const path = paths[endpoint.providerEndpoint];
-  if (path === undefined) return translatedBody(candidate, body, endpoint);
+  if (path === undefined) return prepareTranslatedBody(candidate, body, endpoint);
   const isMissing = endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
-  // Most streams do not name the option: asking for it is one more member, and nothing has to be looked for.
+  // Most streams have no `stream_options`: appending the member then needs no search of the body.
   if (hidesUsage && !body.hasStreamOptions && model === body.model) {
     const pieces = appendMember(body.bytes, 'stream_options', { include_usage: true });
     return { candidate, path, translation: null, body: await joinBytesInTurns(pieces), hidesUsage };
@@ -69,20 +69,20 @@ export async function prepareBody(
     changes.push({ kind: 'set inner', name: 'stream_options', inner: 'include_usage', value: true });
   else if (!row.takesUsageOption && body.hasStreamOptions)
     changes.push({ kind: 'drop', name: 'stream_options' });
-  const isAsItCame = changes.length === 0;
-  const bytes = isAsItCame
+  const isUnchanged = changes.length === 0;
+  const bytes = isUnchanged
     ? body.bytes
     : await joinBytesInTurns(editMembers(body.bytes, membersOf(body), changes));
   return { candidate, path, translation: null, body: bytes, hidesUsage };
 }
 
-/** A translated body is walked through on the stack: deeper than any real body, and well within the stack. */
+/** Translation recurses into the body: this is deeper than any real body, and well within the stack. */
 const MAX_TRANSLATED_DEPTH = 512;
 
-/** Ten thousand messages have a tenth of that. Reading more takes seconds, and hundreds of megabytes. */
+/** Ten thousand messages have a tenth of that. Translating more values takes seconds, and hundreds of megabytes. */
 const MAX_TRANSLATED_VALUES = 250_000;
 
-async function translatedBody(
+async function prepareTranslatedBody(
   candidate: Candidate,
   body: RequestBody,
   endpoint: ApiEndpoint,
@@ -92,25 +92,25 @@ async function translatedBody(
   if (translation === undefined || path === undefined) throw notSupported(candidate, endpoint);
   const { deepest, values } = membersOf(body);
   if (deepest > MAX_TRANSLATED_DEPTH)
-    throw tooMuch(candidate, `is nested deeper than ${MAX_TRANSLATED_DEPTH} levels`);
+    throw bodyTooComplex(candidate, `is nested deeper than ${MAX_TRANSLATED_DEPTH} levels`);
   if (values > MAX_TRANSLATED_VALUES)
-    throw tooMuch(candidate, `holds more than ${MAX_TRANSLATED_VALUES} values`);
+    throw bodyTooComplex(candidate, `holds more than ${MAX_TRANSLATED_VALUES} values`);
   const task = {
     bytes: body.bytes,
     endpoint: endpoint.providerEndpoint,
     model: candidate.model,
     row: candidate.row,
   };
-  const bytes = await translated(task, values);
-  // What is translated has its usage in a place of its own: it is hidden where the client's dialect has an option for it.
+  const bytes = await translateBody(task, values);
+  // A translated stream always has usage: it is hidden when the client's dialect has an option for it that was not set.
   const hidesUsage = body.stream && endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   return { candidate, path, translation, body: bytes, hidesUsage };
 }
 
-function tooMuch({ row }: Candidate, what: string): AssayError {
+function bodyTooComplex({ row }: Candidate, excess: string): AssayError {
   return new AssayError(
     'invalid_body',
-    `The request body ${what}, and ${row.label} is called in another dialect`,
+    `The request body ${excess}, too much to translate into the dialect of ${row.label}`,
   );
 }
 
@@ -122,7 +122,7 @@ function notSupported({ row, model, paths }: Candidate, { path }: ApiEndpoint): 
   );
 }
 
-type OwnKey = { key: string; isBearer: boolean };
+type CallProviderKey = { key: string; isBearer: boolean };
 
 function providerHeaders(
   call: Pick<Call, 'body' | 'headers' | 'caller'>,
@@ -131,14 +131,14 @@ function providerHeaders(
 ): string[] {
   const { headers, body } = call;
   const { row } = prepared.candidate;
-  // A stream is read event by event, a stored response is for clients of any kind, and a translated one is read: these
-  // should come uncompressed. The bytes of any other response pass through, so the provider is offered what the client takes.
+  // The gateway reads streams and translated responses, and a stored response may go to clients with other encodings:
+  // these are requested uncompressed. All other bytes pass through, so the client's Accept-Encoding does too.
   const isPlain = body.stream || isStored || prepared.translation !== null;
   const encoding = isPlain ? null : headers.acceptEncoding;
   return [
     ...headers.forwarded,
     ...headers.forwardedTo[row.dialect],
-    ...ownHeaders(row, headers),
+    ...providerRowHeaders(row, headers),
     'content-type',
     'application/json',
     ...credential(call, prepared),
@@ -147,20 +147,20 @@ function providerHeaders(
   ];
 }
 
-/** Returns the headers of the provider's row; the caller may have set a version itself. */
-function ownHeaders({ headers }: ProviderRow, { forwardedTo }: CallHeaders): readonly string[] {
+/** Returns the headers of the provider's row, unless the caller has set an Anthropic version itself. */
+function providerRowHeaders({ headers }: ProviderRow, { forwardedTo }: CallHeaders): readonly string[] {
   return headers.length > 0 && forwardedTo.anthropic.includes(headers[0]!) ? [] : headers;
 }
 
-/** Returns the provider key that a call brings beside its Assay key in `Service-Auth`; null: none. */
-export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): OwnKey | null {
+/** Returns the provider key of a call whose Assay key is in `Service-Auth`; null: none. */
+export function ownKey({ serviceAuth, authorization, xApiKey }: CallHeaders): CallProviderKey | null {
   if (serviceAuth === null) return null;
   const bearer = authorization === null ? null : bearerToken(authorization);
   const key = bearer ?? xApiKey;
   return key === null ? null : { key, isBearer: bearer !== null };
 }
 
-/** Returns the header of the caller's own provider key; else of its organization's; else of the operator's. */
+/** Returns the header with the provider key: the caller's own, else its organization's, else the operator's. */
 function credential(
   { headers, caller }: Pick<Call, 'headers' | 'caller'>,
   { candidate, translation }: PreparedBody,
@@ -168,7 +168,7 @@ function credential(
   const { row } = candidate;
   const own = ownKey(headers);
   if (own !== null) {
-    // Tokens of Anthropic's subscriptions count in this header alone.
+    // Anthropic accepts the tokens of its subscriptions only in this header.
     const isToken = own.isBearer && row.dialect === 'anthropic' && translation === null;
     return isToken ? ['authorization', `Bearer ${own.key}`] : keyHeader(row, own.key);
   }
@@ -176,7 +176,7 @@ function credential(
   if (stored === null) {
     throw new AssayError(
       'provider_not_configured',
-      `The key that is stored for the provider ${candidate.provider} cannot be opened here, because SECRET_KEY is not the one it was stored with: store it again, or send your own with the call`,
+      `The stored key for the provider ${candidate.provider} cannot be decrypted, because SECRET_KEY has changed since it was stored: store it again, or send your own with the call`,
     );
   }
   const key = stored ?? candidate.apiKey;
@@ -184,7 +184,7 @@ function credential(
   if (!row.needsKey) return [];
   throw new AssayError(
     'provider_not_configured',
-    `The provider ${candidate.provider} has no key here: ${row.keyVariable} is not set, none is stored, and the call brought none of its own`,
+    `The provider ${candidate.provider} has no key here: ${row.keyVariable} is not set, none is stored, and the call has none of its own`,
   );
 }
 

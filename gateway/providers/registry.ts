@@ -1,10 +1,10 @@
 /**
- * The providers: the address of each, its endpoints, and how it authenticates calls. What differs between providers is a
- * row of this table and nothing else.
+ * The providers: the address of each, its endpoints, and how it authenticates calls. This table holds all differences
+ * between providers of one dialect.
  */
 import type { ProviderName } from '#platform/config/mod.ts';
 
-/** A provider endpoint: OpenAI's chat completions and their kin, Anthropic's Messages. */
+/** A provider endpoint: one of OpenAI's, or Anthropic's Messages and its count of tokens. */
 export type ProviderEndpoint =
   | 'chat'
   | 'completions'
@@ -15,30 +15,30 @@ export type ProviderEndpoint =
   | 'countTokens';
 
 export type ProviderRow = {
-  /** Whether it reads the headers of OpenAI or of Anthropic. */
+  /** The dialect whose headers the provider reads. */
   dialect: 'openai' | 'anthropic';
-  /** As records show it. */
+  /** The name in records. */
   label: string;
-  /** Where `paths` lie below, as the maker's own clients have it; null when there is no public address. */
+  /** The address above `paths`, as in the provider's own clients; null when there is no public address. */
   baseUrl: string | null;
-  /** Its endpoints. Where it has one of chat completions and Messages alone, the other is translated. */
+  /** The provider's endpoints. With only one of chat completions and Messages, calls of the other are translated. */
   paths: Readonly<Partial<Record<ProviderEndpoint, string>>>;
   /** The header that carries the provider key. */
   keyHeader: 'authorization' | 'api-key' | 'x-api-key';
-  /** Sent with every call: flat list of names and values. */
+  /** Headers of every provider request: flat list of names and values. */
   headers: readonly string[];
   /**
-   * Whether it takes `stream_options`, and must be asked for a stream's usage by it. Mistral refuses the field, and says
-   * the usage unasked.
+   * Whether the provider takes `stream_options`, and sends a stream's usage only when that asks for it. Mistral refuses the
+   * field, and always sends the usage.
    */
   takesUsageOption: boolean;
-  /** The field that bounds a completion: OpenAI's newer models take the second alone, others the first. */
+  /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** The dialect whose fields its chat completions take beside OpenAI's: OpenRouter passes Anthropic's on. */
+  /** The dialect whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's. */
   extensions: 'none' | 'anthropic';
-  /** The variable that sets the operator's key, for error sentences. */
+  /** The environment variable of the operator's key, for error sentences. */
   keyVariable: string;
-  /** Whether it refuses calls without a key: servers of one's own, such as Ollama and vLLM, often have none. */
+  /** Whether the provider refuses calls without a key: self-hosted servers, such as Ollama and vLLM, often have none. */
   needsKey: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Finds the candidate that a model name stands for: a provider, its address, and the model as the provider knows it. */
+/** Resolves a model name to a candidate: a provider, its address, and the model as the provider names it. */
 import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
@@ -8,28 +8,28 @@ import { PROVIDERS, type ProviderEndpoint, type ProviderRow } from './registry.t
 export type Candidate = {
   provider: ProviderName;
   row: ProviderRow;
-  /** The model name as the provider knows it. */
+  /** The model as the provider names it. */
   model: string;
   /** Scheme, host and port. */
   origin: string;
   /** Paths of the provider's endpoints. */
   paths: Readonly<Partial<Record<ProviderEndpoint, string>>>;
-  /** The operator's key; null when only the caller's own can be used. */
+  /** The operator's key; null: none. */
   apiKey: string | null;
 };
 
 const CANDIDATES_KEPT = 2_000;
 const LONGEST_MODEL_NAME = 256;
 
-/** Azure's endpoint is a bare host in its portal; its OpenAI dialect lies below /openai/v1. */
+/** Returns the base URL. Azure's portal shows the bare host; the OpenAI dialect is below /openai/v1. */
 function baseUrlOf(provider: ProviderName, configured: string): string {
   const isBareAzure = provider === 'azure' && new URL(configured).pathname === '/';
   return isBareAzure ? `${configured.replace(/\/$/, '')}/openai/v1` : configured.replace(/\/$/, '');
 }
 
 /**
- * Makes the function that resolves model names: a catalog id (`gpt-4o-mini`) or `provider/model`. Results are kept, as the
- * registry's patterns cost more than the rest of the request.
+ * Makes the function that resolves model names: a catalog id (`gpt-4o-mini`) or `provider/model`. Results are cached,
+ * because the catalog's patterns cost more than the rest of a call.
  *
  * The returned function throws AssayError model_not_found or provider_not_configured.
  */
@@ -48,13 +48,13 @@ export function createResolver(
 }
 
 function findCandidate(
-  asked: string,
+  name: string,
   providers: Record<ProviderName, ProviderConfig>,
   catalog: Pick<Catalog, 'providerOf'>,
 ): Candidate {
-  if (asked.length > LONGEST_MODEL_NAME) throw unknownModel(`${asked.slice(0, 40)}…`);
-  const found = catalog.providerOf(asked);
-  if (found === null) throw unknownModel(asked);
+  if (name.length > LONGEST_MODEL_NAME) throw unknownModel(`${name.slice(0, 40)}…`);
+  const found = catalog.providerOf(name);
+  if (found === null) throw unknownModel(name);
   const { provider, model } = found;
   const row = PROVIDERS[provider];
   const configured = providers[provider];
@@ -63,7 +63,7 @@ function findCandidate(
     const variable = provider === 'azure' ? 'AZURE_OPENAI_ENDPOINT' : `${provider.toUpperCase()}_BASE_URL`;
     throw new AssayError(
       'provider_not_configured',
-      `The model '${asked}' needs the provider ${provider}, which has no address here: ${variable} is not set`,
+      `The model '${name}' needs the provider ${provider}, which has no address here: ${variable} is not set`,
     );
   }
   const { apiKey, apiVersion } = configured;
@@ -86,7 +86,7 @@ function pathsOf(
   return Object.fromEntries(known);
 }
 
-/** The endpoints below the address of an Azure deployment. */
+/** The provider endpoints below the address of an Azure deployment. */
 const DEPLOYMENT_ENDPOINTS: readonly ProviderEndpoint[] = ['chat', 'completions', 'embeddings'];
 /** Azure refused `stream_options` before this version. */
 const FIRST_VERSION_WITH_USAGE = '2024-09-01';
@@ -96,7 +96,7 @@ type DeploymentOptions = Pick<Candidate, 'provider' | 'row' | 'model' | 'apiKey'
   apiVersion: string;
 };
 
-/** Returns the candidate in Azure's older way: the deployment and the version are in the address. */
+/** Returns a candidate of Azure's older API, which has the deployment and the version in the address. */
 function deploymentCandidate({ address, apiVersion, row, model, ...rest }: DeploymentOptions): Candidate {
   const { origin, pathname } = new URL(address);
   const base = pathname.replace(/\/(?:openai(?:\/v1)?\/?)?$/, '');

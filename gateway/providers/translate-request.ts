@@ -1,14 +1,14 @@
-/** A request in another dialect, written anew: all of its values are read for that. */
+/** Translates a request body into the other dialect, by reading all of its values. */
 import { move } from 'piscina';
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 import { TRANSLATIONS } from './translation.ts';
 
-/** What is translated, as plain data. */
+/** The input of a translation, as data that a thread can be sent. */
 export type TranslationTask = {
   bytes: Uint8Array;
-  /** The one that was called. */
+  /** The endpoint that the client called. */
   endpoint: ProviderEndpoint;
   model: string;
   row: ProviderRow;
@@ -16,23 +16,23 @@ export type TranslationTask = {
 
 /**
  * Translates a request.
- * @param task its bytes are JSON, and its endpoint one that is translated
+ * @param task `bytes`: JSON; `endpoint`: one that has a translation
  * @throws AssayError invalid_body, naming the field that the other dialect cannot express
  */
 export function translateRequest({ bytes, endpoint, model, row }: TranslationTask): Buffer {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const asked = parseExactJson(text) as JsonObject;
-  return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(asked, model, row)));
+  const body = parseExactJson(text) as JsonObject;
+  return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(body, model, row)));
 }
 
-/** An error as it comes out of a thread, which its class does not survive. */
+/** An AssayError as plain data, because its class does not survive the way out of a thread. */
 export type TranslationFailure = { code: ErrorCode; message: string };
 
-/** Translates a request in a thread; what it moves arrives as a Uint8Array. */
+/** Translates a request in a thread; the moved result arrives as a Uint8Array. */
 export function translateInThread(task: TranslationTask): ReturnType<typeof move> | TranslationFailure {
   try {
     const bytes = translateRequest(task);
-    // Handed over, not copied, unless it shares its memory with other buffers.
+    // Moved without a copy, unless it shares its memory with other buffers.
     const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
     return move(own);
   } catch (error) {

@@ -5,22 +5,28 @@ import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { sharedInTurns } from '#platform/process/turns/mod.ts';
 import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
-/** Up to both of these it takes less than 15 ms; a thread costs a copy of the body, and 100 ms when it has to start. */
-const TRANSLATED_HERE = { bytes: 1024 * 1024, values: 10_000 };
-/** Long enough for a conversation's next call. */
+/**
+ * Below both limits a translation takes less than 15 ms, and runs on the event loop. A thread costs a copy of the body, and
+ * 100 ms when it has to start.
+ */
+const MAX_INLINE = { bytes: 1024 * 1024, values: 10_000 };
+/** The time after which an idle thread ends: long enough for a conversation's next call. */
 const IDLE_MS = 300_000;
-/** A body of 32 MiB is some 64 MiB of text, and is there three times over. */
+/** A body of 32 MiB takes some 64 MiB as text, and three copies of it exist at a time. */
 const THREAD_MEMORY_MB = 1_024;
 
 let pool: Piscina<TranslationTask, Uint8Array | TranslationFailure> | null = null;
 
 /**
- * Translates a request that has `values` values.
+ * Translates a request, in a thread when it is large.
+ * @param values the number of values in the body
  * @throws AssayError invalid_body, naming the field that the other dialect cannot express
  */
-export async function translated(task: TranslationTask & { bytes: Buffer }, values: number): Promise<Buffer> {
-  if (task.bytes.length <= TRANSLATED_HERE.bytes && values <= TRANSLATED_HERE.values)
-    return translateRequest(task);
+export async function translateBody(
+  task: TranslationTask & { bytes: Buffer },
+  values: number,
+): Promise<Buffer> {
+  if (task.bytes.length <= MAX_INLINE.bytes && values <= MAX_INLINE.values) return translateRequest(task);
   pool ??= createThreadPool<TranslationTask, Uint8Array | TranslationFailure>({
     module: new URL('./translate-request.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,

@@ -1,4 +1,4 @@
-/** Translates calls of one dialect for providers of the other, and their responses back. */
+/** Translations of calls in one dialect for providers of the other, and of their responses back. */
 import type { JsonObject } from '#core/json/mod.ts';
 import {
   CompletionStreamTranslator,
@@ -17,24 +17,30 @@ export type Translation = {
   /** The provider endpoint that is called in place of the one that the client called. */
   endpoint: ProviderEndpoint;
   /**
-   * @param model as the provider knows it
+   * Translates a request body.
+   * @param model the model as the provider names it
    * @throws AssayError invalid_body, naming the field that the other dialect cannot express
    */
   request(body: JsonObject, model: string, row: ProviderRow): JsonObject;
   /**
-   * @param created seconds since 1970, for dialects whose answers say so
+   * Translates the body of a successful response.
+   * @param created seconds since 1970, for dialects whose answers contain it
    * @throws AssayError provider_bad_answer
    */
   answer(answer: JsonObject, created: number): JsonObject;
-  /** @param options `created`: as above; `maxEventBytes`: how long an event of the provider's may be */
+  /**
+   * Makes the translator of one streamed response.
+   * @param options `created`: as above; `maxEventBytes`: limit of one event of the provider's
+   */
   stream(options: { created: number; maxEventBytes: number }): StreamTranslator;
+  /** Translates the body of an error response. */
   error(status: number, body: string): JsonObject;
 };
 
-/** Models before these allow no longer completions. */
+/** Models that allow at most 4,096 tokens in a completion. */
 const OLD_CLAUDE = /claude-(?:instant|2|3-(?:opus|sonnet|haiku))/;
 const OLD_MAX_TOKENS = 4_096;
-/** For calls that do not bound their completion, as Anthropic requires a bound. */
+/** For calls without a limit of their own: Anthropic requires one. */
 const DEFAULT_MAX_TOKENS = 8_192;
 
 const CHAT_BY_MESSAGES: Translation = {
@@ -57,7 +63,7 @@ const MESSAGES_BY_CHAT: Translation = {
   error: toAnthropicError,
 };
 
-/** The translation for each endpoint that a provider may lack, by which another of its endpoints takes the call. */
+/** The translations by the endpoint that the client called, for providers that lack it. */
 export const TRANSLATIONS: Partial<Record<ProviderEndpoint, Translation>> = {
   chat: CHAT_BY_MESSAGES,
   messages: MESSAGES_BY_CHAT,

@@ -1,7 +1,7 @@
-/** A provider's error, told in the other dialect. The status stays; so do the type and what it says. */
+/** Translates a provider's error into the other dialect. Status and message stay, and Anthropic's type. */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 
-/** A page of HTML in place of an error is told so far and no further. */
+/** Limit of a message in characters: a provider may send a page of HTML in place of an error. */
 const LONGEST_MESSAGE = 2_000;
 
 /** https://platform.claude.com/docs/en/api/errors */
@@ -18,7 +18,7 @@ const ANTHROPIC_TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** What a status is called, where the provider gave no name itself. */
+/** The error type for a status, where the provider gave none. */
 const OPENAI_TYPES: Readonly<Record<number, string>> = {
   ...ANTHROPIC_TYPES,
   503: 'service_unavailable',
@@ -36,19 +36,19 @@ const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** The status that an error in the middle of a stream would have had as an answer. */
+/** Returns the status that an error in the middle of a stream would have had as a response. */
 export function statusOfErrorType(type: string): number {
   return Object.hasOwn(STATUSES, type) ? STATUSES[type]! : 500;
 }
 
-/** What an error body says, whichever dialect it is in, or none. */
+/** The fields of an error body in either dialect, or of one in no known form. */
 type ErrorDetails = { message: string; type: string | null; code: unknown; param: unknown };
 
-/** Reads `{error: {message, type, …}}`, the shape that both dialects share, and bodies of no shape at all. */
+/** Reads `{error: {message, type, …}}`, the shape that both dialects share; any other body is taken as the message. */
 function readError(status: number, body: string): ErrorDetails {
   const error = errorMember(body);
-  const said = error === null ? (body.trim() === '' ? null : body.trim()) : textOrNull(error.message);
-  const message = said ?? `The provider answered with the status ${status}`;
+  const given = error === null ? (body.trim() === '' ? null : body.trim()) : textOrNull(error.message);
+  const message = given ?? `The provider answered with the status ${status}`;
   return {
     message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message,
     type: textOrNull(error?.type),
@@ -68,7 +68,7 @@ function errorMember(body: string): JsonObject | null {
   }
 }
 
-/** Anthropic's name for errors with a status. */
+/** Returns Anthropic's error type for a status. */
 export function anthropicErrorType(status: number): string {
   return typeOf(ANTHROPIC_TYPES, status);
 }
@@ -78,12 +78,12 @@ function typeOf(types: Readonly<Record<number, string>>, status: number): string
 }
 
 /**
- * How Anthropic says that a conversation does not fit its model. It has no code for it, and OpenAI's clients look for
- * theirs: https://platform.claude.com/docs/en/build-with-claude/context-windows
+ * Anthropic's messages for a conversation that does not fit its model. Anthropic has no error code for it, and OpenAI's
+ * clients look for OpenAI's: https://platform.claude.com/docs/en/build-with-claude/context-windows
  */
 const CONTEXT_OVERFLOW = /^prompt is too long\b|^input length and `?max_tokens`? exceed context limit\b/i;
 
-/** An Anthropic provider's error body as OpenAI's clients read it. */
+/** Translates an Anthropic provider's error body into OpenAI's dialect. */
 export function toOpenAiError(status: number, body: string): JsonObject {
   const { message, type, code, param } = readError(status, body);
   const isOverflow = code === null && (status === 400 || status === 413) && CONTEXT_OVERFLOW.test(message);
@@ -98,9 +98,9 @@ export function toOpenAiError(status: number, body: string): JsonObject {
 }
 
 /**
- * An OpenAI-dialect error body, a provider's or the gateway's own, as Anthropic's clients read it. Types are Anthropic's
- * by the status: OpenAI's mean other things by the same names.
- * @param requestId shown as `request_id`, where given
+ * Translates an error body in OpenAI's dialect, a provider's or the gateway's own, into Anthropic's. The type follows from
+ * the status, because OpenAI's types mean other things by the same names.
+ * @param requestId shown as `request_id` when given
  */
 export function toAnthropicError(status: number, body: string, requestId: string | null = null): JsonObject {
   const error = { type: anthropicErrorType(status), message: readError(status, body).message };

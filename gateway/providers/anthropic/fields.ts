@@ -1,13 +1,13 @@
-/** Reading fields of a caller's body: the value, or a refusal that names the field. */
+/** Reads fields of a caller's body: each returns the value, or throws an error that names the field. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 
-/** @throws AssayError invalid_body: the field and what is wrong with it */
+/** Refuses a field. @throws AssayError invalid_body: the field and the reason */
 export function refuse(field: string, why: string): never {
   throw new AssayError('invalid_body', `${field} ${why}`);
 }
 
-/** Not there, or null, which clients send for the same. */
+/** Whether a field is missing, or null, by which clients mean the same. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }
@@ -64,7 +64,7 @@ export function optionalCount(value: unknown, field: string): number | null {
   return refuse(field, 'must be a whole number above 0');
 }
 
-/** @throws AssayError invalid_body, when `value` has a member that is not in `known` and not null */
+/** Checks the members' names. @throws AssayError invalid_body when a member is neither in `known` nor null */
 export function onlyFields(value: JsonObject, known: ReadonlySet<string>, field: string, why: string): void {
   for (const name in value) {
     if (!known.has(name) && !isAbsent(value[name])) refuse(`${field}.${name}`, why);

@@ -1,8 +1,9 @@
-/** Images and documents inside of bodies. */
-import { refuse } from './fields.ts';
-import type { MediaSource } from './form.ts';
+/** Images and documents inside request bodies. */
 
-/** What Anthropic's Messages API takes as an image: https://platform.claude.com/docs/en/build-with-claude/vision */
+import type { MediaSource } from './conversation.ts';
+import { refuse } from './fields.ts';
+
+/** The images that Anthropic's Messages API takes: https://platform.claude.com/docs/en/build-with-claude/vision */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
 const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
@@ -10,7 +11,7 @@ const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/
 export type Media = { kind: 'image' | 'document'; source: MediaSource };
 
 /**
- * What a `data:` URI holds: an image or a PDF in base64, or a text.
+ * Reads a `data:` URI: an image or a PDF in base64, or a text.
  * @throws AssayError invalid_body for other types
  */
 export function readDataUri(uri: string, field: string): Media {
@@ -37,12 +38,12 @@ function decodePercents(data: string, field: string): string {
   try {
     return decodeURIComponent(data);
   } catch {
-    return refuse(field, 'has a percent sign that starts no character');
+    return refuse(field, 'has a percent sign that does not begin an encoded character');
   }
 }
 
-/** The URL that says the same as `source`. */
-export function urlOf(source: MediaSource): string {
+/** Returns a source as a URL: its own, or a `data:` URI. */
+export function toUrl(source: MediaSource): string {
   switch (source.type) {
     case 'url':
       return source.url;

@@ -1,6 +1,6 @@
 /**
- * Anthropic's Messages API and OpenAI's chat completions, translated into each other: requests, answers, streams and
- * errors. Pure. docs/guides/translation.md says what becomes of each field.
+ * Translates Anthropic's Messages API and OpenAI's chat completions into each other: requests, answers, streams and
+ * errors. Pure. docs/guides/translation.md lists the fields.
  */
 
 export { anthropicErrorType, statusOfErrorType, toAnthropicError, toOpenAiError } from './errors.ts';

@@ -1,17 +1,16 @@
-/** What Claude models differ in, so far as a translation depends on it. */
-
+/** The differences between Claude models that a translation depends on. */
 export type ModelTraits = {
-  /** `output_config.format` and `strict` tools: https://platform.claude.com/docs/en/build-with-claude/structured-outputs */
+  /** Takes `output_config.format` and `strict` tools: https://platform.claude.com/docs/en/build-with-claude/structured-outputs */
   hasStructuredOutputs: boolean;
-  /** `thinking: {type: 'adaptive'}` with `output_config.effort`; before it, thinking has a budget of tokens. */
+  /** Takes `thinking: {type: 'adaptive'}` with `output_config.effort`; older models take a budget of tokens. */
   thinksAdaptively: boolean;
 };
 
-/** `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest`: family and version in either order; a date is no version. */
+/** `claude-opus-4-5-20251101`, `claude-3-7-sonnet-latest`: family and version in either order; a date is not a version. */
 const NEW_ORDER = /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2}))?(?![\d.])/;
 const OLD_ORDER = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
 
-/** The traits of a model by its id. One that is not known is taken for newer than all that are. */
+/** Returns the traits of a model by its id. An unknown model counts as newer than all known ones. */
 export function traitsOf(model: string): ModelTraits {
   const version = versionOf(model);
   return {
@@ -20,7 +19,7 @@ export function traitsOf(model: string): ModelTraits {
   };
 }
 
-/** 405 for 4.5, so that 4.10 is above 4.9. */
+/** Returns 405 for 4.5, so that 4.10 is above 4.9. */
 function versionOf(model: string): number {
   const older = OLD_ORDER.exec(model);
   if (older !== null) return 100 * Number(older[1]) + Number(older[2] ?? 0);

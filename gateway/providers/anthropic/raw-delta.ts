@@ -1,18 +1,18 @@
 /**
- * The events that streams are made of, found in their bytes without being parsed: a text between bytes that are known.
- * It is copied from one dialect's event into the other's as it is.
+ * Deltas, the bulk of every stream, found in their bytes without parsing: a text between known bytes. The text is copied
+ * unchanged from one dialect's event into the other's.
  */
 import { byteStringEnd } from '#core/json/mod.ts';
 
-/** A delta whose text, a JSON string with its quotes, stands in the frame from `start` to before `end`. */
+/** A delta whose text, a JSON string with its quotes, is in the frame from `start` to before `end`. */
 export type RawDelta = { type: 'text' | 'tool_arguments'; call: number; start: number; end: number };
 
 const QUOTE = 0x22;
 
-/** Up to here bytes are compared and copied sooner one by one than by a call out of JavaScript. */
+/** Up to this length, comparing and copying bytes one by one is faster than a call out of JavaScript. */
 const FEW_BYTES = 64;
 
-/** The text of a delta is some words; a few providers send whole pages. */
+/** Limit of a raw delta's text: usually some words. The few longer ones are parsed. */
 const DELTA_BYTES = 4_096;
 
 /** Whether `bytes` holds `expected` at `from`. */
@@ -24,12 +24,12 @@ export function holdsAt(bytes: Buffer, expected: Buffer, from: number): boolean 
   return true;
 }
 
-/** Behind the JSON string that starts with its quote at `from`; -1 when there is none, or an empty one. */
+/** Returns the position after the JSON string whose quote is at `from`; -1 when there is none, or an empty one. */
 export function stringEnd(bytes: Buffer, from: number): number {
   return bytes[from] === QUOTE && bytes[from + 1] !== QUOTE ? byteStringEnd(bytes, from, DELTA_BYTES) : -1;
 }
 
-/** `head`, the delta's text and `tail`. */
+/** Returns `head`, the delta's text and `tail` as one buffer. */
 export function writeRawDelta(head: Buffer, frame: Buffer, { start, end }: RawDelta, tail: Buffer): Buffer {
   const tailAt = head.length + end - start;
   const out = Buffer.allocUnsafe(tailAt + tail.length);

@@ -1,6 +1,6 @@
 import { joinBytes } from '#platform/http-server/mod.ts';
 import { SseSplitter } from '../../response/sse-splitter.ts';
-import type { AnswerEvent, EventReader, EventWriter } from './form.ts';
+import type { AnswerEvent, EventReader, EventWriter } from './conversation.ts';
 import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';
 import { ChunkReader } from './openai/chunk-reader.ts';
@@ -8,52 +8,52 @@ import { ChunkWriter } from './openai/chunk-writer.ts';
 
 type MakeReader = (emit: (event: AnswerEvent) => void) => EventReader;
 
-/** A streamed answer in one dialect, as it comes, written in the other: bytes in, whole frames out. */
+/** Translates a streamed answer from one dialect into the other: bytes in, whole frames out. */
 export class StreamTranslator {
   readonly #splitter: SseSplitter;
   readonly #reader: EventReader;
   readonly #writer: EventWriter;
-  /** What was written since the last frame that stands alone. */
+  /** Frames since the last buffer that was returned. */
   #written: Buffer[] = [];
   #text = '';
   #frames: Buffer[] = [];
   #isComplete = false;
   #hasFailed = false;
 
-  /** @param maxEventBytes how long an event of the provider's may be */
+  /** @param maxEventBytes limit of one event of the provider's */
   constructor(maxEventBytes: number, makeReader: MakeReader, writer: EventWriter) {
     this.#splitter = new SseSplitter(maxEventBytes);
     this.#reader = makeReader((event) => this.#take(event));
     this.#writer = writer;
   }
 
-  /** The end was told: nothing more comes out. */
+  /** Whether the end was written: nothing follows. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** An event was longer than any may be: what came before it has come out, and nothing more will. */
+  /** Whether an event exceeded the limit: the events before it were written, and nothing follows. */
   get isOverrun(): boolean {
     return this.#splitter.isOverrun;
   }
 
   /**
-   * Takes bytes; returns what they mean, as one buffer of whole frames. The frames of the end come in buffers of their
-   * own: OpenAI's usage chunk, which a client may not have asked for, and the last, which waits for the record.
+   * Takes bytes; returns their events as one buffer of whole frames. The frames of the end come in buffers of their own:
+   * OpenAI's usage chunk, which the client may not have asked for, and the last frame, which waits for the record.
    */
   push(chunk: Buffer): Buffer[] {
     for (const frame of this.#splitter.push(chunk)) this.#read(frame);
     return this.#flush();
   }
 
-  /** The connection closed. What remains is an event whose blank line is missing, or a torn one, which says nothing. */
+  /** Ends the stream. The rest may be an event whose blank line is missing; a torn event is dropped. */
   end(): Buffer[] {
     const rest = this.#splitter.rest();
     if (rest.length > 0 && !this.#isOver) {
       try {
         this.#reader.read(`${rest.toString('utf8')}\n\n`);
       } catch {
-        // A torn event.
+        // Torn in the middle.
       }
     }
     if (!this.#isOver) this.#reader.end();
@@ -111,15 +111,15 @@ export class StreamTranslator {
   }
 }
 
-/** Anthropic's events in, OpenAI's chunks out. */
+/** Translates Anthropic's events into OpenAI's chunks. */
 export class MessagesStreamTranslator extends StreamTranslator {
-  /** @param options `created`: seconds since 1970, as every chunk says it */
+  /** @param options `created`: seconds since 1970, which every chunk contains */
   constructor({ created, maxEventBytes }: { created: number; maxEventBytes: number }) {
     super(maxEventBytes, (emit) => new MessageEventReader(emit), new ChunkWriter(created));
   }
 }
 
-/** OpenAI's chunks in, Anthropic's events out. */
+/** Translates OpenAI's chunks into Anthropic's events. */
 export class CompletionStreamTranslator extends StreamTranslator {
   constructor({ maxEventBytes }: { maxEventBytes: number }) {
     super(maxEventBytes, (emit) => new ChunkReader(emit), new MessageEventWriter());

@@ -1,4 +1,4 @@
-/** Whole requests and answers between the two dialects: each is read into the one form and written from it. */
+/** Translates whole requests and answers: each is read into the form between the dialects and written from it. */
 import type { JsonObject } from '#core/json/mod.ts';
 import { readMessage } from './messages/read-message.ts';
 import { readMessagesRequest } from './messages/read-request.ts';
@@ -10,7 +10,7 @@ import { writeCompletion } from './openai/write-completion.ts';
 import { type ChatRequestOptions, writeChatRequest } from './openai/write-request.ts';
 
 /**
- * A chat completion request as a Messages request.
+ * Translates a chat completion request into a Messages request.
  * @throws AssayError invalid_body, naming the field that Anthropic cannot express
  */
 export function toMessagesRequest(body: JsonObject, options: MessagesRequestOptions): JsonObject {
@@ -18,7 +18,7 @@ export function toMessagesRequest(body: JsonObject, options: MessagesRequestOpti
 }
 
 /**
- * A Messages answer as a chat completion.
+ * Translates a Messages answer into a chat completion.
  * @param options `created`: seconds since 1970
  * @throws AssayError provider_bad_answer
  */
@@ -27,7 +27,7 @@ export function toCompletion(message: JsonObject, { created }: { created: number
 }
 
 /**
- * A Messages request as a chat completion request.
+ * Translates a Messages request into a chat completion request.
  * @throws AssayError invalid_body, naming the field that OpenAI's dialect cannot express
  */
 export function fromMessagesRequest(body: JsonObject, options: ChatRequestOptions): JsonObject {
@@ -35,7 +35,7 @@ export function fromMessagesRequest(body: JsonObject, options: ChatRequestOption
 }
 
 /**
- * A chat completion as a Messages answer.
+ * Translates a chat completion into a Messages answer.
  * @throws AssayError provider_bad_answer
  */
 export function fromCompletion(completion: JsonObject): JsonObject {

@@ -113,7 +113,7 @@ const TABLE: {
     body: { ...GOOD, model: 'claude-sonnet-4-5', seed: 7 },
     status: 400,
     code: 'invalid_body',
-    message: 'seed is not known to Anthropic, whose answers no seed repeats',
+    message: 'seed is not supported by Anthropic, whose answers cannot be repeated by a seed',
   },
   {
     what: 'a provider without a key',
@@ -121,7 +121,7 @@ const TABLE: {
     status: 400,
     code: 'provider_not_configured',
     message:
-      'The provider mistral has no key here: MISTRAL_API_KEY is not set, none is stored, and the call brought none of its own',
+      'The provider mistral has no key here: MISTRAL_API_KEY is not set, none is stored, and the call has none of its own',
   },
   {
     what: 'a provider without an address',

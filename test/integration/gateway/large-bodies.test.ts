@@ -96,7 +96,7 @@ t.test('a translated call of more values than any conversation holds is told so'
   t.equal(status, 400);
   t.equal(
     JSON.parse(text).error.message,
-    'The request body holds more than 250000 values, and ANTHROPIC is called in another dialect',
+    'The request body holds more than 250000 values, too much to translate into the dialect of ANTHROPIC',
   );
 });
 

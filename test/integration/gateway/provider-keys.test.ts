@@ -79,7 +79,7 @@ t.test('a stored key that cannot be opened is not passed over, and the provider 
   const refused = await gateway.chat(ask);
   const { error } = (await refused.json()) as { error: { code: string; message: string } };
   t.equal(refused.status, 400);
-  t.match(error, { code: 'provider_not_configured', message: /cannot be opened here, because SECRET_KEY/ });
+  t.match(error, { code: 'provider_not_configured', message: /cannot be decrypted, because SECRET_KEY/ });
   t.equal(gateway.provider.requests.length, 0);
   const own = { 'service-auth': `Bearer ${gateway.key}`, authorization: 'Bearer sk-own' };
   t.equal(await keySentBy(gateway, own), 'Bearer sk-own', 'the caller can still send one');

@@ -5,8 +5,8 @@ import {
   type EventReader,
   type ThinkingPart,
   type TokenUsage,
-} from '../form.ts';
-import { frameData } from '../frame.ts';
+} from '../conversation.ts';
+import { readFrameData } from '../frame.ts';
 import { holdsAt, type RawDelta, stringEnd } from '../raw-delta.ts';
 import { readStop } from './stop.ts';
 import { readMessageUsage } from './usage.ts';
@@ -14,7 +14,7 @@ import { readMessageUsage } from './usage.ts';
 type Block =
   | { type: 'text' }
   | { type: 'thinking'; part: ThinkingPart }
-  /** `call` null: its input is the answer. */
+  /** `call` null: the input of this tool is the answer. */
   | { type: 'tool'; call: number | null; input: JsonObject; hasArguments: boolean }
   | { type: 'other' };
 
@@ -22,7 +22,7 @@ type Latest = { head: Buffer | null; block: Block };
 
 const NO_BLOCK: Latest = { head: null, block: { type: 'other' } };
 
-/** A block's deltas, in the bytes that Anthropic's API writes, up to their text. */
+/** Returns the bytes of a block's deltas up to their text, as Anthropic's API writes them; null: they are parsed. */
 function rawHead(index: number, type: Block['type']): Buffer | null {
   if (type !== 'text' && type !== 'tool') return null;
   const delta = type === 'text' ? '"text_delta","text":' : '"input_json_delta","partial_json":';
@@ -35,7 +35,10 @@ const BRACE = 0x7d;
 const SPACE = 0x20;
 const LINE_END = 0x0a;
 
-/** What follows a text. Anthropic fills events with spaces, so that their length does not tell the text's. */
+/**
+ * Whether a delta's text is followed by the end of its frame. Anthropic pads events with spaces, so that their length does
+ * not reveal the text's.
+ */
 function isRawTail(frame: Buffer, from: number): boolean {
   let at = from + 1;
   while (frame[at] === SPACE) at += 1;
@@ -43,20 +46,20 @@ function isRawTail(frame: Buffer, from: number): boolean {
   return isClosed && frame.length === at + 3 && frame[at + 1] === LINE_END && frame[at + 2] === LINE_END;
 }
 
-/** Blocks open at the same time; Anthropic opens one. */
+/** Limit of blocks open at the same time; Anthropic opens one. */
 const MAX_OPEN_BLOCKS = 1_000;
 
 /** Reads the events of a streamed Messages answer. */
 export class MessageEventReader implements EventReader {
   readonly #emit: (event: AnswerEvent) => void;
   readonly #blocks = new Map<number, Block>();
-  /** The block that opened last, whose deltas come next. */
+  /** The block that opened last: the next deltas are probably its own. */
   #latest: Latest = NO_BLOCK;
   #calls = 0;
   #usage: TokenUsage | null = null;
   #hasStopped = false;
 
-  /** @param emit takes what happens, in order */
+  /** @param emit takes the events, in order */
   constructor(emit: (event: AnswerEvent) => void) {
     this.#emit = emit;
   }
@@ -77,7 +80,7 @@ export class MessageEventReader implements EventReader {
   }
 
   read(frame: string): void {
-    const data = frameData(frame);
+    const data = readFrameData(frame);
     const event: unknown = data === null ? null : JSON.parse(data);
     if (!isObject(event)) return;
     switch (event.type) {
@@ -158,7 +161,7 @@ export class MessageEventReader implements EventReader {
     }
   }
 
-  /** A delta of another kind than its block's is passed over. */
+  /** Reads a delta; one that does not match its block is ignored. */
   #blockDelta({ index, delta }: JsonObject): void {
     const block = this.#blocks.get(index as number);
     if (block === undefined || !isObject(delta)) return;
@@ -179,7 +182,7 @@ export class MessageEventReader implements EventReader {
     this.#blocks.delete(index as number);
     if (block === this.#latest.block) this.#latest = NO_BLOCK;
     if (block.type === 'thinking') this.#emit({ type: 'thinking_end', part: block.part });
-    // A call without arguments has no deltas, or an empty one; its arguments are an object nevertheless.
+    // A call without arguments has no deltas, or an empty one; the client still expects an object.
     else if (block.type === 'tool' && !block.hasArguments)
       this.#arguments(block, JSON.stringify(JSON.stringify(block.input)));
   }

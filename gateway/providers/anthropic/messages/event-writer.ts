@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import type { EventWriter, Stop, StreamedEvent, ThinkingPart, TokenUsage } from '../form.ts';
+import type { EventWriter, Stop, StreamedEvent, ThinkingPart, TokenUsage } from '../conversation.ts';
 import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
 import { writeStop } from './stop.ts';
 import { writeMessageUsage } from './usage.ts';
@@ -11,7 +11,7 @@ function frame(event: JsonObject & { type: string }): string {
 const DELTA_TAIL = '}}\n\n';
 const DELTA_TAIL_BYTES = Buffer.from(DELTA_TAIL);
 
-/** A delta up to its text. */
+/** Returns the frame of a delta up to its text. */
 function deltaHead(index: number, type: string, member: string): string {
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${type}","${member}":`;
 }
@@ -22,7 +22,7 @@ function writeDelta(index: number, type: string, member: string, literal: string
 
 type ToolBlock = { index: number; literals: string[] };
 
-/** Whether the arguments so far are whole. */
+/** Whether the arguments so far are complete JSON. */
 function isWhole({ literals }: ToolBlock): boolean {
   try {
     JSON.parse(literals.map((literal) => JSON.parse(literal) as string).join(''));
@@ -33,13 +33,14 @@ function isWhole({ literals }: ToolBlock): boolean {
 }
 
 /**
- * Writes the events of a streamed Messages answer. One block is open at a time, as clients of Anthropic's expect, but
- * for tool calls whose arguments come by turns: those stay open until they are whole.
+ * Writes the events of a streamed Messages answer. One block is open at a time, as Anthropic's clients expect, except for
+ * tool calls whose arguments alternate: those stay open until their arguments are complete.
  */
 export class MessageEventWriter implements EventWriter {
   #hasStarted = false;
   #blocks = 0;
-  #open: { type: 'text' | 'thinking'; index: number /** Of its raw deltas. */; head: Buffer } | null = null;
+  /** The open block; `head`: the bytes of its raw deltas up to their text. */
+  #open: { type: 'text' | 'thinking'; index: number; head: Buffer } | null = null;
   readonly #tools = new Map<number, ToolBlock>();
   #stop: Stop | null = null;
 
@@ -90,7 +91,7 @@ export class MessageEventWriter implements EventWriter {
     ];
   }
 
-  /** Usage is not known yet: the last event tells it, and clients take that for the whole. */
+  /** Writes message_start. Its usage may be unknown: the last event has it, and clients take that for the whole. */
   #start(id: string, model: string, usage: TokenUsage | null): string {
     if (this.#hasStarted) return '';
     this.#hasStarted = true;

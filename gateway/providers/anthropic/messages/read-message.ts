@@ -1,12 +1,12 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { ANSWER_TOOL, type Answer, type AssistantPart } from '../form.ts';
+import { ANSWER_TOOL, type Answer, type AssistantPart } from '../conversation.ts';
 import { readStop } from './stop.ts';
 import { readMessageUsage } from './usage.ts';
 
 /**
- * Reads a Messages answer. Blocks of Anthropic's server tools, which no translated request can ask for, are passed over.
- * @throws AssayError provider_bad_answer, when it is no message
+ * Reads a Messages answer. Blocks of Anthropic's server tools, which no translated request can ask for, are ignored.
+ * @throws AssayError provider_bad_answer when it is not a message
  */
 export function readMessage(message: JsonObject): Answer {
   if (!Array.isArray(message.content))

@@ -1,5 +1,13 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import {
+  type AnswerFormat,
+  type Conversation,
+  EFFORTS,
+  type Effort,
+  type Tool,
+  type ToolChoice,
+} from '../conversation.ts';
+import {
   arrayAt,
   flagAt,
   isAbsent,
@@ -13,14 +21,6 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
-import {
-  type AnswerFormat,
-  type Conversation,
-  EFFORTS,
-  type Effort,
-  type Tool,
-  type ToolChoice,
-} from '../form.ts';
 import { readSystem, readTurns } from './read-turns.ts';
 import { checkMessagesFields } from './request-fields.ts';
 
@@ -74,7 +74,7 @@ function readFormat(format: JsonObject | null): AnswerFormat | null {
   return { type: 'json_schema', description: null, schema, strict: true };
 }
 
-/** `eager_input_streaming` does not change what the model does, only how its input is streamed. */
+/** The fields of a tool. `eager_input_streaming` changes only how the input is streamed, not what the model does. */
 const TOOL_FIELDS: ReadonlySet<string> = new Set([
   'type',
   'name',
@@ -89,7 +89,10 @@ function readTool(value: unknown, index: number): Tool {
   const field = `tools[${index}]`;
   const tool = objectAt(value, field);
   if (!isAbsent(tool.type) && tool.type !== 'custom')
-    refuse(`${field}.type`, "must be custom: tools that run at Anthropic have no like in OpenAI's dialect");
+    refuse(
+      `${field}.type`,
+      "must be custom: tools that run at Anthropic have no counterpart in OpenAI's dialect",
+    );
   onlyFields(tool, TOOL_FIELDS, field, "cannot be translated to OpenAI's dialect");
   return {
     name: nameAt(tool.name, `${field}.name`),

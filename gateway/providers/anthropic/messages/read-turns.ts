@@ -1,5 +1,15 @@
-/** The messages of a Messages request as turns. */
+/** Reads the messages of a Messages request as turns. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
+import type {
+  AssistantPart,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  TextPart,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from '../conversation.ts';
 import {
   arrayAt,
   flagAt,
@@ -12,21 +22,11 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
-import type {
-  AssistantPart,
-  DocumentPart,
-  ImagePart,
-  MediaSource,
-  TextPart,
-  ToolResultPart,
-  Turn,
-  UserPart,
-} from '../form.ts';
 
 const NOT_TRANSLATED = "cannot be translated to OpenAI's dialect";
 const MESSAGE_FIELDS: ReadonlySet<string> = new Set(['role', 'content']);
 
-/** What of each block is read. Of `citations` none are asked for, or they only repeat what was answered. */
+/** The fields of each block. `citations` are accepted because they are switched off, or belong to an earlier answer. */
 const BLOCK_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(['type', 'text', 'cache_control', 'citations']),
   image: new Set(['type', 'source', 'cache_control']),
@@ -43,7 +43,7 @@ export function readSystem(value: unknown, field: string): TextPart[] {
 }
 
 /**
- * Messages of the system, which may stand among the others, are told apart.
+ * Reads the messages. Those of the system, which may be anywhere among the others, are returned apart.
  * @throws AssayError invalid_body
  */
 export function readTurns(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
@@ -66,7 +66,7 @@ export function readTurns(messages: readonly unknown[]): { system: TextPart[]; t
 
 type Block = [JsonObject, string];
 
-/** A content's blocks, each with its place and its fields checked. */
+/** Returns the blocks of a content, each with the path of its field. Their fields are checked. */
 function blocksAt(content: unknown, field: string): Block[] {
   if (typeof content === 'string') return content === '' ? [] : [[{ type: 'text', text: content }, field]];
   return arrayAt(content, field).map((value, index) => {
@@ -133,7 +133,7 @@ function readSource(value: unknown, field: string): MediaSource {
     case 'text':
       return { type: 'text', text: textAt(source.data, `${field}.data`) };
     default:
-      return refuse(`${field}.type`, 'must be base64, url or text: others mean files at Anthropic');
+      return refuse(`${field}.type`, 'must be base64, url or text: other sources are files at Anthropic');
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * What becomes of each field of a Messages request that goes to a model of another maker's. The rule: a field that
- * could change the answer is translated or refused; only what cannot is left out.
+ * Checks the fields of a Messages request that goes to a model of another maker. The rule: a field that could change the
+ * answer is translated or refused; only fields that cannot change it are left out.
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
@@ -25,7 +25,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'cache_control',
 ]);
 
-/** Left out: what they ask for is about Anthropic's cache. */
+/** Left out: they concern only Anthropic's cache. */
 const HARMLESS: ReadonlySet<string> = new Set(['diagnostics']);
 
 /** @throws AssayError invalid_body, naming the first field that OpenAI's dialect cannot honour */
@@ -37,7 +37,7 @@ export function checkMessagesFields(body: JsonObject): void {
     if (name === 'thread')
       throw new AssayError(
         'threads_not_supported',
-        "thread needs a model of Anthropic's, which keeps conversations: send the whole of it",
+        "thread needs a model of Anthropic's, which stores conversations: send all messages of the conversation",
       );
     refuse(name, "cannot be translated to OpenAI's dialect");
   }

@@ -1,6 +1,6 @@
-/** Why an answer ended, in Anthropic's words and in OpenAI's. */
+/** The reasons for which an answer ends, in Anthropic's and in OpenAI's names. */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import type { FinishReason, Stop } from '../form.ts';
+import type { FinishReason, Stop } from '../conversation.ts';
 
 /** https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons */
 const FINISH_OF: Readonly<Record<string, FinishReason>> = {
@@ -21,8 +21,8 @@ const REASON_OF: Readonly<Record<FinishReason, string>> = {
 };
 
 /**
- * Reads `stop_reason` and what stands beside it. An unknown reason, and none, is an ordinary end.
- * @param hasCalls whether the caller's tools were called: the tool that only gives the answer is no call to them
+ * Reads `stop_reason` and the fields beside it. An unknown or missing reason is an ordinary end.
+ * @param hasCalls whether the caller's own tools were called; the tool that holds the answer does not count
  */
 export function readStop(from: JsonObject, hasCalls: boolean): Stop {
   const native = textOrNull(from.stop_reason);
@@ -36,6 +36,7 @@ export function readStop(from: JsonObject, hasCalls: boolean): Stop {
   };
 }
 
+/** Writes `stop_reason` and `stop_sequence`. */
 export function writeStop(stop: Stop): JsonObject {
   return {
     stop_reason: stop.sequence === null ? REASON_OF[stop.finish] : 'stop_sequence',

@@ -1,6 +1,6 @@
-/** Anthropic's usage: the input without what the cache gave or took, beside those. */
+/** Anthropic's usage: tokens read from and written to the cache are counted beside the input, not in it. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
-import type { TokenUsage } from '../form.ts';
+import type { TokenUsage } from '../conversation.ts';
 
 const NO_USAGE: TokenUsage = {
   inputTokens: 0,
@@ -15,8 +15,8 @@ function countOr(value: unknown, otherwise: number): number {
 }
 
 /**
- * Reads `usage`. Counts of a stream are cumulative: one that is there replaces that of `before`, and one that is not
- * (or null) leaves it.
+ * Reads `usage`. Counts of a stream are cumulative: each replaces the one of `before`, which stays where a count is missing
+ * or null.
  */
 export function readMessageUsage(value: unknown, before: TokenUsage | null = null): TokenUsage | null {
   if (!isObject(value)) return before;
@@ -32,6 +32,7 @@ export function readMessageUsage(value: unknown, before: TokenUsage | null = nul
   };
 }
 
+/** Writes `usage`; unknown counts are 0. */
 export function writeMessageUsage(usage: TokenUsage | null): JsonObject {
   const known = usage ?? NO_USAGE;
   return {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Answer, AssistantPart } from '../form.ts';
+import type { Answer, AssistantPart } from '../conversation.ts';
 import { writeStop } from './stop.ts';
 import { writeMessageUsage } from './usage.ts';
 

@@ -1,5 +1,4 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import { refuse } from '../fields.ts';
 import {
   ANSWER_TOOL,
   type AnswerFormat,
@@ -7,30 +6,31 @@ import {
   type Effort,
   type Tool,
   type ToolChoice,
-} from '../form.ts';
+} from '../conversation.ts';
+import { refuse } from '../fields.ts';
 import { type ModelTraits, traitsOf } from '../models.ts';
 import { writeText, writeTurn } from './write-turns.ts';
 
 export type MessagesRequestOptions = {
-  /** The model's id as Anthropic knows it. */
+  /** The model as Anthropic names it. */
   model: string;
-  /** Tokens, where the caller set no limit: Anthropic asks for one. */
+  /** Limit in tokens when the caller set none: Anthropic requires one. */
   maxTokensDefault: number;
 };
 
 /**
  * Writes a Messages request.
- * @throws AssayError invalid_body, when two wishes exclude each other at Anthropic
+ * @throws AssayError invalid_body when two fields exclude each other at Anthropic
  */
 export function writeMessagesRequest(
   conversation: Conversation,
   options: MessagesRequestOptions,
 ): JsonObject {
   const traits = traitsOf(options.model);
-  const thinking = thinkingOf(conversation, traits, options.maxTokensDefault);
-  const answer = answerOf(conversation, traits, thinking.isOn);
+  const thinking = planThinking(conversation, traits, options.maxTokensDefault);
+  const answer = planAnswer(conversation, traits, thinking.isOn);
   const outputConfig = { ...thinking.outputConfig, ...answer.outputConfig };
-  return withoutAbsent({
+  return dropAbsent({
     model: options.model,
     max_tokens: thinking.maxTokens,
     system: conversation.system.length === 0 ? undefined : conversation.system.map(writeText),
@@ -51,15 +51,20 @@ export function writeMessagesRequest(
   });
 }
 
-function withoutAbsent(fields: JsonObject): JsonObject {
+function dropAbsent(fields: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
   );
 }
 
-type Thinking = { isOn: boolean; config: JsonObject | null; outputConfig: JsonObject; maxTokens: number };
+type ThinkingSettings = {
+  isOn: boolean;
+  config: JsonObject | null;
+  outputConfig: JsonObject;
+  maxTokens: number;
+};
 
-/** Tokens of thinking for models that want a number. Anthropic takes no less than 1,024. */
+/** Tokens of thinking for models that take a number. Anthropic's minimum is 1,024. */
 const BUDGETS = {
   minimal: 1_024,
   low: 1_024,
@@ -69,43 +74,60 @@ const BUDGETS = {
   max: 32_768,
 } as const;
 
-function thinkingOf(conversation: Conversation, traits: ModelTraits, maxTokensDefault: number): Thinking {
+function planThinking(
+  conversation: Conversation,
+  traits: ModelTraits,
+  maxTokensDefault: number,
+): ThinkingSettings {
   const { effort, thinking } = conversation;
   const maxTokens = conversation.maxTokens ?? maxTokensDefault;
   if (thinking !== null) {
-    const outputConfig = effort === null || effort === 'none' ? {} : { effort: levelOf(effort) };
+    const outputConfig = effort === null || effort === 'none' ? {} : { effort: toEffortLevel(effort) };
     return { isOn: thinking.type !== 'disabled', config: thinking, outputConfig, maxTokens };
   }
   if (effort === null) return { isOn: false, config: null, outputConfig: {}, maxTokens };
   if (effort === 'none') return { isOn: false, config: { type: 'disabled' }, outputConfig: {}, maxTokens };
   if (traits.thinksAdaptively)
-    return { isOn: true, config: { type: 'adaptive' }, outputConfig: { effort: levelOf(effort) }, maxTokens };
-  const wished = BUDGETS[effort];
-  // The caller's limit holds for thinking and answer together; ours need not make the answer shorter.
+    return {
+      isOn: true,
+      config: { type: 'adaptive' },
+      outputConfig: { effort: toEffortLevel(effort) },
+      maxTokens,
+    };
+  const budget = BUDGETS[effort];
+  // The caller's limit includes thinking. The default is raised by the budget, so that the answer does not get shorter.
   if (conversation.maxTokens === null)
-    return { isOn: true, config: budgetOf(wished), outputConfig: {}, maxTokens: maxTokens + wished };
+    return { isOn: true, config: enabledThinking(budget), outputConfig: {}, maxTokens: maxTokens + budget };
   if (maxTokens <= BUDGETS.minimal)
-    refuse('reasoning_effort', `needs max_tokens above ${BUDGETS.minimal}, the least that this model thinks`);
-  return { isOn: true, config: budgetOf(Math.min(wished, maxTokens - 1)), outputConfig: {}, maxTokens };
+    refuse(
+      'reasoning_effort',
+      `needs max_tokens above ${BUDGETS.minimal}, the minimum of this model's thinking`,
+    );
+  return {
+    isOn: true,
+    config: enabledThinking(Math.min(budget, maxTokens - 1)),
+    outputConfig: {},
+    maxTokens,
+  };
 }
 
-function budgetOf(tokens: number): JsonObject {
+function enabledThinking(tokens: number): JsonObject {
   return { type: 'enabled', budget_tokens: tokens };
 }
 
-/** Anthropic's lowest level is low. */
-function levelOf(effort: Exclude<Effort, 'none'>): string {
+/** Returns Anthropic's level of effort, of which the lowest is low. */
+function toEffortLevel(effort: Exclude<Effort, 'none'>): string {
   return effort === 'minimal' ? 'low' : effort;
 }
 
-type AnswerWish = { tools: Tool[]; toolChoice: ToolChoice | null; outputConfig: JsonObject };
+type AnswerSettings = { tools: Tool[]; toolChoice: ToolChoice | null; outputConfig: JsonObject };
 
 /**
- * How the answer is held to JSON. A strict schema is in the subset that Anthropic's own structured outputs take; any
- * other, and JSON without a schema, is the input of a tool that the model must call, which `ANSWER_TOOL` turns back
- * into content. Where the model must call a tool of the caller's, there is no text to be held to anything.
+ * Plans how the answer is held to JSON. A strict schema is in the subset that Anthropic's structured outputs take. Any other
+ * schema, and JSON without a schema, becomes the input of a tool that the model must call, `ANSWER_TOOL`, whose input is
+ * translated back into content. When the model must call a tool of the caller's, the answer has no text to hold to a form.
  */
-function answerOf(conversation: Conversation, traits: ModelTraits, thinks: boolean): AnswerWish {
+function planAnswer(conversation: Conversation, traits: ModelTraits, thinks: boolean): AnswerSettings {
   const { tools, toolChoice, answerFormat } = conversation;
   const unchanged = { tools, toolChoice, outputConfig: {} };
   if (answerFormat === null) return unchanged;
@@ -115,10 +137,7 @@ function answerOf(conversation: Conversation, traits: ModelTraits, thinks: boole
   }
   if (toolChoice?.type === 'required' || toolChoice?.type === 'tool') return unchanged;
   if (thinks)
-    refuse(
-      'response_format',
-      'cannot be had together with thinking, unless as a json_schema from a newer model',
-    );
+    refuse('response_format', 'cannot be combined with thinking, except as a json_schema with a newer model');
   const isOnly = tools.length === 0 || toolChoice?.type === 'none';
   return {
     tools: [...tools, answerTool(answerFormat)],
@@ -132,7 +151,7 @@ function answerTool(format: AnswerFormat): Tool {
   return {
     name: ANSWER_TOOL,
     description: (isSchema ? format.description : null) ?? 'Gives the final answer as JSON.',
-    // Without a schema any object will do. One without properties would ask for an empty object.
+    // Without a schema any object is valid. A schema without properties would ask for an empty object.
     schema: isSchema ? format.schema : { additionalProperties: true },
     strict: false,
     cacheControl: null,
@@ -141,8 +160,8 @@ function answerTool(format: AnswerFormat): Tool {
 
 function writeTool(tool: Tool, index: number, traits: ModelTraits): JsonObject {
   if (tool.strict && !traits.hasStructuredOutputs)
-    refuse(`tools[${index}].function.strict`, 'cannot be promised by this model');
-  return withoutAbsent({
+    refuse(`tools[${index}].function.strict`, 'is not supported by this model');
+  return dropAbsent({
     name: tool.name,
     description: tool.description,
     input_schema:

@@ -1,16 +1,17 @@
-/** Turns as Anthropic's messages and their blocks. */
+/** Writes turns as Anthropic's messages and their blocks. */
 import type { JsonObject } from '#core/json/mod.ts';
-import type { AssistantPart, CacheControl, MediaSource, TextPart, Turn, UserPart } from '../form.ts';
+import type { AssistantPart, CacheControl, MediaSource, TextPart, Turn, UserPart } from '../conversation.ts';
 
-function cacheControl(value: CacheControl): JsonObject {
+function writeCacheControl(value: CacheControl): JsonObject {
   return value === null ? {} : { cache_control: value };
 }
 
+/** Writes a text block. */
 export function writeText(part: TextPart): JsonObject {
-  return { type: 'text', text: part.text, ...cacheControl(part.cacheControl) };
+  return { type: 'text', text: part.text, ...writeCacheControl(part.cacheControl) };
 }
 
-/** One text without a breakpoint is a string, as people write it. */
+/** Writes a message; a single text without a breakpoint is a plain string. */
 export function writeTurn({ role, parts }: Turn): JsonObject {
   const [first] = parts;
   const isPlain = parts.length === 1 && first?.type === 'text' && first.cacheControl === null;
@@ -22,33 +23,33 @@ function writeBlock(part: UserPart | AssistantPart): JsonObject {
     case 'text':
       return writeText(part);
     case 'image':
-      return { type: 'image', source: writeSource(part.source), ...cacheControl(part.cacheControl) };
+      return { type: 'image', source: writeSource(part.source), ...writeCacheControl(part.cacheControl) };
     case 'document': {
       const title = part.title === null ? {} : { title: part.title };
       return {
         type: 'document',
         source: writeSource(part.source),
         ...title,
-        ...cacheControl(part.cacheControl),
+        ...writeCacheControl(part.cacheControl),
       };
     }
     case 'tool_result':
       return {
         type: 'tool_result',
-        tool_use_id: callId(part.callId),
+        tool_use_id: toAnthropicId(part.callId),
         ...(part.content.length === 0
           ? {}
           : { content: writeTurn({ role: 'user', parts: part.content }).content }),
         ...(part.isError ? { is_error: true } : {}),
-        ...cacheControl(part.cacheControl),
+        ...writeCacheControl(part.cacheControl),
       };
     case 'tool_call':
       return {
         type: 'tool_use',
-        id: callId(part.id),
+        id: toAnthropicId(part.id),
         name: part.name,
         input: part.input,
-        ...cacheControl(part.cacheControl),
+        ...writeCacheControl(part.cacheControl),
       };
     case 'thinking':
       return { type: 'thinking', thinking: part.text, signature: part.signature };
@@ -68,7 +69,7 @@ function writeSource(source: MediaSource): JsonObject {
   }
 }
 
-/** Anthropic takes `[a-zA-Z0-9_-]+` alone: what else another provider's id holds is written as its code. */
-function callId(id: string): string {
+/** Anthropic takes only `[a-zA-Z0-9_-]+`: other characters of another provider's id are replaced by their code points. */
+function toAnthropicId(id: string): string {
   return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }

@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
+import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
 import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
-import type { AnswerEvent, EventReader, TokenUsage } from '../form.ts';
-import { frameData } from '../frame.ts';
+import { readFrameData } from '../frame.ts';
 import type { RawDelta } from '../raw-delta.ts';
-import { type ContentFrame, contentFrame, readContentFrame } from './content-frame.ts';
+import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
 import { readFinish } from './finish.ts';
 import { readCompletionUsage } from './usage.ts';
 
-/** More calls than this in one answer are no answer. */
+/** Limit of tool calls in one answer, far above any real one; further calls are ignored. */
 const MAX_CALLS = 1_000;
 
-/** A provider whose chunks differ each time is not learned from for ever. */
-const MAX_MISSES = 8;
+/** After so many learned frames that did not match the next chunk, learning stops: this provider's chunks differ. */
+const MAX_CONSECUTIVE_MISSES = 8;
 
 /** Reads the chunks of a streamed chat completion. */
 export class ChunkReader implements EventReader {
@@ -21,14 +21,14 @@ export class ChunkReader implements EventReader {
   #usage: TokenUsage | null = null;
   /** Reasoning since the last other text; null when there is none. */
   #reasoning: string | null = null;
-  /** The frame of the last chunk, when it held content alone. */
+  /** Learned from the last chunk, when it held only content. */
   #contentFrame: ContentFrame | null = null;
-  /** Frames in a row that were learned for nothing. */
+  /** Learned frames in a row that did not match the next chunk. */
   #misses = 0;
-  /** Calls by the provider's index: our count of them. */
+  /** Index of each tool call, from 0, by the provider's index. */
   readonly #calls = new Map<number, number>();
 
-  /** @param emit takes what happens, in order */
+  /** @param emit takes the events, in order */
   constructor(emit: (event: AnswerEvent) => void) {
     this.#emit = emit;
   }
@@ -43,7 +43,7 @@ export class ChunkReader implements EventReader {
   read(frame: string): void {
     if (this.#contentFrame !== null) this.#misses += 1;
     this.#contentFrame = null;
-    const data = frameData(frame);
+    const data = readFrameData(frame);
     if (data === null) return;
     if (data.trim() === '[DONE]') {
       this.#end();
@@ -54,8 +54,8 @@ export class ChunkReader implements EventReader {
     if (isObject(chunk.error)) this.#error(chunk.error);
     else {
       const content = this.#chunk(chunk);
-      if (content !== null && this.#misses < MAX_MISSES)
-        this.#contentFrame = contentFrame(chunk, content, frame);
+      if (content !== null && this.#misses < MAX_CONSECUTIVE_MISSES)
+        this.#contentFrame = learnContentFrame(chunk, content, frame);
     }
   }
 
@@ -68,7 +68,7 @@ export class ChunkReader implements EventReader {
     this.#emit({ type: 'end', usage: this.#usage });
   }
 
-  /** Returns the content, when there is some. */
+  /** Reads a chunk; returns its content, or null. */
   #chunk(chunk: JsonObject): string | null {
     this.#usage = readCompletionUsage(chunk) ?? this.#usage;
     if (!this.#hasStarted) this.#start(chunk);
@@ -106,7 +106,7 @@ export class ChunkReader implements EventReader {
     if (!isObject(part)) return;
     this.#endReasoning();
     const definition = isObject(part.function) ? part.function : {};
-    // Providers that send whole calls leave the index out: each is a new one.
+    // Providers that send whole calls leave the index out: each part is a new call.
     const index = typeof part.index === 'number' ? part.index : -1 - this.#calls.size;
     let call = this.#calls.get(index);
     if (call === undefined) {
@@ -121,7 +121,7 @@ export class ChunkReader implements EventReader {
       this.#emit({ type: 'tool_arguments', call, literal: JSON.stringify(text) });
   }
 
-  /** Reasoning has no end of its own in this dialect, and no signature. */
+  /** Ends the reasoning, which in this dialect has neither an end of its own nor a signature. */
   #endReasoning(): void {
     if (this.#reasoning === null) return;
     this.#emit({ type: 'thinking_end', part: { type: 'thinking', text: this.#reasoning, signature: '' } });
@@ -138,7 +138,7 @@ export class ChunkReader implements EventReader {
   #error(error: JsonObject): void {
     const type = textOrNull(error.type) ?? 'api_error';
     const message = textOrNull(error.message) ?? 'The provider failed in the middle of its answer';
-    // Anthropic's name for it: OpenAI's mean other things by the same names.
+    // Anthropic's type by the status: OpenAI's types mean other things by the same names.
     this.#emit({ type: 'error', error: { type: anthropicErrorType(statusOfErrorType(type)), message } });
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import { NOTE_HEAD } from '../../../response/sse-splitter.ts';
-import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../form.ts';
+import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../conversation.ts';
 import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
 import { writeCompletionUsage } from './usage.ts';
 import { nativeStop, writeThinkingBlock } from './write-completion.ts';
@@ -13,12 +13,13 @@ const ARGUMENTS_TAIL_BYTES = Buffer.from(ARGUMENTS_TAIL);
 /** Writes the chunks of a streamed chat completion. */
 export class ChunkWriter implements EventWriter {
   readonly #created: number;
-  /** A chunk as far as its choices. */
+  /** The frame of a chunk up to its choices. */
   #head = '';
-  /** A chunk as far as its delta's first member. */
+  /** The frame of a chunk up to its delta's first member. */
   #delta = '';
-  /** A chunk as far as a delta's text, of content and of the arguments of one call. */
+  /** The frame of a chunk up to the text of its content. */
   #textHead = Buffer.alloc(0);
+  /** The frame of a chunk up to the arguments of one call. */
   #argumentsHead = { call: -1, bytes: Buffer.alloc(0) };
   #hasRole = false;
 
@@ -67,7 +68,7 @@ export class ChunkWriter implements EventWriter {
     return writeRawDelta(this.#argumentsHead.bytes, frame, delta, ARGUMENTS_TAIL_BYTES);
   }
 
-  /** The end, a frame each: the chunk without choices, when the provider counted, and `[DONE]`. */
+  /** Returns the frames of the end: the chunk without choices, when the usage is known, and `[DONE]`. */
   writeEnd(usage: TokenUsage | null): string[] {
     const done = 'data: [DONE]\n\n';
     if (usage === null) return [done];
@@ -83,8 +84,8 @@ export class ChunkWriter implements EventWriter {
   }
 
   /**
-   * What is counted before there is an answer: the prompt. A client hears of it at the end, with the rest, as some add up
-   * every count that they are told; the log keeps it for a stream that has no end.
+   * Writes the tokens of the prompt, which are counted before there is an answer, for the log alone: it needs them when the
+   * stream breaks off. The client gets them at the end with the rest, as some clients add up all counts of a stream.
    */
   #begun(usage: TokenUsage | null): string {
     if (usage === null) return '';
@@ -96,7 +97,7 @@ export class ChunkWriter implements EventWriter {
     return `${this.#delta}"tool_calls":[{"index":${call},"function":{"arguments":`;
   }
 
-  /** Once, before anything else. */
+  /** Returns the chunk with the role, once, before any other; later nothing. */
   #role(): string {
     if (this.#hasRole) return '';
     this.#hasRole = true;

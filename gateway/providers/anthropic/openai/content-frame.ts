@@ -1,13 +1,15 @@
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
+import { readFrameData } from '../frame.ts';
 import { holdsAt, type RawDelta, stringEnd } from '../raw-delta.ts';
 
 /**
- * A frame's bytes around the text of its content. The next chunk's are the same, whichever provider writes them, but
- * for the padding that OpenAI adds so that an event's length does not tell the text's.
+ * A frame's bytes around the text of its content. Those of the next chunk are the same, with every provider, except for the
+ * padding that OpenAI adds so that an event's length does not reveal the text's.
  */
 export type ContentFrame = {
   head: Buffer;
-  tail: Buffer /** Behind the padding, where there is some. */;
+  tail: Buffer;
+  /** The bytes after the padding; null: no padding. */
   end: Buffer | null;
 };
 
@@ -16,28 +18,29 @@ const PADDING = '"obfuscation":';
 const PROBE = '\u0001probe\u0001';
 
 /**
- * Learns the bytes around the content of a chunk that says nothing else. That they are those is put to the test: with
- * another text between them, the chunk is parsed again.
+ * Learns the bytes around the content of a chunk that holds only content. They are verified: the chunk is parsed again with
+ * another text between them.
  * @param frame the chunk's frame
  */
-export function contentFrame(chunk: JsonObject, content: string, frame: string): ContentFrame | null {
+export function learnContentFrame(chunk: JsonObject, content: string, frame: string): ContentFrame | null {
   const found = frame.indexOf(`${CONTENT}${JSON.stringify(content)}`);
-  if (found === -1 || !saysNothingElse(chunk)) return null;
+  if (found === -1 || !hasContentOnly(chunk)) return null;
   const start = found + CONTENT.length;
   const head = frame.slice(0, start);
   const rest = frame.slice(start + JSON.stringify(content).length);
   const probe = JSON.stringify(PROBE);
   const padding = textOrNull(chunk.obfuscation);
   if (padding === null)
-    return contentOf(`${head}${probe}${rest}`) === PROBE
+    return readContent(`${head}${probe}${rest}`) === PROBE
       ? { head: Buffer.from(head), tail: Buffer.from(rest), end: null }
       : null;
   const [tail = '', end] = rest.split(`${PADDING}${JSON.stringify(padding)}`);
-  if (end === undefined || contentOf(`${head}${probe}${tail}${PADDING}${probe}${end}`) !== PROBE) return null;
+  if (end === undefined || readContent(`${head}${probe}${tail}${PADDING}${probe}${end}`) !== PROBE)
+    return null;
   return { head: Buffer.from(head), tail: Buffer.from(`${tail}${PADDING}`), end: Buffer.from(end) };
 }
 
-/** The delta in `frame`, when it differs from the learned one in its content alone. */
+/** Returns the delta in `frame`, when only its content differs from the learned frame; otherwise null. */
 export function readContentFrame({ head, tail, end }: ContentFrame, frame: Buffer): RawDelta | null {
   if (!holdsAt(frame, head, 0)) return null;
   const textEnd = stringEnd(frame, head.length);
@@ -51,7 +54,7 @@ export function readContentFrame({ head, tail, end }: ContentFrame, frame: Buffe
   return at === frame.length ? { type: 'text', call: 0, start: head.length, end: textEnd } : null;
 }
 
-function saysNothingElse({ choices, usage, error }: JsonObject): boolean {
+function hasContentOnly({ choices, usage, error }: JsonObject): boolean {
   const [choice, ...others] = Array.isArray(choices) ? choices : [];
   if (others.length > 0 || !isObject(choice) || !isObject(choice.delta)) return false;
   if ((usage ?? error ?? choice.finish_reason ?? null) !== null) return false;
@@ -60,9 +63,8 @@ function saysNothingElse({ choices, usage, error }: JsonObject): boolean {
   );
 }
 
-/** Of a frame with one line of data; null of others. */
-function contentOf(frame: string): unknown {
-  const chunk: unknown = JSON.parse(/^data: ?(.*)\r?\n\r?\n$/.exec(frame)?.[1] ?? 'null');
+function readContent(frame: string): unknown {
+  const chunk: unknown = JSON.parse(readFrameData(frame) ?? 'null');
   const [choice] = isObject(chunk) && Array.isArray(chunk.choices) ? chunk.choices : [];
   return isObject(choice) && isObject(choice.delta) ? choice.delta.content : null;
 }

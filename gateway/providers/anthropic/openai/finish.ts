@@ -1,4 +1,4 @@
-import type { FinishReason, Stop } from '../form.ts';
+import type { FinishReason, Stop } from '../conversation.ts';
 
 const FINISH_OF: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -8,7 +8,7 @@ const FINISH_OF: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 };
 
-/** Reads `finish_reason`. Some providers say `stop` after tool calls, on which Anthropic's clients would not act. */
+/** Reads `finish_reason`. Some providers send `stop` after tool calls, which Anthropic's clients would then not make. */
 export function readFinish(value: unknown, hasCalls: boolean): Stop {
   const native = typeof value === 'string' ? value : null;
   const finish = native !== null && Object.hasOwn(FINISH_OF, native) ? FINISH_OF[native]! : 'stop';

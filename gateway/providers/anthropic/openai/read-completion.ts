@@ -1,12 +1,12 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
-import type { Answer, AssistantPart } from '../form.ts';
+import type { Answer, AssistantPart } from '../conversation.ts';
 import { readFinish } from './finish.ts';
 import { readCompletionUsage } from './usage.ts';
 
 /**
- * Reads a chat completion: its first choice, as no translated request asks for more.
- * @throws AssayError provider_bad_answer, when it is no completion, or a tool call's arguments are not a JSON object
+ * Reads the first choice of a chat completion; no translated request asks for more.
+ * @throws AssayError provider_bad_answer when it is not a completion, or a tool call's arguments are not a JSON object
  */
 export function readCompletion(completion: JsonObject): Answer {
   const choice = Array.isArray(completion.choices) ? completion.choices[0] : undefined;
@@ -35,7 +35,7 @@ function readText(text: unknown): AssistantPart[] {
   return typeof text === 'string' && text !== '' ? [{ type: 'text', text, cacheControl: null }] : [];
 }
 
-/** Nobody signs reasoning in this dialect. */
+/** Reads reasoning, which has no signature in this dialect. */
 function readThinking(message: JsonObject): AssistantPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning);
   return text === null || text === '' ? [] : [{ type: 'thinking', text, signature: '' }];
@@ -59,7 +59,7 @@ function readArguments(text: string, name: string): JsonObject {
     const input = parseExactObject(text);
     if (input !== null) return input;
   } catch {
-    // Told below.
+    // Refused below.
   }
   throw new AssayError(
     'provider_bad_answer',

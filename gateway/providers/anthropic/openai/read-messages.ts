@@ -1,5 +1,14 @@
-/** The messages of a chat completion request: the system's texts apart, the others as turns. */
+/** Reads the messages of a chat completion request: the system's texts apart, the others as turns. */
 import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
+import type {
+  AssistantPart,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+  UserPart,
+} from '../conversation.ts';
 import {
   arrayAt,
   flagAt,
@@ -12,26 +21,17 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
-import type {
-  AssistantPart,
-  TextPart,
-  ThinkingPart,
-  ToolCallPart,
-  ToolResultPart,
-  Turn,
-  UserPart,
-} from '../form.ts';
 import { readTexts, readUserParts } from './read-parts.ts';
 
-/** Of every message; `name` tells speakers apart, for which Anthropic has no place. */
+/** The fields of every message. `name`, which tells speakers apart, is refused: Anthropic has no such field. */
 const COMMON = ['role', 'content', 'cache_control'];
 const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   system: new Set(COMMON),
   developer: new Set(COMMON),
   user: new Set(COMMON),
-  // The tool's name is known from its call.
+  // `name` is left out: the tool's name is known from its call.
   tool: new Set([...COMMON, 'tool_call_id', 'name', 'is_error']),
-  // An answer of ours comes back whole. Reasoning without a signature is not sent again, as its makers ask:
+  // Clients send the gateway's own answers back unchanged. Reasoning without a signature is left out, as its makers ask:
   // https://api-docs.deepseek.com/guides/reasoning_model
   assistant: new Set([
     ...COMMON,
@@ -45,14 +45,14 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /**
- * System and developer messages, wherever they stand, are the system's texts in their order: Anthropic knows them before
- * a conversation only. Results of tools that follow each other, and what the user says next, are one turn.
+ * Reads the messages. System and developer messages, wherever they are, become the system's texts in their order: Anthropic
+ * takes them only before a conversation. Consecutive tool results and the user's next message become one turn.
  * @throws AssayError invalid_body
  */
 export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
   const system: TextPart[] = [];
   const turns: Turn[] = [];
-  /** Ids of the calls that the last turn of the assistant made, and that have no result yet. */
+  /** Ids of the tool calls of the assistant's last turn that have no result yet. */
   let awaited = new Set<string>();
   for (const [index, value] of messages.entries()) {
     const field = `messages[${index}]`;
@@ -67,23 +67,23 @@ export function readMessages(messages: readonly unknown[]): { system: TextPart[]
       awaited = new Set(parts.flatMap((part) => (part.type === 'tool_call' ? [part.id] : [])));
       if (parts.length > 0) turns.push({ role: 'assistant', parts });
     } else if (role === 'user') {
-      addUser(turns, marked(readUserParts(message.content, `${field}.content`), message, field));
+      addUser(turns, withCacheControl(readUserParts(message.content, `${field}.content`), message, field));
     } else if (role === 'tool') {
       const result = readToolResult(message, field);
       if (awaited.delete(result.callId)) addUser(turns, [result]);
-      // Anthropic refuses a result that no call asked for. What it says still counts.
+      // Anthropic refuses a result without its call: the content is kept as the user's.
       else addUser(turns, result.content);
     } else {
-      system.push(...marked(readTexts(message.content, `${field}.content`), message, field));
+      system.push(...withCacheControl(readTexts(message.content, `${field}.content`), message, field));
     }
   }
   if (turns.length === 0)
-    refuse('messages', 'must hold a message of the user or the assistant that says something');
+    refuse('messages', 'must hold a message of the user or the assistant that is not empty');
   return { system, turns };
 }
 
-/** A message's own breakpoint is that of its last part. */
-function marked<Part extends { cacheControl: unknown }>(
+/** Returns the parts with the message's own breakpoint, which belongs to its last part. */
+function withCacheControl<Part extends { cacheControl: unknown }>(
   parts: Part[],
   message: JsonObject,
   field: string,
@@ -95,7 +95,7 @@ function marked<Part extends { cacheControl: unknown }>(
     : [...parts.slice(0, -1), { ...last, cacheControl }];
 }
 
-/** Joins the turn of results before it, when there is one; two messages of the user's own stay two. */
+/** Adds a turn of the user's, or joins the tool results before it; two messages of the user's own stay two turns. */
 function addUser(turns: Turn[], parts: UserPart[]): void {
   if (parts.length === 0) return;
   const last = turns.at(-1);
@@ -126,11 +126,11 @@ function readAssistant(message: JsonObject, field: string): AssistantPart[] {
   ];
   return [
     ...thinking.map((block, index) => readThinking(block, `${field}.thinking_blocks[${index}]`)),
-    ...marked(parts, message, field),
+    ...withCacheControl(parts, message, field),
   ];
 }
 
-/** A signed block, as our answers give it. */
+/** Reads a signed block, in the form of the gateway's answers. */
 function readThinking(value: unknown, field: string): ThinkingPart {
   const block = objectAt(value, field);
   if (block.type === 'redacted_thinking')
@@ -156,7 +156,7 @@ function readToolCall(value: unknown, field: string): ToolCallPart {
   };
 }
 
-/** Nothing at all is how some clients write a call without arguments. */
+/** Reads a call's arguments; some clients send an empty text for none. */
 function readArguments(text: string, field: string): JsonObject {
   if (text.trim() === '') return {};
   let input: JsonObject | null;

@@ -1,5 +1,6 @@
-/** The parts of a chat message's content. */
+/** Reads the parts of a chat message's content. */
 import type { JsonObject } from '#core/json/mod.ts';
+import type { CacheControl, DocumentPart, ImagePart, TextPart } from '../conversation.ts';
 import {
   arrayAt,
   isAbsent,
@@ -11,21 +12,20 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
-import type { CacheControl, DocumentPart, ImagePart, TextPart } from '../form.ts';
 import { readDataUri } from '../media.ts';
 
-/** The breakpoint of a part, in Anthropic's words. OpenAI's own hint about its own cache is left out. */
+/** Returns a part's breakpoint, an extension of Anthropic's. OpenAI's own hint for its cache is left out. */
 function cacheControlOf(part: JsonObject, field: string): CacheControl {
   return optionalObject(part.cache_control, `${field}.cache_control`);
 }
 
-/** A text that says nothing is left out: Anthropic refuses empty ones. */
+/** Returns a text part; an empty text is left out, because Anthropic refuses it. */
 function textPart(text: string, cacheControl: CacheControl): TextPart[] {
   return text === '' ? [] : [{ type: 'text', text, cacheControl }];
 }
 
 /**
- * The texts of a content that may hold nothing else: a system's, an assistant's, a tool's.
+ * Reads a content that may hold only texts: of the system, the assistant or a tool.
  * @throws AssayError invalid_body
  */
 export function readTexts(content: unknown, field: string, cacheControl: CacheControl = null): TextPart[] {
@@ -40,7 +40,7 @@ export function readTexts(content: unknown, field: string, cacheControl: CacheCo
   });
 }
 
-/** @throws AssayError invalid_body */
+/** Reads a user's content. @throws AssayError invalid_body */
 export function readUserParts(content: unknown, field: string): (TextPart | ImagePart | DocumentPart)[] {
   if (typeof content === 'string') return textPart(content, null);
   return arrayAt(content, field).flatMap((value, index) => readUserPart(value, `${field}[${index}]`));
@@ -57,7 +57,7 @@ function readUserPart(value: unknown, field: string): (TextPart | ImagePart | Do
     case 'file':
       return [readFile(objectAt(part.file, `${field}.file`), `${field}.file`, cacheControl)];
     case 'input_audio':
-      return refuse(field, "is audio, which Anthropic's models do not hear");
+      return refuse(field, "is audio, which Anthropic's models do not take");
     default:
       return refuse(`${field}.type`, 'must be text, image_url or file');
   }
@@ -65,7 +65,7 @@ function readUserPart(value: unknown, field: string): (TextPart | ImagePart | Do
 
 const IMAGE_FIELDS: ReadonlySet<string> = new Set(['url', 'detail']);
 
-/** Anthropic looks at every image in full: `low`, which sees less, and `original`, which is not scaled, have no equal. */
+/** Reads an image. Anthropic has no counterpart of the details `low` (scaled down) and `original` (not scaled). */
 function readImage(image: JsonObject, field: string, cacheControl: CacheControl): ImagePart | DocumentPart {
   onlyFields(image, IMAGE_FIELDS, field, 'is not known');
   if (!isAbsent(image.detail) && image.detail !== 'auto' && image.detail !== 'high')

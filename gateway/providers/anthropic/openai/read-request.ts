@@ -1,5 +1,14 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import {
+  ANSWER_TOOL,
+  type AnswerFormat,
+  type Conversation,
+  EFFORTS,
+  type Effort,
+  type Tool,
+  type ToolChoice,
+} from '../conversation.ts';
+import {
   arrayAt,
   flagAt,
   isAbsent,
@@ -12,15 +21,6 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
-import {
-  ANSWER_TOOL,
-  type AnswerFormat,
-  type Conversation,
-  EFFORTS,
-  type Effort,
-  type Tool,
-  type ToolChoice,
-} from '../form.ts';
 import { readMessages } from './read-messages.ts';
 import { checkRequestFields } from './request-fields.ts';
 
@@ -54,7 +54,7 @@ export function readChatRequest(body: JsonObject): Conversation {
   };
 }
 
-/** OpenAI's scale ends at 2 and Anthropic's at 1: a higher value has no equal, and a clamp would hide that. */
+/** Reads the temperature. OpenAI's scale ends at 2, Anthropic's at 1: a higher value is refused, not silently clamped. */
 function readTemperature(value: unknown): number | null {
   const temperature = optionalNumber(value, 'temperature', 0, 2);
   if (temperature !== null && temperature > 1)
@@ -67,7 +67,7 @@ function readStop(value: unknown): string[] {
   const list = typeof value === 'string' ? [value] : arrayAt(value, 'stop');
   return list.map((item, index) => {
     const sequence = nameAt(item, typeof value === 'string' ? 'stop' : `stop[${index}]`);
-    if (sequence.trim() === '') refuse('stop', 'must not be white space alone: Anthropic refuses it');
+    if (sequence.trim() === '') refuse('stop', 'must not be only white space: Anthropic refuses it');
     return sequence;
   });
 }
@@ -78,7 +78,7 @@ function readEffort(value: unknown): Effort | null {
   return effort ?? refuse('reasoning_effort', `must be one of ${EFFORTS.join(', ')}`);
 }
 
-/** `auto` is what Anthropic does unasked; `default` is OpenAI's word for the standard tier. */
+/** Whether only the standard tier may be used. `auto` is Anthropic's default; `default` is OpenAI's standard tier. */
 function readServiceTier(value: unknown): boolean {
   if (isAbsent(value) || value === 'auto') return false;
   if (value === 'default') return true;

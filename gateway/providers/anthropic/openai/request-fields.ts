@@ -1,7 +1,7 @@
 /**
- * What becomes of each field of a chat completion request that goes to a model of Anthropic's. The rule: a field that
- * could change the answer is translated or refused; only what cannot is left out. docs/guides/translation.md
- * lists the same.
+ * Checks the fields of a chat completion request that goes to a model of Anthropic's. The rule: a field that could change
+ * the answer is translated or refused; only fields that cannot change it are left out. docs/guides/translation.md lists
+ * the same.
  */
 import type { JsonObject } from '#core/json/mod.ts';
 import { isAbsent, refuse } from '../fields.ts';
@@ -29,9 +29,9 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'cache_control',
 ]);
 
-/** Left out: the same answer comes without them. */
+/** Left out: the answer is the same without them. */
 const HARMLESS: ReadonlySet<string> = new Set([
-  // The gateway's own matter: usage is always known, and shown when it was asked for.
+  // Handled by the gateway: the usage is always known, and shown when the client asks for it.
   'stream_options',
   // Labels for OpenAI's dashboard; the gateway keeps its own record.
   'metadata',
@@ -48,28 +48,31 @@ type Rule = { allows(value: unknown): boolean; why: string };
 const isZero = (value: unknown) => value === 0;
 const never = () => false;
 
-/** Refused, but for the value that says what happens anyway. */
+/** Refused, except for the value that is Anthropic's own behaviour. */
 const REFUSED: Readonly<Record<string, Rule>> = {
-  n: { allows: (value) => value === 1, why: 'must be 1: Anthropic gives one answer a call' },
-  logprobs: { allows: (value) => value === false, why: 'is not known to Anthropic, which gives none' },
-  top_logprobs: { allows: isZero, why: 'is not known to Anthropic, which gives no log probabilities' },
+  n: { allows: (value) => value === 1, why: 'must be 1: Anthropic gives one answer per call' },
+  logprobs: {
+    allows: (value) => value === false,
+    why: 'must be false: Anthropic gives no log probabilities',
+  },
+  top_logprobs: { allows: isZero, why: 'must be 0: Anthropic gives no log probabilities' },
   logit_bias: {
     allows: (value) => typeof value === 'object' && Object.keys(value as object).length === 0,
-    why: 'is not known to Anthropic',
+    why: 'must be empty: Anthropic has no such field',
   },
-  frequency_penalty: { allows: isZero, why: 'must be 0: Anthropic knows no penalties' },
-  presence_penalty: { allows: isZero, why: 'must be 0: Anthropic knows no penalties' },
-  seed: { allows: never, why: 'is not known to Anthropic, whose answers no seed repeats' },
-  audio: { allows: never, why: "cannot be asked of Anthropic's models, which answer in text" },
+  frequency_penalty: { allows: isZero, why: 'must be 0: Anthropic has no penalties' },
+  presence_penalty: { allows: isZero, why: 'must be 0: Anthropic has no penalties' },
+  seed: { allows: never, why: 'is not supported by Anthropic, whose answers cannot be repeated by a seed' },
+  audio: { allows: never, why: "is not supported by Anthropic's models, which answer in text" },
   modalities: {
     allows: (value) => Array.isArray(value) && value.every((item) => item === 'text'),
     why: 'must be ["text"]: Anthropic\'s models answer in text',
   },
-  verbosity: { allows: (value) => value === 'medium', why: 'must be medium: Anthropic knows no verbosity' },
+  verbosity: { allows: (value) => value === 'medium', why: 'must be medium: Anthropic has no such field' },
   functions: { allows: never, why: 'is deprecated and not translated: use tools' },
   function_call: { allows: never, why: 'is deprecated and not translated: use tool_choice' },
   web_search_options: { allows: never, why: 'is not translated to Anthropic' },
-  moderation: { allows: never, why: 'is not known to Anthropic' },
+  moderation: { allows: never, why: 'is not supported by Anthropic' },
 };
 
 /** @throws AssayError invalid_body, naming the first field that Anthropic cannot honour */
@@ -78,7 +81,7 @@ export function checkRequestFields(body: JsonObject): void {
     const value = body[name];
     if (isAbsent(value) || TRANSLATED.has(name) || HARMLESS.has(name)) continue;
     const rule = Object.hasOwn(REFUSED, name) ? REFUSED[name] : undefined;
-    if (rule === undefined) refuse(name, 'is not known here, and cannot be translated to Anthropic');
+    if (rule === undefined) refuse(name, 'is not a known field, and cannot be translated to Anthropic');
     if (!rule.allows(value)) refuse(name, rule.why);
   }
 }

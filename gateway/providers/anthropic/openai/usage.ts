@@ -1,8 +1,9 @@
-/** OpenAI's usage: the whole prompt, and what of it the cache gave or took. */
+/** OpenAI's usage: the prompt's tokens include those read from and written to the cache. */
 import { readUsage } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
-import type { TokenUsage } from '../form.ts';
+import type { TokenUsage } from '../conversation.ts';
 
+/** Writes the `usage` of a completion or a chunk. */
 export function writeCompletionUsage(usage: TokenUsage): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = usage;
   const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Answer, Stop, ThinkingPart, ToolCallPart } from '../form.ts';
+import type { Answer, Stop, ThinkingPart, ToolCallPart } from '../conversation.ts';
 import { writeCompletionUsage } from './usage.ts';
 
 /**
@@ -26,7 +26,7 @@ export function writeCompletion(answer: Answer, created: number): JsonObject {
   };
 }
 
-/** The provider's own words for an end, of which OpenAI's reasons tell less. */
+/** Returns the provider's own reason for the end, which is more precise than OpenAI's. */
 export function nativeStop({ native, sequence }: Stop): JsonObject {
   return {
     ...(native === null ? {} : { native_finish_reason: native }),
@@ -49,14 +49,14 @@ function writeMessage({ parts, stop }: Answer): JsonObject {
   };
 }
 
-/** A signed block as it must come back with the next request. */
+/** Writes a signed block, in the form that the next request must send back. */
 export function writeThinkingBlock(part: ThinkingPart): JsonObject {
   return part.type === 'thinking'
     ? { type: 'thinking', thinking: part.text, signature: part.signature }
     : { type: 'redacted_thinking', data: part.data };
 }
 
-/** A tool call, whose arguments are JSON in a string. */
+/** Writes a tool call; its arguments are JSON in a string. */
 export function writeToolCall(part: ToolCallPart): JsonObject {
   return {
     id: part.id,

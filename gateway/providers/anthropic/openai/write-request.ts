@@ -1,20 +1,20 @@
 import type { JsonObject } from '#core/json/mod.ts';
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
 import { refuse } from '../fields.ts';
-import type { Conversation, Tool, ToolChoice } from '../form.ts';
 import { type Extensions, writeMessages } from './write-messages.ts';
 
 export type ChatRequestOptions = {
-  /** The model's id as the provider knows it. */
+  /** The model as the provider names it. */
   model: string;
-  /** OpenAI's newer models take the second alone, other providers the first. */
+  /** OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whether a stream must be asked for its usage, as the provider's row says. */
+  /** Whether a stream's usage is requested by `stream_options`, as the provider's row says. */
   asksForUsage: boolean;
-  /** Whether the provider knows Anthropic's own fields: OpenRouter does, OpenAI refuses them. */
+  /** The dialect whose additional fields the provider takes: OpenRouter takes Anthropic's, OpenAI refuses them. */
   extensions: Extensions;
 };
 
-/** OpenAI takes so many: https://platform.openai.com/docs/api-reference/chat/create */
+/** Limit of stop sequences at OpenAI: https://platform.openai.com/docs/api-reference/chat/create */
 const MAX_STOPS = 4;
 
 /**
@@ -23,7 +23,8 @@ const MAX_STOPS = 4;
  */
 export function writeChatRequest(conversation: Conversation, options: ChatRequestOptions): JsonObject {
   const { tools, toolChoice, stop, topK, extensions } = { ...conversation, ...options };
-  if (stop.length > MAX_STOPS) refuse('stop_sequences', `must be at most ${MAX_STOPS} for this provider`);
+  if (stop.length > MAX_STOPS)
+    refuse('stop_sequences', `must have at most ${MAX_STOPS} items for this provider`);
   if (topK !== null && extensions === 'none') refuse('top_k', "cannot be translated to OpenAI's dialect");
   const fields: JsonObject = {
     model: options.model,
@@ -37,7 +38,7 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     tool_choice: toolChoice === null ? null : writeToolChoice(toolChoice),
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     response_format: writeAnswerFormat(conversation),
-    ...reasoningOf(conversation, extensions),
+    ...writeReasoning(conversation, extensions),
     user: conversation.userId,
     service_tier: conversation.standardTierOnly ? 'default' : null,
     ...(extensions === 'anthropic' ? { cache_control: conversation.cacheControl } : {}),
@@ -47,15 +48,15 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
-/** Tokens of thinking from which an effort is called so, the other way round than for Claude models with a budget. */
+/** Smallest budgets of thinking, in tokens, for these levels of effort: the reverse of `BUDGETS` in ../messages. */
 const HIGH_BUDGET = 16_384;
 const MEDIUM_BUDGET = 4_096;
 
 /**
- * Thinking as an effort, which is all that this dialect knows. Adaptive thinking without one leaves it to the model,
- * and so does none.
+ * Writes thinking as an effort, the only setting of OpenAI's dialect. Adaptive thinking without an effort, and no thinking,
+ * leave it to the model.
  */
-function reasoningOf({ effort, thinking }: Conversation, extensions: Extensions): JsonObject {
+function writeReasoning({ effort, thinking }: Conversation, extensions: Extensions): JsonObject {
   if (extensions === 'anthropic') return { reasoning_effort: effort, thinking };
   if (effort !== null) return { reasoning_effort: effort };
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : null;
@@ -80,7 +81,7 @@ function writeToolChoice(choice: ToolChoice): unknown {
   return choice.type === 'tool' ? { type: 'function', function: { name: choice.name } } : choice.type;
 }
 
-/** OpenAI asks for a name of the schema, Anthropic knows none. */
+/** Writes the form of the answer. OpenAI requires a name for the schema, and Anthropic has none. */
 function writeAnswerFormat({ answerFormat }: Conversation): JsonObject | null {
   if (answerFormat?.type !== 'json_schema') return answerFormat;
   const { schema, strict } = answerFormat;

@@ -1,16 +1,16 @@
 /**
- * What both dialects say, in one form. OpenAI's chat completions and Anthropic's messages are each read into it and
- * written from it, so that a field is understood in one place and every pair of directions agrees.
+ * Requests, answers and streamed events in a form between the dialects. OpenAI's chat completions and Anthropic's Messages
+ * are each read into it and written from it, so that a field has one meaning in all directions.
  */
 import type { JsonObject } from '#core/json/mod.ts';
 import type { RawDelta } from './raw-delta.ts';
 
-/** Anthropic's breakpoint of its prompt cache, as written: `{type: 'ephemeral', ttl?}`. */
+/** A breakpoint of Anthropic's prompt cache, unchanged: `{type: 'ephemeral', ttl?}`. */
 export type CacheControl = JsonObject | null;
 
 export type TextPart = { type: 'text'; text: string; cacheControl: CacheControl };
 
-/** Bytes in base64, or where they are, or (documents only) plain text. */
+/** Bytes in base64, their URL, or (documents only) plain text. */
 export type MediaSource =
   | { type: 'base64'; mediaType: string; data: string }
   | { type: 'url'; url: string }
@@ -24,7 +24,7 @@ export type DocumentPart = {
   cacheControl: CacheControl;
 };
 
-/** Signed by the model's maker: only passed back whole, to the same maker. */
+/** Thinking, signed by the model's maker: it may only be sent back unchanged, and to the same maker. */
 export type ThinkingPart =
   | { type: 'thinking'; text: string; signature: string }
   | { type: 'redacted_thinking'; data: string };
@@ -33,7 +33,7 @@ export type ToolCallPart = {
   type: 'tool_call';
   id: string;
   name: string;
-  /** A JSON object. Numbers that a double cannot hold are raw JSON, so that they are written as they came. */
+  /** A JSON object. Numbers that a double cannot hold are raw JSON, so that they are written unchanged. */
   input: JsonObject;
   cacheControl: CacheControl;
 };
@@ -53,7 +53,7 @@ export type Turn = { role: 'user'; parts: UserPart[] } | { role: 'assistant'; pa
 export type Tool = {
   name: string;
   description: string | null;
-  /** JSON schema of the input, kept whole; null when the caller gave none. */
+  /** JSON schema of the input, unchanged; null when the caller gave none. */
   schema: JsonObject | null;
   strict: boolean;
   cacheControl: CacheControl;
@@ -61,7 +61,7 @@ export type Tool = {
 
 export type ToolChoice = { type: 'auto' | 'required' | 'none' } | { type: 'tool'; name: string };
 
-/** What text the answer must be. */
+/** The form that the answer's text must have. */
 export type AnswerFormat =
   | { type: 'json_object' }
   | { type: 'json_schema'; description: string | null; schema: JsonObject; strict: boolean };
@@ -69,7 +69,7 @@ export type AnswerFormat =
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
-/** A request. Null: the caller did not say. */
+/** A request. Null: the caller did not set the field. */
 export type Conversation = {
   system: TextPart[];
   turns: Turn[];
@@ -85,15 +85,15 @@ export type Conversation = {
   stream: boolean;
   userId: string | null;
   effort: Effort | null;
-  /** Anthropic's own setting of thinking, as written. */
+  /** Anthropic's `thinking`, unchanged. */
   thinking: JsonObject | null;
   answerFormat: AnswerFormat | null;
-  /** True: never the faster, dearer capacity. */
+  /** True: never the faster capacity that costs more. */
   standardTierOnly: boolean;
   cacheControl: CacheControl;
 };
 
-/** Tokens of an answer, none counted twice: the input's three kinds add up to the prompt. */
+/** Token counts of an answer that do not overlap: the three kinds of input add up to the prompt. */
 export type TokenUsage = {
   inputTokens: number;
   cacheReadTokens: number;
@@ -108,11 +108,11 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 /** Why an answer ended. */
 export type Stop = {
   finish: FinishReason;
-  /** The provider's own word; null when it gave none. */
+  /** The provider's own reason; null when it gave none. */
   native: string | null;
   /** The stop sequence that was met. */
   sequence: string | null;
-  /** What the provider says of a refusal. */
+  /** The provider's explanation of a refusal. */
   refusal: string | null;
 };
 
@@ -125,8 +125,8 @@ export type Answer = {
 };
 
 /**
- * What happens in a streamed answer. `literal` is text as a JSON string with its quotes: it goes from one dialect's
- * event into the other's as it is. `call` counts tool calls from 0.
+ * An event of a streamed answer. `literal` is text as a JSON string with its quotes, copied unchanged from one dialect's
+ * event into the other's. `call` is the index of a tool call, from 0.
  */
 export type StreamedEvent =
   | { type: 'start'; id: string; model: string; usage: TokenUsage | null }
@@ -138,32 +138,33 @@ export type StreamedEvent =
   | { type: 'stop'; stop: Stop }
   | { type: 'error'; error: AnswerError };
 
-/** The last of a stream that went well. */
+/** The last event of a stream that succeeded. */
 export type EndEvent = { type: 'end'; usage: TokenUsage | null };
 
 export type AnswerEvent = StreamedEvent | EndEvent;
 
-/** Reads one dialect's stream, and tells what happens to the function it was made with. */
+/** Reads one dialect's stream, and emits its events to the function that it was made with. */
 export type EventReader = {
-  /** Takes a whole frame, when it is a delta that need not be parsed; null when it must be read. */
+  /** Reads a whole frame that is a delta of known bytes, without parsing it; null: `read` has to take it. */
   readRaw(frame: Buffer): RawDelta | null;
-  /** Takes a whole frame. @throws SyntaxError when its data is not JSON */
+  /** Reads a whole frame. @throws SyntaxError when its data is not JSON */
   read(frame: string): void;
-  /** The connection closed: tells the end, when all but its last event had come. */
+  /** Ends the stream when the connection closes; emits the end when only the last event is missing. */
   end(): void;
 };
 
 /** Writes one dialect's stream. */
 export type EventWriter = {
+  /** Returns the frames of an event; empty: none. */
   write(event: StreamedEvent): string;
-  /** The same for a delta whose text is still in the frame that it came in. */
+  /** Returns the frames of a delta whose text is still in the provider's frame. */
   writeRaw(delta: RawDelta, frame: Buffer): Buffer;
-  /** The frames of the end, the last of which a client waits for. */
+  /** Returns the frames of the end; the client waits for the last of them. */
   writeEnd(usage: TokenUsage | null): string[];
 };
 
 /** A provider's error in the middle of a stream. */
 export type AnswerError = { type: string; message: string };
 
-/** The tool whose input is the answer, where a model has no other way to be held to JSON. */
+/** The tool whose input is the answer, for models that can be held to JSON in no other way. */
 export const ANSWER_TOOL = 'answer_in_json';
