@@ -1,4 +1,4 @@
-/** Admits calls, or refuses them: asks the counters that all gateways share about the policy that a call is under. */
+/** Admits or refuses calls under their policies, with the counters that all gateways share. */
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from '#core/models/mod.ts';
 import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
@@ -9,37 +9,37 @@ import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
 import { counterOf } from './policy.ts';
 
-/** The limit that a call comes under: its policy, and the counter that it uses. */
+/** The limit of a call: its policy, and the counter that it uses. */
 export type CallLimit = { policy: Policy; counter: Counter };
 
 export type Admission = {
   readonly isAdmitted: boolean;
-  /** For every reply to the call. */
+  /** Headers of every reply to the call. */
   readonly headers: HeaderPairs;
-  /** Corrects what the call was held to cost; to be called once, with how it ended, or null when it was not made. */
+  /** Settles the call's estimated cost; to be called once, with the result, or null when the call was not made. */
   settle(result: CallResult | null): void;
 };
 
-/** Of a call without a limit. */
+/** The admission of a call without a limit. */
 export const UNLIMITED: Admission = { isAdmitted: true, headers: [], settle: () => {} };
 
 export type CallLimits = {
   /**
-   * Returns the limit of a call: of the policy that it names, else of its key's; null: it has none.
+   * Returns the limit of a call, by the policy of its header, else of its API key; null: none.
    * @throws AssayError invalid_rate_limit_policy
    */
   limitOf(headers: CallHeaders, caller: Caller): CallLimit | null;
   /**
-   * Counts a call, or refuses it. One whose response is stored uses nothing, and is told how its limit stands.
+   * Counts a call, or refuses it. A call served from the cache is not counted, and still gets the headers of its limit.
    * @throws AssayError invalid_rate_limit_policy when the call cannot be counted in the policy's unit
    */
   admit(call: Call, limit: CallLimit, isStored: boolean): Admission | Promise<Admission>;
 };
 
-/** Policies are few and calls are many: each text is read once. */
+/** Policies are few and calls are many: parsed policies are kept by their text. */
 const POLICIES_KEPT = 1_000;
 
-/** Makes the limits that `limiter` counts; what calls cost is the catalog's. */
+/** Makes the limits of calls, counted by `limiter`, with the catalog's prices. */
 export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): CallLimits {
   const costs = createCosts(catalog);
   const policies = new LRUCache<string, Policy>({ max: POLICIES_KEPT });

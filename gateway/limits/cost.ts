@@ -1,4 +1,4 @@
-/** What a call will probably cost, and what it did cost, for policies that count money. */
+/** The estimated and the actual cost of a call, for policies that count money. */
 import { LRUCache } from 'lru-cache';
 import { readUsage, textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -9,57 +9,58 @@ import type { CallResult } from '../request/record.ts';
 import { scanUsage } from './scan-usage.ts';
 
 /**
- * Bytes of a request body per input token, of English text and JSON; the error is corrected when the call is
- * settled. Of a model that has not responded here nothing is known, and no text has more tokens than bytes: a first
- * estimate so high is never below what the text costs.
+ * Bytes of a request body per input token. `typical` is for English text and JSON; its error is corrected when the call is
+ * settled. `least` is for a model that has not responded here yet: no text has more tokens than bytes, so that the first
+ * estimate is never below the cost of the text.
  */
-const BYTES_PER_TOKEN = { usual: 4, least: 1 };
-/** Assumed until a model has responded here. */
-const USUAL_COMPLETION_TOKENS = 500;
-/** The share of the newest response in the average length of a model's completions. */
+const BYTES_PER_TOKEN = { typical: 4, least: 1 };
+/** Length of a completion, assumed until a model has responded here. */
+const DEFAULT_COMPLETION_TOKENS = 500;
+/** The weight of the newest response in the average length of a model's completions. */
 const NEWEST_SHARE = 0.1;
 const MODELS_KEPT = 1_000;
 
 export type Costs = {
   /**
-   * Estimates the cost, in nano-dollars: that of the dearest of the call's candidates.
-   * @throws AssayError invalid_rate_limit_policy when one of their models has no known price: such a call cannot be held
-   *   to a limit in money
+   * Estimates the cost in nano-dollars, of the call's most expensive candidate.
+   * @throws AssayError invalid_rate_limit_policy when the model of a candidate has no known price: a policy in money cannot
+   *   limit such a call
    */
   estimate(call: Call): number;
-  /** Returns the cost in nano-dollars; null when the response does not tell: it broke off, or has no usage. */
+  /** Returns the cost in nano-dollars; null when it is unknown: the response broke off, or has no usage. */
   actual(call: Call, result: CallResult): number | null;
 };
 
-/** Learns from the responses it sees how long a model's completions are on average. */
+/** Makes the costs. They learn the average length of each model's completions from its responses. */
 export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
-  const usual = new LRUCache<string, number>({ max: MODELS_KEPT });
+  const averageCompletions = new LRUCache<string, number>({ max: MODELS_KEPT });
   return {
     estimate: ({ body, createdAtMs, endpoint, candidates }) => {
       if (endpoint.isFree) return 0;
-      let dearest = 0;
+      let highest = 0;
       for (const { provider, model } of candidates) {
-        const usualTokens = usual.get(model);
-        const bytesPerToken = usualTokens === undefined ? BYTES_PER_TOKEN.least : BYTES_PER_TOKEN.usual;
+        const average = averageCompletions.get(model);
+        const bytesPerToken = average === undefined ? BYTES_PER_TOKEN.least : BYTES_PER_TOKEN.typical;
         const promptTokens = Math.ceil(body.bytes.length / bytesPerToken);
-        const completionTokens = body.maxTokens ?? usualTokens ?? USUAL_COMPLETION_TOKENS;
+        const completionTokens = body.maxTokens ?? average ?? DEFAULT_COMPLETION_TOKENS;
         const usage = textUsage(promptTokens, Math.ceil(completionTokens));
         const cost = catalog.costOf({ provider, models: [model], usage, atMs: createdAtMs });
         if (cost === null) throw unpriced(provider, model);
-        dearest = Math.max(dearest, cost.nano);
+        highest = Math.max(highest, cost.nano);
       }
-      return dearest;
+      return highest;
     },
     actual: ({ createdAtMs, endpoint }, { outcome, candidate }) => {
       if (endpoint.isFree) return 0;
-      // A call that its provider refused, or that never reached it, bought nothing. A client that disconnected, and a
-      // stream that failed midway and has the error's status, still pay for what was generated.
+      // A call that its provider refused, or that never reached it, costs nothing. A client that disconnected, and a stream
+      // that failed midway and has the error's status, still pay for the tokens that were generated.
       if (outcome.status >= 400 && outcome.status !== 499 && !outcome.stream) return 0;
       const found = scanUsage(outcome);
       const usage = found === null ? null : readUsage(found);
       if (found === null || usage === null) return null;
-      const before = usual.get(candidate.model) ?? usage.completionTokens;
-      usual.set(candidate.model, before + NEWEST_SHARE * (usage.completionTokens - before));
+      const before = averageCompletions.get(candidate.model) ?? usage.completionTokens;
+      const average = before + NEWEST_SHARE * (usage.completionTokens - before);
+      averageCompletions.set(candidate.model, average);
       const models = [textOrNull(found.model), candidate.model];
       return catalog.costOf({ provider: candidate.provider, models, usage, atMs: createdAtMs })?.nano ?? null;
     },

@@ -1,19 +1,19 @@
-/** How many of an organization's requests are logged: what its tier allows in any 5 seconds, over all processes. */
+/** Limits how many of an organization's requests are logged in any 5 seconds, over all processes, as its tier allows. */
 import { createLogLimit, type Limiter } from '#platform/limiter/mod.ts';
 import type { Caller } from '../request/call.ts';
 
 /** Whether a call is logged. */
 export type LoggingDecision = {
-  /** Null: the counters are still asked. */
+  /** Null: not known yet. */
   readonly atOnce: boolean | null;
-  /** The same, once it is known. Never rejects. */
+  /** Resolves with the decision. Never rejects. */
   readonly settled: Promise<boolean>;
 };
 
 export type LoggingRate = {
   /**
-   * Decides whether a call is logged. That may take until its provider has responded, so nothing waits for it but the
-   * record and the headers of a stream.
+   * Decides whether a call is logged. The decision may take until the provider has responded, so that only the record and
+   * the headers of a stream wait for it.
    */
   decide(caller: Pick<Caller, 'organizationId' | 'logsPer5s'>): LoggingDecision;
 };
@@ -22,10 +22,10 @@ export type LoggingRate = {
 export const LOGGED: LoggingDecision = { atOnce: true, settled: Promise.resolve(true) };
 const UNLOGGED: LoggingDecision = { atOnce: false, settled: Promise.resolve(false) };
 
-/** @param onUnlogged called for each call that is served and not logged */
+/** Makes the decisions. @param onUnlogged called for each call that is served and not logged */
 export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): LoggingRate {
   const logs = createLogLimit(limiter);
-  const noted = (isLogged: boolean): boolean => {
+  const counted = (isLogged: boolean): boolean => {
     if (!isLogged) onUnlogged();
     return isLogged;
   };
@@ -33,8 +33,8 @@ export function createLoggingRate(limiter: Limiter, onUnlogged: () => void): Log
     decide: ({ organizationId, logsPer5s }) => {
       if (logsPer5s === null) return LOGGED;
       const decision = logs.admit(organizationId, logsPer5s);
-      if (!(decision instanceof Promise)) return noted(decision.isAdmitted) ? LOGGED : UNLOGGED;
-      return { atOnce: null, settled: decision.then(({ isAdmitted }) => noted(isAdmitted)) };
+      if (!(decision instanceof Promise)) return counted(decision.isAdmitted) ? LOGGED : UNLOGGED;
+      return { atOnce: null, settled: decision.then(({ isAdmitted }) => counted(isAdmitted)) };
     },
   };
 }

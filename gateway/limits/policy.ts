@@ -22,7 +22,7 @@ export function counterOf(
 
 function segmentValue(segment: string, headers: Pick<CallHeaders, 'userId' | 'properties'>): string {
   const isUser = segment === USER;
-  // Of a property that was sent twice the last one counts, as in its record.
+  // When a property is sent twice, the last one counts, as in the record.
   const value = isUser
     ? headers.userId
     : headers.properties.findLast(([name]) => name.toLowerCase() === segment)?.[1];

@@ -1,9 +1,10 @@
 /**
- * What an answer says of its cost: its usage, and the model that answered. Nearly all of an answer is text that nobody
- * needs for that, and parsing it would be the dearest part of a limit in money. So of an answer in one piece only its
- * beginning, up to the model, and its end, from the usage on, are parsed, as one object. Were either of the two members
- * of something deeper, they would not fit together, or the answer itself would have no model; then all of it is parsed.
- * Of a stream of chunks, of which the last to tell something counts, it is enough to read a last one that tells both.
+ * Finds the usage and the model of a response without parsing all of it. Nearly all of a response is text that does not
+ * affect its cost, and parsing it would be the most expensive part of a limit in money.
+ *
+ * Of a response in one piece, only the beginning, up to the model, and the end, from the usage on, are parsed, joined into
+ * one object. When either is a member of something deeper, the joined text is not JSON or has no model: then the whole
+ * response is parsed. In a stream of chunks the last usage and the last model count: a last chunk that has both is enough.
  */
 import { assembleStream } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
@@ -12,29 +13,29 @@ import { readCompletion } from '../response/read-completion.ts';
 
 const USAGE = '"usage"';
 const MODEL = '"model"';
-/** How a letter of `model` is written that is not written as itself: the name may then be there unseen. */
+/** The beginning of an escaped letter of `model`: a text with it may hold the name without `MODEL`. */
 const ESCAPED_LETTER = '\\u006';
-/** So much text between the two is parsed with them. */
+/** With at most this much text between the two members, it is parsed with them. */
 const NEAR_CHARACTERS = 512;
 
 /**
- * The answer's `usage` and `model`, of which `readUsage` makes what it makes of the whole answer; or that. Null: the answer
- * is no object.
+ * Returns an object with the response's `usage` and `model`, from which `readUsage` reads the same as from the whole
+ * response, or the whole response. Null: the response is not an object.
  */
 export function scanUsage(outcome: Outcome): JsonObject | null {
   const { responseBody, contentEncoding, stream } = outcome;
   const isClear = contentEncoding === null || contentEncoding === 'identity';
   const read = stream ? readLastChunk : readEnds;
-  const bill = (isClear ? read(responseBody.toString('utf8')) : null) ?? readCompletion(outcome);
-  return isObject(bill) ? bill : null;
+  const found = (isClear ? read(responseBody.toString('utf8')) : null) ?? readCompletion(outcome);
+  return isObject(found) ? found : null;
 }
 
-/** Null: it takes more than that to find them. */
+/** Reads the beginning and the end of a response; null: the whole response has to be parsed. */
 function readEnds(text: string): JsonObject | null {
   const usageAt = text.lastIndexOf(USAGE);
   const modelAt = text.indexOf(MODEL);
   if (!isString(text, usageAt) || !isString(text, modelAt)) return null;
-  // Of a name that comes twice the last counts, which may lie between the ends.
+  // When a name occurs twice, the last one counts, which may be between the two ends.
   if (text.indexOf(MODEL, modelAt + 1) !== -1 || text.includes(ESCAPED_LETTER)) return null;
   try {
     const { model, usage } = JSON.parse(endsOf(text, modelAt, usageAt)) as JsonObject;
@@ -44,14 +45,14 @@ function readEnds(text: string): JsonObject | null {
   }
 }
 
-/** Of an answer that counts its prompt alone, what else it has decides whether that was all. */
+/** Whether the usage can be read without the rest: when only the prompt is counted, other members of the response matter. */
 function isEnough(usage: unknown): boolean {
   if (!isObject(usage)) return false;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
   return prompt === undefined || completion !== undefined || total !== undefined;
 }
 
-/** Whether a string begins here, and not the end of a longer one. */
+/** Whether a string begins here, rather than an escaped quote inside a longer one. */
 function isString(text: string, at: number): boolean {
   return at > 0 && text[at - 1] !== '\\';
 }
@@ -59,23 +60,23 @@ function isString(text: string, at: number): boolean {
 function endsOf(text: string, modelAt: number, usageAt: number): string {
   if (modelAt > usageAt - NEAR_CHARACTERS) return `{${text.slice(Math.min(modelAt, usageAt))}`;
   const opening = text.indexOf('"', modelAt + MODEL.length);
-  // Of a value that is no string, or has a quote in it, this is not the end: what is put together then is no JSON.
+  // When the value is not a string, or has a quote in it, this is not its end, and the joined text is not JSON.
   const closing = text.indexOf('"', opening + 1);
   return `${text.slice(0, closing + 1)},${text.slice(usageAt)}`;
 }
 
 /** An event of one line. */
-const PLAIN_EVENT = /^data: ?(\{.*\})$/;
-/** What may follow the last chunk without telling anything. */
-const LAST_WORDS = new Set(['', 'data: [DONE]']);
+const ONE_LINE_EVENT = /^data: ?(\{.*\})$/;
+/** The texts that may follow the last chunk. */
+const END_MARKERS = new Set(['', 'data: [DONE]']);
 
-/** Null: the stream is none of chunks, or others follow the one that tells the usage. */
+/** Reads the last chunk with a usage; null: the stream is not one of chunks, or other chunks follow. */
 function readLastChunk(text: string): JsonObject | null {
   const [first, from] = [text.indexOf('\n\n'), text.lastIndexOf('\n\n', text.lastIndexOf(USAGE))];
   const end = text.indexOf('\n\n', from + 2);
-  if (from < 0 || end < 0 || !LAST_WORDS.has(text.slice(end).trim())) return null;
-  const [, data] = PLAIN_EVENT.exec(text.slice(from + 2, end)) ?? [];
-  if (data === undefined || !isOfChunks(text.slice(0, first))) return null;
+  if (from < 0 || end < 0 || !END_MARKERS.has(text.slice(end).trim())) return null;
+  const [, data] = ONE_LINE_EVENT.exec(text.slice(from + 2, end)) ?? [];
+  if (data === undefined || !hasChunks(text.slice(0, first))) return null;
   try {
     const { model, usage } = JSON.parse(data) as JsonObject;
     return typeof model === 'string' && model !== '' && isEnough(usage) ? { model, usage } : null;
@@ -84,8 +85,8 @@ function readLastChunk(text: string): JsonObject | null {
   }
 }
 
-/** Whether a stream that begins so is one of chunks: which it is, its first event decides if any can. */
-function isOfChunks(beginning: string): boolean {
+/** Whether a stream with this beginning consists of chunks: its first event shows the dialect. */
+function hasChunks(beginning: string): boolean {
   const { dialect } = assembleStream(beginning);
   return dialect === 'chat' || dialect === 'completions';
 }
