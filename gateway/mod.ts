@@ -24,7 +24,7 @@ import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
-import { createLiveModels, operatorsProviders, routable } from './models/mod.ts';
+import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
@@ -95,9 +95,9 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const catalog = createCatalog(config.models);
   const resolve = createResolver(config.providers, catalog);
   const models = await createLiveModels({
-    models: routable(catalog.chatModels(), resolve),
-    operators: operatorsProviders(config.providers),
-    readStored: () => findStoredProviders(sql),
+    models: routableModels(catalog.chatModels(), resolve),
+    operatorProviders: operatorProviders(config.providers),
+    readStoredProviders: () => findStoredProviders(sql),
     log,
   });
   keys.onChange(models.refresh);

@@ -1,68 +1,67 @@
-/** The list of models as it is now: an organization that stores the first key for a provider adds that provider's models. */
-
+/** Keeps the list of models current: the first key that an organization stores for a provider adds the provider's models. */
 import { describeError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
+import { Backoff } from '#platform/process/backoff.ts';
 import { createModelLists, type ModelLists } from './model-list.ts';
 import { usableModels } from './usable.ts';
 
 export type LiveModels = {
   answers: ModelLists;
-  /** Keys were stored or removed: the providers are read again, soon. */
+  /** Reads the providers again, soon; to be called when keys were stored or removed. */
   refresh(): void;
   stop(): void;
 };
 
 export type LiveModelsOptions = {
-  /** All that could be listed. */
+  /** All models that can be listed. */
   models: readonly CatalogModel[];
-  /** Those that the operator has configured. */
-  operators: ReadonlySet<ProviderName>;
-  /** Reads those for which some organization has stored a key. */
-  readStored(): Promise<readonly ProviderName[]>;
+  /** The providers that the operator has configured. */
+  operatorProviders: ReadonlySet<ProviderName>;
+  /** Reads the providers for which any organization has stored a key. */
+  readStoredProviders(): Promise<readonly ProviderName[]>;
   log: Logger;
 };
 
-/** Between two readings: a burst of new keys costs one, and a change still shows within a second. */
-const SPACING_MS = 250;
-/** While Postgres is away the list stays as it was. */
-const RETRY_MS = 1_000;
+/** Before the providers are read: a burst of new keys costs one reading, and a change is still listed within a second. */
+const DELAY_MS = 250;
+/** Before a failed reading is repeated. While Postgres is away the list stays as it was. */
+const RETRY = { firstMs: 250, longestMs: 2_000 };
 
 /**
  * Makes the list.
  * @throws when the stored providers cannot be read for the first time
  */
 export async function createLiveModels(options: LiveModelsOptions): Promise<LiveModels> {
-  const { models, operators, readStored, log } = options;
-  let stored: ReadonlySet<ProviderName> = new Set(await readStored());
-  let answers = answersFor();
+  const { models, operatorProviders, readStoredProviders, log } = options;
+  let stored: ReadonlySet<ProviderName> = new Set(await readStoredProviders());
+  let answers = createLists();
+  const backoff = new Backoff(RETRY);
   let timer: NodeJS.Timeout | null = null;
   let isReading = false;
   let isStale = false;
   let isStopped = false;
 
-  function answersFor(): ModelLists {
-    return createModelLists(usableModels(models, new Set([...operators, ...stored])));
+  function createLists(): ModelLists {
+    return createModelLists(usableModels(models, new Set([...operatorProviders, ...stored])));
   }
 
   async function read(): Promise<void> {
     isReading = true;
     isStale = false;
-    let waitMs = SPACING_MS;
+    let waitMs = DELAY_MS;
     try {
-      const now = new Set(await readStored());
-      if (now.size !== stored.size || [...now].some((provider) => !stored.has(provider))) {
-        stored = now;
-        answers = answersFor();
+      const latest = new Set(await readStoredProviders());
+      backoff.reset();
+      if (latest.size !== stored.size || [...latest].some((provider) => !stored.has(provider))) {
+        stored = latest;
+        answers = createLists();
       }
     } catch (error) {
-      log.warn(
-        { error: describeError(error) },
-        'Cannot read for which providers keys are stored; trying again',
-      );
+      log.warn({ error: describeError(error) }, 'Cannot read which providers have stored keys; trying again');
       isStale = true;
-      waitMs = RETRY_MS;
+      waitMs = backoff.next();
     }
     isReading = false;
     if (isStale) readLater(waitMs);
@@ -84,7 +83,7 @@ export async function createLiveModels(options: LiveModelsOptions): Promise<Live
     },
     refresh: () => {
       isStale = true;
-      if (!isReading) readLater(SPACING_MS);
+      if (!isReading) readLater(DELAY_MS);
     },
     stop: () => {
       isStopped = true;

@@ -1,6 +1,6 @@
-/** The models that callers can use, as documents that are ready to be sent. */
+/** The models that callers can use, as documents that are ready to send. */
 
 export { createLiveModels } from './live.ts';
 export type { ModelDocument, ModelLists } from './model-list.ts';
-export { routable } from './routable.ts';
-export { operatorsProviders } from './usable.ts';
+export { routableModels } from './routable.ts';
+export { operatorProviders } from './usable.ts';

@@ -1,58 +1,58 @@
 /**
- * The list of models and each model alone, in OpenAI's shape and in Anthropic's. All but a page of Anthropic's list and
- * models by a snapshot's id is written out once: an answer is a look-up.
+ * The list of models and single models, in OpenAI's form and in Anthropic's. All documents are written once and looked up,
+ * except for pages of Anthropic's list and models by a snapshot's id.
  */
 import { createHash } from 'node:crypto';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type CatalogModel, snapshotOf } from '#core/models/mod.ts';
 
-/** A body and what names it: the same tag is the same bytes. */
+/** A body and its entity tag: equal tags mean equal bytes. */
 export type ModelDocument = { body: Buffer; etag: string };
 
 export type Dialect = 'openai' | 'anthropic';
 
 export type ModelLists = {
   /**
-   * All models. OpenAI's list is in the order of ids and has no parameters; Anthropic's has the newest first and takes
-   * `limit`, `after_id` and `before_id`: without them it is whole too.
-   * @throws AssayError invalid_body when a parameter cannot be understood
+   * Returns all models. OpenAI's list is sorted by id and ignores parameters; Anthropic's has the newest first and takes
+   * `limit`, `after_id` and `before_id`. Without them it is complete too.
+   * @throws AssayError invalid_body for an invalid parameter
    */
   list(dialect: Dialect, parameters: URLSearchParams): ModelDocument;
-  /** @throws AssayError model_not_found */
+  /** Returns one model. @throws AssayError model_not_found */
   one(dialect: Dialect, id: string): ModelDocument;
 };
 
 const MS_PER_SECOND = 1_000;
 const ETAG_CHARACTERS = 27;
 const LARGEST_PAGE = 1_000;
-/** Of a name that nobody knows, in the sentence that says so. */
-const SHOWN_CHARACTERS = 80;
+/** Characters of an unknown name that an error sentence repeats. */
+const MAX_SHOWN_CHARACTERS = 80;
 
-/** Makes the answers; ids must differ. */
+/** Makes the lists. @param models with unique ids */
 export function createModelLists(models: readonly CatalogModel[]): ModelLists {
   const byId = [...models].sort((a, b) => compare(a.id, b.id));
   const newestFirst = [...byId].sort((a, b) => b.created - a.created).map(anthropicEntry);
   const lists: Record<Dialect, ModelDocument> = {
-    openai: answer({ object: 'list', data: byId.map(openAiEntry) }),
-    anthropic: answer(page(newestFirst, 0, newestFirst.length)),
+    openai: toDocument({ object: 'list', data: byId.map(openAiEntry) }),
+    anthropic: toDocument(page(newestFirst, 0, newestFirst.length)),
   };
   const entryOf = { openai: openAiEntry, anthropic: anthropicEntry };
   const single: Record<Dialect, Map<string, ModelDocument>> = {
-    openai: new Map(byId.map((model) => [model.id, answer(openAiEntry(model))])),
-    anthropic: new Map(byId.map((model) => [model.id, answer(anthropicEntry(model))])),
+    openai: new Map(byId.map((model) => [model.id, toDocument(openAiEntry(model))])),
+    anthropic: new Map(byId.map((model) => [model.id, toDocument(anthropicEntry(model))])),
   };
   const known = new Map(models.map((model) => [model.id, model]));
   return {
     list: (dialect, parameters) =>
       dialect === 'anthropic' && PAGE_PARAMETERS.some((name) => parameters.has(name))
-        ? answer(readPage(newestFirst, parameters))
+        ? toDocument(readPage(newestFirst, parameters))
         : lists[dialect],
     one: (dialect, id) => {
       const found = single[dialect].get(id);
       if (found !== undefined) return found;
       const snapshot = snapshotOf(id, (name) => known.get(name));
-      if (snapshot !== null) return answer(entryOf[dialect](snapshot));
-      const shown = id.length > SHOWN_CHARACTERS ? `${id.slice(0, SHOWN_CHARACTERS)}…` : id;
+      if (snapshot !== null) return toDocument(entryOf[dialect](snapshot));
+      const shown = id.length > MAX_SHOWN_CHARACTERS ? `${id.slice(0, MAX_SHOWN_CHARACTERS)}…` : id;
       throw new AssayError(
         'model_not_found',
         `The model '${shown}' does not exist here: GET /v1/models lists those that do`,
@@ -61,13 +61,13 @@ export function createModelLists(models: readonly CatalogModel[]): ModelLists {
   };
 }
 
-/** By code units, as every client sorts without asking for a language. */
+/** Compares by code units, the order of a sort without a language. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
 }
 
-function answer(value: unknown): ModelDocument {
+function toDocument(value: unknown): ModelDocument {
   const body = Buffer.from(JSON.stringify(value));
   const hash = createHash('sha256').update(body).digest('base64url');
   return { body, etag: `"${hash.slice(0, ETAG_CHARACTERS)}"` };
@@ -96,7 +96,7 @@ function page(entries: readonly AnthropicEntry[], first: number, end: number, ha
 
 const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
 
-/** A page in the direction that was asked for: after an id, or the last ones before it. */
+/** Returns a page: the first models after an id, or the last ones before it. */
 function readPage(entries: readonly AnthropicEntry[], parameters: URLSearchParams) {
   const limit = readLimit(parameters.get('limit'));
   const [afterId, beforeId] = [parameters.get('after_id'), parameters.get('before_id')];
@@ -118,13 +118,13 @@ function readLimit(text: string | null): number {
   if (limit >= 1 && limit <= LARGEST_PAGE) return limit;
   throw new AssayError(
     'invalid_body',
-    `limit must be a whole number from 1 to ${LARGEST_PAGE}, but is ${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}`,
+    `limit must be a whole number from 1 to ${LARGEST_PAGE}, but is ${JSON.stringify(text.slice(0, MAX_SHOWN_CHARACTERS))}`,
   );
 }
 
 function positionOf(entries: readonly AnthropicEntry[], name: string, id: string): number {
   const position = entries.findIndex((entry) => entry.id === id);
   if (position >= 0) return position;
-  const shown = JSON.stringify(id.slice(0, SHOWN_CHARACTERS));
+  const shown = JSON.stringify(id.slice(0, MAX_SHOWN_CHARACTERS));
   throw new AssayError('invalid_body', `${name} must be the id of a model of this list, but is ${shown}`);
 }

@@ -2,11 +2,14 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 
 /**
- * The models that a call could reach here: those whose provider has an address and a dialect that is spoken. Whether the
- * operator has a key for it does not matter, as callers may bring their own.
- * @param route finds the way of a call, or throws an AssayError
+ * Returns the models that calls can be routed to: those whose provider has an address here. The operator needs no key for
+ * the provider, because callers may bring their own.
+ * @param route resolves a model, or throws an AssayError
  */
-export function routable(models: readonly CatalogModel[], route: (model: string) => unknown): CatalogModel[] {
+export function routableModels(
+  models: readonly CatalogModel[],
+  route: (model: string) => unknown,
+): CatalogModel[] {
   return models.filter(({ id }) => {
     try {
       route(id);

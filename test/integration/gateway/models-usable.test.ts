@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 import { sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
-import { operatorsProviders } from '../../../gateway/models/mod.ts';
+import { operatorProviders } from '../../../gateway/models/mod.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { leastOf } from '../../support/least-of.ts';
 
@@ -83,7 +83,7 @@ t.test('a provider counts as configured with an address and, where it needs one,
   const configured = (environment: Record<string, string>) => {
     const read = readConfig(environment);
     if (!read.ok) throw new Error(read.problems.join('\n'));
-    return [...operatorsProviders(read.config.providers)];
+    return [...operatorProviders(read.config.providers)];
   };
   t.same(configured({}), []);
   t.same(configured({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }), [], 'an address alone opens nothing');

@@ -7,14 +7,14 @@ import { readConfig } from '#platform/config/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
-import { type ModelLists, routable } from '../../../gateway/models/mod.ts';
+import { type ModelLists, routableModels } from '../../../gateway/models/mod.ts';
 import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
 
 const read = readConfig({});
 if (!read.ok) throw new Error(read.problems.join('\n'));
 const route = createResolver(read.config.providers);
-const listed = routable(BUILT_IN_CATALOG.chatModels(), route);
+const listed = routableModels(BUILT_IN_CATALOG.chatModels(), route);
 
 async function serveModels(models: ModelLists) {
   const app = createGatewayApp({
@@ -79,7 +79,7 @@ t.test('what has no way here is not listed', async (t) => {
   const routed = (environment: Record<string, string>) => {
     const config = readConfig(environment);
     if (!config.ok) throw new Error(config.problems.join('\n'));
-    return routable(models, createResolver(config.config.providers)).map(({ id }) => id);
+    return routableModels(models, createResolver(config.config.providers)).map(({ id }) => id);
   };
   t.same(routed({}), ['gpt-4o']);
   t.same(
@@ -92,7 +92,7 @@ t.test('what has no way here is not listed', async (t) => {
   const defect = () => {
     throw new TypeError('a defect');
   };
-  t.throws(() => routable(models, defect), TypeError, 'a defect is not taken for a missing way');
+  t.throws(() => routableModels(models, defect), TypeError, 'a defect is not taken for a missing way');
 });
 
 t.test('one model, by its id as it is or encoded', async (t) => {
