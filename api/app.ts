@@ -1,4 +1,4 @@
-/** The management API: its rooms of routes, what they have in common, and the document that describes them. */
+/** The management API: its groups of routes, their common parts, and the OpenAPI document. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { openApiDocument } from '#core/contracts/openapi.ts';
@@ -47,8 +47,8 @@ export function createApiApp(options: ApiAppOptions) {
       }
       const response = failureReply(failure);
       response.headers.set(REQUEST_ID, id);
-      // Elysia has set it by the error. Where it is not 200, Elysia copies the response into one of the web's, which is
-      // dearer and has no content-length.
+      // Elysia has set the status by the error. When it is not 200, Elysia copies the response into a web Response, which
+      // costs more and has no content-length.
       set.status = 200;
       return response;
     })
@@ -57,7 +57,7 @@ export function createApiApp(options: ApiAppOptions) {
   return app.compile();
 }
 
-/** Routes of all rooms and their document. Another method on one of their paths is a 405. */
+/** All routes and their document. Another method on one of their paths is a 405. */
 function documentedRoutes(options: ApiAppOptions) {
   const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');

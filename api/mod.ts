@@ -22,14 +22,14 @@ import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.t
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
 
-/** Queries at a time; those beyond wait for a connection. More would not be quicker: Postgres has its own cores. */
+/** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
-/** Longer than any query with an index takes; a scan of bodies that is not done by then would hold a connection for minutes. */
+/** Longer than any query with an index takes; a scan of bodies that takes longer would hold a connection for minutes. */
 const QUERY_TIMEOUT_MS = 15_000;
 const KEY_CONNECTIONS = 2;
 /** Reservations of ids wait for the outbox, so they have connections of their own and hold up no key. */
 const CLAIM_CONNECTIONS = 4;
-/** One reads the counters while the other writes what was counted without them. */
+/** One connection reads the counters while the other writes calls that were counted without them. */
 const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 
@@ -59,7 +59,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const metrics = createMetrics('api');
   const logPath = await openLogPipeline({ config, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
-  // This process lets no calls in, so it takes no share of their limits.
+  // This process admits no calls, so it takes no share of their limits.
   const limiter = createLimiter({
     sql: limitSql,
     clock,
@@ -125,7 +125,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         // 1. No new calls; those under way finish, or are cut at the deadline.
         { what: 'closing the port', run: () => server.close(config.shutdownMs) },
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
-        // 2. Every entry that was begun is committed, and on its way.
+        // 2. Every entry that was begun is committed and forwarded.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then the parts that calls needed.
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },

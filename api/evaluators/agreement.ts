@@ -1,4 +1,4 @@
-/** The statistics of trust as callers see them. Pure. */
+/** The statistics of trust as the API shows them. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { PROBES, type Probe } from '#core/scoring/mod.ts';
@@ -129,7 +129,7 @@ const TOO_FEW =
 
 export type ProbeSum = { probe: Probe; count: number; flips: number; difference: number | null };
 
-/** Every probe, those that were never made too. */
+/** All kinds of probes, including those that were never made. */
 export function probeJson(sums: readonly ProbeSum[]): Record<Probe, ProbeJson> {
   const entries = PROBES.map((probe): [Probe, ProbeJson] => {
     const { count, flips, difference } = sums.find((sum) => sum.probe === probe) ?? NONE;

@@ -1,4 +1,4 @@
-/** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can say what is right. */
+/** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can express their rules. */
 import { type Static, Type } from '@sinclair/typebox';
 import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
 import {
@@ -16,7 +16,7 @@ export { DEFAULT_LIMIT };
 const ScoringType = OneOf(SCORING_TYPES);
 /** Any value here: its rules depend on the scoring type, and core/contracts/evaluator.ts checks them. */
 const Template = Type.Optional(Type.Unknown());
-/** More than judges cost anyone a day; within what a number holds to the nano-dollar. */
+/** More than judges cost anyone in a day, and small enough that a number is exact to the nano-dollar. */
 const MAX_BUDGET_USD = 1_000_000;
 const Budget = Type.Optional(
   Nullable(Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD }), 'USD a day (UTC); null: no limit'),
@@ -59,7 +59,7 @@ export const EvaluatorQueryBody = Type.Object(
 );
 export type EvaluatorQueryBody = Static<typeof EvaluatorQueryBody>;
 
-/** Percent. */
+/** A share in percent. */
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const MAX_PROPERTY_FILTERS = 20;
 
@@ -67,9 +67,9 @@ export const OnlineEvaluatorBody = Type.Object(
   {
     config: Type.Object(
       {
-        /** Of the requests that pass the filters. */
+        /** Share of the requests that pass the filters. */
         sampleRate: Percent,
-        /** All of them must hold. */
+        /** Conditions that must all hold. */
         propertyFilters: Type.Optional(
           Type.Array(
             Type.Object(
@@ -83,7 +83,7 @@ export const OnlineEvaluatorBody = Type.Object(
           ),
         ),
         filter: Type.Optional(FilterShape),
-        /** Of what is sampled: probes that measure the evaluator itself. */
+        /** Share of the sampled requests with a probe, which measures the evaluator itself. */
         probeRate: Type.Optional(Percent),
       },
       closed,
@@ -93,7 +93,7 @@ export const OnlineEvaluatorBody = Type.Object(
 );
 export type OnlineEvaluatorBody = Static<typeof OnlineEvaluatorBody>;
 
-/** A run may be bounded, but no bound is larger than what a database holds. */
+/** The largest limit of a run: more requests than a database holds. */
 const MAX_RUN_REQUESTS = 1_000_000_000;
 
 export const RunBody = Type.Object(

@@ -1,4 +1,4 @@
-/** Turns the fields of a body into what is stored of an evaluator: checked, compiled, its secrets sealed. */
+/** Turns the fields of a body into a stored definition: checks them, compiles code and seals secrets. */
 import { isDeepStrictEqual } from 'node:util';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
@@ -23,7 +23,7 @@ export type Definition = Templates & { secrets: Buffer | null };
 export type DefineOptions = {
   trials: Pick<Trials, 'run'>;
   secrets: SecretBox;
-  /** Why a URL cannot be called, as the rest of a sentence; null when it may be. */
+  /** Returns the reason why a URL cannot be called, as the rest of a sentence; null when it may be called. */
   checkUrl: (url: string) => string | null;
   checkJudgeModel: CheckJudgeModel;
 };
@@ -32,7 +32,7 @@ export type DefinitionRequest = SecretOwner & {
   scoringType: ScoringType;
   /** The value of the type's own field. */
   value: unknown;
-  /** What it replaces. */
+  /** The version that it replaces. */
   previous: EvaluatorRow | null;
 };
 
@@ -46,7 +46,7 @@ const NOTHING: Definition = {
 const readLlmTemplate = llmTemplateReader(['llm_template']);
 
 /**
- * The value of the one template field that a scoring type has; undefined when it is absent or null.
+ * Returns the value of the one template field that a scoring type has; undefined when it is absent or null.
  * @throws AssayError invalid_body when a field of another type is there
  */
 export function ownTemplate(scoringType: ScoringType, body: { [field in TemplateField]?: unknown }): unknown {
@@ -59,7 +59,7 @@ export function ownTemplate(scoringType: ScoringType, body: { [field in Template
 }
 
 /**
- * Makes a definition; null when it is what `previous` is already.
+ * Makes a definition; null when it equals `previous`.
  * @throws AssayError invalid_body, evaluators_unavailable
  */
 export async function define(options: DefineOptions, wanted: DefinitionRequest): Promise<Definition | null> {
@@ -87,7 +87,7 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
   }
 }
 
-/** Returns a value as Postgres will give it back. */
+/** Returns a value as Postgres would return it. */
 function storable<T>(value: T): T {
   return JSON.parse(storableJson(value).text);
 }

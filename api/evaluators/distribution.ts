@@ -1,4 +1,4 @@
-/** How an evaluator's scores are grouped, and which of them mean "good". Pure. */
+/** Groups an evaluator's scores into buckets, and decides which of them mean "good". Pure. */
 import { type Static, Type } from '@sinclair/typebox';
 import { foldLabel, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import { closed } from '#core/contracts/shapes.ts';
@@ -29,10 +29,10 @@ export type Bucket = Static<typeof Bucket>;
 const BUCKETS = 10;
 const HALF = 0.5;
 
-/** The middle of two numbers, however large. */
+/** Returns the middle of two numbers of any size. */
 const middle = (low: number, high: number) => low / 2 + high / 2;
 
-/** Returns the score from which on scores count as good: the middle of the possible ones, or half. */
+/** Returns the lowest score that counts as good: the middle of the possible scores, or half. */
 export function passThreshold({ llmTemplate }: Version): number {
   if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
     return middle(llmTemplate.min, llmTemplate.max);

@@ -1,4 +1,4 @@
-/** What a run over history would do, and cost. */
+/** Estimates the work and the cost of a run over history. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
@@ -44,7 +44,7 @@ async function countScored(
   return row!.count;
 }
 
-/** What an evaluation costs, in nano-dollars; null: not known. */
+/** Returns the cost of an evaluation in nano-dollars; null: not known. */
 async function averageCost(
   tx: TransactionSql,
   organizationId: string,

@@ -1,4 +1,4 @@
-/** Single evaluations: found, tried again, cancelled. */
+/** Finds, retries and cancels single evaluations. */
 import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
@@ -141,7 +141,7 @@ function evaluationJson(row: EvaluationRow, waitReason: WaitReason): EvaluationJ
   };
 }
 
-/** The name is that of the evaluator now, deleted or not. */
+/** Selects evaluations. The name is the evaluator's current one, even when it is deleted. */
 const columns = (tx: TransactionSql) => tx`
   e.*, v.name as evaluator_name
   from assay.evaluations e
@@ -188,7 +188,7 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
 
   return {
     async query(organizationId, query) {
-      // A text that cannot be an id finds nothing.
+      // A text that cannot be an id matches no evaluation.
       if ([query.evaluatorId, query.runId].some((id) => id !== undefined && !isUuid(id))) return [];
       const { limit = DEFAULT_LIMIT, offset = 0 } = query;
       return inOrganization(sql, organizationId, async (tx) => {

@@ -1,4 +1,4 @@
-/** An evaluator as a row, and as callers see it. */
+/** An evaluator as a row, and as the API shows it. */
 import { type Static, Type } from '@sinclair/typebox';
 import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
@@ -13,7 +13,7 @@ import {
 import { usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 
-/** What an evaluator does: one of the three is there. */
+/** The definition of an evaluator: exactly one of the three is set. */
 export type Templates = {
   llm_template: LlmTemplate | null;
   code_template: CodeTemplate | null;
@@ -49,12 +49,12 @@ const LlmTemplateShape = Type.Object(
   closed,
 );
 const CodeTemplateShape = Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed);
-/** Which fields it has depends on the adapter. */
+/** Settings of an external evaluator; the fields depend on the adapter. */
 const ExternalConfigShape = Type.Unsafe<ExternalConfig>(
   Type.Object({ adapter: OneOf(['http', 'autoeval', 'autoevals']) }),
 );
 
-/** The fields of the interface, in its order, and then ours. */
+/** The fields of the published interface, in its order, and then Assay's own. */
 export const EvaluatorJson = Type.Object(
   {
     id: Type.String(),
@@ -78,7 +78,7 @@ export const EvaluatorJson = Type.Object(
 );
 export type EvaluatorJson = Static<typeof EvaluatorJson>;
 
-/** Returns an evaluator as callers see it. */
+/** Returns an evaluator as the API shows it. */
 export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): EvaluatorJson {
   return {
     id: row.evaluator_id,

@@ -1,4 +1,4 @@
-/** Evaluators themselves: made, found, changed, deleted, resumed. */
+/** Creates, finds, changes, deletes and resumes evaluators. */
 import { randomUUID } from 'node:crypto';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -37,10 +37,10 @@ export type Evaluators = {
   resume(organizationId: string, id: string): Promise<EvaluatorJson>;
 };
 
-/** Of one organization. Each online one is looked at for every request that is logged. */
+/** Limit of one organization's evaluators. Ingest checks each online one for every logged request. */
 const MAX_EVALUATORS = 200;
 
-/** Changes are few, so that one is rarely overtaken by another; never five times. */
+/** Attempts at a change that another change overtakes. Changes are few: one is rarely overtaken, never five times. */
 const MAX_CHANGE_ATTEMPTS = 5;
 
 const CHANGEABLE = ['name', 'llm_template', 'code_template', 'external_config', 'daily_budget_usd'] as const;
@@ -178,7 +178,7 @@ export function createEvaluators(context: Context): Evaluators {
         rows: await listEvaluators(tx, organizationId),
         waitReason: await readWaitReason(tx),
       }));
-      // They are few, and names are folded by one function only.
+      // Evaluators are few, and only one function folds names.
       return rows
         .filter(
           (row) =>
@@ -203,7 +203,7 @@ export function createEvaluators(context: Context): Evaluators {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
       });
-      // What waits for it to be resumed would wait for ever: it gets its turn, and ends as skipped.
+      // Evaluations that wait for a resume would wait for ever: they become pending, and end as skipped.
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
       return null;
     },

@@ -1,6 +1,6 @@
 /**
  * Refuses judges that no gateway could call: an unknown model, or one whose provider has no key for the organization. The
- * running gateways announce what they can call; while none does, nothing is known and nothing is refused.
+ * running gateways announce the models that they can call; while none does, no judge is refused.
  */
 import { LRUCache } from 'lru-cache';
 import { quoteValue } from '#core/contracts/check.ts';
@@ -15,13 +15,13 @@ import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 export type CheckJudgeModel = (judge: {
   organizationId: string;
   model: string;
-  /** Where the model stands in the body, as in `llm_template.model`. */
+  /** The path of the model in the body, such as `llm_template.model`. */
   path: string;
 }) => Promise<void>;
 
-/** Gateways of one service are configured alike, but for the minutes of a change. */
+/** Gateways of one service are configured alike, except for the minutes of a change. */
 const MAX_GATEWAYS = 8;
-/** More are not read. */
+/** Names that an error sentence suggests. */
 const MAX_SUGGESTIONS = 3;
 
 /** Creates the check; `sql` is under the role `assay_api`. */
@@ -68,7 +68,7 @@ class Gateway {
     this.#groups = new Map(facts.groups.map(({ id, routes }) => [id, routes.map(({ model }) => model)]));
   }
 
-  /** Why a judge cannot be called, as a sentence that begins with `model`; null: it can. */
+  /** Returns the reason why a judge cannot be called, as a sentence that begins with `model`; null: it can be called. */
   refusal(model: string, ownProviders: ReadonlySet<ProviderName>): string | null {
     const find = (name: string) => this.#find(name, ownProviders);
     try {

@@ -1,4 +1,4 @@
-/** Evaluators: what the management API does with them. The scoring itself is the evaluators role's. */
+/** The management API's work on evaluators. The evaluators role does the scoring itself. */
 import type { Context } from './context.ts';
 import { createEvaluations, type Evaluations } from './evaluations.ts';
 import { createEvaluators, type Evaluators } from './evaluators.ts';
@@ -21,7 +21,7 @@ export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
 
 /**
  * The work behind the routes of `/v1/evaluator` and `/v1/evaluation`, for one organization at a time. Bodies fit their schema, and
- * ids have the form of ids; the rules that a schema cannot say are checked here.
+ * ids have the form of ids; the rules that a schema cannot express are checked here.
  */
 export type EvaluatorService = {
   evaluators: Evaluators;

@@ -51,11 +51,11 @@ export type Runs = {
   cancel(organizationId: string, evaluatorId: string, runId: string): Promise<RunJson>;
 };
 
-/** Of one organization: they share what online work leaves. */
+/** Limit of one organization's open runs: they share the capacity that online evaluation leaves. */
 const MAX_OPEN_RUNS = 10;
 const MAX_LISTED = 100;
 
-/** `scheduled`: the walk has come to its end. */
+/** `scheduled`: the walk has ended. */
 type StoredState = 'running' | 'paused' | 'cancelled' | 'scheduled';
 
 type RunRow = {
@@ -101,7 +101,7 @@ function runJson(row: RunRow): RunJson {
   };
 }
 
-/** The runs of an evaluator, or one of them, with what their evaluations came to. */
+/** Selects the runs of an evaluator, or one of them, with the counts of their evaluations. */
 async function findRuns(
   tx: TransactionSql,
   organizationId: string,
@@ -140,7 +140,7 @@ async function refuseTooMany(tx: TransactionSql, organizationId: string): Promis
 export function createRuns(context: Context): Runs {
   const { sql, clock } = context;
 
-  /** Takes a run from one of `from` to `to`; a run that is there already stays, any other is a conflict. */
+  /** Moves a run from a state in `from` to `to`; a run already in `to` stays, one in any other state is a conflict. */
   async function move(
     [organizationId, evaluatorId, runId]: readonly [string, string, string],
     { from, to, what }: { from: readonly RunState[]; to: RunState & StoredState; what: string },

@@ -1,19 +1,19 @@
-/** Changes of many evaluations at once: a batch a transaction, so that none is long and workers get their rows in between. */
+/** Changes many evaluations at once, a batch per transaction: transactions stay short, and workers get rows in between. */
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Context } from './context.ts';
 
 /** The evaluations that change, and to which state. */
 export type StateChange =
-  /** Its paused evaluations are pending again, but for those of runs that are paused themselves. */
+  /** Paused evaluations become pending again, except for those of runs that are paused themselves. */
   | { kind: 'evaluator-resumed'; evaluatorId: string }
-  /** Its pending evaluations wait. */
+  /** Pending evaluations become paused. */
   | { kind: 'run-paused'; runId: string }
   | { kind: 'run-resumed'; runId: string }
   /** Evaluations that have not begun are cancelled. */
   | { kind: 'run-cancelled'; runId: string };
 
 const BATCH_SIZE = 5_000;
-/** Five millions of evaluations; the rest is left to a second call. */
+/** Five million evaluations; the rest is left to a second call. */
 const MAX_BATCHES = 1_000;
 
 /** Makes a change and returns the number of evaluations it changed. A row that is locked is running, or done. */

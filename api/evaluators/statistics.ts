@@ -6,7 +6,7 @@ export type Rate = { value: number; low: number; high: number };
 /** The bounds of a 95 % confidence interval. */
 export type Interval = { low: number; high: number };
 
-/** An evaluator's verdict against people's: the first word says whether the evaluator was right, the second what it said. */
+/** Counts of an evaluator's verdicts against people's: the first word is whether it was right, the second its verdict. */
 export type Confusion = {
   truePositive: number;
   falsePositive: number;
@@ -18,9 +18,9 @@ export type Confusion = {
 const Z = 1.959963984540054;
 
 /**
- * The share of `successes` in `total` with Wilson's score interval (E. B. Wilson 1927; method 3 of R. G. Newcombe,
- * Statistics in Medicine 17, 1998): sound for few samples and near 0 and 1, where the textbook interval is not. Null of
- * none.
+ * Returns the share of `successes` in `total` with Wilson's score interval (E. B. Wilson 1927; method 3 of R. G. Newcombe,
+ * Statistics in Medicine 17, 1998): sound for few samples and near 0 and 1, where the textbook interval is not. Null when
+ * `total` is 0.
  */
 export function rateOf(successes: number, total: number): Rate | null {
   if (total === 0) return null;
@@ -37,27 +37,27 @@ export function rateOf(successes: number, total: number): Rate | null {
   };
 }
 
-/** How many were compared. */
+/** Returns the number of compared verdicts. */
 export function totalOf(confusion: Confusion): number {
   const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
   return truePositive + falsePositive + falseNegative + trueNegative;
 }
 
-/** The share of verdicts that agree; null of none. */
+/** Returns the share of verdicts that agree; null when there are none. */
 export function accuracyOf(confusion: Confusion): number | null {
   const total = totalOf(confusion);
   return total === 0 ? null : (confusion.truePositive + confusion.trueNegative) / total;
 }
 
 /**
- * Cohen's kappa: agreement beyond what chance would give, 1 at most (J. Cohen, Educational and Psychological Measurement
- * 20, 1960). Null when both always say the same one thing: then chance explains everything.
+ * Returns Cohen's kappa: agreement beyond chance, 1 at most (J. Cohen, Educational and Psychological Measurement 20, 1960).
+ * Null when both always give the same verdict: then chance explains everything.
  */
 export function cohensKappa(confusion: Confusion): number | null {
   const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
   const total = totalOf(confusion);
   const observed = truePositive + trueNegative;
-  // Counts times the total, so that what is equal is found equal.
+  // Computed in counts times the total, so that equal values compare as equal.
   const expected =
     (truePositive + falsePositive) * (truePositive + falseNegative) +
     (falseNegative + trueNegative) * (falsePositive + trueNegative);
@@ -88,26 +88,26 @@ export function kappaInterval(confusion: Confusion): Interval | null {
     rest ** 2 *
     ((falsePositive / total) * (good + failed) ** 2 + (falseNegative / total) * (bad + passed) ** 2);
   const variance = (agreeing + differing - (kappa - expected * rest) ** 2) / (total * (1 - expected) ** 2);
-  // What rounding leaves of 0.
+  // Rounding may leave a little more or less than 0.
   if (!(variance > Number.EPSILON / total)) return null;
   const spread = Z * Math.sqrt(variance);
   return { low: Math.max(-1, kappa - spread), high: Math.min(1, kappa + spread) };
 }
 
-/** Of what people call good, the share that the evaluator passes. */
+/** Returns the share of responses that people call good that the evaluator passes. */
 export function truePositiveRate({ truePositive, falseNegative }: Confusion): Rate | null {
   return rateOf(truePositive, truePositive + falseNegative);
 }
 
-/** Of what people call bad, the share that the evaluator fails. */
+/** Returns the share of responses that people call bad that the evaluator fails. */
 export function trueNegativeRate({ trueNegative, falsePositive }: Confusion): Rate | null {
   return rateOf(trueNegative, trueNegative + falsePositive);
 }
 
 /**
- * The pass rate that people would have found, from the one that a judge found and how often it errs: Rogan and Gladen's
- * estimator (American Journal of Epidemiology 107, 1978), kept within 0 and 1. Null when the judge is no better than
- * chance, as then its verdicts say nothing.
+ * Estimates the pass rate that people would have found from a judge's pass rate and its errors: Rogan and Gladen's estimator
+ * (American Journal of Epidemiology 107, 1978), kept within 0 and 1. Null when the judge is no better than chance, because
+ * its verdicts then carry no information.
  */
 export function correctedPassRate(
   passRate: number,

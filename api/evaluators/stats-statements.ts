@@ -1,4 +1,4 @@
-/** What the statistics are made of, summed in Postgres: one version of one evaluator. */
+/** The statements behind the statistics of one version of one evaluator, with sums made in Postgres. */
 
 import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
@@ -58,7 +58,7 @@ export type ScoreSums = {
 /** Sums of squares of scores below this are within a double; larger ones, which no rubric has, are scaled first. */
 const SAFE_SCORE = 1e100;
 
-/** What scores are divided by before they are summed. */
+/** The divisor of scores before they are summed. */
 const scaleOf = (min: number | null, max: number | null) => {
   const largest = Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0));
   return largest > SAFE_SCORE ? largest : 1;
@@ -129,7 +129,7 @@ async function countWidths(
 /** `day` is `YYYY-MM-DD`. */
 export type DayRow = { day: string; count: number; mean: number | null };
 
-/** By when the requests were made, as a run over history would otherwise make all of it one day's. */
+/** Sums scores by the day of their requests; by their own day, a run over history would fall on a single one. */
 export async function listDays(tx: TransactionSql, version: Version, firstDay: string): Promise<DayRow[]> {
   const rows = await tx<{ day: string; count: number; mean: number; scale: number }[]>`
     select to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int4 as count,

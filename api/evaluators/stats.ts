@@ -1,4 +1,4 @@
-/** What one version of an evaluator did, cost, and can be trusted with. */
+/** Statistics of one version of an evaluator: its scores, its cost, and how far it can be trusted. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
@@ -115,7 +115,7 @@ function wantedBy({ version, threshold }: StatsQuery): Wanted {
   };
 }
 
-/** The days up to today, those without scores too. */
+/** Returns the days up to today, including those without scores. */
 function dailySeries(rows: readonly DayRow[], nowMs: number): StatsJson['daily'] {
   const byDay = new Map(rows.map((row) => [row.day, row]));
   return Array.from({ length: DAYS }, (_, index) => {

@@ -115,7 +115,7 @@ export async function updateEvaluator(
   return (await findEvaluator(tx, evaluator.organizationId, evaluator.evaluatorId))!;
 }
 
-/** Deletes an evaluator. Its scores stay, its open evaluations end as skipped in their turn, its runs schedule no more. */
+/** Deletes an evaluator. Its scores stay, its open evaluations end as skipped when their turn comes, its runs end. */
 export async function deleteEvaluator(
   tx: TransactionSql,
   organizationId: string,

@@ -1,7 +1,7 @@
 /**
- * Work that an evaluators process does for the API at once: compiling code and trying evaluators out, in the sandbox and
- * with the credentials of real evaluations, which the API does not have. A trial is a row whose result is written into it.
- * Both sides notify each other through Postgres, and poll as well, as a notification may get lost.
+ * Trials: an evaluators process compiles code and tries evaluators out while the API waits, in the sandbox and with the
+ * credentials of real evaluations, which the API does not have. A trial is a row that its result is written into. Both
+ * sides notify each other through Postgres, and also poll, because a notification may get lost.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -34,25 +34,25 @@ export type TrialsOptions = {
 };
 
 export type TrialPatience = {
-  /** For earlier trials of the organization to end, when it has as many under way as it may. */
+  /** Wait for earlier trials of the organization to end, when it has the allowed number under way. */
   queuedMs: number;
-  /** For a process to take a trial: a running one takes it at once, unless all are busy. */
+  /** Wait for a process to take a trial: a running one takes it at once, unless all are busy. */
   takenMs: number;
-  /** For a compilation or Python. */
+  /** Wait for a compilation or Python. */
   localMs: number;
-  /** For judges and other services. */
+  /** Wait for judges and other services. */
   remoteMs: number;
 };
 
 const PATIENCE: TrialPatience = { queuedMs: 5_000, takenMs: 5_000, localMs: 15_000, remoteMs: 120_000 };
 
-/** Between two polls for a result: rare while notifications arrive, often while they do not. */
+/** Time between two polls for a result: long while notifications arrive, short while they do not. */
 const POLL_MS = { notified: 1_000, unnotified: 250 };
 
 /** Trials under way at a time, in this process and of one organization: each polls Postgres. */
 const MAX_UNDER_WAY = 64;
 const MAX_UNDER_WAY_OF_ONE = 8;
-/** Trials that wait until they may be under way: each holds its body. */
+/** Trials that wait to begin: each holds its body in memory. */
 const MAX_QUEUED = 256;
 const MAX_QUEUED_OF_ONE = 32;
 

@@ -1,4 +1,4 @@
-/** Tries evaluators out before they are made, on a request and a response that the caller gives. Nothing is kept. */
+/** Tries evaluators out before they are created, on a request and a response of the caller's. Nothing is stored. */
 import { type Static, Type } from '@sinclair/typebox';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -17,7 +17,7 @@ import { nanoToUsd } from '../requests/mod.ts';
 import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
 import { type DefineOptions, sealSecrets } from './define.ts';
 
-/** Why there is no score: an evaluation that fails is a result of the test, not a failure of the call. */
+/** The reason why there is no score. An evaluation that fails is a result of the trial, not a failure of the call. */
 const TestError = Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed));
 type TestError = Static<typeof TestError>;
 
@@ -79,7 +79,7 @@ const DEFAULT_NAME = 'Test';
 const LLM_TEMPLATE_PATH = ['evaluatorConfig', 'evaluator_llm_template'];
 const readLlmTemplate = llmTemplateReader(LLM_TEMPLATE_PATH);
 
-/** A body as the text that a record would hold: a string has to be JSON itself. */
+/** Returns a body as the text that a record would hold; a string has to be JSON itself. */
 function bodyText(value: unknown, path: string): string {
   if (typeof value !== 'string') return writeJson(value, path);
   try {

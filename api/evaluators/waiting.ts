@@ -2,10 +2,10 @@ import { type Lane, publicMessage } from '#core/scoring/mod.ts';
 import { readAnnounced } from '#platform/announcements/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** Returns why evaluations of a lane cannot begin, as a sentence for callers; null: they only wait for their turn. */
+/** Returns the reason why evaluations of a lane cannot begin, as a sentence for callers; null: they only wait their turn. */
 export type WaitReason = (lane: Lane) => string | null;
 
-/** Reads what the running evaluators processes can do, and returns what tells by it why evaluations wait. */
+/** Reads the abilities of the running evaluators processes, and returns the function that explains by them why evaluations wait. */
 export async function readWaitReason(tx: TransactionSql): Promise<WaitReason> {
   const processes = await readAnnounced(tx, 'evaluators');
   if (processes.length === 0) return () => 'Evaluations wait, as no evaluators process runs';

@@ -3,17 +3,17 @@ import { type AnswerForm, formOfStream } from './stream-form.ts';
 
 /** Fields and comments of an event stream; no JSON begins like this. */
 const EVENT_STREAM = /^\ufeff?\s*(?:data|event|id|retry)?:/;
-/** A stream shows itself within so many bytes. */
+/** A stream is recognized within so many bytes. */
 const BEGINNING_BYTES = 4 * 1024;
 
 /** The form of a response that was logged as an object. */
 export const JSON_ANSWER: AnswerForm = { stream: false, truncated: false, contentType: 'application/json' };
 
-/** Up to here a stream is assembled in a few milliseconds at worst; beyond, in another thread. */
+/** Up to this size a stream is assembled in a few milliseconds at worst; a larger one is assembled in a thread. */
 const LARGEST_ASSEMBLED_HERE = 64 * 1024;
 /** A thread starts in some 50 ms. */
 const IDLE_MS = 60_000;
-/** Ten times the largest text. Events that take more when they are parsed hold no response. */
+/** Ten times the largest text. No real response takes more when its events are parsed. */
 const THREAD_MEMORY_MB = 512;
 
 let pool: ReturnType<typeof openPool> | null = null;
@@ -30,7 +30,7 @@ export async function formOfText(text: Buffer): Promise<AnswerForm> {
   try {
     return await pool.run(text, { name: 'formOfStream' });
   } catch {
-    // The thread ran out of memory, which no real response makes it do.
+    // The thread ran out of memory, which no real response causes.
     return { stream: false, truncated: false, contentType: 'text/event-stream' };
   }
 }

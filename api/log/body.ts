@@ -9,11 +9,11 @@ import {
 } from '#core/contracts/query.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 
-/** Null is the same as absent: that is what records show where there is nothing. */
+/** Null is the same as absent, because records show null where there is no value. */
 const Text = Type.Optional(Nullable(Type.String()));
 /** Any JSON object. */
 const AnyObject = Type.Object({});
-/** `readMoment` says in one sentence what is allowed. */
+/** `readMoment` checks the value, and refuses it with one sentence. */
 const Moment = Type.Unknown({ description: 'RFC 3339, or milliseconds since the epoch' });
 
 const Path = Type.Optional(
@@ -38,7 +38,7 @@ export const LogRequestBody = Type.Object(
           description: 'The response, or its text as it came: an event stream is assembled',
         }),
         status: Type.Integer({ minimum: 0, maximum: 599, description: '0: no response came' }),
-        /** When the last byte had come. */
+        /** The time at which the last byte arrived. */
         created_at: Moment,
       },
       closed,

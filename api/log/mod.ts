@@ -1,4 +1,4 @@
-/** Requests made elsewhere, logged through the same pipeline as the gateway's: into the outbox, and from there on. */
+/** Logs requests made elsewhere, through the same pipeline as the gateway's, beginning with the outbox. */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
@@ -18,8 +18,8 @@ export { BODY_PATHS } from './read-call.ts';
 
 /**
  * Logs a request for the organization of `key`, and resolves with its id once it is committed to the outbox.
- * @throws AssayError invalid_body; request_id_in_use, which means that a request of this id is in the log already;
- *   outbox_unavailable, when it is not logged and can be sent again
+ * @throws AssayError invalid_body; request_id_in_use when a request of this id is in the log already; outbox_unavailable
+ *   when the request is not logged and can be sent again
  * @throws LoggingRateError when the organization's logging rate is used up: it can be sent again later
  */
 export type LogRequest = (key: Sender, call: SentCall) => Promise<string>;
@@ -52,7 +52,7 @@ export class LoggingRateError extends AssayError {
   }
 }
 
-/** Returns what is called for each request to log that this process decides alone. */
+/** Returns the function to call for each request whose logging this process decides alone. */
 export function countDegraded(metrics: Metrics): () => void {
   const degraded = metrics.counter(
     'api_limits_degraded_total',
@@ -93,7 +93,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
         isLogged = true;
       });
     } catch (error) {
-      // While Postgres is away ids are taken on trust, as on the gateway. The same call sent twice is stored once anyway.
+      // While Postgres is away, ids are accepted unchecked, as on the gateway. The same call sent twice is stored once anyway.
       if (!isStoreUnavailable(error)) throw error;
       log.warn({ requestId: id }, 'cannot check whether a request id was used before');
       if (!isLogged) await append(sender, id, entry);

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000;
 const EARLIEST_MS = Date.UTC(2020, 0, 1);
 /** Clocks differ, by a time zone at worst. A time further ahead would create partitions that nothing else uses. */
 const MAX_AHEAD_MS = DAY_MS;
-/** Longer than any batch job takes; in milliseconds it must fit an integer of Postgres. */
+/** Longer than any batch job takes. In milliseconds it must fit an integer of Postgres. */
 const MAX_LATENCY_MS = 7 * DAY_MS;
 
 /** The times at which a logged request may have begun, in milliseconds since the epoch. */

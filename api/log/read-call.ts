@@ -1,4 +1,4 @@
-/** From the body of `POST /v1/log/request` to a log entry: the rules that a schema cannot say, each with its sentence. */
+/** Reads the body of `POST /v1/log/request` into a log entry, and checks the rules that a schema cannot express. */
 
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -12,16 +12,16 @@ import type { LogRequestBody } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';
 import { readText } from './text.ts';
 
-/** The members of the body that are logged as they are written. */
+/** The members of the body that are logged unchanged. */
 export const BODY_PATHS = [
   ['request', 'body'],
   ['response', 'body'],
 ] as const;
 
-/** A body as it was sent: fit for its schema, and the members at BODY_PATHS as text, which it may have stand-ins for. */
+/** A body that fits its schema, and the text of the members at BODY_PATHS, which `body` may have stand-ins for. */
 export type SentCall = { body: LogRequestBody; written: readonly (Buffer | null)[] };
 
-/** A request and its response as their log entry holds them, without the id and the owner. */
+/** A request and its response as in their log entry, without the id and the owner. */
 export type LoggedCall = {
   /** The id that the caller chose; null: none. */
   requestId: string | null;
@@ -30,16 +30,16 @@ export type LoggedCall = {
   responseBody: Buffer;
 };
 
-/** In bytes of UTF-8, as that is what an index of Postgres bounds. */
+/** Limit in bytes of UTF-8, because indexes of Postgres limit bytes. */
 const MAX_TEXT_BYTES = 1_024;
 const MAX_MODEL_BYTES = 256;
-/** A character may be written as one. */
+/** The longest escape of one character. */
 const BYTES_OF_ESCAPE = 6;
 const QUOTE = 0x22;
 
 /**
  * Reads a call.
- * @param period when it may have begun
+ * @param period the times at which it may have begun
  * @throws AssayError invalid_body
  */
 export async function readCall({ body, written }: SentCall, period: Period): Promise<LoggedCall> {
@@ -115,7 +115,7 @@ async function userSpan(requestBody: Buffer): Promise<MemberSpan | undefined> {
     return (await scanMembersInTurns(requestBody, options)).spans.get('user')!.at(-1);
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
-    // The whole body has been found to be JSON, so nothing else is left.
+    // The whole body is known to be JSON, so no other error is possible.
     throw invalid('request.body', 'must name "user" once, but names it many times');
   }
 }

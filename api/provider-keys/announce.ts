@@ -3,8 +3,8 @@ import { announceKeyChange, type NatsAddress } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 
 /**
- * Makes what announces a change over NATS, for gateways that Postgres's notifications do not reach. A change that is not
- * announced counts there within 30 seconds, so that a failure is none of the caller's.
+ * Makes the function that announces a change over NATS, for gateways that Postgres's notifications do not reach. These see
+ * a change within 30 seconds even without an announcement, so that a failure does not concern the caller.
  * @param nats null: there is no broker
  */
 export function createAnnouncer({

@@ -1,4 +1,4 @@
-/** Keys of providers that organizations store for their own calls: written here, and never read back. */
+/** Provider keys that organizations store for their own calls: written here, and never read back. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -12,7 +12,7 @@ import { deleteProviderKey, type ProviderKeyRow, selectProviderKeys, upsertProvi
 
 export { createAnnouncer } from './announce.ts';
 
-/** A stored key as it is shown. */
+/** A stored key as the API shows it. */
 export const ProviderKeyJson = Type.Object(
   {
     provider: Type.String(),
@@ -31,10 +31,10 @@ export const ProviderKeyJson = Type.Object(
 );
 export type ProviderKeyJson = Static<typeof ProviderKeyJson>;
 
-/** Longer than any provider's. The operator's own have the same bound. */
+/** Longer than any provider's key. The operator's own keys have the same limit. */
 const LONGEST_KEY = 4_096;
 
-/** The body that stores a key. It will be a header's value, so it is printable ASCII. No sentence quotes any of the body. */
+/** The body that stores a key. The key becomes a header's value: printable ASCII. No error sentence quotes the body. */
 export const ProviderKeyBody = Type.Object(
   {
     key: Type.String({
@@ -51,12 +51,12 @@ export const ProviderKeyBody = Type.Object(
 export type ProviderKeyBody = Static<typeof ProviderKeyBody>;
 
 export type ProviderKeyService = {
-  /** By the providers' names. */
+  /** Lists the keys by the providers' names. */
   list(organizationId: string): Promise<ProviderKeyJson[]>;
   /** @throws AssayError not_found */
   get(organizationId: string, provider: ProviderName): Promise<ProviderKeyJson>;
   /**
-   * Stores a key, in place of the one that is there, if any. Gateways use it within a second.
+   * Stores a key, and replaces the former one. Gateways use it within a second.
    * @throws AssayError invalid_body without a SECRET_KEY
    */
   set(organizationId: string, provider: ProviderName, body: ProviderKeyBody): Promise<ProviderKeyJson>;
@@ -69,12 +69,12 @@ export type ProviderKeyServiceOptions = {
   sql: Sql;
   clock: Clock;
   secrets: SecretBox;
-  /** Tells other processes that something changed, beside what Postgres tells them; never rejects. */
+  /** Announces a change to other processes, beside Postgres's notifications; never rejects. */
   announce(): Promise<void>;
 };
 
 const HINT_LENGTH = 4;
-/** Of a shorter key four characters would be more than a fifth. */
+/** Shorter keys show no characters: four of them would be more than a fifth. */
 const SHORTEST_WITH_HINT = 20;
 
 export function createProviderKeyService(options: ProviderKeyServiceOptions): ProviderKeyService {
@@ -134,7 +134,7 @@ export function createProviderKeyService(options: ProviderKeyServiceOptions): Pr
 }
 
 /**
- * Returns the provider of that name. What stands in its place may be a key that was pasted there, so it is not quoted.
+ * Returns the provider of that name. An unknown name is not quoted, because it may be a key that was pasted there.
  * @throws AssayError not_found
  */
 export function readProvider(name: string): ProviderName {

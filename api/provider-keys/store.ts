@@ -8,7 +8,7 @@ export type ProviderKeyRow = {
   updated_at: Date;
 };
 
-/** By the providers' names; the one of `provider` alone when it is given. */
+/** Lists keys by the providers' names; only the one of `provider` when it is given. */
 export function selectProviderKeys(
   tx: TransactionSql,
   organizationId: string,
@@ -20,7 +20,7 @@ export function selectProviderKeys(
     order by provider`;
 }
 
-/** Stores a key in place of the one that is there, if any, whose `created_at` stays. */
+/** Stores a key, and replaces the former one, whose `created_at` stays. */
 export async function upsertProviderKey(
   tx: TransactionSql,
   {
@@ -38,7 +38,7 @@ export async function upsertProviderKey(
   return row!;
 }
 
-/** Whether there was one. */
+/** Removes a key; returns whether there was one. */
 export async function deleteProviderKey(
   tx: TransactionSql,
   organizationId: string,

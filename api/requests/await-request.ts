@@ -4,11 +4,11 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { ulidTimeMs } from '#platform/process/ids.ts';
 
-/** A request this young may still be on its way from the gateway to the store. */
+/** The age below which a request may still be on its way from the gateway to Postgres. */
 const YOUNG_MS = 10_000;
-/** Clocks of two machines differ. */
+/** Tolerance for the clocks of two machines. */
 const AHEAD_MS = 5_000;
-/** Longer, and a client waits in vain for an unknown id; shorter, and a few of a thousand records are not stored yet. */
+/** If longer, clients wait in vain for unknown ids; if shorter, a few of a thousand records are not stored yet. */
 const PATIENCE_MS = 1_500;
 const POLL_MS = 50;
 

@@ -6,8 +6,8 @@ const SCORES_OF_REQUEST =
   'and s.created_at = r.created_at and s.request_id = r.request_id';
 
 /**
- * Returns the condition on a row `r` that a query finds. Says the organization itself, whatever row-level security adds, and
- * leaves out the calls that evaluators make.
+ * Returns the condition on a row `r` that a query finds. It names the organization itself, in addition to row-level
+ * security, and leaves out the calls that evaluators make.
  *
  * @param organization the organization's placeholder
  */
@@ -31,7 +31,7 @@ export function conditionOf(
 
 /**
  * Returns the FROM clause of the requests `r` that a query finds. Where they are looked up by the keys of a source, those
- * are `k`; `offset 0` fences both sides, so that each key is looked up, one after the other, whatever Postgres expects.
+ * are `k`; `offset 0` fences both sides, so that each key is looked up, one after the other, whatever Postgres estimates.
  *
  * @param source a list that all of them are in; null: all requests
  * @param columns of `r` that are needed where there is a `k`

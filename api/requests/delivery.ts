@@ -1,4 +1,4 @@
-/** The delivery of a response: the attempts at providers or the cache it came from, and what is known of its usage. */
+/** The delivery of a response: the attempts at providers or the cache it came from, and its usage as far as it is known. */
 import { type Static, Type } from '@sinclair/typebox';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
@@ -54,7 +54,7 @@ export type DeliveryRow = {
   is_stream: boolean;
 };
 
-/** Selects what is known of the request with this id: a row, or none. */
+/** Selects the delivery of the request with this id: a row, or none. */
 export function deliveryStatement(organizationId: string, requestId: string): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
@@ -79,7 +79,7 @@ function attempt({ provider, model, status, error_code, latency_ms }: Attempt): 
   return { provider, model, status, error_code, latency_ms };
 }
 
-/** Returns the delivery that a row tells of. */
+/** Returns the delivery that a row describes. */
 export function deliveryOf(row: DeliveryRow): Delivery {
   return {
     request_id: row.request_id,

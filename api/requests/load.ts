@@ -12,7 +12,7 @@ import { runStatement } from './statement.ts';
 /** A batch holds at least one record, and more as long as it stays below this: large enough for any ordinary page. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Records of which the first have their bodies. */
+/** Records of a page; the first of them have their bodies. */
 export type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };
 
 /** Returns the rows from `start` whose bodies are fetched together. */

@@ -1,4 +1,4 @@
-/** Logged requests: what the API finds of them, and what it lets callers add. */
+/** Logged requests: finds them, and adds callers' properties, scores and feedback. */
 
 import type {
   FeedbackBody,

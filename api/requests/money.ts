@@ -3,7 +3,7 @@ const NANO_DIGITS = 9;
 const NANO = 1e9;
 
 /**
- * Returns nano-dollars (a whole number as text) as USD. By moving the point, not by dividing: the result is the number
+ * Returns nano-dollars (a whole number as text) as USD. It moves the point instead of dividing: the result is the number
  * nearest to the decimal, which a division may miss by its last digit.
  */
 export function nanoToUsd(nanoDollars: string): number {
@@ -18,7 +18,7 @@ export function usdOrNull(nanoDollars: string | null): number | null {
   return nanoDollars === null ? null : nanoToUsd(nanoDollars);
 }
 
-/** Returns USD as nano-dollars; null where it has more decimals than those. */
+/** Returns USD as nano-dollars; null when it has more than nine decimals. */
 export function usdToNano(usd: number): number | null {
   const nano = Math.round(usd * NANO) + 0;
   return nanoToUsd(String(nano)) === usd + 0 ? nano : null;

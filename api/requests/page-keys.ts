@@ -1,6 +1,6 @@
 /**
- * Which requests are on a page: their keys, in order; what belongs to them is fetched by key (records.ts).
- * So a deep offset walks an index and nothing else.
+ * Finds the requests of a page: their keys, in order. The records are fetched by key (records.ts), so that a deep offset
+ * walks only an index.
  */
 
 import type { SortField } from '#core/contracts/query.ts';
@@ -43,15 +43,15 @@ export function pageKeysStatement(
   return { text, values: parameters.values };
 }
 
-/** Nulls last in both directions; ties by id, so that pages neither overlap nor skip. */
+/** Sorts nulls last in both directions, and ties by id, so that pages neither overlap nor skip. */
 function orderBy({ field, direction }: Sort, table: 'r' | 'k'): string {
   if (field === 'created_at') return `${table}.created_at ${direction}, ${table}.request_id ${direction}`;
   return `r.${SORT_COLUMNS[field]} ${direction} nulls last, r.request_id ${direction}`;
 }
 
 /**
- * The indexes hold values in descending order with nulls last; read backwards, nulls come first. So those that have a
- * value and those that have none are each read backwards, and put in order.
+ * Sorts in ascending order. The indexes hold values in descending order with nulls last; read backwards, nulls come first.
+ * So requests with a value and requests without one are each read backwards, and then joined in order.
  */
 function ascending(condition: string, column: string, most: string, page: string): string {
   const part = (number: number, presence: string) =>

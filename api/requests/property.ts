@@ -1,4 +1,4 @@
-/** Setting one property of a request: the request's row, what filters read, and the property index, together. */
+/** Sets one property of a request in its row, in the columns of filters, and in the property index together. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { hashProperty } from '#core/contracts/properties.ts';
 import { MAX_PROPERTIES } from '#core/contracts/query.ts';

@@ -1,4 +1,4 @@
-/** What a query asks for, checked: the body of `/v1/request/query` and its kin as the statements take it. */
+/** Checks the bodies of `/v1/request/query` and its kin, and makes them the queries that statements take. */
 
 import { DEFAULT_LIMIT, type QueryBody, type SortField } from '#core/contracts/query.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';

@@ -1,13 +1,13 @@
 /**
- * A record as JSON text. Bodies are put in as the text they came as, never parsed: so repeated names, long numbers and
- * odd escapes come out as they went in, and 32 MiB cost a copy.
+ * Writes a record as JSON text. Bodies are inserted as their original text and never parsed: repeated names, long numbers
+ * and odd escapes stay as they were sent, and 32 MiB cost one copy.
  */
 import type { RequestRecord } from '#core/contracts/record.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
 import { nanoToUsd } from './money.ts';
 import type { BodyRow, RecordRow } from './records.ts';
 
-/** The JSON of each field: a field that the record's schema has and this has not, or the other way round, is a compile error. */
+/** The JSON of each field. A field that only the record's schema or only this type has is a compile error. */
 type RecordTexts = { [Field in keyof RequestRecord]: string };
 
 type Properties = Record<string, string>;

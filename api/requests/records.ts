@@ -1,4 +1,4 @@
-/** The narrow part of records, by key: everything but the bodies, and how large those are. */
+/** The narrow part of records, by key: everything except the bodies, but with their sizes. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 
@@ -28,7 +28,7 @@ export type RecordRow = {
   feedback_rating: boolean | null;
   scores: string | null;
   inputs: string | null;
-  /** Of both bodies together, as they will be sent. */
+  /** Bytes of both bodies together, as they are sent. */
   body_bytes: number;
 };
 
@@ -58,7 +58,7 @@ const COLUMNS = [
   'r.inputs::text',
 ];
 
-/** Length is kept beside a large value, so this reads none of them. */
+/** Postgres keeps the length beside a large value, so that this reads no bodies. */
 const BODY_BYTES =
   'case when b.request_raw is null then octet_length(b.request_text) else octet_length(b.request_raw) end::int8 + ' +
   'case when b.response_raw is null then octet_length(b.response_text) else octet_length(b.response_raw) end';
@@ -72,8 +72,8 @@ type BoundKeys = {
 };
 
 /**
- * Binds keys. The first and last time are bound as well: by them Postgres leaves out partitions while it plans, and planning
- * takes most of the time.
+ * Binds keys, and their first and last time: by these Postgres leaves out partitions while it plans, and planning takes most
+ * of the time.
  */
 function bindKeys(organizationId: string, keys: readonly RequestKey[], parameters: Parameters): BoundKeys {
   const organization = parameters.bind(organizationId, 'uuid');
@@ -97,8 +97,8 @@ function bindKeys(organizationId: string, keys: readonly RequestKey[], parameter
 }
 
 /**
- * Selects the records with these keys, in their order. Laterals fenced by `offset 0`: each key is looked up by primary key,
- * whatever Postgres expects of the rest.
+ * Selects the records with these keys, in their order. Laterals are fenced by `offset 0`, so that each key is looked up by
+ * primary key, whatever Postgres estimates for the rest.
  */
 export function recordsStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
   const parameters = new Parameters();

@@ -1,4 +1,4 @@
-/** The lists that a query's requests are read from where Postgres would choose badly. See core/filter's key sources. */
+/** The key sources (core/filter) that a query reads its requests from when Postgres would choose badly. */
 import {
   type Filter,
   type KeySource,

@@ -2,7 +2,7 @@ import type { Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /**
- * Runs a statement. Not kept prepared: after five runs Postgres would plan a prepared one without looking at its values,
+ * Runs a statement without keeping it prepared: after five runs Postgres plans a prepared one without looking at its values,
  * and a common value and a rare one need different plans.
  */
 export async function runStatement<Row extends object>(

@@ -1,4 +1,4 @@
-/** Authorization: every room of routes begins with one such instance for each scope that its routes need. */
+/** Authorization: every group of routes begins with one such instance for each scope that its routes need. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
@@ -9,13 +9,13 @@ export type Keys = Pick<KeyDirectory, 'find'>;
 /**
  * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`. Other callers are refused
  * before their body is read.
- * @param tag what the document groups these routes by
+ * @param tag the group of these routes in the OpenAPI document
  */
 export function authorized(keys: Keys, scope: Scope, tag: string) {
   return (
     new Elysia({ detail: { tags: [tag], security: [{ apiKey: [scope] }] } })
-      // Elysia parses bodies before anything else. So its parser passes the request on as it is, and the body's schema
-      // reads it when its turn comes, after the key.
+      // Elysia parses bodies before anything else. So its parser returns the request unread, and the body's schema reads it
+      // later, after the key was checked.
       .onParse(({ request }) => request)
       .derive(async ({ request }) => ({ key: await authorize(request, keys, scope) }))
   );

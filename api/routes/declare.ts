@@ -1,8 +1,8 @@
 /**
- * Schemas as Elysia takes them from a route. Elysia's own compiling of TypeBox is passed by, through the interface that it
- * has for other libraries (Standard Schema), for three reasons: its ValidationError writes the whole body into its
- * message, which may be a provider's key, and runs out of stack on a deep one; it builds an example value and up to 64
- * errors where one sentence is told; and it adds `additionalProperties` to schemas behind their author's back.
+ * Schemas that Elysia takes from a route. They bypass Elysia's own compilation of TypeBox, through its interface for other
+ * libraries (Standard Schema), for three reasons: its ValidationError writes the whole body into its message, which may be
+ * a provider's key, and runs out of stack on a deep one; it builds an example value and up to 64 errors where one sentence
+ * is sent; and it silently adds `additionalProperties` to schemas.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Compile, parseWith } from '#core/contracts/check.ts';
@@ -41,7 +41,7 @@ export function jsonBody<T extends TSchema>(shape: T, example: Static<T>): Decla
   });
 }
 
-/** The same with the text of some members beside it, as it was sent. See `readJsonBody`. */
+/** The same, with the original text of some members beside it. See `readJsonBody`. */
 export function jsonBodyAsWritten<T extends TSchema>(
   shape: T,
   example: Static<T>,
@@ -55,8 +55,8 @@ export function jsonBodyAsWritten<T extends TSchema>(
 }
 
 /**
- * The JSON of a success: `{"data": …, "error": null}`. It is not checked as it goes out, which would cost CPU and could only
- * turn a success into a failure. The tests check every reply.
+ * The JSON of a success: `{"data": …, "error": null}`. It is not checked when it is sent, which would cost CPU and could
+ * only turn a success into a failure. The tests check every reply.
  */
 export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
   const shape = Type.Object({ data, error: Type.Null() }, { additionalProperties: false });
@@ -72,7 +72,7 @@ export const Failure = Type.Object(
   { additionalProperties: false, $id: 'Failure' },
 );
 
-/** The parameters in the query of a URL, as texts. Of a repeated one the first counts, as `URLSearchParams` has it. */
+/** The parameters in the query of a URL, as texts. The first of a repeated one counts, as in `URLSearchParams`. */
 export function parameters<T extends TSchema>(shape: T): Declared<Static<T>> {
   const checker = Compile(shape);
   return declare({ shape }, (query) => {
@@ -85,7 +85,7 @@ export function parameters<T extends TSchema>(shape: T): Declared<Static<T>> {
 const Uuid = Type.String({ format: 'uuid' });
 const WholeId = Type.String({ pattern: '^[1-9][0-9]{0,17}$' });
 
-/** The ids in a path, each a UUID of what its value names. What cannot be an id is as unknown as one that does not exist. */
+/** The ids in a path, each a UUID of the thing its value names. A text that cannot be an id is as unknown as a missing one. */
 export function uuids<Name extends string>(
   names: Readonly<Record<Name, string>>,
 ): Declared<Record<Name, string>> {

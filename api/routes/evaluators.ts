@@ -33,7 +33,7 @@ const testInput = {
   outputBody: { choices: [{ message: { role: 'assistant', content: 'Good morning!' } }] },
 };
 
-/** `/v1/evaluator…`: evaluators themselves. */
+/** `/v1/evaluator…`: creates, finds and changes evaluators. */
 function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoutesOptions) {
   const reading = authorized(keys, 'read', TAG)
     .post('/v1/evaluator/query', ({ key, body }) => evaluators.query(key.organizationId, body), {
@@ -85,7 +85,7 @@ function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoute
   return new Elysia().use(reading).use(writing);
 }
 
-/** `/v1/evaluator/…/test`: trying evaluators out before they are made. */
+/** `/v1/evaluator/…/test`: tries evaluators out before they are created. */
 function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
   return authorized(keys, 'write', TAG)
     .post('/v1/evaluator/llm/test', ({ key, body }) => tryOut.llm(key.organizationId, body), {
@@ -114,7 +114,7 @@ function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
     });
 }
 
-/** `/v1/evaluator/:id/onlineEvaluators`: which logged requests an evaluator scores. */
+/** `/v1/evaluator/:id/onlineEvaluators`: the rules by which an evaluator scores logged requests. */
 function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptions) {
   const reading = authorized(keys, 'read', TAG).get(
     '/v1/evaluator/:id/onlineEvaluators',

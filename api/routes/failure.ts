@@ -15,7 +15,7 @@ export class MethodNotAllowedError extends AssayError {
   }
 }
 
-/** Returns what was thrown as an error of the table; the unexpected becomes internal_error, its detail for the log. */
+/** Returns a thrown value as an error of the table; an unexpected one becomes internal_error, with its detail for the log. */
 export function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   const detail = describeError(error);

@@ -1,14 +1,14 @@
-/** Reading a JSON body: its type, its size, its text, in this order; each refusal is a sentence. */
+/** Reads a JSON body: checks its type, its size and its text, in this order. */
 import { isUtf8 } from 'node:buffer';
 import { AssayError } from '#core/contracts/errors.ts';
 import { readBody } from '#platform/http-server/mod.ts';
 import { outlineJson } from './json-outline.ts';
 import { type MemberPath, readMembers } from './json-text.ts';
 
-/** The largest body of the management API, but for the route that takes bodies of providers. */
+/** The largest body of the management API, except for the route that logs requests. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
-/** Up to here a body is parsed whole, which takes a few milliseconds at worst. */
+/** Up to this size a body is parsed whole, which takes a few milliseconds at worst. */
 const LARGEST_PARSED_BYTES = 64 * 1024;
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json$/;
@@ -38,7 +38,7 @@ function checkContentType(headers: Headers): void {
   }
 }
 
-/** Returns the sentence for a text that is not JSON, with the position where V8 says it. */
+/** Returns the sentence for a text that is not JSON, with the position when V8 reports one. */
 function describeSyntaxError(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : '';
   const position = /at position (\d+)/.exec(message)?.[1];
@@ -72,8 +72,8 @@ export type JsonBodyOptions = {
 };
 
 /**
- * Reads the body of a request. The members at `asWritten` may repeat names, as they are not ours to read, and be of any
- * size; what is left of a large body is bounded, so that reading it does not hold up the event loop.
+ * Reads the body of a request. The members at `asWritten` may repeat names, because the API does not read them, and have any
+ * size. The rest of a large body is limited, so that reading it does not hold up the event loop.
  * @throws AssayError unsupported_media_type, body_too_large, invalid_json, invalid_body
  */
 export async function readJsonBody(

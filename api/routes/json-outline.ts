@@ -1,18 +1,18 @@
 /**
- * A large body without the members that are logged as they are written: what remains is parsed, and small. Nothing is made
- * of those members here, however large they are.
+ * Parses a large body without the members that are logged unchanged: the rest is small. Those members are not parsed,
+ * however large they are.
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import { JsonFault, MAX_BODY_DEPTH, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
 import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns/mod.ts';
 import type { MemberPath } from './json-text.ts';
 
-/** A hundred properties of the longest allowed fit. */
+/** Enough for a hundred properties of the greatest allowed length. */
 const MAX_REST_BYTES = 8 * 1024 * 1024;
-/** `JSON.parse` makes so many in some 15 ms; no query, evaluator or property list holds nearly as many. */
+/** `JSON.parse` makes so many values in some 15 ms; no query, evaluator or property list holds nearly as many. */
 const MAX_REST_VALUES = 50_000;
 
-/** Stands for a value, by its first byte: the schema looks at its kind. */
+/** The stand-in for a value, by its first byte: the schema checks its kind. */
 const STAND_INS = new Map([
   [0x7b, Buffer.from('{}')],
   [0x5b, Buffer.from('[]')],
@@ -69,7 +69,7 @@ async function scan(bytes: Buffer, options: ScanOptions): Promise<ScannedMembers
   }
 }
 
-/** Of a name that is repeated the last; the others stay in the rest, where they are refused. */
+/** Finds a member. The last of a repeated name counts; the others stay in the rest, where they are refused. */
 async function innerMember(
   bytes: Buffer,
   outer: ScannedMembers,

@@ -9,7 +9,7 @@ const COLON = 0x3a;
 const OPENING = { brace: 0x7b, bracket: 0x5b };
 const CLOSING = { brace: 0x7d, bracket: 0x5d };
 
-/** JSON's own. */
+/** The white space of JSON. */
 const SPACES = ' \n\r\t';
 const LONGEST_SHOWN_NAME = 80;
 
@@ -22,7 +22,7 @@ function firstOfValue(text: string, from: number): number {
   return at;
 }
 
-/** The last character of the object, array or string that begins at `from`. */
+/** Returns the position of the last character of the object, array or string that begins at `from`. */
 function lastOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ; at += 1) {
@@ -38,20 +38,20 @@ function lastOfValue(text: string, from: number): number {
 export type MemberPath = readonly string[];
 
 export type Members = {
-  /** The first name, as JSON, that stands twice in one object; null when there is none. */
+  /** The first name, as JSON, that occurs twice in one object; null when there is none. */
   repeated: string | null;
   /** The text of each requested member; null where there is none. A number or a literal may be cut. */
   written: (string | null)[];
 };
 
-/** An object or array that is open where the reader stands: the names seen in it, and the latest. */
+/** An object or array that is open at the reader's position: the names seen in it, and the latest. */
 type Open = { names: Set<string> | null; latest: string | null };
 
 /**
- * Reads the names of a text. `JSON.parse` keeps the last of two equal ones and says nothing, so a filter could lose a
+ * Reads the names of a text. `JSON.parse` silently keeps the last of two equal names, so that a filter could lose a
  * condition.
  *
- * @param text what `JSON.parse` has accepted
+ * @param text JSON that `JSON.parse` has accepted
  * @param paths of members whose values are wanted as written; names within them are not looked at
  */
 export function readMembers(text: string, paths: readonly MemberPath[]): Members {

@@ -6,7 +6,7 @@ import { jsonBodyAsWritten, reply } from './declare.ts';
 export type LogRoutesOptions = {
   keys: Keys;
   logRequest: LogRequest;
-  /** The largest body: it holds those of a request and its response. */
+  /** Limit of a body, which holds the bodies of a request and its response. */
   maxBodyBytes: number;
 };
 

@@ -3,7 +3,7 @@ import type { RecordStream } from '../requests/mod.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
-/** Returns a response of JSON as it is. */
+/** Returns a response with this JSON text. */
 export function jsonReply(json: string): Response {
   return new Reply(json, { headers: JSON_HEADERS });
 }
@@ -14,9 +14,9 @@ export function dataReply(json: string): Response {
 }
 
 /**
- * Returns the same around an array of records: in one piece when they are in memory, else record by record as the client
- * reads.
- * @param onBroken receives what cut a stream short after it had begun; the client sees the connection end
+ * Returns the same around an array of records: in one piece when they are in memory, otherwise record by record as the
+ * client reads.
+ * @param onBroken receives the error that ended a stream after it had begun; the client sees the connection end
  */
 export async function recordsReply(
   records: RecordStream,
@@ -53,7 +53,7 @@ function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void)
         await texts.return();
       },
     },
-    // A record at a time: they are large, or the page would be in one piece.
+    // One record at a time: records are large here, otherwise the page would be in one piece.
     { highWaterMark: 1 },
   );
 }

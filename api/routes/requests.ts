@@ -10,7 +10,7 @@ import { dataReply, recordsReply } from './reply.ts';
 export type RequestRoutesOptions = {
   keys: Keys;
   requests: RequestService;
-  /** Receives what cut a reply short after its beginning had gone out. */
+  /** Receives the error that ended a reply after its beginning was sent. */
   onBroken(error: unknown): void;
 };
 
