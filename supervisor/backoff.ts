@@ -1,17 +1,17 @@
 import { Backoff } from '#platform/process/backoff.ts';
 
-/** How long to wait before a process that died is started again. */
+/** The waits before a process that died is started again. */
 export type RestartBackoff = {
   /** Returns the milliseconds to wait after a process that lived for `livedMs`. */
   next(livedMs: number): number;
 };
 
 /**
- * The first wait is short enough that clients who retry hardly notice; at the longest, a process that dies at once, over
- * and over, costs next to nothing and is back soon after the cause is gone.
+ * The first wait is so short that clients who retry hardly notice. The longest makes a process that dies at every start cost
+ * next to nothing, and still brings it back soon after the cause is gone.
  */
 const BACKOFF = { firstMs: 100, longestMs: 10_000 };
-/** A process that lived this long did not die of its start: the wait begins anew. */
+/** A process that lived this long did not die while starting: the next wait is the first one again. */
 const STABLE_MS = 30_000;
 
 /** Makes a backoff that doubles from death to death, within bounds. */

@@ -1,6 +1,6 @@
 /**
- * The `run` folder of a data directory says which processes use it: a lock for the supervisor, one for each process of its
- * roles and, while the embedded PostgreSQL runs, its address.
+ * The `run` folder of a data directory shows which processes use it: it holds a lock for the supervisor, one for each
+ * process of its roles and, while the embedded PostgreSQL runs, its address.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -36,8 +36,8 @@ export function lockRole(dataDir: string, role: string): Lock {
 }
 
 /**
- * Waits until the processes of a role that a killed supervisor left behind have ended by themselves. Calls `onWait` when
- * there is one.
+ * Waits until the processes of a role that a killed supervisor left behind have ended by themselves.
+ * @param onWait called for each process that is still alive
  * @throws Error with a sentence when one does not end in time
  */
 export async function waitForFormerRole(

@@ -7,7 +7,7 @@ async function firstOrganizationId(tx: TransactionSql): Promise<{ organizationId
   const [oldest] = await tx<{ id: string }[]>`
     select organization_id as id from assay.organizations order by created_at, organization_id limit 1`;
   if (oldest !== undefined) return { organizationId: oldest.id, isNew: false };
-  // It belongs to the operator: no logging limit until one is set.
+  // The first organization is the operator's: it has no logging limit until one is set.
   const made = await createOrganization(tx, { name: FIRST_ORGANIZATION, tier: 'enterprise' });
   return { organizationId: made.organizationId, isNew: true };
 }

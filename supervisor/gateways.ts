@@ -11,14 +11,14 @@ import {
 export type GatewaysOptions = Pick<RoleProcessOptions, 'command' | 'parameters' | 'environment' | 'log'> & {
   /** Number of processes that share the port. */
   count: number;
-  /** The socket they listen on; null: each binds the port itself, shared with the others (SO_REUSEPORT). */
+  /** The socket that the gateways listen on; null: each binds the port itself, shared with the others (SO_REUSEPORT). */
   socket: HeldSocket | null;
 };
 
 const PORT = PORT_VARIABLES.gateway;
 
 /**
- * Starts the gateways, all on one port. The caller sees one role, whose processes are replaced one after the other.
+ * Starts the gateways, all on one port. The result is one role, whose processes are replaced one after the other.
  * @throws RoleDidNotStartError when a process ends before it serves; the others are killed by then
  */
 export async function startGateways({ count, socket, ...options }: GatewaysOptions): Promise<RoleProcess> {
@@ -34,7 +34,7 @@ export async function startGateways({ count, socket, ...options }: GatewaysOptio
   const kill = () => {
     for (const gateway of gateways) gateway.kill();
   };
-  // The first process finds out which port it is.
+  // The first process determines the port.
   await start({});
   const { address } = gateways[0]!;
   const port = { [PORT]: portOf(address!) };

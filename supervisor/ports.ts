@@ -9,7 +9,7 @@ export type PortOptions = {
   sharePort?: boolean;
 };
 
-/** Listens on an address for a moment. Resolves with its port, which the system chooses for port 0; rejects as listening does. */
+/** Listens on an address for a moment. Resolves with its port, which the system chooses for port 0; rejects when it cannot. */
 export function probePort(options: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

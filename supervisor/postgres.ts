@@ -4,11 +4,11 @@ import type { Logger } from '#platform/observability/log.ts';
 import { createRestartBackoff } from './backoff.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './postgres/server.ts';
 
-/** A server that is restarted at the same address when it dies. */
+/** A PostgreSQL server that is restarted at the same address when it dies. */
 export type KeptPostgres = {
   url: string;
   stop(): Promise<void>;
-  /** Kills it at once; the next start recovers what was committed. */
+  /** Kills it at once; the next start recovers committed data. */
   kill(): void;
 };
 
@@ -47,7 +47,7 @@ export async function keepPostgres(options: { dataDir: string; log: Logger }): P
       stopping.abort();
       await server?.stop();
       await running;
-      // It may have been restarting when the stop was requested.
+      // A restart may have been under way when the stop was requested.
       await server?.stop();
     },
     kill() {

@@ -11,7 +11,7 @@ import { portOf } from './port-of.ts';
 
 export type RoleProcessOptions = {
   role: string;
-  /** The runtime, and its parameters up to and with the role's. */
+  /** The runtime's path; `parameters` ends with those of the role. */
   command: string;
   parameters: string[];
   environment: Environment;
@@ -38,7 +38,7 @@ export type RoleProcess = {
   kill(): void;
 };
 
-/** A role ended before it served. Its own log on stderr says why. */
+/** A role ended before it served. Its own log on stderr has the reason. */
 class RoleDidNotStartError extends Error {
   override readonly name = 'RoleDidNotStartError';
 }
@@ -58,12 +58,12 @@ type Life = {
 };
 
 /**
- * Reads the address from the one line of JSON that the child prints on stdout when it is ready. Any other line there is
- * passed on to stderr, where logs go: operators load tracers into every process, and those print.
+ * Reads the address from the one line of JSON that the child prints on stdout when it is ready. Other lines are forwarded
+ * to stderr, where logs go: some operators load tracers into every process, and those print.
  */
 function readAddress(child: ChildProcess): Promise<string | null> {
   return new Promise((resolve) => {
-    // A child that could not be spawned for want of file descriptors has no stdout; its 'error' event says so.
+    // A child that could not be spawned, because file descriptors ran out, has no stdout; it emits 'error'.
     if (!child.stdout) return;
     createInterface({ input: child.stdout }).on('line', (line) => {
       const ready = parseReadyLine(line);
@@ -86,7 +86,7 @@ function begin(options: RoleProcessOptions, environment: Environment): Life {
   const { socketFd = null } = options;
   const child = spawn(options.command, options.parameters, {
     env: environment,
-    // stdin carries nothing. It closes when this process ends, however it ends, and the role then stops itself.
+    // stdin carries no data. It closes when this process ends, even when it is killed, and the role then stops itself.
     stdio: ['pipe', 'pipe', 'inherit', ...(socketFd === null ? [] : [socketFd])],
     // Ctrl-C in a terminal signals the whole process group; roles must be stopped in order instead.
     detached: true,
@@ -103,7 +103,7 @@ function begin(options: RoleProcessOptions, environment: Environment): Life {
 /** Waits for a spawned role to serve and returns its address; kills it when it does not. */
 async function waitUntilServing(role: string, life: Life): Promise<string | null> {
   const died = life.exited.then((how) => {
-    throw new RoleDidNotStartError(`The ${role} did not start (${how}): its log above says why`);
+    throw new RoleDidNotStartError(`The ${role} did not start (${how}): its log above has the reason`);
   });
   try {
     return await withDeadline(Promise.race([life.ready, died]), START_TIMEOUT_MS, () => {
@@ -120,7 +120,7 @@ class KeptRole implements RoleProcess {
   readonly #options: RoleProcessOptions;
   readonly #backoff = createRestartBackoff();
   readonly #stopping = new AbortController();
-  /** All processes that run: the current one, a successor that starts, predecessors that finish their calls. */
+  /** All running processes: the current one, a successor that starts, predecessors that finish their calls. */
   readonly #lives = new Set<Life>();
   #environment: Environment;
   #current: Life | null = null;
@@ -144,7 +144,7 @@ class KeptRole implements RoleProcess {
     if (this.#stopping.signal.aborted) return;
     const life = this.#begin();
     await waitUntilServing(this.#options.role, life);
-    // A stop that came meanwhile stops this one too.
+    // A stop during the start has stopped this process too.
     if (this.#stopping.signal.aborted) return;
     const former = this.#current!;
     this.#makeCurrent(life);

@@ -9,7 +9,7 @@ const KEY = /^[A-Za-z0-9+/]{43}=$/;
 /**
  * Returns the key that seals evaluators' secrets and provider keys when the operator set none: created once and kept in
  * DATA_DIR. It must move together with the database.
- * @throws Error with a sentence when the file holds anything else: a new key could not open what the old one sealed
+ * @throws Error with a sentence when the file holds anything else: a new key could not open existing secrets
  */
 export function ensureSecretKey(dataDir: string): string {
   const path = join(dataDir, 'secret.key');
@@ -18,13 +18,13 @@ export function ensureSecretKey(dataDir: string): string {
   const key = readFileSync(path, 'utf8').trim();
   if (KEY.test(key)) return key;
   throw new Error(
-    `${path} does not hold the key that evaluators' secrets and provider keys are sealed with: restore it from a backup, or delete it and enter them again`,
+    `${path} does not hold the key that seals evaluators' secrets and provider keys: restore it from a backup, or delete it and enter them again`,
   );
 }
 
 /**
  * Writes the whole key under a temporary name and then links it, so that no process reads half a key and no crash leaves
- * one. When two processes do so at once, the first wins and the second uses its key.
+ * one. When two processes do this at once, the first wins and the second uses its key.
  */
 function makeKey(path: string): void {
   const draft = `${path}.${randomUUID()}`;

@@ -56,7 +56,7 @@ async function withDatabase<T>({ config, log }: StoreOptions, use: (store: Store
   }
 }
 
-/** Runs a command's work on Assay's database, wherever that is. */
+/** Runs a command's work on Assay's database: the configured one, or the embedded one. */
 export function withStore<T>(options: StoreOptions, work: (sql: Sql) => Promise<T>): Promise<T> {
   return withDatabase(options, async ({ url, isOwn }) => {
     if (isOwn) await migrate(url);

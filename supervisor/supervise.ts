@@ -1,6 +1,6 @@
 /**
- * `npm start`: starts PostgreSQL, migrates the schema, runs the roles as child processes and makes the first key; stops
- * all of it in order. No request passes through this process.
+ * `npm start`: starts PostgreSQL, migrates the schema, runs the roles as child processes and creates the first key; stops
+ * all of them in order. No request passes through this process.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,7 +37,7 @@ export type SuperviseOptions = {
   print(text: string): void;
 };
 
-/** Time beyond `shutdownMs` for a role to stop. `shutdownMs` bounds the calls in flight; this is for closing what they used. */
+/** Time beyond `shutdownMs` for a role to stop. `shutdownMs` limits the calls in flight; this is for closing connections. */
 const GRACE_MS = 5_000;
 const DRAIN_POLL_MS = 50;
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -47,7 +47,7 @@ export function superviseDeadlineMs(config: Config): number {
   return (ROLES.length + 1) * (config.shutdownMs + GRACE_MS) + 30_000;
 }
 
-/** What has been started so far. A start that fails midway stops exactly this. */
+/** The parts that have been started so far. A start that fails midway stops exactly these. */
 type Running = {
   lock: Lock | null;
   postgres: KeptPostgres | null;
@@ -78,7 +78,7 @@ async function stopAll(running: Running, config: Config): Promise<void> {
   const steps: StopStep[] = [
     // 1. Once released here, the port closes with the last gateway: later clients are refused at once instead of waiting.
     { what: 'Releasing the port', run: async () => gatewaySocket?.release() },
-    // 2. No more calls. 3. Ingest, once every record is stored. 4. Evaluators.
+    // 2. The gateways and the API, so that no calls follow. 3. Ingest, once every record is stored. 4. Evaluators.
     stop('gateway', 'api'),
   ];
   if (roles.gateway !== undefined && roles.ingest !== undefined) {
@@ -132,7 +132,7 @@ async function startStore(running: Running, { config, log }: SuperviseOptions): 
   return url;
 }
 
-/** Tells callers on this machine the gateways' address and, as its host name differs, the certificate they present. */
+/** Returns the variables for callers on this machine: the gateways' address and, as its host differs, their certificate. */
 function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
   return { GATEWAY_URL: address ?? '', ...(tls !== null && { GATEWAY_CERT_FILE: tls.certFile }) };
 }

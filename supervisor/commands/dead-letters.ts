@@ -15,7 +15,7 @@ export type DeadLetterStore = {
     sql: Sql,
     wanted: { organizationId: string | null; limit: number },
   ): Promise<{ letters: (LetterBase & { id: string; bytes: number })[]; total: number }>;
-  /** `entry` is null when `bytes` are not a log entry. */
+  /** Returns one dead letter; `entry` is null when `bytes` are not a log entry. */
   findDeadLetter(
     sql: Sql,
     id: string,
@@ -56,7 +56,7 @@ function letters(count: number): string {
   return count === 1 ? '1 dead letter' : `${count} dead letters`;
 }
 
-/** Puts untrusted text on one line and removes control characters, which a terminal would obey. */
+/** Puts untrusted text on one line and removes control characters, which a terminal would interpret. */
 function plain(text: string | null): string {
   return (text ?? '').replace(/\p{Cc}+/gu, ' ');
 }
@@ -92,7 +92,7 @@ async function list(
   return `${shown}\n\nThese are the newest ${found.letters.length} of ${letters(found.total)}; --limit shows more`;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal obeys them, so this finds them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finds the characters that a terminal would interpret
 const UNSHOWABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
 /** Formats bytes under a title: as text when they are UTF-8 that a terminal can show, else as base64. */
@@ -155,7 +155,7 @@ async function drop(store: DeadLetterStore, sql: Sql, id: string | null): Promis
 
 /**
  * `dead-letters list | show | retry | drop`
- * @param load called when one of them runs: ingest's code is not for every command
+ * @param load called when one of them runs, so that other commands do not load ingest's code
  */
 export function deadLettersCommand(run: RunCommand, load: () => Promise<DeadLetterStore>): Command {
   const commands = new Command('dead-letters').description('see to log entries that could not be stored');

@@ -14,7 +14,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { policyOption, rateOption, scopesOption, tierOption } from './options.ts';
 import { table } from './table.ts';
 
-/** Runs work on the database, and shows what it returns. */
+/** Runs work on the database, and prints the text that it returns. */
 export type RunCommand = (work: (sql: Sql) => Promise<string>) => Promise<void>;
 
 type CreateOptions = {
@@ -26,7 +26,7 @@ type CreateOptions = {
   rateLimitPolicy?: string;
 };
 
-/** The organization of this name, made when there is none; tier and rate are changed only when they are given. */
+/** Returns the organization of this name, created when there is none; tier and rate change only when they are given. */
 async function ensureOrganization(
   sql: Sql,
   options: CreateOptions,
@@ -53,9 +53,9 @@ async function create(sql: Sql, options: CreateOptions): Promise<string> {
     name,
     ...(rateLimitPolicy !== undefined && { rateLimitPolicy }),
   });
-  // A name that was mistyped is seen.
-  const of = `${isNew === true ? 'the new organization ' : ''}${record.organizationName}`;
-  return `${key}\n\nKey ${record.keyId} of ${of}; shown this once: keep it`;
+  // Says when the organization is new, so that a mistyped name is noticed.
+  const organization = `${isNew === true ? 'the new organization ' : ''}${record.organizationName}`;
+  return `${key}\n\nKey ${record.keyId} of ${organization}; shown this once: keep it`;
 }
 
 async function list(sql: Sql, options: { organization?: string }): Promise<string> {

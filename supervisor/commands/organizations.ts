@@ -81,7 +81,7 @@ export function organizationsCommand(run: RunCommand): Command {
 const NANO_DIGITS = 9;
 const BUDGET = /^(\d{1,6})(?:\.(\d{1,9}))?$/;
 
-/** @returns nano-dollars; null: no limit */
+/** Parses a daily budget. Returns nano-dollars; null: no limit. */
 function budgetNamed(text: string): number | null {
   if (text === 'none') return null;
   const [, whole, decimals = ''] = BUDGET.exec(text) ?? [];

@@ -1,14 +1,13 @@
 /**
- * PostgreSQL refuses to run as root. When Assay does, the server runs under another account, and keeps one right
- * of root's (to pass closed directories) only where its files lie in a place that this account cannot reach,
- * such as a checkout under /root.
+ * PostgreSQL refuses to run as root. When Assay runs as root, the server runs under another account. It keeps one right of
+ * root's, to traverse closed directories, only when this account cannot reach its files, as in a checkout under /root.
  */
 import { execFileSync } from 'node:child_process';
 import { chownSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export type Account = {
-  /** The command that runs `command` under this account, and the options to spawn it with. */
+  /** Returns the command that runs `command` under this account, and the options to spawn it with. */
   run(
     command: string,
     parameters: string[],
@@ -22,7 +21,7 @@ const sameAccount: Account = {
   own: () => {},
 };
 
-/** The distribution's account for PostgreSQL, else the one that owns nothing. initdb needs an account with a name. */
+/** The distribution's account for PostgreSQL, else the account that owns nothing. initdb needs an account with a name. */
 const ACCOUNT_NAMES = ['postgres', 'nobody'];
 
 function output(command: string, parameters: string[]): string | null {
@@ -58,7 +57,8 @@ function isReachableByOthers(path: string): boolean {
 }
 
 /**
- * The account that the server runs under; `paths` are what it must reach.
+ * Returns the account that the server runs under.
+ * @param paths files and directories that the account must reach
  * @throws Error with a sentence when there is no such account or it cannot reach them
  */
 export function chooseAccount(paths: string[]): Account {

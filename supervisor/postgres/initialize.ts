@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import type { Account } from './account.ts';
 
-/** The major version of the binaries in package.json; a cluster of another one cannot be opened by them. */
+/** The major version of the binaries in package.json, which cannot open a cluster of another major version. */
 const MAJOR_VERSION = '18';
 export const SUPERUSER = 'assay';
 
-/** The superuser's password: made once, readable by the owner of the data directory only. */
+/** Returns the superuser's password: made once, readable only by the owner of the data directory. */
 function readOrMakePassword(dataDir: string): string {
   const path = join(dataDir, 'postgres.password');
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
@@ -21,7 +21,7 @@ function refuseOtherVersion(cluster: string): void {
   const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
   if (version === MAJOR_VERSION) return;
   throw new Error(
-    `${cluster} was made by PostgreSQL ${version}, but this build of Assay brings ${MAJOR_VERSION}: ` +
+    `${cluster} was made by PostgreSQL ${version}, but this build of Assay contains ${MAJOR_VERSION}: ` +
       'dump it with the build that made it, and restore it into a new DATA_DIR',
   );
 }
@@ -55,8 +55,8 @@ function runInitdb(account: Account, initdb: string, cluster: string, passwordFi
 }
 
 /**
- * Makes the cluster of a data directory unless it is there, and returns where it is and its superuser's password. It is
- * made under another name and renamed when it is whole, so a start that was cut short leaves nothing half made.
+ * Makes the cluster of a data directory unless it exists, and returns its path and its superuser's password. A cluster is
+ * made under another name and renamed when it is complete, so that an interrupted start leaves nothing half made.
  */
 export async function initialize(
   dataDir: string,

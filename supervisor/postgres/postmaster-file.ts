@@ -1,4 +1,4 @@
-/** `postmaster.pid`: what a running server writes about itself, and what a killed one leaves behind. */
+/** `postmaster.pid`: a running server's description of itself, which a killed server leaves behind. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,13 +18,13 @@ function readLines(cluster: string): string[] | null {
   }
 }
 
-/** Whether the server with this process id has opened its port and answers. */
+/** Whether the server with this process id has opened its port and accepts connections. */
 export function isReady(cluster: string, pid: number): boolean {
   const lines = readLines(cluster);
   return lines !== null && Number(lines[0]) === pid && lines[STATUS_LINE]?.startsWith('ready') === true;
 }
 
-/** The command line of a process; empty when there is none, or a zombie. */
+/** Returns the command line of a process; empty when there is no such process, or it is a zombie. */
 function commandLine(pid: number): string {
   try {
     if (existsSync('/proc/self/cmdline'))
@@ -35,7 +35,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Process ids are used again, after a reboot and in containers above all: only a server of this cluster counts. */
+/** Whether a process is a server of this cluster. Process ids are reused, above all after a reboot and in containers. */
 function isServerOf(cluster: string, pid: number): boolean {
   const command = commandLine(pid);
   return command.includes('postgres') && command.includes(cluster);
@@ -51,8 +51,8 @@ async function endsWithin(cluster: string, pid: number, waitMs: number): Promise
 }
 
 /**
- * Makes way for a new server on `cluster`: stops one that outlived its supervisor. The caller holds the lock on the
- * data directory, so nobody uses it rightfully.
+ * Stops a server on `cluster` that outlived its supervisor. The caller holds the lock on the data directory, so that no
+ * other supervisor uses that server.
  * @throws Error with a sentence when it does not stop
  */
 export async function stopOrphan(cluster: string): Promise<{ stopped: boolean }> {
@@ -73,9 +73,9 @@ export async function stopOrphan(cluster: string): Promise<{ stopped: boolean }>
 }
 
 /**
- * A new server refuses to start while the process id in the file is alive, whosever it is by now, except when it is its
- * own parent's. So the file gets this process's id, and keeps the rest: by its shared memory key the server still finds
- * out whether a session of the dead one lives on.
+ * Writes this process's id into the file. A new server refuses to start while the process id in the file is alive, even
+ * when another program has it by now, unless the id is that of the server's parent. The rest of the file stays: by its
+ * shared memory key the server still detects sessions of the dead server that are alive.
  */
 function leaveToParent(cluster: string, lines: string[]): void {
   writeFileSync(join(cluster, 'postmaster.pid'), [String(process.pid), ...lines.slice(1)].join('\n'));

@@ -10,14 +10,14 @@ import { initialize, SUPERUSER } from './initialize.ts';
 import { isReady, stopOrphan } from './postmaster-file.ts';
 
 export type EmbeddedPostgres = {
-  /** How the superuser connects; holds the password. */
+  /** The superuser's connection URL, with the password. */
   url: string;
   port: number;
-  /** Settles when the server's process has ended, asked to or not. */
+  /** Settles when the server's process has ended, by request or not. */
   exited: Promise<void>;
-  /** Stops it: sessions are cut, what was committed is kept. */
+  /** Stops it: sessions are cut, committed data is kept. */
   stop(): Promise<void>;
-  /** Ends it at once, without waiting; the next start recovers what was committed. */
+  /** Kills it at once, without waiting; the next start recovers committed data. */
   kill(): void;
 };
 
@@ -25,7 +25,7 @@ export type EmbeddedPostgresOptions = {
   /** Assay's data directory, locked by the caller; the cluster is in `postgres` below it. */
   dataDir: string;
   log: Logger;
-  /** A server that is started again takes the port it had, so that its url stays true. */
+  /** A restarted server keeps its port, so that its URL stays valid. */
   port?: number;
   /** More `-c name=value` settings. */
   settings?: Record<string, string>;
@@ -44,13 +44,13 @@ const SETTINGS: Record<string, string> = {
   shared_buffers: '256MB',
   // Assay's statements are short; compiling one takes longer than running it.
   jit: 'off',
-  // A failing statement may hold what users sent.
+  // A failing statement may contain users' data.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
   log_checkpoints: 'off',
 };
 
-/** Passes the server's log on, and keeps its last lines for the sentence that says why it did not start. */
+/** Forwards the server's log, and keeps its last lines for the error sentence when it does not start. */
 function followLog(child: ChildProcess, log: Logger): string[] {
   const lastLines: string[] = [];
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -85,7 +85,7 @@ function spawnServer(
     String(port),
     ...settings,
   ]);
-  // Detached: a Ctrl-C in the terminal goes to every process of the group, and this one must be the last to stop.
+  // Detached, because Ctrl-C in a terminal signals every process of the group, and PostgreSQL must stop last.
   const child = spawn(command, parameters, {
     ...ids,
     cwd: '/',
@@ -125,8 +125,8 @@ async function stopServer({ child, exited }: Server): Promise<void> {
 }
 
 /**
- * Starts a real PostgreSQL of Assay's own in `dataDir`, made there the first time; it listens on loopback only.
- * One that an earlier supervisor left behind is stopped first.
+ * Starts the embedded PostgreSQL in `dataDir`, and creates its cluster the first time. It listens only on loopback. A server
+ * that an earlier supervisor left behind is stopped first.
  * @throws Error with one sentence when it cannot start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -151,8 +151,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
     await stopServer(server);
     ({ lastLines } = server);
-    // Between the look for a free port and its use, another process may have taken it.
+    // Another process may have taken the port since it was found free.
     if (!lastLines.some((line) => line.includes('could not create any TCP/IP sockets'))) break;
   }
-  throw new Error(`The embedded PostgreSQL does not start: ${lastLines.join(' | ') || 'it says nothing'}`);
+  throw new Error(`The embedded PostgreSQL does not start: ${lastLines.join(' | ') || 'it wrote no log'}`);
 }

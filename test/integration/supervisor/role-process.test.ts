@@ -20,6 +20,6 @@ t.test(
     const directory = t.testdir({ 'starved.ts': program });
     const starved = ['--disable-warning=ExperimentalWarning', join(directory, 'starved.ts')];
     const told = execFileSync('sh', ['-c', 'ulimit -n 100 && exec "$0" "$@"', process.execPath, ...starved]);
-    t.equal(told.toString(), 'The gateway did not start (spawn true EMFILE): its log above says why');
+    t.equal(told.toString(), 'The gateway did not start (spawn true EMFILE): its log above has the reason');
   },
 );

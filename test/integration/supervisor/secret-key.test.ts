@@ -48,7 +48,7 @@ for (const [what, content] of CORRUPT) {
     const path = join(dataDir, 'secret.key');
     writeFileSync(path, content);
     t.throws(() => ensureSecretKey(dataDir), {
-      message: `${path} does not hold the key that evaluators' secrets and provider keys are sealed with: restore it from a backup, or delete it and enter them again`,
+      message: `${path} does not hold the key that seals evaluators' secrets and provider keys: restore it from a backup, or delete it and enter them again`,
     });
     t.ok(readFileSync(path).equals(Buffer.from(content)), 'who has a backup can still compare');
   });

@@ -103,6 +103,6 @@ t.test('a cluster of another PostgreSQL is refused with a sentence', async (t) =
   mkdirSync(join(dataDir.path, 'postgres'));
   writeFileSync(join(dataDir.path, 'postgres', 'PG_VERSION'), '17\n');
   await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
-    message: /was made by PostgreSQL 17, but this build of Assay brings 18: dump it/,
+    message: /was made by PostgreSQL 17, but this build of Assay contains 18: dump it/,
   });
 });
