@@ -32,7 +32,7 @@ export type LogDependencies = {
   logs: LogLimit;
   /** Connects as the owner. */
   sql: Sql;
-  /** How long records are kept; null: for ever. */
+  /** The time for which records are kept; null: for ever. */
   retentionDays: number | null;
   clock: Clock;
   log: Logger;

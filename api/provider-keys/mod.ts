@@ -65,7 +65,7 @@ export type ProviderKeyService = {
 };
 
 export type ProviderKeyServiceOptions = {
-  /** Of the role `assay_api`. */
+  /** A pool under the role `assay_api`. */
   sql: Sql;
   clock: Clock;
   secrets: SecretBox;

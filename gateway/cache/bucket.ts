@@ -18,7 +18,7 @@ export type CacheQuery = {
   organizationId: string;
   /** See `responseKey`. */
   key: string;
-  /** How many responses of the key the call wants kept, 1 to 20. */
+  /** Responses of the key that the call wants kept, 1 to 20. */
   buckets: number;
   maxAgeMs: number;
 };

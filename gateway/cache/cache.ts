@@ -35,9 +35,9 @@ export type ResponseCacheOptions = {
   maxQueuedBytes?: number;
   /** Limit of one organization's responses in Postgres; the oldest make room. */
   maxOrganizationBytes?: number;
-  /** How long a follower waits for the response of its leader before it makes its own call. */
+  /** The longest wait of a follower for its leader's response; then it makes its own call. */
   waitMs?: number;
-  /** How long a call waits for Postgres. */
+  /** The longest wait of a call for Postgres. */
   patienceMs?: number;
 };
 
@@ -78,7 +78,7 @@ const DEFAULT_ORGANIZATION_BYTES = 1024 * MIB;
 const DEFAULT_WAIT_MS = 120_000;
 /** Longer than a look-up under load takes, and short beside a model's response. */
 const DEFAULT_PATIENCE_MS = 250;
-/** How long memory is used before Postgres is asked for newer responses of other gateways. */
+/** The age from which a bucket in memory is checked in Postgres for newer responses of other gateways. */
 const MEMORY_TRUSTED_MS = 60_000;
 /** Memory of a queued response beside its body. */
 const QUEUED_BYTES = 1_000;

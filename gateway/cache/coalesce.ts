@@ -8,7 +8,7 @@ import { type CoalescingRole, createLeaders } from './leaders.ts';
 
 export type CoalescerOptions = {
   clock: Clock;
-  /** How long a follower waits for its leader, and a leader for another process. */
+  /** The longest wait of a follower for its leader, and of a leader for another process. */
   waitMs: number;
   locks: Locks;
   /** Returns the response in memory. */

@@ -17,7 +17,7 @@ const MAX_AT_ONCE = 200;
 export type TryStoreOptions = {
   clock: Clock;
   log: Logger;
-  /** How long a statement is waited for. */
+  /** The longest wait for a statement. */
   patienceMs: number;
 };
 

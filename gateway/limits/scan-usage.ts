@@ -2,7 +2,7 @@
  * Finds the usage and the model of a response without parsing all of it. Nearly all of a response is text that does not
  * affect its cost, and parsing it would be the most expensive part of a limit in money.
  *
- * Of a response in one piece, only the beginning, up to the model, and the end, from the usage on, are parsed, joined into
+ * In a response in one piece, only the beginning, up to the model, and the end, from the usage on, are parsed, joined into
  * one object. When either is a member of something deeper, the joined text is not JSON or has no model: then the whole
  * response is parsed. In a stream of chunks the last usage and the last model count: a last chunk that has both is enough.
  */
