@@ -6,7 +6,7 @@ import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
-import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns.ts';
 import { formOfText, JSON_ANSWER } from './answer.ts';
 import type { LogRequestBody } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';

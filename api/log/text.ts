@@ -1,5 +1,5 @@
 /** Reads the text of a JSON string, as UTF-8, in turns. */
-import { inTurns, joinBytesInTurns } from '#platform/process/turns/mod.ts';
+import { inTurns, joinBytesInTurns } from '#platform/process/turns.ts';
 
 const [BACKSLASH, LETTER_U] = [0x5c, 0x75];
 /** Unescaping takes 3 ms for each megabyte at most. */

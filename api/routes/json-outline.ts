@@ -4,7 +4,7 @@
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import { JsonFault, MAX_BODY_DEPTH, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
-import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns/mod.ts';
+import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns.ts';
 import type { MemberPath } from './json-text.ts';
 
 /** Enough for a hundred properties of the greatest allowed length. */

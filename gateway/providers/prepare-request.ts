@@ -2,7 +2,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
-import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
+import { joinBytesInTurns } from '#platform/process/turns.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { membersOf, type RequestBody } from '../request/body.ts';
 import type { Call, CallHeaders } from '../request/call.ts';

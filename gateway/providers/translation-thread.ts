@@ -2,7 +2,7 @@
 import type { Piscina } from 'piscina';
 import { AssayError } from '#core/contracts/errors.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import { sharedInTurns } from '#platform/process/turns/mod.ts';
+import { sharedInTurns } from '#platform/process/turns.ts';
 import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
 /**

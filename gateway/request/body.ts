@@ -9,7 +9,7 @@ import {
   scanMembers,
 } from '#core/json/mod.ts';
 import type { ServerRequest } from '#platform/http-server/mod.ts';
-import { scanMembersInTurns } from '#platform/process/turns/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { decodeBody } from './decode-body.ts';
 

@@ -1,6 +1,6 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { CONTENT_ENCODINGS, canDecode, createDecoder } from '#platform/http-message/mod.ts';
-import { joinBytesInTurns } from '#platform/process/turns/mod.ts';
+import { joinBytesInTurns } from '#platform/process/turns.ts';
 
 /**
  * Undoes the content-encoding of a request, in another thread and piece by piece: what comes out is bounded, and joined

@@ -99,3 +99,8 @@ export class GatheredBytes {
 function wastes(slice: Buffer): boolean {
   return slice.buffer.byteLength > 2 * slice.length + SPARE_BYTES;
 }
+
+/** One buffer of several, without a copy when there is only one. */
+export function joinBytes(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}

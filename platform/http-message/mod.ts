@@ -1,5 +1,5 @@
 /** The grammar of HTTP/1.1 messages that requests and responses share. Pure. */
-export { ChunkedReader } from './chunked-reader.ts';
+
 export {
   CONTENT_ENCODINGS,
   canDecode,
@@ -8,9 +8,14 @@ export {
   decodeContentInThread,
   MAX_DECODED_BYTES,
 } from './content-encoding.ts';
-export { GatheredBytes } from './gathered-bytes.ts';
-export { isToken, lengthOf, optionsOf, parseHeaderLines } from './header-lines.ts';
-export { isHeaderText } from './header-text.ts';
-export { joinBytes } from './join-bytes.ts';
-export { NotHttp } from './not-http.ts';
+export { GatheredBytes, joinBytes } from './gathered-bytes.ts';
+export {
+  ChunkedReader,
+  isHeaderText,
+  isToken,
+  lengthOf,
+  NotHttp,
+  optionsOf,
+  parseHeaderLines,
+} from './grammar.ts';
 export { readRetryAfter } from './retry-after.ts';

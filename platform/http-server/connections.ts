@@ -6,6 +6,8 @@
  */
 import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { Logger } from '../observability/log.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
 import type { OpenConnection } from './drain.ts';
 import {
@@ -144,4 +146,28 @@ export class Connections implements ConnectionCounts {
     const headers = { 'content-type': 'application/json', 'retry-after': '1' };
     return new Reply(tell(error), { status: error.status, headers });
   }
+}
+
+/** The bound of a role's connections, and its metrics. */
+
+/** Makes a bound whose first refusal is warned of. */
+export function warningBound(max: number, log: Logger): ConnectionBound {
+  return {
+    max,
+    onReached: () =>
+      log.warn(
+        { max },
+        'All connections that the limit of open files (ulimit -n) has room for are in use; further ones are turned away with a 503',
+      ),
+  };
+}
+
+/** Registers how many connections there are. */
+export function watchConnections(metrics: Metrics, connections: ConnectionCounts): void {
+  metrics.readOnDemand('http_connections', 'Connections of clients that are open', () => connections.count);
+  metrics.countedElsewhere(
+    'http_connections_refused_total',
+    'Connections that were turned away, as all that the limit of open files has room for were in use',
+    () => connections.refused,
+  );
 }

@@ -11,9 +11,8 @@ export {
   parseHeaderLines,
 } from '../http-message/mod.ts';
 export { type HealthOptions, healthApp, healthRoutes } from '../observability/health.ts';
-export { bearerToken } from './bearer.ts';
-export { warningBound, watchConnections } from './bound.ts';
-export { onlyCredential, requireSingleCredentials } from './credentials.ts';
+export { warningBound, watchConnections } from './connections.ts';
+export { bearerToken, onlyCredential, requireSingleCredentials } from './credentials.ts';
 export {
   type BodySource,
   type BodyWriter,

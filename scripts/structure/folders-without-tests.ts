@@ -14,7 +14,6 @@ export const FOLDERS_WITHOUT_TESTS: readonly string[] = [
   'gateway/providers/anthropic/openai',
   'gateway/routes',
   'platform/nats',
-  'platform/process/turns',
   'platform/tls',
   'supervisor/commands',
 ];

@@ -1,9 +1,8 @@
 /** Writes the answer to one request. */
 import type { Socket } from 'node:net';
 import { lengthOf } from '../../http-message/mod.ts';
-import { formatAnswerHead } from './answer-head.ts';
-import { type BodyWriter, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
-import type { RequestHead } from './request-head.ts';
+import type { RequestHead } from './incoming-request.ts';
+import { type BodyWriter, formatAnswerHead, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
 
 /** Head and body are copied into one buffer up to this size, which is cheaper than a second write. */
 const ONE_WRITE_BYTES = 16 * 1024;

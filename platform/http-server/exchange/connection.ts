@@ -4,12 +4,9 @@ import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
 import { NotHttp } from '../../http-message/mod.ts';
 import { Answer } from './answer.ts';
-import { formatAnswerHead } from './answer-head.ts';
-import { Call } from './call.ts';
-import { IncomingBody } from './incoming-body.ts';
-import { Reply } from './reply.ts';
-import { ServerRequest } from './request.ts';
-import { parseRequestHead, type RequestHead } from './request-head.ts';
+import { IncomingBody, parseRequestHead, type RequestHead } from './incoming-request.ts';
+import { formatAnswerHead, Reply } from './reply.ts';
+import { Call, ServerRequest } from './request.ts';
 
 export type ConnectionOptions = {
   /** Answers a request. */

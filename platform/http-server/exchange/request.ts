@@ -3,8 +3,10 @@
  * this is one by its members: what handlers and Elysia ask of every request is here, and the rest comes from a web
  * `Request` that is made when somebody asks for it.
  */
-import type { IncomingBody } from './incoming-body.ts';
-import type { RequestHead } from './request-head.ts';
+
+import { AssayError } from '#core/contracts/errors.ts';
+import type { Answer } from './answer.ts';
+import type { IncomingBody, RequestHead } from './incoming-request.ts';
 
 /** Routes look at the path alone: a `Host` header has no part in it. */
 const ORIGIN = 'http://localhost';
@@ -158,4 +160,38 @@ export function readBody(request: Request, maxBytes: number): Promise<Buffer> {
 export function serverRequestOf(request: Request): ServerRequest {
   if (request instanceof ServerRequest) return request;
   throw new Error('The request did not come through platform/http-server');
+}
+
+/** A request that has begun to be handled. */
+export class Call {
+  readonly body: IncomingBody;
+  readonly answer: Answer;
+  #hasLeft = false;
+  #leaving: AbortController | null = null;
+
+  constructor(body: IncomingBody, answer: Answer) {
+    this.body = body;
+    this.answer = answer;
+  }
+
+  /** Aborts when the client leaves before its response is through. Made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#leaving === null) {
+      this.#leaving = new AbortController();
+      if (this.#hasLeft) this.#leaving.abort(clientLeft());
+    }
+    return this.#leaving.signal;
+  }
+
+  leave(): void {
+    const isAnswered = this.answer.isOver;
+    this.#hasLeft = true;
+    this.body.breakOff();
+    this.answer.breakOff();
+    if (!isAnswered) this.#leaving?.abort(clientLeft());
+  }
+}
+
+function clientLeft(): AssayError {
+  return new AssayError('client_closed_request', 'The client left before its response was complete');
 }

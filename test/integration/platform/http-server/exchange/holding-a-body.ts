@@ -1,7 +1,7 @@
 /** Holds a body that arrives in a hostile shape, and prints what it costs. Run by held-memory.test.ts. */
 
 import { ResponseReader } from '#platform/http-client/response-reader.ts';
-import { IncomingBody } from '#platform/http-server/exchange/incoming-body.ts';
+import { IncomingBody } from '#platform/http-server/exchange/incoming-request.ts';
 import { GatheredBytes } from '#platform/http-server/mod.ts';
 
 const FLOW = { pause: () => {}, resume: () => {}, sendContinue: null };

@@ -1,0 +1,261 @@
+/** The head of a request: what is asked for, and how its body ends (RFC 9112, sections 3, 6 and 9.3). Pure. */
+
+import { AssayError } from '#core/contracts/errors.ts';
+import {
+  ChunkedReader,
+  GatheredBytes,
+  isToken,
+  lengthOf,
+  NotHttp,
+  optionsOf,
+  parseHeaderLines,
+} from '../../http-message/mod.ts';
+import { joinBytesInTurns } from '../../process/turns.ts';
+
+export type RequestHead = {
+  method: string;
+  /** Path and query, as they came. */
+  target: string;
+  /** Names and values in turn, as they came. */
+  rawHeaders: string[];
+  /** How the end of its body is known: by its length in bytes, which may be 0, or by an empty chunk. */
+  framing: number | 'chunked';
+  /** Of HTTP/1.1, where an answer may come in chunks. */
+  isCurrent: boolean;
+  /** Whether its connection may carry another one. */
+  isKept: boolean;
+  /** Its body is sent once it is asked for. */
+  awaitsContinue: boolean;
+};
+
+const REQUEST_LINE = /^(\S+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
+/** `uri-host [ ":" port ]` (RFC 9110, section 7.2), a little wider: what is within brackets is not read. */
+const HOST = /^(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]*)(?::\d*)?$/;
+/** The beginning of an absolute target, up to its path: an address of http has a host (RFC 9110, section 4.2.1). */
+const ORIGIN =
+  /^https?:\/\/(?:[-\w.~!$&'()*+,;=%:]*@)?(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?#]|$)/i;
+
+/**
+ * Reads a head.
+ * @param text without the empty line at its end, a character for each byte
+ * @throws NotHttp
+ */
+export function parseRequestHead(text: string): RequestHead {
+  const lines = text.split('\r\n');
+  const [, method = '', target = '', version] = REQUEST_LINE.exec(lines[0]!) ?? [];
+  if (!isToken(method)) throw new NotHttp('the request line is not one of HTTP/1.1');
+  const isCurrent = version === '1';
+  const rawHeaders = parseHeaderLines(lines);
+  let hosts = 0;
+  let length: string | undefined;
+  let coding: string | undefined;
+  let connection: string | undefined;
+  let expectation: string | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    const value = rawHeaders[at + 1]!;
+    // Few names have these lengths, so that few are looked at.
+    switch (name.length) {
+      case 4:
+        if (is(name, 'host')) {
+          hosts += 1;
+          // RFC 9112, section 3.2: a server must refuse a Host that is none.
+          if (!HOST.test(value)) throw new NotHttp('its Host header is no host and port');
+        }
+        break;
+      case 6:
+        if (is(name, 'expect')) expectation = value;
+        break;
+      case 10:
+        if (is(name, 'connection')) connection = and(connection, value);
+        break;
+      case 14:
+        if (is(name, 'content-length')) length = and(length, value);
+        break;
+      case 17:
+        if (is(name, 'transfer-encoding')) coding = and(coding, value);
+    }
+  }
+  if (hosts > 1 || (isCurrent && hosts === 0)) throw new NotHttp('it must have one Host header');
+  const options = optionsOf(connection);
+  return {
+    method,
+    target: pathOf(target),
+    rawHeaders,
+    framing: framingOf(length, coding, isCurrent),
+    isCurrent,
+    isKept: isCurrent ? !options.includes('close') : options.includes('keep-alive'),
+    awaitsContinue: isCurrent && expectation?.toLowerCase() === '100-continue',
+  };
+}
+
+function is(name: string, known: string): boolean {
+  return name === known || name.toLowerCase() === known;
+}
+
+function and(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before},${value}`;
+}
+
+/** Proxies are asked by whole addresses, and origins may be (section 3.2.2). */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target;
+  const origin = ORIGIN.exec(target);
+  if (origin === null) throw new NotHttp('its target is neither a path nor an address of http');
+  const path = target.slice(origin[0].length);
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+/** Two ways to tell the end are how one request is made to look like two to somebody on the way (section 11.2). */
+function framingOf(
+  length: string | undefined,
+  coding: string | undefined,
+  isCurrent: boolean,
+): number | 'chunked' {
+  if (coding === undefined) return length === undefined ? 0 : lengthOf(length);
+  if (length !== undefined) throw new NotHttp('it has a Content-Length beside a Transfer-Encoding');
+  if (!isCurrent || coding.toLowerCase() !== 'chunked')
+    throw new NotHttp('its Transfer-Encoding is not chunked alone, in HTTP/1.1');
+  return 'chunked';
+}
+
+/** What its connection does for it. */
+export type BodyFlow = {
+  pause(): void;
+  resume(): void;
+  /** The client waits for a word before it sends the body. */
+  sendContinue: (() => void) | null;
+};
+
+type Reader = { maxBytes: number; resolve(body: Promise<Buffer>): void; reject(error: AssayError): void };
+
+/** Bytes of a body that are held for a handler that has not asked for them yet. */
+const HELD_BYTES = 64 * 1024;
+/** How much of a body that nobody wants is read and thrown away, so that the client gets to read its answer. */
+const DISCARDED_BYTES = 64 * 1024 * 1024;
+
+/** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
+export class IncomingBody {
+  readonly #framing: number | 'chunked';
+  readonly #flow: BodyFlow;
+  readonly #chunked: ChunkedReader | null;
+  #bytesLeft: number;
+  readonly #held = new GatheredBytes();
+  #reader: Reader | null = null;
+  #isDiscarded = false;
+  #discardedBytes = 0;
+  #wasAskedFor: boolean;
+  #hasBroken = false;
+
+  constructor(framing: number | 'chunked', flow: BodyFlow) {
+    this.#framing = framing;
+    this.#flow = flow;
+    this.#bytesLeft = framing === 'chunked' ? 0 : framing;
+    this.#chunked = framing === 'chunked' ? new ChunkedReader((bytes) => this.#take(bytes)) : null;
+    this.#wasAskedFor = flow.sendContinue === null;
+  }
+
+  get isWhole(): boolean {
+    return this.#chunked === null ? this.#bytesLeft === 0 : this.#chunked.isWhole;
+  }
+
+  /** Whether its client still waits to be told to send it, and so may never do it. */
+  get isAwaited(): boolean {
+    return !this.#wasAskedFor && !this.isWhole && this.#held.length === 0;
+  }
+
+  /** More than anybody waits for was thrown away. */
+  get isEndless(): boolean {
+    return this.#discardedBytes > DISCARDED_BYTES;
+  }
+
+  /**
+   * Reads on, and returns how far it came: to the end of `piece`, or of the body within it.
+   * @throws NotHttp
+   */
+  push(piece: Buffer, from: number): number {
+    let to: number;
+    if (this.#chunked === null) {
+      to = Math.min(piece.length, from + this.#bytesLeft);
+      this.#bytesLeft -= to - from;
+      if (to > from) this.#take(piece.subarray(from, to));
+    } else {
+      to = this.#chunked.push(piece, from);
+    }
+    if (this.isWhole) this.#finish();
+    return to;
+  }
+
+  /**
+   * All of it.
+   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
+   *   client_closed_request when the client leaves in the middle
+   */
+  read(maxBytes: number): Promise<Buffer> {
+    if (this.#framing !== 'chunked' && this.#framing > maxBytes) {
+      this.discard();
+      return Promise.reject(tooLarge(maxBytes));
+    }
+    if (this.#hasBroken) return Promise.reject(brokenOff());
+    return new Promise((resolve, reject) => {
+      this.#reader = { maxBytes, resolve, reject };
+      if (this.#held.length > maxBytes) this.#refuse(this.#reader);
+      else if (this.isWhole) this.#finish();
+      else this.#ask();
+    });
+  }
+
+  /** Nobody wants it, or what is left of it. */
+  discard(): void {
+    this.#isDiscarded = true;
+    this.#held.clear();
+    this.#flow.resume();
+  }
+
+  /** Its connection has ended. */
+  breakOff(): void {
+    this.#hasBroken = true;
+    this.#held.clear();
+    this.#reader?.reject(brokenOff());
+    this.#reader = null;
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isDiscarded) {
+      this.#discardedBytes += bytes.length;
+      return;
+    }
+    this.#held.push(bytes);
+    if (this.#reader === null) {
+      if (this.#held.length > HELD_BYTES) this.#flow.pause();
+    } else if (this.#held.length > this.#reader.maxBytes) this.#refuse(this.#reader);
+  }
+
+  #ask(): void {
+    if (!this.#wasAskedFor && this.#held.length === 0) this.#flow.sendContinue?.();
+    this.#wasAskedFor = true;
+    this.#flow.resume();
+  }
+
+  #finish(): void {
+    const reader = this.#reader;
+    if (reader === null) return;
+    this.#reader = null;
+    reader.resolve(joinBytesInTurns(this.#held.pieces()));
+    this.#held.clear();
+  }
+
+  #refuse(reader: Reader): void {
+    this.#reader = null;
+    this.discard();
+    reader.reject(tooLarge(reader.maxBytes));
+  }
+}
+
+function tooLarge(maxBytes: number): AssayError {
+  return new AssayError('body_too_large', `The request body is larger than the ${maxBytes} bytes allowed`);
+}
+
+function brokenOff(): AssayError {
+  return new AssayError('client_closed_request', 'The client left before its request was whole');
+}
