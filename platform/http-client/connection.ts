@@ -15,7 +15,7 @@ import {
   notReached,
 } from './failures.ts';
 import type { Share } from './fair-queue.ts';
-import type { ResponseHead } from './response-head.ts';
+import type { ResponseHead } from './response-reader.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** Providers' load balancers keep idle connections for a minute and more; a new TLS connection costs 50 ms. */

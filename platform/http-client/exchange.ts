@@ -2,7 +2,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isHeaderText } from '../http-server/mod.ts';
 import { type BodyControl, type ProviderResponse, ResponseBody } from './response.ts';
-import type { ResponseHead } from './response-head.ts';
+import type { ResponseHead } from './response-reader.ts';
 
 export type ProviderRequest = {
   /** The provider's name in error sentences. */

@@ -9,4 +9,4 @@ export {
   ResponseBody,
   type ResponseHandler,
 } from './response.ts';
-export type { ResponseHeaders } from './response-head.ts';
+export type { ResponseHeaders } from './response-reader.ts';

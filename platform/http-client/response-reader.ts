@@ -2,8 +2,7 @@
  * Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Interim responses (1xx) are passed
  * over, up to a bound.
  */
-import { ChunkedReader, NotHttp } from '../http-server/mod.ts';
-import { checkBeginning, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { ChunkedReader, lengthOf, NotHttp, optionsOf, parseHeaderLines } from '../http-server/mod.ts';
 
 export type ReaderCallbacks = {
   onHead(head: ResponseHead): void;
@@ -116,4 +115,167 @@ export class ResponseReader {
       this.#callbacks.onBytes(from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to));
     return to;
   }
+}
+
+/** The head of an HTTP/1.1 response: status, headers, and how its body ends (RFC 9112, sections 4 to 6 and 9.3). */
+
+/** How the end of a body is known: by its length in bytes, by an empty chunk, by the end of the connection. */
+export type Framing = number | 'chunked' | 'until close';
+
+/**
+ * Names in lower case. Every value is one string, however often its name was sent: `collectHeaders` decides what several
+ * lines of one name mean.
+ */
+export type ResponseHeaders = Readonly<Record<string, string>>;
+
+export type ResponseHead = {
+  status: number;
+  /** Without those that `Connection` names: they were for this connection alone. */
+  headers: ResponseHeaders;
+  framing: Framing;
+  /** Whether the connection may be used again; if so, for how long if the provider said it: milliseconds. */
+  isKept: boolean;
+  keptForMs: number | null;
+};
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
+/** What a response begins with, before its status: anything else is another protocol. */
+const BEGINNING = 'HTTP/1.';
+/** The statuses that HTTP has (RFC 9110, section 15). */
+const LARGEST_STATUS = 599;
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+const NO_STATUS_LINE = 'the status line is not one of HTTP/1.1';
+const TIMEOUT_OPTION = /(?:^|[,;\s])timeout=(\d{1,6})/i;
+
+/**
+ * Checks the beginning of a head whose end has not come, so that what will never be one is refused at once: another
+ * protocol, such as HTTP/2, or lines that end without a carriage return.
+ * @param from where the head begins
+ * @param checkedTo so far it was checked before
+ * @throws NotHttp
+ */
+function checkBeginning(bytes: Buffer, from: number, checkedTo: number): void {
+  const firstFeed = bytes.indexOf(LINE_FEED, from);
+  if (firstFeed < 0) {
+    const begun = bytes.toString('latin1', from, from + BEGINNING.length);
+    if (!BEGINNING.startsWith(begun)) throw new NotHttp(NO_STATUS_LINE);
+    return;
+  }
+  const lineEnd = bytes[firstFeed - 1] === CARRIAGE_RETURN ? firstFeed - 1 : firstFeed;
+  if (firstFeed >= checkedTo && !STATUS_LINE.test(bytes.toString('latin1', from, lineEnd)))
+    throw new NotHttp(NO_STATUS_LINE);
+  for (let feed = bytes.indexOf(LINE_FEED, checkedTo); feed >= 0; feed = bytes.indexOf(LINE_FEED, feed + 1))
+    if (bytes[feed - 1] !== CARRIAGE_RETURN) throw new NotHttp('a line does not end in CR LF');
+}
+
+/**
+ * Reads a head.
+ * @param text without the empty line at its end, a character for each byte
+ * @throws NotHttp
+ */
+function parseResponseHead(text: string): ResponseHead {
+  const lines = text.split('\r\n');
+  const statusLine = STATUS_LINE.exec(lines[0]!);
+  if (statusLine === null) throw new NotHttp(NO_STATUS_LINE);
+  const status = Number(statusLine[2]);
+  if (status > LARGEST_STATUS) throw new NotHttp(`its status ${status} is none that HTTP has`);
+  const headers = collectHeaders(parseHeaderLines(lines));
+  const connection = optionsOf(headers.connection);
+  const framing = framingOf(status, headers);
+  // A length beside chunks, or chunks in HTTP/1.0, are a sign of readers that disagree: the connection is not used again
+  // (RFC 9112, sections 6.1 and 6.3).
+  const isAmbiguous =
+    headers['transfer-encoding'] !== undefined &&
+    (headers['content-length'] !== undefined || statusLine[1] === '0');
+  const isKept =
+    framing !== 'until close' &&
+    !isAmbiguous &&
+    !connection.includes('close') &&
+    (statusLine[1] === '1' || connection.includes('keep-alive'));
+  const keptForMs = keptFor(headers['keep-alive']);
+  for (const name of connection) delete headers[name];
+  return { status, headers, framing, isKept, keptForMs };
+}
+
+function framingOf(status: number, headers: ResponseHeaders): Framing {
+  if (status < 200 || status === 204 || status === 304) return 0;
+  const codings = optionsOf(headers['transfer-encoding']);
+  if (codings.length > 0) {
+    if (codings.length === 1 && codings[0] === 'chunked') return 'chunked';
+    throw new NotHttp('its transfer-encoding is not chunked alone');
+  }
+  const length = headers['content-length'];
+  return length === undefined ? 'until close' : lengthOf(length);
+}
+
+function keptFor(value: string | undefined): number | null {
+  const seconds = value === undefined ? undefined : TIMEOUT_OPTION.exec(value)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1_000;
+}
+
+/**
+ * Describes the body: a reader that takes the first line and one that takes the last would read two different answers.
+ * Lines that contradict each other are refused. The two that frame the body are joined as lists, and whoever reads the
+ * framing refuses what is not one length, or not `chunked` alone.
+ */
+const DESCRIBES_BODY = 'content-type';
+const FRAMES_BODY = new Set(['content-length', 'transfer-encoding']);
+
+/**
+ * Have one value by their definition, or are read by this gateway as if they had. Proxies on the way are known to add a
+ * second line of some (`date`, `server`); the provider's own comes first, and the first counts (for `age`, RFC 9111,
+ * section 5.1 says so). Joined, none of them could be read.
+ */
+const FIRST_COUNTS = new Set([
+  'age',
+  'content-location',
+  'content-range',
+  'date',
+  'etag',
+  'expires',
+  'last-modified',
+  'location',
+  'request-id',
+  'retry-after',
+  'retry-after-ms',
+  'server',
+  'x-ms-retry-after-ms',
+  'x-request-id',
+  'x-should-retry',
+]);
+
+/** The one list that cannot be joined by commas. Cookies belong to the provider's host and are never passed on. */
+const COOKIE = 'set-cookie';
+
+/**
+ * Collects header lines. Of a name that came several times, equal values count once where the name has one value by its
+ * definition; of other names the values are joined by commas, as RFC 9110 says of lists. `content-encoding` is such a
+ * list: `gzip` twice means packed twice.
+ * @param pairs names and values in turn
+ * @throws NotHttp for lines that contradict each other about the body
+ */
+function collectHeaders(pairs: readonly string[]): Record<string, string> {
+  // Without a prototype, as a name may be that of a member of Object's.
+  const headers: Record<string, string> = Object.create(null);
+  for (let at = 0; at < pairs.length; at += 2) {
+    const name = pairs[at]!.toLowerCase();
+    const value = pairs[at + 1]!;
+    const before = headers[name];
+    if (before !== undefined) headers[name] = merged(name, before, value);
+    else if (name !== COOKIE) headers[name] = value;
+  }
+  return headers;
+}
+
+function merged(name: string, before: string, value: string): string {
+  if (name === DESCRIBES_BODY) {
+    if (before.toLowerCase() === value.toLowerCase()) return before;
+    throw new NotHttp(`its ${name} headers contradict each other`);
+  }
+  if (FIRST_COUNTS.has(name)) return before;
+  // An empty length beside another contradicts it; in other lists an empty value says nothing.
+  if (FRAMES_BODY.has(name)) return `${before}, ${value}`;
+  if (value === '') return before;
+  return before === '' ? value : `${before}, ${value}`;
 }

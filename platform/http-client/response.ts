@@ -4,7 +4,7 @@
 import type { AssayError } from '#core/contracts/errors.ts';
 import { GatheredBytes, optionsOf } from '../http-server/mod.ts';
 import { failedHere } from './failures.ts';
-import type { ResponseHeaders } from './response-head.ts';
+import type { ResponseHeaders } from './response-reader.ts';
 
 export type ProviderResponse = {
   readonly status: number;

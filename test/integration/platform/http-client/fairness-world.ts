@@ -1,9 +1,9 @@
 /** A pool on sockets in memory and a clock that is turned, and a model of what each organization is due. */
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
+import { Pool } from '#platform/http-client/client.ts';
 import type { Connector } from '#platform/http-client/connect.ts';
 import type { Exchange } from '#platform/http-client/exchange.ts';
-import { Pool } from '#platform/http-client/pool.ts';
 
 export type CallState = 'waiting' | 'under way' | 'over' | 'refused';
 export type Limits = { connections: number; perOrganization: number };
