@@ -1,8 +1,8 @@
 /** API keys and the organizations they belong to. */
 export { type ApiKey, hashApiKey, LOGS_PER_5S, SCOPES, type Scope, TIERS, type Tier } from './api-key.ts';
-export { claimRequestId } from './claim-request-id.ts';
 export { createKeyDirectory, type KeyDirectory } from './directory.ts';
 export {
+  claimRequestId,
   createKey,
   createOrganization,
   findOrganization,

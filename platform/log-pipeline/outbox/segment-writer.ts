@@ -1,11 +1,20 @@
 /** Appends groups of frames to the segments of one outbox, one segment after the other. */
-import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writev,
+  writevSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { EncodedFrame } from './frame.ts';
-import { gatherWrite } from './gather-write.ts';
 import { segmentName, UNFINISHED_PREFIX } from './layout.ts';
 
 export type SegmentWriterOptions = {
@@ -150,4 +159,45 @@ export class SegmentWriter {
     if (this.#file !== -1) closeSync(this.#file);
     this.#file = -1;
   }
+}
+
+/** Writes many buffers one behind the other, whole. */
+
+/** Up to this size the event loop writes by itself, which is faster than a round trip to a thread; more would stall calls. */
+const LARGEST_SYNC_WRITE = 512 * 1024;
+/** The most buffers that writev takes (IOV_MAX). */
+const MAX_BUFFERS = 1_024;
+
+/**
+ * Writes all of `buffers`, together `bytes` long, at the file's position.
+ * @throws Error when the disk takes no more; part of it may have been written
+ */
+async function gatherWrite(file: number, buffers: readonly Uint8Array[], bytes: number): Promise<void> {
+  const isSmall = bytes <= LARGEST_SYNC_WRITE;
+  let rest = buffers;
+  while (rest.length > 0) {
+    const next = rest.length > MAX_BUFFERS ? rest.slice(0, MAX_BUFFERS) : rest;
+    const written = isSmall ? writevSync(file, next) : await writevInThread(file, next);
+    if (!(written > 0)) throw new Error('the disk takes no more bytes');
+    rest = afterBytes(rest, written);
+  }
+}
+
+/** Calls writev in a thread. Without `promisify`, whose result differs between Node and Deno. */
+function writevInThread(file: number, buffers: readonly Uint8Array[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    writev(file, buffers, (error, written) => (error ? reject(error) : resolve(written)));
+  });
+}
+
+/** Returns what is left of `buffers` behind the first `written` bytes. */
+function afterBytes(buffers: readonly Uint8Array[], written: number): readonly Uint8Array[] {
+  let skip = written;
+  let first = 0;
+  while (first < buffers.length && skip >= buffers[first]!.length) {
+    skip -= buffers[first]!.length;
+    first += 1;
+  }
+  if (first === buffers.length) return [];
+  return [buffers[first]!.subarray(skip), ...buffers.slice(first + 1)];
 }

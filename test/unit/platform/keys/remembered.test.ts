@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { type Remembered, remember } from '#platform/keys/remembered.ts';
+import { type Remembered, remember } from '#platform/keys/directory.ts';
 
 type Answer = { name: string; version: number };
 type Asked = { name: string; answer(version: number | null): void; fail(error: Error): void };
