@@ -1,5 +1,6 @@
 import type { ResponseBody } from '#platform/http-client/mod.ts';
-import { type BodySource, type BodyWriter, joinBytes } from '#platform/http-server/mod.ts';
+import { joinBytes } from '#platform/http-message/mod.ts';
+import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
 
 /**
  * The first event mostly comes with the headers or right behind them, and then both go out together. A model may also

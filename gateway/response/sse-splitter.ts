@@ -2,7 +2,7 @@
  * An event stream as bytes, cut at its events. Bytes in, the same bytes out: frames are never re-written, only passed
  * on, held back or left out.
  */
-import { GatheredBytes } from '#platform/http-server/mod.ts';
+import { GatheredBytes } from '#platform/http-message/mod.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

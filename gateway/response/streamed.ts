@@ -6,7 +6,8 @@
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { failedHere, type ResponseHandler } from '#platform/http-client/mod.ts';
-import { GatheredBytes, joinBytes, Reply } from '#platform/http-server/mod.ts';
+import { GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
+import { Reply } from '#platform/http-server/mod.ts';
 import type { LoggingDecision } from '../limits/logging-rate.ts';
 import { ClientStream } from './client-stream.ts';
 import { errorStatus, mayHoldError } from './error-in-success.ts';

@@ -11,8 +11,7 @@ import {
   ResponseBody,
   type ResponseHandler,
 } from '#platform/http-client/mod.ts';
-import { canDecode } from '#platform/http-message/mod.ts';
-import { GatheredBytes, joinBytes } from '#platform/http-server/mod.ts';
+import { canDecode, GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
 import type { Translation } from '../providers/translation.ts';
 import { decodedResponse } from './decode.ts';
 import { maxErrorBytes } from './error-in-success.ts';

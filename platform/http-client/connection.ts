@@ -1,7 +1,7 @@
 /** One connection to a provider: one request at a time, one after the other. */
 import type { Socket } from 'node:net';
 import type { AssayError } from '#core/contracts/errors.ts';
-import { NotHttp } from '../http-server/mod.ts';
+import { NotHttp } from '../http-message/mod.ts';
 import type { Opening } from '../proxy/mod.ts';
 import type { Connector } from './connect.ts';
 import type { Exchange, ProviderTimeouts } from './exchange.ts';

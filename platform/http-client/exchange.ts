@@ -1,6 +1,6 @@
 /** One request to a provider under way, and its response. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isHeaderText } from '../http-server/mod.ts';
+import { isHeaderText } from '../http-message/mod.ts';
 import { type BodyControl, type ProviderResponse, ResponseBody } from './response.ts';
 import type { ResponseHead } from './response-reader.ts';
 

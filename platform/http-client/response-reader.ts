@@ -2,7 +2,7 @@
  * Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Interim responses (1xx) are passed
  * over, up to a bound.
  */
-import { ChunkedReader, lengthOf, NotHttp, optionsOf, parseHeaderLines } from '../http-server/mod.ts';
+import { ChunkedReader, lengthOf, NotHttp, optionsOf, parseHeaderLines } from '../http-message/mod.ts';
 
 export type ReaderCallbacks = {
   onHead(head: ResponseHead): void;

@@ -2,7 +2,7 @@
  * A provider's response: its head, which is awaited, and its body, whose bytes are pushed to the handler that reads it.
  */
 import type { AssayError } from '#core/contracts/errors.ts';
-import { GatheredBytes, optionsOf } from '../http-server/mod.ts';
+import { GatheredBytes, optionsOf } from '../http-message/mod.ts';
 import { failedHere } from './failures.ts';
 import type { ResponseHeaders } from './response-reader.ts';
 

@@ -1,15 +1,5 @@
-/** HTTP for every role: serving an app, reading bodies, health routes; and the grammar that those who call share. */
+/** HTTP for every role: serving an app, reading bodies, health routes. */
 
-export {
-  ChunkedReader,
-  GatheredBytes,
-  isHeaderText,
-  joinBytes,
-  lengthOf,
-  NotHttp,
-  optionsOf,
-  parseHeaderLines,
-} from '../http-message/mod.ts';
 export { type HealthOptions, healthApp, healthRoutes } from '../observability/health.ts';
 export { warningBound, watchConnections } from './connections.ts';
 export { bearerToken, onlyCredential, requireSingleCredentials } from './credentials.ts';

@@ -1,4 +1,4 @@
-import { joinBytes } from '#platform/http-server/mod.ts';
+import { joinBytes } from '#platform/http-message/mod.ts';
 import { SseSplitter } from '../../response/sse-splitter.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './conversation.ts';
 import { MessageEventReader } from './messages/event-reader.ts';

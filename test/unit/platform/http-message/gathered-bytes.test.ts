@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { GatheredBytes } from '#platform/http-server/mod.ts';
+import { GatheredBytes } from '#platform/http-message/mod.ts';
 
 /** Sizes on both sides of those at which pieces are copied and blocks end. */
 const size = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constantFrom(1_000, 8_191, 8_192, 20_000, 65_536));

@@ -1,8 +1,8 @@
 /** Holds a body that arrives in a hostile shape, and prints what it costs. Run by held-memory.test.ts. */
 
 import { ResponseReader } from '#platform/http-client/response-reader.ts';
+import { GatheredBytes } from '#platform/http-message/mod.ts';
 import { IncomingBody } from '#platform/http-server/exchange/incoming-request.ts';
-import { GatheredBytes } from '#platform/http-server/mod.ts';
 
 const FLOW = { pause: () => {}, resume: () => {}, sendContinue: null };
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
