@@ -107,7 +107,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
     fetch: app.fetch,
-    tell: failureBody,
+    formatError: failureBody,
     host: config.host,
     port: config.apiPort,
     drainDelayMs: config.drainDelayMs,

@@ -131,7 +131,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
     fetch: app.fetch,
-    tell: (error) => JSON.stringify(OPENAI_ERRORS.body(errorDetails(error))),
+    formatError: (error) => JSON.stringify(OPENAI_ERRORS.body(errorDetails(error))),
     host: config.host,
     port: config.gatewayPort,
     sharePort: config.sharePort,

@@ -144,11 +144,11 @@ export class Pool {
   /** Gives up whatever has waited for too long. */
   checkDeadlines(): void {
     for (const connection of this.#all) connection.checkDeadline();
-    for (const { item, share } of this.#queue.takeLate(this.#options.now())) this.#refuse(item, share);
+    for (const { item, share } of this.#queue.takeExpired(this.#options.now())) this.#refuse(item, share);
   }
 
   #wait(exchange: Exchange, share: Share<Exchange>): void {
-    exchange.carriedBy(() => this.#queue.leave(share, exchange));
+    exchange.onStop(() => this.#queue.leave(share, exchange));
     const refused = this.#queue.wait(share, exchange, this.#options.now() + this.#waitMs);
     if (refused !== null) this.#refuse(refused.item, refused.share);
   }

@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import {
   type HttpProxy,
   type Opening,
-  type OpeningHearing,
+  type OpeningHandler,
   openThroughProxy,
   PROBE_MS,
   whenOpen,
@@ -15,7 +15,7 @@ export type Connector = {
   /** Whether they lead through a proxy. */
   isProxied: boolean;
   /** Begins to open one. */
-  open(hear: OpeningHearing): Opening;
+  open(handler: OpeningHandler): Opening;
 };
 
 /**
@@ -39,16 +39,17 @@ export function connectorTo(origin: string, proxy: HttpProxy | null): Connector 
   if (proxy !== null) {
     return {
       isProxied: true,
-      open: (hear) => openThroughProxy(proxy, { ...target, tls: isTls ? tls() : null, onSession }, hear),
+      open: (handler) =>
+        openThroughProxy(proxy, { ...target, tls: isTls ? tls() : null, onSession }, handler),
     };
   }
   const options = { ...target, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
   return {
     isProxied: false,
-    open: (hear) => {
+    open: (handler) => {
       const socket = isTls ? connectTls({ ...options, ...tls() }) : connectTcp(options);
       if (isTls) socket.on('session', onSession);
-      whenOpen(socket, isTls ? 'secureConnect' : 'connect', hear);
+      whenOpen(socket, isTls ? 'secureConnect' : 'connect', handler);
       return socket;
     },
   };

@@ -55,8 +55,8 @@ export class Connection {
     this.#options = options;
     this.#deadline = options.now() + options.timeouts.connectMs;
     this.#opening = options.connector.open({
-      onOpen: (socket) => this.#opened(socket),
-      onClosed: (error) => this.#closed(error),
+      onOpen: (socket) => this.#onOpen(socket),
+      onClosed: (error) => this.#onClose(error),
     });
   }
 
@@ -73,11 +73,11 @@ export class Connection {
   /** Sends a request: on a new connection as soon as it is open, later whenever it is free. */
   send(exchange: Exchange): void {
     this.#exchange = exchange;
-    exchange.carriedBy(() => {
+    exchange.onStop(() => {
       if (this.#exchange === exchange) this.destroy();
     });
     this.#reader = new ResponseReader({
-      onHead: (head) => this.#begins(exchange, head),
+      onHead: (head) => this.#onHead(exchange, head),
       onBytes: (piece) => exchange.data(piece),
     });
     if (this.#socket !== null) this.#write(this.#socket, exchange);
@@ -105,15 +105,15 @@ export class Connection {
     (this.#socket ?? this.#opening).destroy();
   }
 
-  #opened(socket: Socket): void {
+  #onOpen(socket: Socket): void {
     this.#socket = socket;
     let error: Error | null = null;
-    socket.on('data', (piece: Buffer) => this.#received(piece));
-    socket.once('end', () => this.#ended());
+    socket.on('data', (piece: Buffer) => this.#onData(piece));
+    socket.once('end', () => this.#onEnd());
     socket.once('error', (cause) => {
       error = cause;
     });
-    socket.once('close', () => this.#closed(error));
+    socket.once('close', () => this.#onClose(error));
     const exchange = this.#exchange;
     // The call was given up in the moment in which it could have been sent.
     if (exchange === null) socket.destroy();
@@ -133,7 +133,7 @@ export class Connection {
     socket.uncork();
   }
 
-  #begins(exchange: Exchange, head: ResponseHead): void {
+  #onHead(exchange: Exchange, head: ResponseHead): void {
     this.#phase = 'responding';
     exchange.start(head, {
       pause: () => {
@@ -149,7 +149,7 @@ export class Connection {
     });
   }
 
-  #received(piece: Buffer): void {
+  #onData(piece: Buffer): void {
     const reader = this.#reader;
     // Bytes without a request: to which one they respond cannot be known.
     if (reader === null) {
@@ -184,13 +184,13 @@ export class Connection {
   }
 
   /** The provider has closed its side. */
-  #ended(): void {
+  #onEnd(): void {
     const reader = this.#reader;
     if (this.#exchange !== null && reader?.close() === true) this.#finish(reader.head!, false);
     else this.#fail((label) => closedEarly(label, null));
   }
 
-  #closed(error: Error | null): void {
+  #onClose(error: Error | null): void {
     this.#fail((label) => (this.#socket !== null ? closedEarly(label, error) : notReached(label, error)));
     this.#options.onClosed(this);
   }

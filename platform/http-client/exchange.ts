@@ -58,7 +58,7 @@ export class Exchange {
   }
 
   /** Says how to stop what carries it. */
-  carriedBy(stop: () => void): void {
+  onStop(stop: () => void): void {
     this.#stop = stop;
   }
 

@@ -28,7 +28,7 @@ export function notReached(label: string, cause: Error | null): AssayError {
   return new AssayError(
     'provider_unreachable',
     `The provider ${label} could not be reached${why}`,
-    because(known),
+    causeOptions(known),
   );
 }
 
@@ -36,7 +36,7 @@ export function closedEarly(label: string, cause: Error | null): AssayError {
   return new AssayError(
     'provider_unreachable',
     `The provider ${label} closed the connection before its answer was whole`,
-    because(cause),
+    causeOptions(cause),
   );
 }
 
@@ -75,6 +75,6 @@ export function failedHere(error: unknown): AssayError {
   });
 }
 
-function because(cause: (Error & { code?: string }) | null): { cause?: Error; detail?: string } {
+function causeOptions(cause: (Error & { code?: string }) | null): { cause?: Error; detail?: string } {
   return cause === null ? {} : { cause, detail: `${cause.code ?? cause.name}: ${cause.message}` };
 }

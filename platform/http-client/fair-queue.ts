@@ -110,7 +110,7 @@ export class FairQueue<Item> {
   }
 
   /** Takes out the calls that have waited until their deadline, and forgets the organizations without any call. */
-  takeLate(now: number): Queued<Item>[] {
+  takeExpired(now: number): Queued<Item>[] {
     const late: Queued<Item>[] = [];
     for (const [organizationId, share] of this.#shares) {
       for (const [item, deadline] of share.waiting) {

@@ -48,7 +48,7 @@ export class ResponseBody implements ResponseHandler {
   #gathering: { isEnough: IsEnough; settle(): void } | null = null;
   #hasPausedSender = false;
   /** The handler knows how it ended. */
-  #isTold = false;
+  #isEndDelivered = false;
 
   constructor(sender: BodyControl) {
     this.#sender = sender;
@@ -70,7 +70,7 @@ export class ResponseBody implements ResponseHandler {
 
   /** Gives the body up: its handler hears nothing more. Harmless when it is over. */
   stop(): void {
-    if (this.#isTold || this.#state === 'stopped') return;
+    if (this.#isEndDelivered || this.#state === 'stopped') return;
     const wasOpen = this.#state === 'open';
     this.#state = 'stopped';
     if (wasOpen) this.#sender.stop();
@@ -86,13 +86,13 @@ export class ResponseBody implements ResponseHandler {
   onEnd(): void {
     if (this.#state !== 'open') return;
     this.#state = 'whole';
-    this.#tellEnd();
+    this.#deliverEnd();
   }
 
   onError(error: AssayError): void {
     if (this.#state !== 'open') return;
     this.#state = error;
-    this.#tellEnd();
+    this.#deliverEnd();
   }
 
   /**
@@ -127,7 +127,7 @@ export class ResponseBody implements ResponseHandler {
     this.#held.clear();
     if (held.length > 0) this.#pass(handler, held);
     this.#resumeSender();
-    this.#tellEnd();
+    this.#deliverEnd();
   }
 
   #hold(chunk: Buffer): void {
@@ -155,19 +155,19 @@ export class ResponseBody implements ResponseHandler {
     }
   }
 
-  #tellEnd(): void {
+  #deliverEnd(): void {
     const state = this.#state;
     const handler = this.#handler;
     if (handler === null) this.#gathering?.settle();
     else if (state === 'whole') {
-      this.#isTold = true;
+      this.#isEndDelivered = true;
       try {
         handler.onEnd();
       } catch (error) {
         handler.onError(failedHere(error));
       }
     } else if (state !== 'open' && state !== 'stopped') {
-      this.#isTold = true;
+      this.#isEndDelivered = true;
       handler.onError(state);
     }
   }

@@ -144,7 +144,7 @@ export class ChunkedReader {
       }
     } finally {
       // Also before what is malformed is told.
-      this.#tell();
+      this.#emit();
     }
     return at;
   }
@@ -157,7 +157,7 @@ export class ChunkedReader {
     return to;
   }
 
-  #tell(): void {
+  #emit(): void {
     const found = this.#found;
     if (found.length === 0) return;
     this.#found = [];

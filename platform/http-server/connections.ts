@@ -98,8 +98,8 @@ export class Connections implements ConnectionCounts {
     const nowMs = this.#options.now();
     for (const connection of this.#open) connection.checkDeadline();
     for (const connection of this.#refusing) {
-      const { restsSince } = connection;
-      if (restsSince !== null && nowMs >= restsSince + REFUSING_MS) connection.end();
+      const { idleSince } = connection;
+      if (idleSince !== null && nowMs >= idleSince + REFUSING_MS) connection.end();
     }
   }
 
@@ -137,14 +137,14 @@ export class Connections implements ConnectionCounts {
   }
 
   #refuse(request: ServerRequest): Response | Promise<Response> {
-    const { bound, fetch, tell } = this.#options;
+    const { bound, fetch, formatError } = this.#options;
     if (ALWAYS_ANSWERED.has(new URL(request.url).pathname)) return fetch(request);
     const error = new AssayError(
       'too_many_connections',
       `All ${bound.max} connections of this process are in use; try again`,
     );
     const headers = { 'content-type': 'application/json', 'retry-after': '1' };
-    return new Reply(tell(error), { status: error.status, headers });
+    return new Reply(formatError(error), { status: error.status, headers });
   }
 }
 

@@ -17,7 +17,7 @@ export type DrainOptions = {
 /** A connection, or one that is about to be. */
 export type OpenConnection = {
   /** Since when it has carried nothing; null: it carries something. */
-  readonly restsSince: number | null;
+  readonly idleSince: number | null;
   /** Gives up what has waited for too long. */
   checkDeadline(): void;
   /** Closes our direction. */
@@ -56,10 +56,10 @@ export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOp
   const sweep = (): void => {
     const nowMs = now();
     for (const connection of connections) {
-      const { restsSince } = connection;
-      const keptUntilMs = Math.max(startedAtMs + delayMs, (restsSince ?? nowMs) + SILENCE_MS);
+      const { idleSince } = connection;
+      const keptUntilMs = Math.max(startedAtMs + delayMs, (idleSince ?? nowMs) + SILENCE_MS);
       if (nowMs >= startedAtMs + deadlineMs) connection.destroy();
-      else if (restsSince !== null && nowMs >= keptUntilMs) connection.end();
+      else if (idleSince !== null && nowMs >= keptUntilMs) connection.end();
       else connection.checkDeadline();
     }
   };

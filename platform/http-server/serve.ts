@@ -26,7 +26,7 @@ export type HttpServer = {
 export type ServeOptions = ListenOptions & {
   fetch: (request: ServerRequest) => Response | Promise<Response>;
   /** The body that tells of an error where what came is no request that `fetch` could answer. Default: its sentence. */
-  tell?: (error: AssayError) => string;
+  formatError?: (error: AssayError) => string;
   /** How long `close` goes on accepting connections, for load balancers that ask `/readyz` now and then. Default: 0. */
   drainDelayMs?: number;
   /** Serves TLS, with the certificate that this holds when a connection begins. Default: without. */
@@ -39,16 +39,16 @@ export type ServeOptions = ListenOptions & {
 
 const CHECK_MS = 1_000;
 
-function asksWhetherReady({ url }: ServerRequest): boolean {
+function isReadinessCheck({ url }: ServerRequest): boolean {
   return new URL(url).pathname === '/readyz';
 }
 
-function stopping(): Response {
+function stoppingResponse(): Response {
   return new Reply('{"status":"stopping"}', { status: 503, headers: { 'content-type': 'application/json' } });
 }
 
 /** Tells the moment, as `Date` has it: to the second, so that it is written down once a second. */
-function dateTeller(): () => string {
+function createHttpDate(): () => string {
   let second = 0;
   let text = '';
   return () => {
@@ -66,15 +66,19 @@ function dateTeller(): () => string {
  * @throws Error with one clear sentence when the address cannot be had
  */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
-  const { fetch, tell = ({ message }) => JSON.stringify({ error: message }), certificate = null } = options;
+  const {
+    fetch,
+    formatError = ({ message }) => JSON.stringify({ error: message }),
+    certificate = null,
+  } = options;
   const { now = () => performance.now() } = options;
   let isDraining = false;
   const connections = new Connections({
-    fetch: (request) => (isDraining && asksWhetherReady(request) ? stopping() : fetch(request)),
-    tell,
+    fetch: (request) => (isDraining && isReadinessCheck(request) ? stoppingResponse() : fetch(request)),
+    formatError,
     isDraining: () => isDraining,
     now,
-    date: dateTeller(),
+    date: createHttpDate(),
     certificate,
     bound: options.bound ?? UNBOUNDED,
   });

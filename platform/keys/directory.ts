@@ -26,29 +26,29 @@ import { findKeyByHash } from './store.ts';
  * hour.
  */
 
-export type Remembered<Subject, Answer> = {
+export type StoreCache<Input, Value> = {
   /**
    * The answer about what `id` names: at once when it is known, else from Postgres.
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the answer is not known
    */
-  find(id: string, subject: Subject): Answer | Promise<Answer>;
+  find(id: string, subject: Input): Value | Promise<Value>;
   /** Something changed: answers about it are not to be believed any more, whatever becomes of Postgres. */
-  forget(isChanged: (id: string, answer: Answer) => boolean): void;
+  forget(isChanged: (id: string, answer: Value) => boolean): void;
   /** Something may have changed: every answer is asked for again, and believed until then only if Postgres is away. */
-  askAgain(): void;
+  revalidate(): void;
   /** Changes are heard from now on. */
   onListening(): void;
   /** Changes are not heard until `onListening` is called again. */
   onLost(): void;
 };
 
-export type RememberedOptions<Subject, Answer> = {
+export type StoreCacheOptions<Input, Value> = {
   clock: Clock;
   /**
    * Asks Postgres. Null is an answer too, that there is none; it is never kept, as what is new must count at once, and the
    * news of it may be late or lost. Made-up ids cost a look-up each, of which a bounded number is under way.
    */
-  load(subject: Subject): Promise<Answer>;
+  load(subject: Input): Promise<Value>;
   /** Answers to keep; one that falls out is asked for again. */
   max: number;
   /** What cannot be done while Postgres is away, as the beginning of a sentence. */
@@ -68,18 +68,18 @@ const LONGEST_PATIENCE_MS = 5_000;
 /** Look-ups at a time: a flood of made-up ids must not pile up behind the pool. */
 const MAX_LOOKUPS = 500;
 
-type Known<Answer> = { answer: Answer; verifiedAt: number };
+type Known<Value> = { answer: Value; verifiedAt: number };
 
 /**
  * Makes an empty memory, of a process that does not listen yet.
  * @internal Exported so that tests change its store without a database.
  */
-export function remember<Subject, Answer>(
-  options: RememberedOptions<Subject, Answer>,
-): Remembered<Subject, Answer> {
+export function createStoreCache<Input, Value>(
+  options: StoreCacheOptions<Input, Value>,
+): StoreCache<Input, Value> {
   const { clock, load, max, failure } = options;
-  const known = new LRUCache<string, Known<Answer>>({ max });
-  const lookups = new Map<string, Promise<Answer>>();
+  const known = new LRUCache<string, Known<Value>>({ max });
+  const lookups = new Map<string, Promise<Value>>();
   const store = createAvailability({
     clock,
     patienceMs: LONGEST_PATIENCE_MS,
@@ -104,12 +104,12 @@ export function remember<Subject, Answer>(
   };
 
   /** What is known is not thrown away: it is what is believed should Postgres be away. */
-  const askAgain = () => {
+  const revalidate = () => {
     beginAnew();
     freshSince = clock.monotonic();
   };
 
-  async function ask(id: string, subject: Subject): Promise<Answer> {
+  async function ask(id: string, subject: Input): Promise<Value> {
     const askedIn = generation;
     const verifiedAt = clock.monotonic();
     const answer = await load(subject);
@@ -120,7 +120,7 @@ export function remember<Subject, Answer>(
   }
 
   /** One look-up of an id at a time, however many calls wait for it. */
-  async function lookUp(id: string, subject: Subject): Promise<Answer> {
+  async function lookUp(id: string, subject: Input): Promise<Value> {
     const running = lookups.get(id);
     if (running === undefined) return await begin(id, subject);
     const answer = await running;
@@ -129,7 +129,7 @@ export function remember<Subject, Answer>(
     return await (lookups.get(id) ?? begin(id, subject));
   }
 
-  function begin(id: string, subject: Subject): Promise<Answer> {
+  function begin(id: string, subject: Input): Promise<Value> {
     if (lookups.size >= MAX_LOOKUPS) return Promise.reject(unavailable(new Error('too many look-ups')));
     const lookup = ask(id, subject).finally(() => {
       if (lookups.get(id) === lookup) lookups.delete(id);
@@ -138,11 +138,7 @@ export function remember<Subject, Answer>(
     return lookup;
   }
 
-  async function findStored(
-    id: string,
-    subject: Subject,
-    before: Known<Answer> | undefined,
-  ): Promise<Answer> {
+  async function findStored(id: string, subject: Input, before: Known<Value> | undefined): Promise<Value> {
     try {
       const patienceMs = before === undefined ? LONGEST_PATIENCE_MS : PATIENCE_MS;
       return await store.attempt(() => lookUp(id, subject), { patienceMs });
@@ -153,7 +149,7 @@ export function remember<Subject, Answer>(
     }
   }
 
-  function find(id: string, subject: Subject): Answer | Promise<Answer> {
+  function find(id: string, subject: Input): Value | Promise<Value> {
     const now = clock.monotonic();
     let before = known.get(id);
     if (before !== undefined) {
@@ -167,13 +163,13 @@ export function remember<Subject, Answer>(
 
   return {
     find,
-    askAgain,
+    revalidate,
     forget: (isChanged) => {
       beginAnew();
       for (const [id, { answer }] of known.entries()) if (isChanged(id, answer)) known.delete(id);
     },
     onListening: () => {
-      askAgain();
+      revalidate();
       isListening = true;
       store.reset();
     },
@@ -195,8 +191,8 @@ export type KeyDirectory = {
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and they are not known
    */
   providerKeysOf(organizationId: string): ProviderKeys | Promise<ProviderKeys>;
-  /** Calls `hear` whenever keys, provider keys or organizations have changed, or may have. */
-  onChange(hear: () => void): void;
+  /** Calls `listener` whenever keys, provider keys or organizations have changed, or may have. */
+  onChange(listener: () => void): void;
   stop(): Promise<void>;
 };
 
@@ -225,7 +221,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { sql, clock, log, nats, secrets } = options;
   const open = secrets === null ? openNone : createKeyOpener({ secrets, log });
 
-  const keys = remember<Buffer, ApiKey | null>({
+  const keys = createStoreCache<Buffer, ApiKey | null>({
     clock,
     max: MAX_KEYS,
     failure: 'The key cannot be checked now',
@@ -236,7 +232,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       return { ...key, providerKeys: open(key.organizationId, sealedProviderKeys) };
     },
   });
-  const organizations = remember<string, ProviderKeys>({
+  const organizations = createStoreCache<string, ProviderKeys>({
     clock,
     max: MAX_ORGANIZATIONS,
     failure: 'The provider keys of the organization cannot be read now',
@@ -253,27 +249,27 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     return made;
   };
 
-  const hearers: (() => void)[] = [];
-  const tellChange = () => {
-    for (const hear of hearers) hear();
+  const listeners: (() => void)[] = [];
+  const notifyChange = () => {
+    for (const listener of listeners) listener();
   };
-  const askAgain = () => {
-    for (const memory of both) memory.askAgain();
-    tellChange();
+  const revalidate = () => {
+    for (const memory of both) memory.revalidate();
+    notifyChange();
   };
   const watcher =
-    nats === null ? null : watchKeyChanges({ address: nats, name: 'assay-keys', log, onChange: askAgain });
+    nats === null ? null : watchKeyChanges({ address: nats, name: 'assay-keys', log, onChange: revalidate });
   const listener = listen({
     sql,
     channel: KEYS_CHANNEL,
     onNotify(changedId) {
       keys.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
       organizations.forget((organizationId) => organizationId === changedId);
-      tellChange();
+      notifyChange();
     },
     onListening() {
       for (const memory of both) memory.onListening();
-      tellChange();
+      notifyChange();
     },
     onLost() {
       for (const memory of both) memory.onLost();
@@ -290,8 +286,8 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       return keys.find(id, digest);
     },
     providerKeysOf: (organizationId) => organizations.find(organizationId, organizationId),
-    onChange: (hear) => {
-      hearers.push(hear);
+    onChange: (listener) => {
+      listeners.push(listener);
     },
     stop: async () => {
       await Promise.all([listener.stop(), watcher?.stop()]);

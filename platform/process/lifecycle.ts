@@ -17,7 +17,7 @@ export type ProcessEdge = {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   exit(code: number): void;
   /** Writes one line for the operator on stderr. */
-  tell(line: string): void;
+  writeLine(line: string): void;
 };
 
 export type RunRoleOptions = {
@@ -43,7 +43,7 @@ const SAME_SIGNAL_MS = 100;
 const processEdge: ProcessEdge = {
   on: (signal, listener) => process.on(signal, listener),
   exit: (code) => process.exit(code),
-  tell: (line) => process.stderr.write(`${line}\n`),
+  writeLine: (line) => process.stderr.write(`${line}\n`),
 };
 
 /**
@@ -95,9 +95,9 @@ export function operatorSentence(error: unknown): string {
 async function stopWithin(role: Role, deadlineMs: number, edge: ProcessEdge): Promise<number> {
   try {
     if (await settlesWithin(role.stop(), deadlineMs)) return 0;
-    edge.tell(`The ${role.name} did not stop within ${deadlineMs} ms: it ends now`);
+    edge.writeLine(`The ${role.name} did not stop within ${deadlineMs} ms: it ends now`);
   } catch (error) {
-    edge.tell(`The ${role.name} did not stop cleanly: ${operatorSentence(error)}`);
+    edge.writeLine(`The ${role.name} did not stop cleanly: ${operatorSentence(error)}`);
   }
   return 1;
 }
@@ -121,7 +121,7 @@ export async function runRole(start: () => Promise<Role>, options: RunRoleOption
     });
     role = await Promise.race([starting, late]);
   } catch (error) {
-    edge.tell(operatorSentence(error));
+    edge.writeLine(operatorSentence(error));
     edge.exit(1);
     return;
   }

@@ -8,7 +8,7 @@ export {
   parseProxyAddress,
 } from './http-proxy.ts';
 export { parseNoProxy } from './no-proxy.ts';
-export { type Opening, type OpeningHearing, whenOpen } from './opening.ts';
+export { type Opening, type OpeningHandler, whenOpen } from './opening.ts';
 export { ProxyError } from './proxy-error.ts';
 export { openThroughProxy, PROBE_MS } from './tunnel.ts';
 export { type ProxyConnectorOptions, proxyConnector } from './undici-connector.ts';

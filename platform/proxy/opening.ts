@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** Who waits for a connection. One of the two is called, once. */
-export type OpeningHearing = {
+export type OpeningHandler = {
   /** It can be used: after the TLS handshake where there is one. */
   onOpen(socket: Socket): void;
   /** It closed before that. */
@@ -15,7 +15,7 @@ export type Opening = { destroy(): void };
 export function whenOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',
-  { onOpen, onClosed }: OpeningHearing,
+  { onOpen, onClosed }: OpeningHandler,
 ): void {
   let error: Error | null = null;
   const noteError = (cause: Error): void => {

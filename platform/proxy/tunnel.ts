@@ -2,7 +2,7 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HttpProxy } from './http-proxy.ts';
-import { type Opening, type OpeningHearing, whenOpen } from './opening.ts';
+import { type Opening, type OpeningHandler, whenOpen } from './opening.ts';
 import { ProxyError } from './proxy-error.ts';
 
 export type TunnelTarget = {
@@ -27,7 +27,7 @@ const PROXY_AUTHENTICATION_REQUIRED = 407;
  * Opens a connection through a proxy. It has no time limit of its own: whoever waits destroys it. What goes wrong before
  * the other side is reached is told as a ProxyError.
  */
-export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, hear: OpeningHearing): Opening {
+export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, handler: OpeningHandler): Opening {
   const { host, port, isTls } = proxy;
   const options = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: PROBE_MS };
   const socket = isTls
@@ -36,15 +36,15 @@ export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, hear: O
   whenOpen(socket, isTls ? 'secureConnect' : 'connect', {
     onOpen: () =>
       askForTunnel(socket, proxy, target, {
-        onOpen: () => (target.tls === null ? hear.onOpen(socket) : secure(socket, target, hear)),
-        onClosed: hear.onClosed,
+        onOpen: () => (target.tls === null ? handler.onOpen(socket) : secure(socket, target, handler)),
+        onClosed: handler.onClosed,
       }),
-    onClosed: (cause) => hear.onClosed(new ProxyError('the proxy could not be reached', { cause })),
+    onClosed: (cause) => handler.onClosed(new ProxyError('the proxy could not be reached', { cause })),
   });
   return socket;
 }
 
-function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, hear: OpeningHearing): void {
+function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, handler: OpeningHandler): void {
   let head = '';
   let cause: Error | null = null;
   const noteError = (error: Error): void => {
@@ -56,7 +56,7 @@ function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, he
   const fail = (error: ProxyError): void => {
     leave();
     socket.destroy();
-    hear.onClosed(error);
+    handler.onClosed(error);
   };
   const end = (): void => fail(new ProxyError('the proxy closed the connection', { cause }));
   const read = (piece: Buffer): void => {
@@ -72,7 +72,7 @@ function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, he
     }
     leave();
     socket.off('error', noteError);
-    hear.onOpen(socket);
+    handler.onOpen(socket);
   };
   socket.on('data', read).once('end', end).once('close', end).once('error', noteError);
   const authority = `${isIP(target.host) === 6 ? `[${target.host}]` : target.host}:${target.port}`;
@@ -95,11 +95,11 @@ function refusal(status: number, proxy: HttpProxy): ProxyError {
 }
 
 /** Does the TLS handshake with the other side. */
-function secure(socket: Socket, { host, tls, onSession }: TunnelTarget, hear: OpeningHearing): void {
+function secure(socket: Socket, { host, tls, onSession }: TunnelTarget, handler: OpeningHandler): void {
   // The outer socket's errors are the inner one's, which tells them.
   socket.on('error', () => {});
   // The certificate must be for the host where there is no server name; without either, for the proxy's.
   const inner = connectTls({ host, ...tls, socket });
   if (onSession !== undefined) inner.on('session', onSession);
-  whenOpen(inner, 'secureConnect', hear);
+  whenOpen(inner, 'secureConnect', handler);
 }

@@ -3,16 +3,16 @@
 import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
 import { NotHttp } from '../../http-message/mod.ts';
-import { Answer } from './answer.ts';
 import { IncomingBody, parseRequestHead, type RequestHead } from './incoming-request.ts';
-import { formatAnswerHead, Reply } from './reply.ts';
-import { Call, ServerRequest } from './request.ts';
+import { formatResponseHead, Reply } from './reply.ts';
+import { ServerExchange, ServerRequest } from './request.ts';
+import { ResponseWriter } from './response-writer.ts';
 
 export type ConnectionOptions = {
   /** Answers a request. */
   fetch(request: ServerRequest): Response | Promise<Response>;
   /** The body of an answer that tells of an error: JSON. */
-  tell(error: AssayError): string;
+  formatError(error: AssayError): string;
   /** Whether this connection's answers are the last on it. */
   isDraining(): boolean;
   /** Milliseconds on a clock that never goes back. */
@@ -48,39 +48,39 @@ export class ClientConnection {
   #pending: Buffer | null = null;
   /** So much of it has been looked through for the end of a head; 0 also while no head has begun. */
   #searchedBytes = 0;
-  #call: Call | null = null;
+  #exchange: ServerExchange | null = null;
   #deadline: number;
-  #restsSince: number;
+  #idleSince: number;
   #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#options = options;
     this.#socket = socket;
-    this.#restsSince = options.now();
-    this.#deadline = this.#restsSince + KEPT_FOR_S * 1_000;
-    socket.on('data', (piece: Buffer) => this.#received(piece));
-    socket.on('drain', () => this.#call?.answer.drained());
-    socket.once('end', () => this.#left());
+    this.#idleSince = options.now();
+    this.#deadline = this.#idleSince + KEPT_FOR_S * 1_000;
+    socket.on('data', (piece: Buffer) => this.#onData(piece));
+    socket.on('drain', () => this.#exchange?.answer.drained());
+    socket.once('end', () => this.#onDisconnect());
     socket.on('error', () => {});
     socket.once('close', () => {
-      this.#left();
+      this.#onDisconnect();
       options.onClosed(this);
     });
   }
 
   /** Since when it has carried nothing, not even the beginning of a request; null: it carries something. */
-  get restsSince(): number | null {
-    return this.#call === null && this.#pending === null && !this.#isClosing ? this.#restsSince : null;
+  get idleSince(): number | null {
+    return this.#exchange === null && this.#pending === null && !this.#isClosing ? this.#idleSince : null;
   }
 
   /** Gives up what has waited for too long. */
   checkDeadline(): void {
     if (this.#deadline > this.#options.now()) return;
     const isRequestLate =
-      !this.#isClosing && (this.#call === null ? this.#searchedBytes > 0 : !this.#call.body.isWhole);
-    if (!isRequestLate || this.#call?.answer.isOver === true) this.destroy();
+      !this.#isClosing && (this.#exchange === null ? this.#searchedBytes > 0 : !this.#exchange.body.isWhole);
+    if (!isRequestLate || this.#exchange?.answer.isOver === true) this.destroy();
     else {
-      const waitedMs = this.#call === null ? HEAD_TIMEOUT_MS : REQUEST_TIMEOUT_MS;
+      const waitedMs = this.#exchange === null ? HEAD_TIMEOUT_MS : REQUEST_TIMEOUT_MS;
       this.#refuse(new AssayError('request_timeout', `The request was not whole within ${waitedMs} ms`));
     }
   }
@@ -89,7 +89,7 @@ export class ClientConnection {
   end(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    this.#call = null;
+    this.#exchange = null;
     this.#pending = null;
     this.#linger();
     this.#socket.resume();
@@ -101,13 +101,13 @@ export class ClientConnection {
     this.#socket.destroy();
   }
 
-  #received(piece: Buffer): void {
+  #onData(piece: Buffer): void {
     if (this.#isClosing) return;
     try {
       const rest = this.#readBody(piece);
       if (rest === null) return;
       this.#pending = this.#pending === null ? rest : Buffer.concat([this.#pending, rest]);
-      if (this.#call === null) this.#readHead();
+      if (this.#exchange === null) this.#readHead();
       // The next request waits; so must whoever sends more of them.
       else if (this.#pending.length > MAX_HEAD_BYTES) this.#socket.pause();
     } catch (error) {
@@ -117,16 +117,16 @@ export class ClientConnection {
 
   /** Returns what is beyond the body of the request that is being handled; null: nothing. */
   #readBody(piece: Buffer): Buffer | null {
-    const call = this.#call;
-    if (call === null || call.body.isWhole) return piece;
-    const read = call.body.push(piece, 0);
-    if (call.body.isEndless) this.destroy();
-    if (!call.body.isWhole) return null;
+    const exchange = this.#exchange;
+    if (exchange === null || exchange.body.isWhole) return piece;
+    const read = exchange.body.push(piece, 0);
+    if (exchange.body.exceedsDiscardLimit) this.destroy();
+    if (!exchange.body.isWhole) return null;
     this.#deadline = NEVER;
     const rest = read < piece.length ? piece.subarray(read) : null;
-    if (!call.answer.isOver) return rest;
+    if (!exchange.answer.isOver) return rest;
     this.#pending = rest;
-    this.#rest();
+    this.#becomeIdle();
     return null;
   }
 
@@ -148,7 +148,7 @@ export class ClientConnection {
       const from = end + END_OF_HEAD.length;
       this.#pending = null;
       this.#searchedBytes = 0;
-      this.#begin(head, bytes, from);
+      this.#startExchange(head, bytes, from);
     } else if (isBlank(bytes)) {
       // No head has begun: the deadline of a connection at rest goes on, however many such lines come.
       this.#pending = bytes.length === 0 ? null : bytes;
@@ -163,7 +163,7 @@ export class ClientConnection {
     }
   }
 
-  #begin(head: RequestHead, bytes: Buffer, from: number): void {
+  #startExchange(head: RequestHead, bytes: Buffer, from: number): void {
     const { now, date, fetch, isDraining } = this.#options;
     const socket = this.#socket;
     const body = new IncomingBody(head.framing, {
@@ -173,30 +173,30 @@ export class ClientConnection {
       },
       sendContinue: head.awaitsContinue ? () => socket.write(CONTINUE) : null,
     });
-    const answer = new Answer({
+    const answer = new ResponseWriter({
       socket,
       request: head,
-      keptForS: () => (isDraining() || body.isAwaited ? null : KEPT_FOR_S),
+      keptForS: () => (isDraining() || body.awaitsContinue ? null : KEPT_FOR_S),
       date,
       onWait: () => {
         this.#deadline = now() + UNREAD_MS;
       },
       onGoOn: () => this.#awaitBody(body),
-      onEnd: () => this.#answered(call),
+      onEnd: () => this.#onResponseEnd(exchange),
     });
-    const call = new Call(body, answer);
-    this.#call = call;
+    const exchange = new ServerExchange(body, answer);
+    this.#exchange = exchange;
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
     this.#awaitBody(body);
-    const request = new ServerRequest(head, body, call);
+    const request = new ServerRequest(head, body, exchange);
     try {
       Promise.resolve(fetch(request)).then(
-        (response) => this.#send(call, response),
-        () => this.#send(call, this.#failure()),
+        (response) => this.#send(exchange, response),
+        () => this.#send(exchange, this.#failure()),
       );
     } catch {
-      this.#send(call, this.#failure());
+      this.#send(exchange, this.#failure());
     }
   }
 
@@ -205,44 +205,44 @@ export class ClientConnection {
     this.#deadline = body.isWhole ? NEVER : this.#options.now() + REQUEST_TIMEOUT_MS;
   }
 
-  #send(call: Call, response: Response): void {
+  #send(exchange: ServerExchange, response: Response): void {
     try {
-      call.answer.send(response);
+      exchange.answer.send(response);
     } catch {
-      call.answer.send(this.#failure());
+      exchange.answer.send(this.#failure());
     }
   }
 
   #failure(): Response {
     const error = new AssayError('internal_error', 'The request could not be handled');
     const headers = { 'content-type': 'application/json' };
-    return new Reply(this.#options.tell(error), { status: error.status, headers });
+    return new Reply(this.#options.formatError(error), { status: error.status, headers });
   }
 
-  #answered(call: Call): void {
-    if (this.#call !== call) return;
-    if (call.answer.endsConnection) {
+  #onResponseEnd(exchange: ServerExchange): void {
+    if (this.#exchange !== exchange) return;
+    if (exchange.answer.endsConnection) {
       this.end();
-    } else if (call.body.isWhole) {
-      this.#rest();
+    } else if (exchange.body.isWhole) {
+      this.#becomeIdle();
     } else {
       this.#deadline = this.#options.now() + DISCARD_MS;
-      call.body.discard();
+      exchange.body.discard();
     }
   }
 
   /** Nothing is under way any more; the next request may have come already. */
-  #rest(): void {
-    this.#call = null;
-    this.#restsSince = this.#options.now();
-    this.#deadline = this.#restsSince + KEPT_FOR_S * 1_000;
+  #becomeIdle(): void {
+    this.#exchange = null;
+    this.#idleSince = this.#options.now();
+    this.#deadline = this.#idleSince + KEPT_FOR_S * 1_000;
     if (this.#socket.isPaused()) this.#socket.resume();
     // Not from within the answer before it.
-    if (this.#pending !== null) setImmediate(() => this.#goOn());
+    if (this.#pending !== null) setImmediate(() => this.#readNext());
   }
 
-  #goOn(): void {
-    if (this.#call !== null || this.#pending === null || this.#isClosing) return;
+  #readNext(): void {
+    if (this.#exchange !== null || this.#pending === null || this.#isClosing) return;
     try {
       this.#readHead();
     } catch (error) {
@@ -257,16 +257,16 @@ export class ClientConnection {
 
   /** Tells what is wrong with what came, and ends the connection: where the next request begins is not known. */
   #refuse(error: AssayError): void {
-    const call = this.#call;
-    this.#call = null;
-    const hasBegun = call?.answer.hasBegun === true;
-    call?.leave();
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    const hasBegun = exchange?.answer.hasBegun === true;
+    exchange?.leave();
     if (hasBegun) {
       this.destroy();
       return;
     }
-    const body = this.#options.tell(error);
-    const head = formatAnswerHead({
+    const body = this.#options.formatError(error);
+    const head = formatResponseHead({
       status: error.status,
       pairs: [['content-type', 'application/json']],
       framing: Buffer.byteLength(body),
@@ -277,12 +277,12 @@ export class ClientConnection {
     this.end();
   }
 
-  #left(): void {
-    const call = this.#call;
-    this.#call = null;
+  #onDisconnect(): void {
+    const exchange = this.#exchange;
+    this.#exchange = null;
     this.#pending = null;
     this.#isClosing = true;
-    call?.leave();
+    exchange?.leave();
     this.#linger();
   }
 

@@ -19,11 +19,11 @@ export class Handshake {
   readonly #socket: TLSSocket;
   readonly #now: () => number;
   /** When it began: to a drain it is a connection that carries no call. */
-  readonly restsSince: number;
+  readonly idleSince: number;
 
   constructor(raw: Socket, { secureContext, now, onSecure, onClosed }: HandshakeOptions) {
     this.#now = now;
-    this.restsSince = now();
+    this.idleSince = now();
     this.#socket = new TLSSocket(raw, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
     const close = () => onClosed(this);
     // What fails closes the socket.
@@ -36,7 +36,7 @@ export class Handshake {
   }
 
   checkDeadline(): void {
-    if (this.#now() >= this.restsSince + HANDSHAKE_TIMEOUT_MS) this.destroy();
+    if (this.#now() >= this.idleSince + HANDSHAKE_TIMEOUT_MS) this.destroy();
   }
 
   /** There is no answer that could be lost. */

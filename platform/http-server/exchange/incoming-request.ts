@@ -57,23 +57,23 @@ export function parseRequestHead(text: string): RequestHead {
     // Few names have these lengths, so that few are looked at.
     switch (name.length) {
       case 4:
-        if (is(name, 'host')) {
+        if (isName(name, 'host')) {
           hosts += 1;
           // RFC 9112, section 3.2: a server must refuse a Host that is none.
           if (!HOST.test(value)) throw new NotHttp('its Host header is no host and port');
         }
         break;
       case 6:
-        if (is(name, 'expect')) expectation = value;
+        if (isName(name, 'expect')) expectation = value;
         break;
       case 10:
-        if (is(name, 'connection')) connection = and(connection, value);
+        if (isName(name, 'connection')) connection = appendValue(connection, value);
         break;
       case 14:
-        if (is(name, 'content-length')) length = and(length, value);
+        if (isName(name, 'content-length')) length = appendValue(length, value);
         break;
       case 17:
-        if (is(name, 'transfer-encoding')) coding = and(coding, value);
+        if (isName(name, 'transfer-encoding')) coding = appendValue(coding, value);
     }
   }
   if (hosts > 1 || (isCurrent && hosts === 0)) throw new NotHttp('it must have one Host header');
@@ -89,11 +89,11 @@ export function parseRequestHead(text: string): RequestHead {
   };
 }
 
-function is(name: string, known: string): boolean {
+function isName(name: string, known: string): boolean {
   return name === known || name.toLowerCase() === known;
 }
 
-function and(before: string | undefined, value: string): string {
+function appendValue(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
@@ -144,15 +144,15 @@ export class IncomingBody {
   #reader: Reader | null = null;
   #isDiscarded = false;
   #discardedBytes = 0;
-  #wasAskedFor: boolean;
-  #hasBroken = false;
+  #isRequested: boolean;
+  #isAborted = false;
 
   constructor(framing: number | 'chunked', flow: BodyFlow) {
     this.#framing = framing;
     this.#flow = flow;
     this.#bytesLeft = framing === 'chunked' ? 0 : framing;
     this.#chunked = framing === 'chunked' ? new ChunkedReader((bytes) => this.#take(bytes)) : null;
-    this.#wasAskedFor = flow.sendContinue === null;
+    this.#isRequested = flow.sendContinue === null;
   }
 
   get isWhole(): boolean {
@@ -160,12 +160,12 @@ export class IncomingBody {
   }
 
   /** Whether its client still waits to be told to send it, and so may never do it. */
-  get isAwaited(): boolean {
-    return !this.#wasAskedFor && !this.isWhole && this.#held.length === 0;
+  get awaitsContinue(): boolean {
+    return !this.#isRequested && !this.isWhole && this.#held.length === 0;
   }
 
   /** More than anybody waits for was thrown away. */
-  get isEndless(): boolean {
+  get exceedsDiscardLimit(): boolean {
     return this.#discardedBytes > DISCARDED_BYTES;
   }
 
@@ -196,12 +196,12 @@ export class IncomingBody {
       this.discard();
       return Promise.reject(tooLarge(maxBytes));
     }
-    if (this.#hasBroken) return Promise.reject(brokenOff());
+    if (this.#isAborted) return Promise.reject(clientLeft());
     return new Promise((resolve, reject) => {
       this.#reader = { maxBytes, resolve, reject };
       if (this.#held.length > maxBytes) this.#refuse(this.#reader);
       else if (this.isWhole) this.#finish();
-      else this.#ask();
+      else this.#request();
     });
   }
 
@@ -213,10 +213,10 @@ export class IncomingBody {
   }
 
   /** Its connection has ended. */
-  breakOff(): void {
-    this.#hasBroken = true;
+  abort(): void {
+    this.#isAborted = true;
     this.#held.clear();
-    this.#reader?.reject(brokenOff());
+    this.#reader?.reject(clientLeft());
     this.#reader = null;
   }
 
@@ -231,9 +231,9 @@ export class IncomingBody {
     } else if (this.#held.length > this.#reader.maxBytes) this.#refuse(this.#reader);
   }
 
-  #ask(): void {
-    if (!this.#wasAskedFor && this.#held.length === 0) this.#flow.sendContinue?.();
-    this.#wasAskedFor = true;
+  #request(): void {
+    if (!this.#isRequested && this.#held.length === 0) this.#flow.sendContinue?.();
+    this.#isRequested = true;
     this.#flow.resume();
   }
 
@@ -256,6 +256,6 @@ function tooLarge(maxBytes: number): AssayError {
   return new AssayError('body_too_large', `The request body is larger than the ${maxBytes} bytes allowed`);
 }
 
-function brokenOff(): AssayError {
+function clientLeft(): AssayError {
   return new AssayError('client_closed_request', 'The client left before its request was whole');
 }

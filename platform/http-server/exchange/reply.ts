@@ -13,9 +13,9 @@ export type BodyWriter = {
   end(last?: Uint8Array): void;
   /** Sends the headers, should nothing have been written yet. */
   flushHeaders(): void;
-  onDrain(hear: () => void): void;
+  onDrain(listener: () => void): void;
   /** The connection has ended, or the body has. */
-  onClose(hear: () => void): void;
+  onClose(listener: () => void): void;
 };
 
 export type ReplyBody = string | Uint8Array | ReadableStream<Uint8Array> | BodySource | null;
@@ -121,7 +121,7 @@ export function sendableOf(response: Response): Sendable {
 
 /** The head of an answer as text, a character for each byte (RFC 9112, section 4). Pure. */
 
-export type AnswerHead = {
+export type ResponseHead = {
   status: number;
   pairs: Iterable<[string, string]>;
   /** Bytes of its body; `chunked`; null: there is none, or its end is the end of the connection. */
@@ -133,7 +133,7 @@ export type AnswerHead = {
 };
 
 /** Written here and nowhere else: what belongs to one connection, and the line that every answer has. */
-const OURS = new Set([
+const WRITTEN_HERE = new Set([
   'content-length',
   'transfer-encoding',
   'connection',
@@ -151,14 +151,14 @@ const NO_SNIFFING = 'x-content-type-options: nosniff\r\n';
  * Writes a head, with the empty line at its end.
  * @throws Error for what may not be in a header
  */
-export function formatAnswerHead({ status, pairs, framing, keptForS, date }: AnswerHead): string {
+export function formatResponseHead({ status, pairs, framing, keptForS, date }: ResponseHead): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   let hasDate = false;
   for (const [name, value] of pairs) {
     if (!isToken(name) || !isHeaderText(value))
       throw new Error(`The header ${JSON.stringify(name)} is not valid`);
     const lower = name.toLowerCase();
-    if (OURS.has(lower)) continue;
+    if (WRITTEN_HERE.has(lower)) continue;
     if (lower === 'date') hasDate = true;
     text += `${name}: ${value}\r\n`;
   }

@@ -5,8 +5,8 @@
  */
 
 import { AssayError } from '#core/contracts/errors.ts';
-import type { Answer } from './answer.ts';
 import type { IncomingBody, RequestHead } from './incoming-request.ts';
+import type { ResponseWriter } from './response-writer.ts';
 
 /** Routes look at the path alone: a `Host` header has no part in it. */
 const ORIGIN = 'http://localhost';
@@ -163,32 +163,32 @@ export function serverRequestOf(request: Request): ServerRequest {
 }
 
 /** A request that has begun to be handled. */
-export class Call {
+export class ServerExchange {
   readonly body: IncomingBody;
-  readonly answer: Answer;
-  #hasLeft = false;
-  #leaving: AbortController | null = null;
+  readonly answer: ResponseWriter;
+  #isDisconnected = false;
+  #controller: AbortController | null = null;
 
-  constructor(body: IncomingBody, answer: Answer) {
+  constructor(body: IncomingBody, answer: ResponseWriter) {
     this.body = body;
     this.answer = answer;
   }
 
   /** Aborts when the client leaves before its response is through. Made when it is first asked for. */
   get signal(): AbortSignal {
-    if (this.#leaving === null) {
-      this.#leaving = new AbortController();
-      if (this.#hasLeft) this.#leaving.abort(clientLeft());
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#isDisconnected) this.#controller.abort(clientLeft());
     }
-    return this.#leaving.signal;
+    return this.#controller.signal;
   }
 
   leave(): void {
     const isAnswered = this.answer.isOver;
-    this.#hasLeft = true;
-    this.body.breakOff();
+    this.#isDisconnected = true;
+    this.body.abort();
     this.answer.breakOff();
-    if (!isAnswered) this.#leaving?.abort(clientLeft());
+    if (!isAnswered) this.#controller?.abort(clientLeft());
   }
 }
 

@@ -88,7 +88,7 @@ t.test('an organization without any call is forgotten', async (t) => {
   const idle = queue.shareOf('idle');
   const busy = queue.shareOf('busy');
   queue.hold(busy);
-  queue.takeLate(0);
+  queue.takeExpired(0);
   t.not(queue.shareOf('idle'), idle);
   t.equal(queue.shareOf('busy'), busy);
 });

@@ -14,7 +14,7 @@ async function setUp(t: Test, { max = 3, isTls = false } = {}) {
   let reached = 0;
   const connections = new Connections({
     fetch: (request) => new Reply(`answer to ${new URL(request.url).pathname}`),
-    tell: ({ code, message }) => JSON.stringify({ code, message }),
+    formatError: ({ code, message }) => JSON.stringify({ code, message }),
     isDraining: () => false,
     now: () => nowMs,
     date: () => 'now',

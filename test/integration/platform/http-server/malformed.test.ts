@@ -21,7 +21,7 @@ t.test('is told what is wrong with it, as errors are told there, and the connect
     host: '127.0.0.1',
     port: 0,
     fetch: () => new Reply('fine'),
-    tell: ({ code, message }) => JSON.stringify({ code, message }),
+    formatError: ({ code, message }) => JSON.stringify({ code, message }),
   });
   t.teardown(() => server.close(0));
   const cases: [string, string, number, string, RegExp][] = [

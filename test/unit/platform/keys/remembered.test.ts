@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { type Remembered, remember } from '#platform/keys/directory.ts';
+import { createStoreCache, type StoreCache } from '#platform/keys/directory.ts';
 
 type Answer = { name: string; version: number };
 type Asked = { name: string; answer(version: number | null): void; fail(error: Error): void };
@@ -9,7 +9,7 @@ type Asked = { name: string; answer(version: number | null): void; fail(error: E
 function world() {
   let now = 0;
   const asked: Asked[] = [];
-  const memory: Remembered<string, Answer | null> = remember({
+  const memory: StoreCache<string, Answer | null> = createStoreCache({
     clock: { now: () => now, monotonic: () => now },
     max: 100,
     failure: 'It cannot be known now',
@@ -51,7 +51,7 @@ t.test('however many ask at once, Postgres is asked once, and then not again', a
 });
 
 t.test('an answer that was asked for before a change is not kept after it, nor waited for', async (t) => {
-  for (const change of ['forget', 'askAgain', 'onListening'] as const) {
+  for (const change of ['forget', 'revalidate', 'onListening'] as const) {
     const { find, asked, ...memory } = world();
     const before = find('a');
     if (change === 'forget') memory.forget(() => false);

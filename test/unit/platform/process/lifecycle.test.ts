@@ -23,7 +23,7 @@ function watchedProcess() {
       exits.push(code);
       end(code);
     },
-    tell: (line) => lines.push(line),
+    writeLine: (line) => lines.push(line),
   };
   return { edge, lines, exits, ended, send: (signal: NodeJS.Signals) => listeners.get(signal)?.(signal) };
 }

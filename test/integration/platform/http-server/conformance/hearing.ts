@@ -38,7 +38,7 @@ export function hearAssay(t: Test): Promise<Hear> {
     const attach = (socket: Socket): void => {
       new ClientConnection(socket, {
         fetch,
-        tell: (error) => {
+        formatError: (error) => {
           // Not what a handler says of a body that broke off.
           if (error.code !== 'internal_error') heard.refusal = error.message.replace(/^.* HTTP\/1\.1: /, '');
           return '';

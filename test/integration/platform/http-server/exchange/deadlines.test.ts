@@ -49,7 +49,7 @@ async function setUp(t: Test) {
       if (request.method === 'GET') return new Reply('fine');
       return new Reply(await readBody(request, 1_000).then(String, (error) => (error as Error).message));
     },
-    tell: ({ code, message }) => JSON.stringify({ code, message }),
+    formatError: ({ code, message }) => JSON.stringify({ code, message }),
     isDraining: () => false,
     now: () => nowMs,
     date: () => 'now',

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { lengthOf } from '../../http-message/mod.ts';
 import type { RequestHead } from './incoming-request.ts';
-import { type BodyWriter, formatAnswerHead, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
+import { type BodyWriter, formatResponseHead, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
 
 /** Head and body are copied into one buffer up to this size, which is cheaper than a second write. */
 const ONE_WRITE_BYTES = 16 * 1024;
@@ -14,7 +14,7 @@ const LINE_BREAK = Buffer.from('\r\n');
 const END_OF_CHUNKS = Buffer.concat([LINE_BREAK, LAST_CHUNK]);
 const NOTHING = new Uint8Array(0);
 
-export type AnswerOptions = {
+export type ResponseWriterOptions = {
   socket: Socket;
   request: Pick<RequestHead, 'method' | 'isCurrent' | 'isKept'>;
   /** Seconds that the connection is kept for behind it; null: it is to end. Asked when the head is written. */
@@ -29,18 +29,18 @@ export type AnswerOptions = {
   onEnd(): void;
 };
 
-export class Answer implements BodyWriter {
-  readonly #options: AnswerOptions;
+export class ResponseWriter implements BodyWriter {
+  readonly #options: ResponseWriterOptions;
   #head: string | null = null;
   #hasBegun = false;
   #isOver = false;
   #endsConnection = false;
   #isChunked = false;
   #isWaiting = false;
-  #hearDrain: (() => void) | null = null;
-  #hearClose: (() => void)[] = [];
+  #drainListener: (() => void) | null = null;
+  #closeListeners: (() => void)[] = [];
 
-  constructor(options: AnswerOptions) {
+  constructor(options: ResponseWriterOptions) {
     this.#options = options;
   }
 
@@ -76,7 +76,7 @@ export class Answer implements BodyWriter {
 
   write(bytes: Uint8Array): boolean {
     if (this.#isOver || bytes.length === 0) return true;
-    return this.#handed(this.#writeOut(bytes, this.#isChunked ? LINE_BREAK : NOTHING));
+    return this.#noteRoom(this.#writeOut(bytes, this.#isChunked ? LINE_BREAK : NOTHING));
   }
 
   end(last: Uint8Array = NOTHING): void {
@@ -114,12 +114,12 @@ export class Answer implements BodyWriter {
     if (head !== '') this.#options.socket.write(head, 'latin1');
   }
 
-  onDrain(hear: () => void): void {
-    this.#hearDrain = hear;
+  onDrain(listener: () => void): void {
+    this.#drainListener = listener;
   }
 
-  onClose(hear: () => void): void {
-    this.#hearClose.push(hear);
+  onClose(listener: () => void): void {
+    this.#closeListeners.push(listener);
   }
 
   /** The socket has room again. */
@@ -127,7 +127,7 @@ export class Answer implements BodyWriter {
     if (this.#isOver) return;
     if (this.#isWaiting) this.#options.onGoOn();
     this.#isWaiting = false;
-    this.#hearDrain?.();
+    this.#drainListener?.();
   }
 
   /** The connection has ended. */
@@ -140,7 +140,7 @@ export class Answer implements BodyWriter {
   #sendWhole({ status, pairs }: Sendable, bytes: Uint8Array): void {
     const { socket, request } = this.#options;
     const isHead = request.method === 'HEAD';
-    const length = isHead && bytes.length === 0 ? toldLength(pairs) : bytes.length;
+    const length = isHead && bytes.length === 0 ? declaredLength(pairs) : bytes.length;
     const head = this.#formatHead(status, pairs, hasNoBody(status) ? null : length);
     this.#hasBegun = true;
     if (isHead || hasNoBody(status) || bytes.length === 0) socket.write(head, 'latin1');
@@ -162,7 +162,7 @@ export class Answer implements BodyWriter {
   #sendPieces(bytes: Uint8Array, from: number): void {
     const { socket } = this.#options;
     for (let at = from; at < bytes.length && !this.#isOver; ) {
-      const hasRoom = this.#handed(socket.write(bytes.subarray(at, at + PIECE_BYTES)));
+      const hasRoom = this.#noteRoom(socket.write(bytes.subarray(at, at + PIECE_BYTES)));
       at += PIECE_BYTES;
       if (hasRoom || at >= bytes.length) continue;
       this.onDrain(() => this.#sendPieces(bytes, at));
@@ -172,7 +172,7 @@ export class Answer implements BodyWriter {
   }
 
   /** Passes on what the socket said of a write: whether it has room for more. */
-  #handed(hasRoom: boolean): boolean {
+  #noteRoom(hasRoom: boolean): boolean {
     if (!hasRoom && !this.#isWaiting) {
       this.#isWaiting = true;
       this.#options.onWait();
@@ -198,7 +198,7 @@ export class Answer implements BodyWriter {
     const endsItself = framing === null && request.method !== 'HEAD' && !hasNoBody(status);
     const seconds = request.isKept && !endsItself ? keptForS() : null;
     this.#endsConnection = seconds === null;
-    return formatAnswerHead({ status, pairs, framing, keptForS: seconds, date: date() });
+    return formatResponseHead({ status, pairs, framing, keptForS: seconds, date: date() });
   }
 
   #takeHead(): string {
@@ -241,7 +241,7 @@ export class Answer implements BodyWriter {
   }
 
   #close(): void {
-    for (const hear of this.#hearClose.splice(0)) hear();
+    for (const listener of this.#closeListeners.splice(0)) listener();
   }
 }
 
@@ -250,7 +250,7 @@ function hasNoBody(status: number): boolean {
 }
 
 /** Who answers a HEAD may leave the body out, and say how long it would be. */
-function toldLength(pairs: Sendable['pairs']): number {
+function declaredLength(pairs: Sendable['pairs']): number {
   for (const [name, value] of pairs) if (name.toLowerCase() === 'content-length') return lengthOf(value);
   return 0;
 }
