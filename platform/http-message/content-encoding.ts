@@ -1,4 +1,4 @@
-/** The content-encodings that Assay reads, and the ways of undoing them: at once, in a thread, and as a stream. */
+/** The content-encodings that Assay can decode: at once, in a thread, or as a stream. */
 import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
 import {
@@ -19,7 +19,7 @@ import {
 type Bounded = { maxOutputLength: number };
 
 type Decoder = {
-  /** Each throws, or rejects, with the code ERR_BUFFER_TOO_LARGE when more comes out than allowed. */
+  /** Both throw or reject with the code ERR_BUFFER_TOO_LARGE when the output is larger than allowed. */
   atOnce(bytes: Buffer, options: Bounded): Buffer;
   inThread(bytes: Buffer, options: Bounded): Promise<Buffer>;
   stream(options: { chunkSize: number }): Transform;
@@ -38,22 +38,22 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map([
   ['zstd', { atOnce: zstdDecompressSync, inThread: promisify(zstdDecompress), stream: createZstdDecompress }],
 ]);
 
-/** The names of the encodings that can be undone, as error sentences list them. */
+/** Names of the encodings that can be decoded, as error sentences list them. */
 export const CONTENT_ENCODINGS: readonly string[] = [...DECODERS.keys()];
 
-/** A compressed body may not unpack to more than this: far above any real one, below what would hurt. */
+/** Largest decoded body: far above any real one, below what would exhaust memory. */
 export const MAX_DECODED_BYTES = 128 * 1024 * 1024;
 
 /**
- * Bytes that a decoding stream puts out at a time, at most; as many as one read of a socket brings. Each such piece is a
- * turn of a thread and of the event loop: smaller ones take longer in all, larger ones hold the loop.
+ * Largest piece that a decoding stream puts out; one read of a socket has as much. Each piece is a turn of a thread and of the
+ * event loop: smaller ones take longer in all, larger ones hold the loop.
  */
 const CHUNK_BYTES = 64 * 1024;
 
 const nameOf = (encoding: string | null) => encoding?.trim().toLowerCase() ?? '';
 const isPlain = (name: string) => name === '' || name === 'identity';
 
-/** Whether a body in this content-encoding, as its header names it, can be unpacked. A list of several cannot. */
+/** Whether a body with this `content-encoding` header can be decoded. A list of several encodings cannot. */
 export function canDecode(encoding: string): boolean {
   return DECODERS.has(nameOf(encoding));
 }
@@ -65,9 +65,9 @@ function decoderOf(encoding: string | null): Decoder {
 }
 
 /**
- * Undoes the content-encoding of a body at once, on the event loop.
+ * Decodes a body on the event loop.
  * @param encoding the header's value; null: there is none
- * @throws Error when the bytes do not fit the encoding, it is not known, or more than `maxBytes` come out
+ * @throws Error when the bytes do not fit the encoding, it is unknown, or the output is larger than `maxBytes`
  */
 export function decodeContent(
   body: Uint8Array,
@@ -79,7 +79,7 @@ export function decodeContent(
   return decoderOf(encoding).atOnce(bytes, { maxOutputLength: maxBytes });
 }
 
-/** Undoes the content-encoding of a body as `decodeContent` does, in another thread. Rejects where that throws. */
+/** Decodes a body as `decodeContent` does, in another thread. Rejects where `decodeContent` throws. */
 export async function decodeContentInThread(
   bytes: Buffer,
   encoding: string | null,
@@ -90,8 +90,8 @@ export async function decodeContentInThread(
 }
 
 /**
- * Makes a stream that undoes a content-encoding, in other threads and piece by piece.
- * @param encoding one that `canDecode`
+ * Makes a stream that decodes in other threads, piece by piece.
+ * @param encoding one that `canDecode` accepts
  */
 export function createDecoder(encoding: string): Transform {
   return decoderOf(encoding).stream({ chunkSize: CHUNK_BYTES });

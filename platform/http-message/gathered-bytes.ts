@@ -1,24 +1,24 @@
 /**
- * Bytes that arrive in pieces and are held until all of them are there. A piece that a socket read costs some 400 bytes
- * of its own, and a slice of it keeps the whole piece alive, up to 64 KiB: a peer that sends a byte at a time would make
- * us hold a multiple of what it sent. Small pieces are therefore copied into blocks.
+ * Holds bytes that arrive in pieces until all of them are there. A piece from a socket costs some 400 bytes beside its own,
+ * and a slice of it keeps the whole piece alive, up to 64 KiB: a peer that sends a byte at a time would occupy a multiple of
+ * what it sent. Small pieces are therefore copied into blocks.
  */
 
-/** Pieces of at least this size are kept as they are: copying them costs more than they waste. */
+/** Pieces of at least this size are not copied: copying costs more than they waste. */
 const KEPT_BYTES = 8 * 1024;
-/** Blocks grow with what has arrived, so that a short body does not hold a large block. */
+/** Blocks grow with the bytes that have arrived, so that a short body does not hold a large block. */
 const MIN_BLOCK_BYTES = 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
-/** A slice may keep alive as many bytes as it has, and these besides, mostly the head of its message. */
+/** Bytes that a slice may keep alive beyond twice its own, mostly the head of its message. */
 const SPARE_BYTES = 2 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export class GatheredBytes {
   #length = 0;
   #settled: Buffer[] = [];
-  /** The piece that arrived last, as it arrived: a body in one piece is never copied. */
+  /** The piece that arrived last, uncopied: a body in one piece is never copied. */
   #latest: Buffer = NOTHING;
-  /** The block that small pieces are copied into, from the end of what was settled before. */
+  /** The block that small pieces are copied into, without its part that is settled. */
   #block: Buffer = NOTHING;
   #filledBytes = 0;
 
@@ -32,7 +32,7 @@ export class GatheredBytes {
     this.#length += piece.length;
   }
 
-  /** Returns everything that has arrived so far, in order. More may be pushed behind it. */
+  /** Returns all bytes that have arrived, in order. More may be pushed afterwards. */
   pieces(): Buffer[] {
     const isOnePiece = this.#latest.length === this.#length;
     if (isOnePiece && !wastes(this.#latest)) return [this.#latest];
@@ -42,7 +42,7 @@ export class GatheredBytes {
     return [...this.#settled];
   }
 
-  /** Returns the same in one buffer. */
+  /** Returns all bytes that have arrived, in one buffer. */
   bytes(): Buffer {
     const pieces = this.pieces();
     if (pieces.length === 1) return pieces[0]!;
@@ -76,7 +76,7 @@ export class GatheredBytes {
   #openBlock(neededBytes: number): void {
     this.#closeBlock();
     const size = Math.max(MIN_BLOCK_BYTES, neededBytes, Math.min(MAX_BLOCK_BYTES, this.#length));
-    // Not of the shared pool, a piece of which keeps 64 KiB alive.
+    // Not from the shared pool, a slice of which keeps 64 KiB alive.
     this.#block = Buffer.allocUnsafeSlow(size);
   }
 
@@ -95,12 +95,12 @@ export class GatheredBytes {
   }
 }
 
-/** Whether a slice keeps far more memory alive than it has bytes. */
+/** Whether `slice` keeps far more memory alive than it has bytes. */
 function wastes(slice: Buffer): boolean {
   return slice.buffer.byteLength > 2 * slice.length + SPARE_BYTES;
 }
 
-/** One buffer of several, without a copy when there is only one. */
+/** Joins buffers. A single one is returned without a copy. */
 export function joinBytes(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
 }

@@ -1,4 +1,4 @@
-/** Header lines, of requests and responses alike (RFC 9112, section 5). */
+/** The grammar that requests and responses share (RFC 9112): header lines (section 5) and chunked bodies (section 7.1). */
 import { joinBytes } from './gathered-bytes.ts';
 
 /** What came is no HTTP/1.1. The message says which rule it breaks. */
@@ -21,14 +21,14 @@ const LENGTH = /^\d{1,15}$/;
 const TAB = 0x09;
 const SPACE = 0x20;
 
-/** Whether a text may be the name of a header, or a method (RFC 9110, section 5.6.2). */
+/** Whether `text` may be the name of a header, or a method (RFC 9110, section 5.6.2). */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
 /**
- * Names and values in turn, as they came.
- * @param lines of a head, the first of which is none of a header
+ * Parses header lines. Returns names and values in turn, unchanged.
+ * @param lines of a head; the first, which is the request or status line, is skipped
  * @throws NotHttp
  */
 export function parseHeaderLines(lines: readonly string[]): string[] {
@@ -42,7 +42,7 @@ export function parseHeaderLines(lines: readonly string[]): string[] {
 }
 
 /**
- * Checks a line of a head or behind the last chunk, and returns its name.
+ * Checks a header or trailer line. Returns its name.
  * @throws NotHttp
  */
 function checkHeaderLine(line: string, kind: 'header' | 'trailer'): string {
@@ -53,7 +53,7 @@ function checkHeaderLine(line: string, kind: 'header' | 'trailer'): string {
   return name;
 }
 
-/** Strips spaces and tabs alone (`OWS`, RFC 9110, section 5.6.3): `trim` would take a no-break space away too. */
+/** Strips spaces and tabs (`OWS`, RFC 9110, section 5.6.3). `trim` would strip a no-break space too. */
 function withoutBlanks(line: string, from: number): string {
   let start = from;
   let end = line.length;
@@ -66,7 +66,7 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
-/** The members of a list, in lower case. Empty ones are passed over (RFC 9110, section 5.6.1.2). */
+/** Returns the members of a list in lower case, without empty ones (RFC 9110, section 5.6.1.2). */
 export function optionsOf(value: string | undefined): string[] {
   if (value === undefined) return [];
   return value.includes(',')
@@ -75,8 +75,8 @@ export function optionsOf(value: string | undefined): string[] {
 }
 
 /**
- * The length that `content-length` tells, which may say the same several times (RFC 9110, section 8.6). It is no list
- * otherwise: an empty member is not passed over.
+ * Parses `content-length`, which may repeat one number (RFC 9110, section 8.6). Unlike in other lists, an empty member is an
+ * error.
  * @throws NotHttp
  */
 export function lengthOf(value: string): number {
@@ -88,13 +88,13 @@ export function lengthOf(value: string): number {
   return Number(first);
 }
 
-/** Longest line between chunks. Node's server allows extensions of 16 KiB, Go's lines of 4 KiB. */
+/** Longest line between chunks. Node's server allows extensions of 16 KiB, Go's allows lines of 4 KiB. */
 const MAX_LINE_BYTES = 16 * 1024;
 const MAX_TRAILERS = 256;
 /**
- * Bytes that are no data, extensions above all, are thrown away and count against no limit of the body. The rule is that
- * of Go's net/http (internal/chunked.go): each chunk may cost 16 bytes and twice its data; what lies beyond adds up over
- * the body to at most 16 KiB. A sender of one byte a chunk, 5 bytes of overhead each, stays within it. Trailers count too.
+ * Bytes beside the data, above all chunk extensions, are discarded and count against no limit of the body. The rule is that of
+ * Go's net/http (internal/chunked.go): each chunk may cost 16 bytes and twice its data; the excess of all chunks and trailers
+ * may add up to 16 KiB. A sender of one byte a chunk, 5 bytes of overhead each, stays within it.
  */
 const MAX_EXCESS_BYTES = 16 * 1024;
 const FREE_BYTES_PER_CHUNK = 16;
@@ -105,24 +105,24 @@ const EXTENSIONS =
   /^(?:[ \t]*;[ \t]*[!#$%&'*+\-.^_`|~\w]+(?:[ \t]*=[ \t]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const LINE_FEED = 0x0a;
 
-/** What comes next: the line that begins a chunk, bytes of it, the line break behind them, trailers, nothing. */
+/** The next part of a chunked body: the size line of a chunk, its bytes, the line break after them, trailers, nothing. */
 type Next = 'size' | 'bytes' | 'break' | 'trailer' | 'nothing';
 
-/** A body in chunks (RFC 9112, section 7.1), in pieces of any size. */
+/** Reads a chunked body (RFC 9112, section 7.1) that arrives in pieces of any size. */
 export class ChunkedReader {
   readonly #onBytes: (bytes: Buffer) => void;
-  /** Of the piece that is being read. */
+  /** Data in the piece that is being read. */
   #found: Buffer[] = [];
   #next: Next = 'size';
   #bytesLeft = 0;
   #trailers = 0;
   #excessBytes = 0;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of a line whose end has not arrived. */
   #line = '';
 
   /**
-   * @param onBytes called once for a piece that has bytes of the body, with all of them: under load a piece has many
-   *   chunks, and whoever passes each on by itself pays a system call for each
+   * @param onBytes called once for each piece that has data, with all of it: under load a piece holds many chunks, and passing
+   *   them on one by one would cost a system call each
    */
   constructor(onBytes: (bytes: Buffer) => void) {
     this.#onBytes = onBytes;
@@ -133,7 +133,7 @@ export class ChunkedReader {
   }
 
   /**
-   * Reads on, and returns how far it came: to the end of `piece`, or of the body within it.
+   * Takes bytes of the body. Returns where reading ended: at the end of `piece`, or of the body within it.
    * @throws NotHttp
    */
   push(piece: Buffer, from: number): number {
@@ -143,7 +143,7 @@ export class ChunkedReader {
         at = this.#next === 'bytes' ? this.#readBytes(piece, at) : this.#readLine(piece, at);
       }
     } finally {
-      // Also before what is malformed is told.
+      // Data before a malformed line is passed on too.
       this.#emit();
     }
     return at;

@@ -1,4 +1,4 @@
-/** The grammar of HTTP/1.1 messages that requests and responses share. Pure. */
+/** The parts of HTTP/1.1 messages that requests and responses share: grammar, bodies, encodings. */
 
 export {
   CONTENT_ENCODINGS,

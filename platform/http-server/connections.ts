@@ -1,8 +1,9 @@
 /**
- * The connections of a server. When as many are open as it may have, those that are open go on undisturbed. A new one is still
- * accepted, as Node can not leave it in the kernel's queue: its first request gets a 503 that closes it, so that its client
- * learns what is the matter, but for health and metrics, as a process under load must not be taken for a dead one. Beyond a
- * few of those it is closed at once. What is held back of the process's descriptors is for all that calls need besides.
+ * The connections of a server. At the bound, open connections go on undisturbed. A new one is still accepted, because Node
+ * cannot leave it in the kernel's queue: its first request gets a 503 that closes it, so that the client learns the reason.
+ * Health and metrics are served all the same, so that a busy process is not taken for a dead one. Beyond a few refused
+ * connections, new ones are closed at once. The descriptors that the bound leaves free are for everything else that calls
+ * need.
  */
 import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -20,17 +21,17 @@ import {
 
 export type ConnectionBound = {
   max: number;
-  /** Called once, when the first connection is turned away. */
+  /** Called once, when the first connection is refused. */
   onReached(): void;
 };
 
-/** Where nobody but the operator connects. */
+/** For servers that only the operator connects to. */
 export const UNBOUNDED: ConnectionBound = { max: Number.POSITIVE_INFINITY, onReached: () => {} };
 
 export type ConnectionCounts = {
-  /** Open now, those with a handshake under way included. */
+  /** Open connections, including those in a TLS handshake. */
   readonly count: number;
-  /** Turned away so far. */
+  /** Connections refused so far. */
   readonly refused: number;
 };
 
@@ -40,11 +41,11 @@ export type ConnectionsOptions = Omit<ConnectionOptions, 'onClosed'> & {
 };
 
 /**
- * Connections beyond the bound that are told so, at a time. More, and a flood of them uses up what is held back.
+ * Connections beyond the bound that get a 503 at a time. More, and a flood of them uses up the reserved descriptors.
  * @internal Exported so that tests reach the bound.
  */
 export const MAX_REFUSING = 64;
-/** How long such a connection may take to send a request. */
+/** Time for a refused connection to send its request. */
 const REFUSING_MS = 2_000;
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -53,7 +54,7 @@ export class Connections implements ConnectionCounts {
   readonly #served: ConnectionOptions;
   readonly #turnedAway: ConnectionOptions;
   readonly #open = new Set<OpenConnection>();
-  /** Of those that are open, the ones that are turned away. */
+  /** The open connections that are refused. */
   readonly #refusing = new Set<OpenConnection>();
   #accepted = 0;
   #refused = 0;
@@ -148,9 +149,7 @@ export class Connections implements ConnectionCounts {
   }
 }
 
-/** The bound of a role's connections, and its metrics. */
-
-/** Makes a bound whose first refusal is warned of. */
+/** Makes a bound that logs a warning at the first refusal. */
 export function warningBound(max: number, log: Logger): ConnectionBound {
   return {
     max,
@@ -162,7 +161,7 @@ export function warningBound(max: number, log: Logger): ConnectionBound {
   };
 }
 
-/** Registers how many connections there are. */
+/** Registers the metrics of a role's connections. */
 export function watchConnections(metrics: Metrics, connections: ConnectionCounts): void {
   metrics.readOnDemand('http_connections', 'Connections of clients that are open', () => connections.count);
   metrics.countedElsewhere(

@@ -1,12 +1,13 @@
-/** The headers that carry a credential, each of which a request may have once. */
+/** Credentials in headers. A request may carry each of these headers once. */
 import { AssayError } from '#core/contracts/errors.ts';
 
-/** In lower case. */
+/** Header names in lower case. */
 const CREDENTIAL_HEADERS = ['authorization', 'x-api-key', 'service-auth'];
 
 /**
- * Returns the value of a credential header that stood in no line before.
- * @throws AssayError invalid_header when it did: a proxy in front and the server here could each take another one
+ * Returns the value of a credential header.
+ * @param before the value of an earlier line of this header; null: there is none
+ * @throws AssayError invalid_header for a second line: a proxy in front and this server could each use another one
  */
 export function onlyCredential(name: string, before: string | null, value: string): string {
   if (before === null) return value;
@@ -17,8 +18,8 @@ export function onlyCredential(name: string, before: string | null, value: strin
 }
 
 /**
- * Checks that no credential is given twice, in headers that nothing else of this process reads one by one.
- * @param rawHeaders names and values in turn, as received
+ * Checks that no credential header is repeated, for roles that do not read headers line by line themselves.
+ * @param rawHeaders names and values in turn, unchanged
  * @throws AssayError invalid_header
  */
 export function requireSingleCredentials(rawHeaders: readonly string[]): void {
@@ -31,7 +32,7 @@ export function requireSingleCredentials(rawHeaders: readonly string[]): void {
   }
 }
 
-/** The token of an `Authorization: Bearer …` value, or null. The scheme's case does not matter. */
+/** Returns the token of an `Authorization: Bearer …` value, or null. The scheme's case does not matter. */
 export function bearerToken(header: string | null | undefined): string | null {
   if (header === null || header === undefined || header.length < 8) return null;
   if (header.slice(0, 7).toLowerCase() !== 'bearer ') return null;

@@ -1,55 +1,54 @@
 /**
- * How a server stops without failing a call. HTTP/1.1 knows one way to end a kept-alive connection that no request can
- * cross: `Connection: close` on an answer. So from the first moment of a drain every answer says it, and a connection
- * that carries no call gets time for one more. One that has long been silent is closed in our direction first, and what arrives
- * on it then is read and never run: its client sees an orderly end without an answer, not a reset, and may call again.
+ * Stops a server without failing a call. HTTP/1.1 has one way to end a kept-alive connection that cannot cross with a request
+ * on its way: `Connection: close` on a response. So every response during a drain carries it, and an idle connection gets time
+ * for one more call. A connection that has been idle for long is closed in the server's direction, and requests that arrive on
+ * it then are read and not handled: the client sees an orderly end without a response, not a reset, and may call again.
  */
 import type { Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 export type DrainOptions = {
-  /** How long connections are still accepted, for load balancers that have yet to notice. Silent ones are kept as long. */
+  /** How long connections are still accepted, and idle ones kept, until load balancers notice: milliseconds. */
   delayMs: number;
-  /** When calls that have not ended are cut; the delay is part of it. */
+  /** When calls that have not ended are cut, in milliseconds from the beginning of the drain, `delayMs` included. */
   deadlineMs: number;
 };
 
-/** A connection, or one that is about to be. */
+/** An open connection, or one in its TLS handshake. */
 export type OpenConnection = {
-  /** Since when it has carried nothing; null: it carries something. */
+  /** When the connection became idle; null: it is in use. */
   readonly idleSince: number | null;
-  /** Gives up what has waited for too long. */
+  /** Ends the connection when its deadline has passed. */
   checkDeadline(): void;
-  /** Closes our direction. */
+  /** Closes the server's direction. */
   end(): void;
-  /** Closes it at once. */
+  /** Closes the connection at once. */
   destroy(): void;
 };
 
 export type Draining = {
   server: Server;
   connections: ReadonlySet<OpenConnection>;
-  /** Connections so far. */
+  /** Connections accepted so far. */
   accepted(): number;
   /** Milliseconds on the clock of the connections. */
   now(): number;
 };
 
 /**
- * A connection that has been silent for so long when the drain begins, or gets so in it, is closed. Shorter, and a client
- * that pauses between two calls finds its connection gone at the moment it calls; longer, and a stop waits for
- * connections that nobody uses any more.
+ * Idle time after which a drain closes a connection. Shorter, and a client that pauses between two calls loses its connection
+ * at the moment it calls; longer, and a stop waits for connections that are no longer used.
  */
 const SILENCE_MS = 2_000;
 const SWEEP_MS = 20;
-/** Node accepts one connection a turn of its event loop: after so long without any, none is left waiting. */
+/** Node accepts one connection in each turn of its event loop: after this time without one, none is waiting. */
 const ACCEPT_QUIET_MS = 2;
-/** Where they never cease, others listen as well and will take them. */
+/** Bound on the wait while new connections keep coming: another process shares the port then, and will accept them. */
 const ACCEPT_MAX_MS = 500;
-/** A destroyed socket says that it is closed within a turn or two of the event loop. */
+/** A destroyed socket emits `close` within a turn or two of the event loop. */
 const CLOSED_MAX_MS = 500;
 
-/** Ends it all. Resolves when the server does not listen, every connection is closed, and the calls on it know that. */
+/** Stops the server. Resolves when it no longer listens, every connection is closed, and their calls have been told. */
 export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOptions): Promise<void> {
   const { server, connections, accepted, now } = draining;
   const startedAtMs = now();
@@ -71,7 +70,7 @@ export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOp
   clearInterval(sweeping);
 }
 
-/** Connections that wait to be accepted when the socket closes are reset by the kernel: so they are accepted first. */
+/** Accepts the connections that are waiting: the kernel would reset them when the listening socket closes. */
 async function acceptWaiting(accepted: () => number): Promise<void> {
   const giveUpAtMs = performance.now() + ACCEPT_MAX_MS;
   let before: number;
@@ -82,8 +81,8 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
 }
 
 /**
- * A server is closed when its last socket is destroyed; the socket itself tells that it is closed some moments later, and
- * only then are the calls that were cut recorded.
+ * Waits for the `close` events of the connections. They come some moments after the server counts as closed, and only they
+ * make the gateway record the calls that were cut.
  */
 async function allClosed(connections: ReadonlySet<OpenConnection>): Promise<void> {
   const giveUpAtMs = performance.now() + CLOSED_MAX_MS;

@@ -2,18 +2,18 @@ import type { AddressInfo, Server } from 'node:net';
 
 export type ListenOptions = {
   host: string;
-  /** 0 takes a free port. */
+  /** 0: any free port. */
   port: number;
   /**
-   * Takes the port together with other processes of this user that share it too (SO_REUSEPORT); the kernel spreads
-   * connections among them. Without it a port that others share counts as taken.
+   * Shares the port with other processes of this user that share it too (SO_REUSEPORT); the kernel spreads connections among
+   * them. Without it, a port that others share counts as taken.
    */
   sharePort?: boolean;
-  /** A socket that this process was given, bound to its address: its file descriptor, used instead of host and port. */
+  /** File descriptor of a bound socket that this process inherited; used instead of host and port. */
   socketFd?: number | null;
 };
 
-/** Connections that may wait while the process is busy or is being started again; the kernel's own limit caps it. */
+/** Connections that may wait while the process is busy or restarts; capped by the kernel's own limit. */
 const BACKLOG = 4_096;
 
 function describe(error: NodeJS.ErrnoException, sharePort: boolean): string {
@@ -23,8 +23,8 @@ function describe(error: NodeJS.ErrnoException, sharePort: boolean): string {
 }
 
 /**
- * Makes a server listen, and says where.
- * @throws Error with one clear sentence when the address cannot be had
+ * Makes a server listen. Resolves with its address.
+ * @throws Error with a sentence for the operator when it cannot listen on the address
  */
 export function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
   const { host, port, sharePort = false, socketFd = null } = options;
@@ -41,7 +41,7 @@ export function listen(server: Server, options: ListenOptions): Promise<AddressI
     if (socketFd === null) {
       server.listen({ host, port, reusePort: sharePort, backlog: BACKLOG }, onListening);
     } else {
-      // Here a backlog counts only beside the object, not in it.
+      // With `fd`, Node ignores a backlog inside the options object.
       server.listen({ fd: socketFd }, BACKLOG, onListening);
     }
   });

@@ -1,16 +1,16 @@
 /**
- * What each of the two ports serves, so that a call at the wrong one is told where to go. Neither role may import the other's
- * routes; a test compares these lists with the routes of both.
+ * The paths that each of the two ports serves, so that the 404 of a call at the wrong port names the right one. Neither role
+ * may import the other's routes; a test compares these lists with the routes of both.
  */
 export type PortName = 'gateway' | 'api';
 
-/** The ports that this process knows of; null: it does not, as on a machine of its own. */
+/** The ports of both roles; null: unknown, because the role runs elsewhere. */
 export type KnownPorts = Readonly<Record<PortName, number | null>>;
 
 const NAMES: Readonly<Record<PortName, string>> = { gateway: 'the gateway', api: 'the management API' };
 
 /**
- * Patterns as routes have them: `:name` is one segment, `*` is all that follows.
+ * Route patterns: `:name` stands for one segment, `*` for the rest of the path.
  * @internal Exported so that a test compares it with the routes.
  */
 export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
@@ -78,7 +78,7 @@ function matches(pattern: string, path: string): boolean {
   return given.length === wanted.length;
 }
 
-/** The sentence of a 404 at `port`, which names the other port when that one has the path. */
+/** Returns the sentence of a 404 at `port`, which names the other port if that one serves the path. */
 export function notFoundSentence(
   port: PortName,
   { method, path }: { method: string; path: string },

@@ -1,4 +1,4 @@
-/** One connection of a client: requests one after the other, each answered before the next is looked at. */
+/** One connection of a client: requests are handled one after the other, each completely before the next is parsed. */
 
 import type { Socket } from 'node:net';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -9,30 +9,30 @@ import { ServerExchange, ServerRequest } from './request.ts';
 import { ResponseWriter } from './response-writer.ts';
 
 export type ConnectionOptions = {
-  /** Answers a request. */
+  /** Handles a request. */
   fetch(request: ServerRequest): Response | Promise<Response>;
-  /** The body of an answer that tells of an error: JSON. */
+  /** Returns the JSON body of an error response. */
   formatError(error: AssayError): string;
-  /** Whether this connection's answers are the last on it. */
+  /** Whether the server is stopping: the connection then closes after each response. */
   isDraining(): boolean;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
-  /** The moment, as `Date` has it. */
+  /** The current value of the `Date` header. */
   date(): string;
   onClosed(connection: ClientConnection): void;
 };
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const HEAD_TIMEOUT_MS = 10_000;
-/** For a whole request to arrive: 32 MiB on a slow line, yet no socket is held for ever. */
+/** Time for a whole request to arrive: enough for 32 MiB on a slow line, and no socket is held for ever. */
 const REQUEST_TIMEOUT_MS = 300_000;
-/** Longer than the 60 s of common load balancers, so that they, not we, close idle connections. */
+/** Longer than the 60 s of common load balancers, so that they, not the server, close idle connections. */
 const KEPT_FOR_S = 65;
-/** For a client to take the next piece of an answer that waits for it, or the last ones. */
+/** Time for a client to read more of a response whose bytes wait for it. */
 const UNREAD_MS = KEPT_FOR_S * 1_000;
-/** For what is left of a body that nobody wants. */
+/** Time for the rest of an unwanted body to arrive. */
 const DISCARD_MS = 10_000;
-/** After we closed our direction: for the client to see it and to close its own. */
+/** Time for the client to close its direction after the server has closed the other. */
 const LINGER_MS = 1_000;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -44,9 +44,9 @@ const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 export class ClientConnection {
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
-  /** What has come and belongs to no request yet. */
+  /** Bytes that arrived and belong to no request yet. */
   #pending: Buffer | null = null;
-  /** So much of it has been looked through for the end of a head; 0 also while no head has begun. */
+  /** Bytes of `#pending` that were searched for the end of a head; 0 while no head has begun. */
   #searchedBytes = 0;
   #exchange: ServerExchange | null = null;
   #deadline: number;
@@ -68,12 +68,12 @@ export class ClientConnection {
     });
   }
 
-  /** Since when it has carried nothing, not even the beginning of a request; null: it carries something. */
+  /** When the connection became idle; null while a request, or the beginning of one, is there. */
   get idleSince(): number | null {
     return this.#exchange === null && this.#pending === null && !this.#isClosing ? this.#idleSince : null;
   }
 
-  /** Gives up what has waited for too long. */
+  /** Closes the connection, or refuses its request, when its deadline has passed. */
   checkDeadline(): void {
     if (this.#deadline > this.#options.now()) return;
     const isRequestLate =
@@ -85,7 +85,7 @@ export class ClientConnection {
     }
   }
 
-  /** Closes our direction; what comes now is read and never run, so that its client sees an orderly end and no reset. */
+  /** Closes the server's direction. Bytes that arrive now are read and ignored, so that the client sees no reset. */
   end(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
@@ -96,7 +96,7 @@ export class ClientConnection {
     this.#socket.end(() => this.#linger());
   }
 
-  /** Closes it at once. */
+  /** Closes the connection at once. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -108,14 +108,14 @@ export class ClientConnection {
       if (rest === null) return;
       this.#pending = this.#pending === null ? rest : Buffer.concat([this.#pending, rest]);
       if (this.#exchange === null) this.#readHead();
-      // The next request waits; so must whoever sends more of them.
+      // The next request waits, so a client that pipelines more of them must wait too.
       else if (this.#pending.length > MAX_HEAD_BYTES) this.#socket.pause();
     } catch (error) {
       this.#refuseMalformed(error);
     }
   }
 
-  /** Returns what is beyond the body of the request that is being handled; null: nothing. */
+  /** Passes bytes to the body of the current request. Returns the bytes behind it; null: there are none. */
   #readBody(piece: Buffer): Buffer | null {
     const exchange = this.#exchange;
     if (exchange === null || exchange.body.isWhole) return piece;
@@ -133,7 +133,7 @@ export class ClientConnection {
   #readHead(): void {
     let bytes = this.#pending!;
     let searchFrom = Math.max(0, this.#searchedBytes - END_OF_HEAD.length);
-    // An empty line before a request is passed over (RFC 9112, section 2.2).
+    // Empty lines before a request are skipped (RFC 9112, section 2.2).
     while (bytes.length >= 2 && bytes[0] === CARRIAGE_RETURN && bytes[1] === LINE_FEED) {
       bytes = bytes.subarray(2);
       searchFrom = 0;
@@ -150,7 +150,7 @@ export class ClientConnection {
       this.#searchedBytes = 0;
       this.#startExchange(head, bytes, from);
     } else if (isBlank(bytes)) {
-      // No head has begun: the deadline of a connection at rest goes on, however many such lines come.
+      // No head has begun: empty lines do not extend the deadline of an idle connection.
       this.#pending = bytes.length === 0 ? null : bytes;
       this.#searchedBytes = 0;
     } else {
@@ -181,7 +181,7 @@ export class ClientConnection {
       onWait: () => {
         this.#deadline = now() + UNREAD_MS;
       },
-      onGoOn: () => this.#awaitBody(body),
+      onResume: () => this.#awaitBody(body),
       onEnd: () => this.#onResponseEnd(exchange),
     });
     const exchange = new ServerExchange(body, answer);
@@ -200,7 +200,7 @@ export class ClientConnection {
     }
   }
 
-  /** For an answer there is no deadline of ours: its provider has its own. */
+  /** Sets the deadline of the body. The response has none here: the provider has its own. */
   #awaitBody(body: IncomingBody): void {
     this.#deadline = body.isWhole ? NEVER : this.#options.now() + REQUEST_TIMEOUT_MS;
   }
@@ -231,13 +231,13 @@ export class ClientConnection {
     }
   }
 
-  /** Nothing is under way any more; the next request may have come already. */
+  /** Makes the connection idle, and goes on with the next request if it has arrived. */
   #becomeIdle(): void {
     this.#exchange = null;
     this.#idleSince = this.#options.now();
     this.#deadline = this.#idleSince + KEPT_FOR_S * 1_000;
     if (this.#socket.isPaused()) this.#socket.resume();
-    // Not from within the answer before it.
+    // In a later turn of the event loop, not inside the end of the previous response.
     if (this.#pending !== null) setImmediate(() => this.#readNext());
   }
 
@@ -255,7 +255,7 @@ export class ClientConnection {
     this.#refuse(new AssayError('invalid_http', `The request is not valid HTTP/1.1: ${error.message}`));
   }
 
-  /** Tells what is wrong with what came, and ends the connection: where the next request begins is not known. */
+  /** Responds with an error and ends the connection, because the beginning of the next request is not known. */
   #refuse(error: AssayError): void {
     const exchange = this.#exchange;
     this.#exchange = null;
@@ -291,7 +291,7 @@ export class ClientConnection {
   }
 }
 
-/** Whether this is nothing yet but the empty lines that may come before a request. */
+/** Whether `bytes` are empty lines, or the beginning of one, before a request. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length === 1 && bytes[0] === CARRIAGE_RETURN);
 }

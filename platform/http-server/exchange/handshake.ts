@@ -1,4 +1,4 @@
-/** A connection whose TLS handshake is under way: it carries no HTTP yet. */
+/** A connection whose TLS handshake is under way, before any HTTP. */
 import type { Socket } from 'node:net';
 import { type SecureContext, TLSSocket } from 'node:tls';
 
@@ -6,19 +6,19 @@ export type HandshakeOptions = {
   secureContext: SecureContext;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
-  /** The handshake is done; what is read and written from now on is HTTP. */
+  /** The handshake is done; the socket carries HTTP from now on. */
   onSecure(socket: Socket, handshake: Handshake): void;
-  /** It was given up, or failed. */
+  /** The handshake failed or timed out. */
   onClosed(handshake: Handshake): void;
 };
 
-/** As long as a request's head may take. A handshake is two round trips, on the slowest line a few seconds. */
+/** As long as a request's head may take. A handshake takes two round trips: a few seconds on the slowest line. */
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export class Handshake {
   readonly #socket: TLSSocket;
   readonly #now: () => number;
-  /** When it began: to a drain it is a connection that carries no call. */
+  /** When the handshake began: a drain treats it as an idle connection. */
   readonly idleSince: number;
 
   constructor(raw: Socket, { secureContext, now, onSecure, onClosed }: HandshakeOptions) {
@@ -26,7 +26,7 @@ export class Handshake {
     this.idleSince = now();
     this.#socket = new TLSSocket(raw, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
     const close = () => onClosed(this);
-    // What fails closes the socket.
+    // A failure closes the socket, which the `close` listener handles.
     this.#socket.on('error', () => {});
     this.#socket.once('close', close);
     this.#socket.once('secure', () => {
@@ -39,7 +39,7 @@ export class Handshake {
     if (this.#now() >= this.idleSince + HANDSHAKE_TIMEOUT_MS) this.destroy();
   }
 
-  /** There is no answer that could be lost. */
+  /** Closes at once: no response can be lost. */
   end(): void {
     this.destroy();
   }

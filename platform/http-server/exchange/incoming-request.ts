@@ -1,4 +1,4 @@
-/** The head of a request: what is asked for, and how its body ends (RFC 9112, sections 3, 6 and 9.3). Pure. */
+/** A request as it arrives: its head is parsed (RFC 9112, sections 3, 6 and 9.3), its body read once a handler wants it. */
 
 import { AssayError } from '#core/contracts/errors.ts';
 import {
@@ -14,29 +14,29 @@ import { joinBytesInTurns } from '../../process/turns.ts';
 
 export type RequestHead = {
   method: string;
-  /** Path and query, as they came. */
+  /** Path and query, unchanged. */
   target: string;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, unchanged. */
   rawHeaders: string[];
-  /** How the end of its body is known: by its length in bytes, which may be 0, or by an empty chunk. */
+  /** The length of the body in bytes, which may be 0, or `chunked`: an empty chunk ends it. */
   framing: number | 'chunked';
-  /** Of HTTP/1.1, where an answer may come in chunks. */
+  /** Whether the request is HTTP/1.1, so that the response may be chunked. */
   isCurrent: boolean;
-  /** Whether its connection may carry another one. */
+  /** Whether the connection may carry another request. */
   isKept: boolean;
-  /** Its body is sent once it is asked for. */
+  /** Whether the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
 };
 
 const REQUEST_LINE = /^(\S+) ([\x21-\x7e\x80-\xff]+) HTTP\/1\.([01])$/;
-/** `uri-host [ ":" port ]` (RFC 9110, section 7.2), a little wider: what is within brackets is not read. */
+/** `uri-host [ ":" port ]` (RFC 9110, section 7.2), a little wider: the content of brackets is not checked. */
 const HOST = /^(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]*)(?::\d*)?$/;
 /** The beginning of an absolute target, up to its path: an address of http has a host (RFC 9110, section 4.2.1). */
 const ORIGIN =
   /^https?:\/\/(?:[-\w.~!$&'()*+,;=%:]*@)?(?:\[[0-9A-Za-z:.%~_-]+\]|[-\w.~!$&'()*+,;=%]+)(?::\d*)?(?=[/?#]|$)/i;
 
 /**
- * Reads a head.
+ * Parses the head of a request.
  * @param text without the empty line at its end, a character for each byte
  * @throws NotHttp
  */
@@ -54,12 +54,12 @@ export function parseRequestHead(text: string): RequestHead {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
     const value = rawHeaders[at + 1]!;
-    // Few names have these lengths, so that few are looked at.
+    // Comparing lengths first is fast: few header names have one of these.
     switch (name.length) {
       case 4:
         if (isName(name, 'host')) {
           hosts += 1;
-          // RFC 9112, section 3.2: a server must refuse a Host that is none.
+          // RFC 9112, section 3.2: a server must refuse an invalid Host.
           if (!HOST.test(value)) throw new NotHttp('its Host header is no host and port');
         }
         break;
@@ -97,7 +97,7 @@ function appendValue(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
-/** Proxies are asked by whole addresses, and origins may be (section 3.2.2). */
+/** Returns path and query of a target. Clients send absolute URLs to proxies, and may send them to origins (section 3.2.2). */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target;
   const origin = ORIGIN.exec(target);
@@ -106,7 +106,10 @@ function pathOf(target: string): string {
   return path.startsWith('/') ? path : `/${path}`;
 }
 
-/** Two ways to tell the end are how one request is made to look like two to somebody on the way (section 11.2). */
+/**
+ * Returns how the body ends. Refuses two framings in one request: proxies that read different ones would see different
+ * requests, which is request smuggling (section 11.2).
+ */
 function framingOf(
   length: string | undefined,
   coding: string | undefined,
@@ -119,22 +122,22 @@ function framingOf(
   return 'chunked';
 }
 
-/** What its connection does for it. */
+/** Controls that a connection gives to the body of a request. */
 export type BodyFlow = {
   pause(): void;
   resume(): void;
-  /** The client waits for a word before it sends the body. */
+  /** Sends `100 Continue`; null: the client does not wait for it. */
   sendContinue: (() => void) | null;
 };
 
 type Reader = { maxBytes: number; resolve(body: Promise<Buffer>): void; reject(error: AssayError): void };
 
-/** Bytes of a body that are held for a handler that has not asked for them yet. */
+/** Bytes of a body that are held until its handler reads it; the socket is paused beyond them. */
 const HELD_BYTES = 64 * 1024;
-/** How much of a body that nobody wants is read and thrown away, so that the client gets to read its answer. */
+/** Bytes of an unwanted body that are read and discarded, so that the client reaches the response. */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
 
-/** The body of a request, on its way in. Nothing of it is asked for before its handler wants it. */
+/** The body of a request under way. `100 Continue` is sent only when a handler reads it. */
 export class IncomingBody {
   readonly #framing: number | 'chunked';
   readonly #flow: BodyFlow;
@@ -159,18 +162,18 @@ export class IncomingBody {
     return this.#chunked === null ? this.#bytesLeft === 0 : this.#chunked.isWhole;
   }
 
-  /** Whether its client still waits to be told to send it, and so may never do it. */
+  /** Whether the client still waits for `100 Continue`, and so may never send the body. */
   get awaitsContinue(): boolean {
     return !this.#isRequested && !this.isWhole && this.#held.length === 0;
   }
 
-  /** More than anybody waits for was thrown away. */
+  /** Whether more of the body was discarded than `DISCARDED_BYTES`. */
   get exceedsDiscardLimit(): boolean {
     return this.#discardedBytes > DISCARDED_BYTES;
   }
 
   /**
-   * Reads on, and returns how far it came: to the end of `piece`, or of the body within it.
+   * Takes bytes of the body. Returns where reading ended: at the end of `piece`, or of the body within it.
    * @throws NotHttp
    */
   push(piece: Buffer, from: number): number {
@@ -187,7 +190,7 @@ export class IncomingBody {
   }
 
   /**
-   * All of it.
+   * Reads the whole body.
    * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
    *   client_closed_request when the client leaves in the middle
    */
@@ -205,14 +208,14 @@ export class IncomingBody {
     });
   }
 
-  /** Nobody wants it, or what is left of it. */
+  /** Discards the body, or the rest of it. */
   discard(): void {
     this.#isDiscarded = true;
     this.#held.clear();
     this.#flow.resume();
   }
 
-  /** Its connection has ended. */
+  /** Rejects a read that is under way: the connection has ended. */
   abort(): void {
     this.#isAborted = true;
     this.#held.clear();

@@ -1,4 +1,4 @@
-/** HTTP/1.1 on a socket: requests as their handlers see them, answers as they are written. */
+/** HTTP/1.1 on a socket: requests as handlers see them, responses as they are written. */
 export { ClientConnection, type ConnectionOptions } from './connection.ts';
 export { Handshake } from './handshake.ts';
 export { type BodySource, type BodyWriter, Reply } from './reply.ts';

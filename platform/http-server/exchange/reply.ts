@@ -1,20 +1,20 @@
-/** Responses as handlers give them and as the server writes them. */
+/** Responses as handlers return them, and their heads as the server writes them (RFC 9112, section 4). */
 import { STATUS_CODES } from 'node:http';
 import { isHeaderText, isToken } from '../../http-message/mod.ts';
 
-/** A body that is written as it comes into being. */
+/** A body that is written while it is produced. */
 export type BodySource = { pipe(body: BodyWriter): void };
 
-/** Where such a body goes. */
+/** Takes the bytes of a `BodySource`. */
 export type BodyWriter = {
-  /** False: the client is slow, and `onDrain` will tell when there is room again. The bytes are taken all the same. */
+  /** Takes `bytes` in any case. Returns false when the client is slow; `onDrain` is called when there is room again. */
   write(bytes: Uint8Array): boolean;
-  /** With the last bytes, which then share a write with the end. */
+  /** Ends the body. `last` shares a write with the end. */
   end(last?: Uint8Array): void;
-  /** Sends the headers, should nothing have been written yet. */
+  /** Sends the headers unless they were sent. */
   flushHeaders(): void;
   onDrain(listener: () => void): void;
-  /** The connection has ended, or the body has. */
+  /** Registers a listener for the end of the body or of the connection. */
   onClose(listener: () => void): void;
 };
 
@@ -23,9 +23,9 @@ export type ReplyBody = string | Uint8Array | ReadableStream<Uint8Array> | BodyS
 export type ReplyInit = { status?: number; headers?: [string, string][] | Record<string, string> };
 
 /**
- * A response as handlers give it: a status, header pairs and a body, which are all that the server writes. It is a web
- * `Response` by its members, at a small part of the cost of making one; the members that only a web `Response` has come
- * from one that is made when somebody asks for them.
+ * A response as handlers return it: status, header pairs and body, which are all that the server writes. It has the members
+ * of a web `Response` at a small part of the cost: those that only a web `Response` has come from one that is made on first
+ * use.
  */
 export class Reply implements Response {
   readonly status: number;
@@ -41,11 +41,11 @@ export class Reply implements Response {
   }
 
   static {
-    // Elysia asks `instanceof Response` to tell a response from a value that it has to make one of.
+    // Elysia wraps values that are not `instanceof Response` in a response.
     Object.setPrototypeOf(Reply.prototype, Response.prototype);
   }
 
-  /** As they are now. */
+  /** The headers with later changes to `headers`. */
   get pairs(): Iterable<[string, string]> {
     return this.#headers ?? this.#pairs;
   }
@@ -110,7 +110,7 @@ function isBodySource(body: ReplyBody): body is BodySource {
   return body !== null && typeof body === 'object' && 'pipe' in body;
 }
 
-/** What of an answer is sent. */
+/** The parts of a response that are sent. */
 export type Sendable = { status: number; pairs: Iterable<[string, string]>; body: ReplyBody };
 
 export function sendableOf(response: Response): Sendable {
@@ -119,20 +119,18 @@ export function sendableOf(response: Response): Sendable {
   return { status: response.status, pairs: response.headers, body: response.body };
 }
 
-/** The head of an answer as text, a character for each byte (RFC 9112, section 4). Pure. */
-
 export type ResponseHead = {
   status: number;
   pairs: Iterable<[string, string]>;
-  /** Bytes of its body; `chunked`; null: there is none, or its end is the end of the connection. */
+  /** Bytes of the body; `chunked`; null: there is no body, or the end of the connection ends it. */
   framing: number | 'chunked' | null;
-  /** For how long the connection is kept, in seconds; null: it is not. */
+  /** Seconds that the connection stays open; null: it is closed. */
   keptForS: number | null;
-  /** The moment, as `Date` has it. */
+  /** The value of the `Date` header. */
   date: string;
 };
 
-/** Written here and nowhere else: what belongs to one connection, and the line that every answer has. */
+/** Headers that the server writes itself; the values of handlers are dropped. */
 const WRITTEN_HERE = new Set([
   'content-length',
   'transfer-encoding',
@@ -142,14 +140,14 @@ const WRITTEN_HERE = new Set([
 ]);
 
 /**
- * Every answer has it, relayed ones too: they come from this origin, and what a provider calls JSON is the text of a model,
- * which no browser may take for a page or a script. Clients of an API do not look at it.
+ * Sent with every response, relayed ones too: they come from this origin, and a provider's JSON holds the text of a model,
+ * which no browser may take for a page or a script. Clients of an API ignore it.
  */
 const NO_SNIFFING = 'x-content-type-options: nosniff\r\n';
 
 /**
- * Writes a head, with the empty line at its end.
- * @throws Error for what may not be in a header
+ * Formats a response head, one character for each byte, with the empty line at its end.
+ * @throws Error for a header name or value that HTTP does not allow
  */
 export function formatResponseHead({ status, pairs, framing, keptForS, date }: ResponseHead): string {
   let text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;

@@ -1,22 +1,22 @@
 /**
- * A request as its handlers see it. Making a web `Request` for each would cost more than reading it from the socket, so
- * this is one by its members: what handlers and Elysia ask of every request is here, and the rest comes from a web
- * `Request` that is made when somebody asks for it.
+ * A request as handlers see it. Making a web `Request` for each would cost more than reading it from the socket, so this
+ * class implements the members itself that handlers and Elysia use on every request. The other members come from a web
+ * `Request` that is made on first use.
  */
 
 import { AssayError } from '#core/contracts/errors.ts';
 import type { IncomingBody, RequestHead } from './incoming-request.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
-/** Routes look at the path alone: a `Host` header has no part in it. */
+/** Origin of every request's URL: routes depend on the path alone, not on the `Host` header. */
 const ORIGIN = 'http://localhost';
-/** The largest body that the web methods (`text`, `json` …) read. Handlers name a limit of their own in `readBody`. */
+/** Largest body that the web methods (`text`, `json` …) read. Handlers pass their own limit to `readBody`. */
 const MAX_WEB_BODY_BYTES = 32 * 1024 * 1024;
 
 export class ServerRequest implements Request {
   readonly method: string;
   readonly url: string;
-  /** Names and values in turn, as they came. */
+  /** Names and values in turn, unchanged. */
   readonly rawHeaders: readonly string[];
   readonly #incoming: IncomingBody;
   readonly #client: { readonly signal: AbortSignal };
@@ -44,13 +44,13 @@ export class ServerRequest implements Request {
     return this.#headers;
   }
 
-  /** Aborts when the client leaves before its response is through. */
+  /** Aborts when the client disconnects before the response is complete. */
   get signal(): AbortSignal {
     return this.#client.signal;
   }
 
   /**
-   * Reads the body whole, as bytes.
+   * Reads the whole body.
    * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
    *   client_closed_request when the client leaves in the middle
    */
@@ -137,24 +137,24 @@ export class ServerRequest implements Request {
           controller.close();
         },
       },
-      // Nothing is read before somebody reads the stream: code that only looks at the request must not consume its body.
+      // Reads nothing before the stream is read: code that only inspects the request must not consume its body.
       { highWaterMark: 0 },
     );
   }
 }
 
-/** Returns the names and values of a request's headers in turn, as they came. */
+/** Returns the names and values of a request's headers in turn, unchanged. */
 export function rawHeadersOf(request: Request): readonly string[] {
   return serverRequestOf(request).rawHeaders;
 }
 
-/** Reads the body of a request that came through Elysia: as `ServerRequest.readBody` does. */
+/** Reads the body of a request that came through Elysia, as `ServerRequest.readBody` does. */
 export function readBody(request: Request, maxBytes: number): Promise<Buffer> {
   return serverRequestOf(request).readBody(maxBytes);
 }
 
 /**
- * Returns a request that came through Elysia as the server made it.
+ * Narrows a request that came through Elysia to the `ServerRequest` that the server made.
  * @throws Error for any other request
  */
 export function serverRequestOf(request: Request): ServerRequest {
@@ -162,7 +162,7 @@ export function serverRequestOf(request: Request): ServerRequest {
   throw new Error('The request did not come through platform/http-server');
 }
 
-/** A request that has begun to be handled. */
+/** One request and its response, from the first byte of the handler to the last of the response. */
 export class ServerExchange {
   readonly body: IncomingBody;
   readonly answer: ResponseWriter;
@@ -174,7 +174,7 @@ export class ServerExchange {
     this.answer = answer;
   }
 
-  /** Aborts when the client leaves before its response is through. Made when it is first asked for. */
+  /** Aborts when the client disconnects before the response is complete. Made on first use. */
   get signal(): AbortSignal {
     if (this.#controller === null) {
       this.#controller = new AbortController();
@@ -187,7 +187,7 @@ export class ServerExchange {
     const isAnswered = this.answer.isOver;
     this.#isDisconnected = true;
     this.body.abort();
-    this.answer.breakOff();
+    this.answer.abort();
     if (!isAnswered) this.#controller?.abort(clientLeft());
   }
 }

@@ -1,31 +1,31 @@
-/** Writes the answer to one request. */
+/** Writes the response to one request. */
 import type { Socket } from 'node:net';
 import { lengthOf } from '../../http-message/mod.ts';
 import type { RequestHead } from './incoming-request.ts';
 import { type BodyWriter, formatResponseHead, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
 
-/** Head and body are copied into one buffer up to this size, which is cheaper than a second write. */
+/** Up to this size, head and body are copied into one buffer, which is cheaper than a second write. */
 const ONE_WRITE_BYTES = 16 * 1024;
-/** A large answer is handed to the socket piece by piece, so that it shows whether its client reads. */
+/** A large response goes to the socket in pieces of this size, so that a client that does not read is noticed. */
 const PIECE_BYTES = 256 * 1024;
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const LINE_BREAK = Buffer.from('\r\n');
-/** Behind the bytes of a last chunk. */
+/** Follows the bytes of the last chunk. */
 const END_OF_CHUNKS = Buffer.concat([LINE_BREAK, LAST_CHUNK]);
 const NOTHING = new Uint8Array(0);
 
 export type ResponseWriterOptions = {
   socket: Socket;
   request: Pick<RequestHead, 'method' | 'isCurrent' | 'isKept'>;
-  /** Seconds that the connection is kept for behind it; null: it is to end. Asked when the head is written. */
+  /** Seconds that the connection stays open after this response; null: it is closed. Called when the head is written. */
   keptForS(): number | null;
-  /** The moment, as `Date` has it. */
+  /** The current value of the `Date` header. */
   date(): string;
-  /** What comes next waits for the client to take what was sent. */
+  /** The client is slow: the socket's buffer is full. */
   onWait(): void;
-  /** It has. */
-  onGoOn(): void;
-  /** All of it was handed to the socket. */
+  /** The socket has room again. */
+  onResume(): void;
+  /** The whole response was handed to the socket. */
   onEnd(): void;
 };
 
@@ -44,24 +44,24 @@ export class ResponseWriter implements BodyWriter {
     this.#options = options;
   }
 
-  /** Something of it was sent. */
+  /** Whether a part of the response was sent. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** All of it was, or nothing more will be. */
+  /** Whether the whole response was sent, or no more of it will be. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Its end is the end of the connection. */
+  /** Whether the connection closes after this response. */
   get endsConnection(): boolean {
     return this.#endsConnection;
   }
 
   /**
-   * Sends a response, or begins to.
-   * @throws Error for headers that are none; then nothing was sent
+   * Sends a response, or its beginning when the body is still being produced.
+   * @throws Error for invalid headers; then nothing was sent
    */
   send(response: Response): void {
     const sendable = sendableOf(response);
@@ -122,16 +122,16 @@ export class ResponseWriter implements BodyWriter {
     this.#closeListeners.push(listener);
   }
 
-  /** The socket has room again. */
+  /** Called when the socket has room again. */
   drained(): void {
     if (this.#isOver) return;
-    if (this.#isWaiting) this.#options.onGoOn();
+    if (this.#isWaiting) this.#options.onResume();
     this.#isWaiting = false;
     this.#drainListener?.();
   }
 
-  /** The connection has ended. */
-  breakOff(): void {
+  /** Ends the response without writing more: the connection has ended. */
+  abort(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#close();
@@ -171,7 +171,7 @@ export class ResponseWriter implements BodyWriter {
     if (!this.#isOver) this.#finish();
   }
 
-  /** Passes on what the socket said of a write: whether it has room for more. */
+  /** Reports a full socket, once. Returns `hasRoom` unchanged. */
   #noteRoom(hasRoom: boolean): boolean {
     if (!hasRoom && !this.#isWaiting) {
       this.#isWaiting = true;
@@ -194,7 +194,7 @@ export class ResponseWriter implements BodyWriter {
 
   #formatHead(status: number, pairs: Sendable['pairs'], framing: number | 'chunked' | null): string {
     const { keptForS, date, request } = this.#options;
-    // To one that knows no chunks, the end of the connection is the end of the body.
+    // HTTP/1.0 has no chunks: the end of the connection is the end of the body.
     const endsItself = framing === null && request.method !== 'HEAD' && !hasNoBody(status);
     const seconds = request.isKept && !endsItself ? keptForS() : null;
     this.#endsConnection = seconds === null;
@@ -209,7 +209,10 @@ export class ResponseWriter implements BodyWriter {
     return head;
   }
 
-  /** As fast as the client reads. What breaks in the middle ends the connection: no end that looks like one. */
+  /**
+   * Writes a stream as fast as the client reads. A stream that fails closes the connection, so that the client does not take
+   * the truncated body for a whole one.
+   */
   async #copy(stream: ReadableStream<Uint8Array>): Promise<void> {
     const reader = stream.getReader();
     let wake = (): void => {};
@@ -249,13 +252,13 @@ function hasNoBody(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** Who answers a HEAD may leave the body out, and say how long it would be. */
+/** Returns the `content-length` that a handler gave for the body which a response to HEAD leaves out; 0 without one. */
 function declaredLength(pairs: Sendable['pairs']): number {
   for (const [name, value] of pairs) if (name.toLowerCase() === 'content-length') return lengthOf(value);
   return 0;
 }
 
-/** Null: it comes into being bit by bit. */
+/** Returns a body that exists already; null: it is still being produced. */
 function bytesOf(body: ReplyBody): Uint8Array | null {
   if (body === null) return NOTHING;
   if (typeof body === 'string') return Buffer.from(body);
