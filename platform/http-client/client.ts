@@ -1,7 +1,7 @@
 /**
- * An HTTP/1.1 client of our own for the one thing a gateway does all day: calling providers. A request is one write, and
- * a response's bytes go straight from the socket to their handler. In a bare proxy of 1 KB calls undici's dispatcher takes 5–27 µs
- * more of CPU a call, of 51–70 (AMD EPYC, Node 24.21, 2026-11-21).
+ * The HTTP/1.1 client that calls providers, with one pool of connections for each address. A request is one write, and the
+ * bytes of a response go straight from the socket to their handler. In a bare proxy of 1 KB calls, undici's dispatcher takes
+ * 5–27 µs more CPU a call, of 51–70 (AMD EPYC, Node 24.21, 2026-11-21).
  */
 import type { ProxyChoice } from '../proxy/mod.ts';
 import { type Connector, connectorTo } from './connect.ts';
@@ -13,34 +13,34 @@ import type { ProviderResponse } from './response.ts';
 
 export type ProviderClient = {
   /**
-   * Sends a request; resolves when the head of its response is there. When `signal` aborts, before that or while the body
-   * is under way, the exchange is given up: the promise rejects with client_closed_request, or the body stops.
-   * @throws AssayError provider_not_configured when the request cannot be written as HTTP; as a rejection, when no response
-   *   comes: provider_unreachable, provider_timeout, provider_busy or provider_bad_answer
+   * Sends a request. Resolves when the head of the response has arrived. If `signal` aborts before that, the promise rejects
+   * with client_closed_request; if it aborts later, the body stops.
+   * @throws AssayError provider_not_configured when the request cannot be written as HTTP; as a rejection, when there is no
+   *   response: provider_unreachable, provider_timeout, provider_busy or provider_bad_answer
    */
   send(request: ProviderRequest, signal: AbortSignal): Promise<ProviderResponse>;
-  /** Aborts what is under way and closes every connection. */
+  /** Aborts every exchange and closes every connection. */
   close(): void;
 };
 
 export type ProviderClientOptions = PoolOptions & {
-  /** The proxy for an address. Default: none for any. */
+  /** Returns the proxy for an address. Default: no proxies. */
   proxyFor?: ProxyChoice;
 };
 
 const MAX_ORIGINS = 100;
-/** How much later than their time deadlines are noticed: by that part of the shortest timeout. */
+/** Deadlines are noticed late by at most this fraction of the shortest timeout. */
 const LATENESS = 1 / 8;
 const LONGEST_CHECK_MS = 1_000;
 
-/** Makes the client: one pool of connections for each provider address. */
+/** Creates the client. */
 export function createProviderClient(options: ProviderClientOptions): ProviderClient {
   const { proxyFor = () => null } = options;
   const pools = new Map<string, Pool>();
   const poolFor = (origin: string): Pool => {
     let pool = pools.get(origin);
     if (pool === undefined) {
-      // Origins come from configuration alone, so this is a bound that is never met.
+      // Origins come from configuration alone, so this bound is never reached.
       if (pools.size >= MAX_ORIGINS) throw new Error('Too many provider addresses');
       pool = new Pool(origin, connectorTo(origin, proxyFor(new URL(origin))), options);
       pools.set(origin, pool);
@@ -49,7 +49,7 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   };
   const { connectMs, firstByteMs, idleMs } = options.timeouts;
   const shortest = Math.min(connectMs, firstByteMs, idleMs, options.waitMs ?? connectMs);
-  // One timer for all: one for each call, set and cleared, would cost more than looking at all of them now and then.
+  // One timer for all connections: setting and clearing one for each call would cost more than regular checks.
   const checks = setInterval(
     () => {
       for (const pool of pools.values()) pool.checkDeadlines();
@@ -70,30 +70,30 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   };
 }
 
-/** A process cannot use more sockets to one provider than this without running out of ports or files. */
+/** Connections to one address: with more, a process runs out of ports or files. */
 const MAX_CONNECTIONS = 1_024;
-/** Of all organizations together. More would not be through within the wait, unless calls were much shorter than it. */
+/** Waiting calls of all organizations. More would not be served within the wait, unless calls were much shorter than it. */
 const MAX_WAITING = 1_024;
 /**
- * How long a call waits for a connection. Shorter, and a burst would be refused that is over when the first short answers
- * are there; longer, and clients would be left in silence, their bodies in memory, that could try elsewhere or later.
+ * How long a call waits for a connection. Shorter, and a burst is refused that would be over after the first short responses;
+ * longer, and clients that could try elsewhere wait in silence, with their bodies in memory.
  */
 const WAIT_MS = 5_000;
 
 export type PoolOptions = Pick<ConnectionOptions, 'timeouts' | 'now'> & {
-  /** Calls of one organization that may be under way to one address. */
+  /** Calls that one organization may have under way to one address. */
   concurrencyPerOrganization: number;
-  /** Called with the provider's label when a call is refused because there is no connection for it. */
+  /** Called with the provider's label when a call is refused for lack of a connection. */
   onBusy?(label: string): void;
-  /** To one address. Default: 1,024. */
+  /** Connections to one address. Default: 1,024. */
   maxConnections?: number;
-  /** Default: 5 seconds. */
+  /** How long a call waits for a connection, in milliseconds. Default: 5,000. */
   waitMs?: number;
 };
 
 /**
- * The connections to one address: the one used last is used next, so that those too many end by themselves. Calls that
- * find none wait for a short while, organization by organization.
+ * The connections to one address. The connection used last is used next, so that superfluous ones time out. Calls that find
+ * none free wait for a short while, and organizations are served in turn.
  */
 export class Pool {
   readonly #options: ConnectionOptions;
@@ -126,8 +126,8 @@ export class Pool {
   }
 
   /**
-   * Sends a request; the exchange can be aborted.
-   * @throws AssayError provider_not_configured when it cannot be written
+   * Sends a request, at once or when a connection is free.
+   * @throws AssayError provider_not_configured when the request cannot be written as HTTP
    */
   send(request: ProviderRequest): Exchange {
     const exchange = new Exchange(request, this.#host);
@@ -141,7 +141,7 @@ export class Pool {
     return exchange;
   }
 
-  /** Gives up whatever has waited for too long. */
+  /** Fails the exchanges and waiting calls whose deadline has passed. */
   checkDeadlines(): void {
     for (const connection of this.#all) connection.checkDeadline();
     for (const { item, share } of this.#queue.takeExpired(this.#options.now())) this.#refuse(item, share);
@@ -161,7 +161,7 @@ export class Pool {
     );
   }
 
-  /** Closes every connection. Exchanges under way are not told. */
+  /** Closes every connection without failing its exchange. */
   destroy(): void {
     this.#queue.clear();
     for (const connection of this.#all) connection.destroy();
@@ -196,10 +196,10 @@ export class Pool {
     this.#serve();
   }
 
-  /** Gives connections to the calls that wait, as far as they may have one. */
+  /** Gives connections to waiting calls, as far as the bounds allow. */
   #serve(): void {
     while (this.#queue.hasNext) {
-      // A connection that is being closed still counts: a waiting call is served when it has closed.
+      // A connection that is closing still counts: a waiting call is served once it has closed.
       const connection = this.#takeFree() ?? this.#open();
       if (connection === null) return;
       const { item, share } = this.#queue.next()!;

@@ -1,4 +1,4 @@
-/** Opens connections to one address. */
+/** Opens connections to one address, directly or through a proxy. */
 import { connect as connectTcp, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import {
@@ -10,23 +10,23 @@ import {
   whenOpen,
 } from '../proxy/mod.ts';
 
-/** What opens connections to one address. */
+/** Opens connections to one address. */
 export type Connector = {
-  /** Whether they lead through a proxy. */
+  /** Whether the connections lead through a proxy. */
   isProxied: boolean;
-  /** Begins to open one. */
+  /** Begins to open a connection. */
   open(handler: OpeningHandler): Opening;
 };
 
 /**
- * Makes what opens connections to an origin: `https://host:port` or `http://host:port`.
- * @param proxy null: connections are made directly
+ * Creates the connector of an origin, which is `https://host:port` or `http://host:port`.
+ * @param proxy null: direct connections
  */
 export function connectorTo(origin: string, proxy: HttpProxy | null): Connector {
   const { protocol, hostname, port } = new URL(origin);
   const isTls = protocol === 'https:';
   const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (isTls ? 443 : 80) };
-  // The last one spares the next connection half of its handshake.
+  // The latest TLS session spares the next connection half of its handshake.
   let session: Buffer | undefined;
   const onSession = (latest: Buffer): void => {
     session = latest;

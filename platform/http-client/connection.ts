@@ -1,4 +1,4 @@
-/** One connection to a provider: one request at a time, one after the other. */
+/** One connection to a provider, which carries one request after the other. */
 import type { Socket } from 'node:net';
 import type { AssayError } from '#core/contracts/errors.ts';
 import { NotHttp } from '../http-message/mod.ts';
@@ -18,9 +18,9 @@ import type { Share } from './fair-queue.ts';
 import type { ResponseHead } from './response-reader.ts';
 import { ResponseReader } from './response-reader.ts';
 
-/** Providers' load balancers keep idle connections for a minute and more; a new TLS connection costs 50 ms. */
+/** Providers' load balancers keep idle connections for a minute or longer; a new TLS connection costs 50 ms. */
 const KEEP_ALIVE_MS = 20_000;
-/** A connection that the provider is about to close is not used: a request on its way to it would be lost. */
+/** A connection that the provider is about to close is not used: a request could cross with the close and be lost. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -30,21 +30,21 @@ export type ConnectionOptions = {
   timeouts: ProviderTimeouts;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
-  /** It can be used again. */
+  /** Called when the connection can carry another request. */
   onFree(connection: Connection): void;
-  /** Called once, whatever ended it. */
+  /** Called once when the connection has ended, for any reason. */
   onClosed(connection: Connection): void;
 };
 
-/** What a connection waits for, until its deadline. */
+/** The state of a connection; each has a deadline of its own. */
 type Phase = 'connecting' | 'sent' | 'responding' | 'free';
 
 export class Connection {
-  /** The share of the organization whose call it carries, for the pool; null: it carries none. */
+  /** Set by the pool: the share of the organization whose call the connection carries; null: it carries none. */
   heldBy: Share<Exchange> | null = null;
   readonly #options: ConnectionOptions;
   readonly #opening: Opening;
-  /** Null until it is open. */
+  /** Null until the connection is open. */
   #socket: Socket | null = null;
   #phase: Phase = 'connecting';
   #deadline: number;
@@ -60,7 +60,7 @@ export class Connection {
     });
   }
 
-  /** Whether a request may be sent on it now. */
+  /** Whether a request may be sent now. */
   get isFree(): boolean {
     return (
       this.#phase === 'free' &&
@@ -70,7 +70,7 @@ export class Connection {
     );
   }
 
-  /** Sends a request: on a new connection as soon as it is open, later whenever it is free. */
+  /** Sends a request; on a new connection as soon as it is open. */
   send(exchange: Exchange): void {
     this.#exchange = exchange;
     exchange.onStop(() => {
@@ -83,7 +83,7 @@ export class Connection {
     if (this.#socket !== null) this.#write(this.#socket, exchange);
   }
 
-  /** Gives up what has waited for too long. */
+  /** Closes the connection and fails its exchange when its deadline has passed. */
   checkDeadline(): void {
     if (this.#deadline > this.#options.now()) return;
     const exchange = this.#exchange;
@@ -97,7 +97,7 @@ export class Connection {
     else exchange.fail(fellSilent(label, idleMs));
   }
 
-  /** Closes it at once. An exchange under way on it is not told. */
+  /** Closes the connection at once, without failing its exchange. */
   destroy(): void {
     this.#exchange = null;
     this.#reader = null;
@@ -115,7 +115,7 @@ export class Connection {
     });
     socket.once('close', () => this.#onClose(error));
     const exchange = this.#exchange;
-    // The call was given up in the moment in which it could have been sent.
+    // The call was aborted while the connection was opening.
     if (exchange === null) socket.destroy();
     else this.#write(socket, exchange);
   }
@@ -151,14 +151,14 @@ export class Connection {
 
   #onData(piece: Buffer): void {
     const reader = this.#reader;
-    // Bytes without a request: to which one they respond cannot be known.
+    // Bytes without a request: there is nothing that they could respond to.
     if (reader === null) {
       this.destroy();
       return;
     }
     try {
       const read = reader.push(piece);
-      // The handler may have given the exchange up meanwhile.
+      // The handler may have aborted the exchange meanwhile.
       if (this.#reader !== reader) return;
       if (reader.isWhole) this.#finish(reader.head!, read < piece.length);
       else if (reader.head !== null && !this.#socket!.isPaused())
@@ -173,7 +173,7 @@ export class Connection {
     this.#exchange = null;
     this.#reader = null;
     const keptMs = Math.min(KEEP_ALIVE_MS, (keptForMs ?? NEVER) - KEEP_ALIVE_MARGIN_MS);
-    // A provider that responds before it has the whole request may not read the rest of it.
+    // A provider that responds before it has read the whole request may never read the rest.
     if (isKept && !hasMore && keptMs > 0 && this.#socket!.writableLength === 0) {
       this.#phase = 'free';
       this.#deadline = this.#options.now() + keptMs;
@@ -183,7 +183,7 @@ export class Connection {
     exchange.end();
   }
 
-  /** The provider has closed its side. */
+  /** Handles the end of the provider's direction. */
   #onEnd(): void {
     const reader = this.#reader;
     if (this.#exchange !== null && reader?.close() === true) this.#finish(reader.head!, false);

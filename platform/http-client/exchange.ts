@@ -1,4 +1,4 @@
-/** One request to a provider under way, and its response. */
+/** One request to a provider and its response. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { isHeaderText } from '../http-message/mod.ts';
 import { type BodyControl, type ProviderResponse, ResponseBody } from './response.ts';
@@ -7,7 +7,7 @@ import type { ResponseHead } from './response-reader.ts';
 export type ProviderRequest = {
   /** The provider's name in error sentences. */
   label: string;
-  /** The organization whose call it is: organizations share the connections to an address. */
+  /** The organization of the call: organizations share the connections to an address. */
   organizationId: string;
   origin: string;
   path: string;
@@ -17,19 +17,19 @@ export type ProviderRequest = {
 };
 
 /**
- * How long a provider may be silent, milliseconds: until it has accepted a connection, from then until its headers are
- * there, and between two pieces of its body.
+ * How long a provider may be silent, in milliseconds: until it has accepted a connection, from then until its headers, and
+ * between two pieces of its body.
  */
 export type ProviderTimeouts = { connectMs: number; firstByteMs: number; idleMs: number };
 
-/** Head and body of a request as they are written; null: the first holds both. */
+/** Head and body of a request as they are written; null: the first buffer holds both. */
 type RequestBytes = [Buffer, Buffer | null];
 
-/** Driven by the connection that carries it; its sender may abort it at any moment. */
+/** One request and its response. The connection drives it; the caller may abort it at any moment. */
 export class Exchange {
   readonly request: ProviderRequest;
   readonly bytes: RequestBytes;
-  /** Resolves when status and headers are there; rejects with an AssayError when there will be none. */
+  /** Resolves with status and headers; rejects with an AssayError when there is no response. */
   readonly response: Promise<ProviderResponse>;
   readonly #settle: PromiseWithResolvers<ProviderResponse>;
   #body: ResponseBody | null = null;
@@ -37,7 +37,7 @@ export class Exchange {
   #stop: () => void = () => {};
 
   /**
-   * @param host as the address has it
+   * @param host the value of the `Host` header
    * @throws AssayError provider_not_configured when the request cannot be written as HTTP
    */
   constructor(request: ProviderRequest, host: string) {
@@ -57,12 +57,12 @@ export class Exchange {
     else if (!this.#isOver) signal.addEventListener('abort', () => this.abort());
   }
 
-  /** Says how to stop what carries it. */
+  /** Sets the function that takes an aborted exchange off its connection or out of its queue. */
   onStop(stop: () => void): void {
     this.#stop = stop;
   }
 
-  /** Gives it up: a body stops, and a response that has not begun is rejected. Harmless when it is over. */
+  /** Stops the body, or rejects a response that has not begun. Does nothing after the end. */
   abort(): void {
     if (this.#isOver) return;
     const body = this.#finish();
@@ -92,7 +92,7 @@ export class Exchange {
     else body.onError(error);
   }
 
-  /** Lets go of the body and returns it: the signal outlives the exchange, and what it held must not. */
+  /** Releases the body and returns it: the signal's listener outlives the exchange and must not keep the body alive. */
   #finish(): ResponseBody | null {
     const body = this.#body;
     this.#isOver = true;
@@ -105,14 +105,14 @@ function clientLeft(): AssayError {
   return new AssayError('client_closed_request', 'The client left before its provider responded');
 }
 
-/** Up to here head and body are sent as one piece: copying costs less than a second system call. */
+/** Up to this size, head and body are joined: copying costs less than a second system call. */
 const COPIED_BYTES = 64 * 1024;
-/** Without spaces and line breaks: else a model's name could write headers of its own. */
+/** A path without spaces and line breaks: with them, a model's name could inject headers. */
 const PATH = /^\/[\x21-\x7e]*$/;
 
 /**
- * Writes a request as HTTP. Headers and paths that have characters which HTTP does not allow come from settings and stored
- * keys; those of clients were checked when they came.
+ * Formats a request as HTTP. Characters that HTTP does not allow can only come from settings and stored keys here; the
+ * headers of clients were checked when they arrived.
  */
 function requestBytes({ label, path, headers, body }: ProviderRequest, host: string): RequestBytes {
   if (!PATH.test(path)) throw unwritable(label, 'path');

@@ -1,4 +1,4 @@
-/** The errors for callers whose provider gave no whole response. */
+/** The errors of calls whose provider sent no complete response. */
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { ProxyError } from '../proxy/mod.ts';
 
@@ -40,7 +40,7 @@ export function closedEarly(label: string, cause: Error | null): AssayError {
   );
 }
 
-/** The error of a call whose organization holds as many connections as it may. */
+/** Returns the error of a call whose organization holds as many connections as it may. */
 export function organizationBusy(label: string, concurrency: number): AssayError {
   return new AssayError(
     'provider_busy',
@@ -48,7 +48,7 @@ export function organizationBusy(label: string, concurrency: number): AssayError
   );
 }
 
-/** The error of a call while all connections of the gateway are in use. */
+/** Returns the error of a call while all connections of the gateway are in use. */
 export function connectionsBusy(label: string, connections: number): AssayError {
   return new AssayError(
     'provider_busy',
@@ -66,7 +66,7 @@ export function notHttp(label: string, cause: Error): AssayError {
   );
 }
 
-/** Returns what was thrown here as an error that a caller may read. */
+/** Converts an exception in the gateway itself into an error that a client may read. */
 export function failedHere(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   return new AssayError('internal_error', 'The gateway failed to make this call', {

@@ -1,45 +1,45 @@
 /**
- * Shares the connections to one address out among organizations. Where calls have to wait, organizations are served in
- * turn, the calls of one in the order they came. An organization may take one more connection while more are left than it
- * holds, so that some are always left for one that comes later: the first can take half of all, the next a quarter, and so
- * on (Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998). One that has no
- * neighbour may take as many as its own bound says.
+ * Divides the connections to one address among organizations. Waiting organizations are served in turn, the calls of each in
+ * the order of arrival. An organization may take one more connection while more are left than it holds, so that some are
+ * always left for a later one: the first can take half of all, the next a quarter, and so on (Choudhury and Hahne, "Dynamic
+ * queue length thresholds for shared-memory packet switches", 1998). An organization that is alone may take as many as its own
+ * bound allows.
  */
 
-/** What one organization holds of a pool, and what it waits for. */
+/** The connections that one organization holds, and its waiting calls. */
 export type Share<Item> = {
   /** Connections that its calls hold. */
   held: number;
-  /** Its waiting calls in the order they came, each with the moment at which it is given up. */
+  /** Waiting calls in the order of arrival, each with its deadline. */
   readonly waiting: Map<Item, number>;
 };
 
-/** A call in line, and whose it is. */
+/** A waiting call and the share of its organization. */
 export type Queued<Item> = { item: Item; share: Share<Item> };
 
 export type FairQueueLimits = {
-  /** Connections to the address, of all organizations together. */
+  /** Connections of all organizations. */
   connections: number;
-  /** Connections that one organization may hold; as many of its calls may wait. */
+  /** Connections that one organization may hold. As many of its calls may wait. */
   perOrganization: number;
-  /** Calls that may wait, of all organizations together. */
+  /** Waiting calls of all organizations. */
   waiting: number;
 };
 
 export class FairQueue<Item> {
   readonly #limits: FairQueueLimits;
   readonly #shares = new Map<string, Share<Item>>();
-  /** The organizations that wait, in the order of their turns. */
+  /** Organizations with waiting calls, in the order of their turns. */
   readonly #turns = new Set<Share<Item>>();
   #waiting = 0;
-  /** Connections that calls of any organization hold. */
+  /** Connections held by all organizations. */
   #held = 0;
 
   constructor(limits: FairQueueLimits) {
     this.#limits = limits;
   }
 
-  /** Returns the share of an organization: the one look-up that a call costs which does not wait. */
+  /** Returns the share of an organization. A call that does not wait costs this one look-up. */
   shareOf(organizationId: string): Share<Item> {
     let share = this.#shares.get(organizationId);
     if (share === undefined) {
@@ -56,22 +56,22 @@ export class FairQueue<Item> {
     return held < this.#limits.perOrganization && left > 0 && (held < left || isAlone);
   }
 
-  /** Notes that an organization's call has a connection without having waited. */
+  /** Counts a connection that an organization took without waiting. */
   hold(share: Share<Item>): void {
     share.held += 1;
     this.#held += 1;
   }
 
-  /** Notes that an organization's call has let its connection go. */
+  /** Counts a connection that an organization gave back. */
   release(share: Share<Item>): void {
     share.held -= 1;
     this.#held -= 1;
   }
 
   /**
-   * Lets a call wait, and returns the one that must be refused for it, which may be itself; null: there was room. Where
-   * all places are taken, the newest call of the organization with the most waiting calls has to go, so that a long line
-   * keeps no other organization out.
+   * Queues a call. Returns the call that must be refused in exchange, which may be the same; null: there was room. In a full
+   * queue, the newest call of the organization with the most waiting calls is refused, so that one organization's long queue
+   * does not keep others out.
    */
   wait(share: Share<Item>, item: Item, deadline: number): Queued<Item> | null {
     if (share.waiting.size >= this.#limits.perOrganization) return { item, share };
@@ -85,19 +85,19 @@ export class FairQueue<Item> {
     return { item: newest, share: longest };
   }
 
-  /** Takes a call out of its line. Harmless when it is not there. */
+  /** Removes a call from the queue. Does nothing if it is not there. */
   leave(share: Share<Item>, item: Item): void {
     if (!share.waiting.delete(item)) return;
     this.#waiting -= 1;
     if (share.waiting.size === 0) this.#turns.delete(share);
   }
 
-  /** Whether a waiting call may have a connection now. */
+  /** Whether a waiting call may take a connection now. */
   get hasNext(): boolean {
     return this.#turns.size > 0 && this.#inTurn() !== null;
   }
 
-  /** Takes the call whose turn it is, for a connection that its organization holds from now on; null: none may go. */
+  /** Removes the call whose turn it is, and counts a connection for its organization; null: no call may take one. */
   next(): Queued<Item> | null {
     const share = this.#inTurn();
     if (share === null) return null;
@@ -109,7 +109,7 @@ export class FairQueue<Item> {
     return { item, share };
   }
 
-  /** Takes out the calls that have waited until their deadline, and forgets the organizations without any call. */
+  /** Removes the calls whose deadline has passed, and forgets organizations without calls. */
   takeExpired(now: number): Queued<Item>[] {
     const late: Queued<Item>[] = [];
     for (const [organizationId, share] of this.#shares) {
@@ -123,14 +123,14 @@ export class FairQueue<Item> {
     return late;
   }
 
-  /** Empties every line. */
+  /** Removes every waiting call. */
   clear(): void {
     for (const { waiting } of this.#shares.values()) waiting.clear();
     this.#turns.clear();
     this.#waiting = 0;
   }
 
-  /** The organization whose turn it is among those that may hold one more connection. */
+  /** Returns the first waiting organization that may hold one more connection; null: there is none. */
   #inTurn(): Share<Item> | null {
     for (const share of this.#turns) if (this.mayHold(share)) return share;
     return null;

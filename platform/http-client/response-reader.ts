@@ -1,6 +1,6 @@
 /**
- * Reads one HTTP/1.1 response out of the bytes of a connection, in pieces of any size. Interim responses (1xx) are passed
- * over, up to a bound.
+ * Reads one HTTP/1.1 response from the bytes of a connection, in pieces of any size (RFC 9112, sections 4 to 6 and 9.3).
+ * Interim responses (1xx) are skipped, up to a bound.
  */
 import { ChunkedReader, lengthOf, NotHttp, optionsOf, parseHeaderLines } from '../http-message/mod.ts';
 
@@ -11,20 +11,20 @@ export type ReaderCallbacks = {
 };
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
-/** Providers send some 2 KB; with cookies and tracing up to 8. With the heads of all interim responses before it. */
+/** Bound on the heads of a response and its interim responses. Providers send some 2 KB, with cookies and tracing up to 8. */
 const MAX_HEAD_BYTES = 64 * 1024;
-/** Providers send one at most; a proxy on the way may say 102 (Processing) every few seconds while a model thinks. */
+/** Providers send one at most; a proxy between may send 102 (Processing) every few seconds while a model thinks. */
 const MAX_INTERIM_RESPONSES = 100;
 const SWITCHING_PROTOCOLS = 101;
 
 export class ResponseReader {
   readonly #callbacks: ReaderCallbacks;
-  /** The beginning of a head whose end has not come. */
+  /** The beginning of a head whose end has not arrived. */
   #pending: Buffer | null = null;
   #interimResponses = 0;
   #interimBytes = 0;
   #head: ResponseHead | null = null;
-  /** Of a body whose length is known. */
+  /** Bytes left of a body whose length is known. */
   #bytesLeft = 0;
   #chunked: ChunkedReader | null = null;
   #isWhole = false;
@@ -33,7 +33,7 @@ export class ResponseReader {
     this.#callbacks = callbacks;
   }
 
-  /** Null until it has come. */
+  /** The head; null until it has arrived. */
   get head(): ResponseHead | null {
     return this.#head;
   }
@@ -43,7 +43,7 @@ export class ResponseReader {
   }
 
   /**
-   * Reads on, and returns how far it came: to the end of `piece`, or of the response within it.
+   * Takes bytes of the response. Returns where reading ended: at the end of `piece`, or of the response within it.
    * @throws NotHttp
    */
   push(piece: Buffer): number {
@@ -54,7 +54,7 @@ export class ResponseReader {
     return (this.#head === null ? at : this.#readBody(this.#head, bytes, at)) - before;
   }
 
-  /** The connection has ended: whether that was the end of the response. */
+  /** Notes the end of the connection. Returns whether that completed the response. */
   close(): boolean {
     if (this.#head?.framing === 'until close') this.#isWhole = true;
     return this.#isWhole;
@@ -117,31 +117,29 @@ export class ResponseReader {
   }
 }
 
-/** The head of an HTTP/1.1 response: status, headers, and how its body ends (RFC 9112, sections 4 to 6 and 9.3). */
-
-/** How the end of a body is known: by its length in bytes, by an empty chunk, by the end of the connection. */
+/** How a body ends: after its length in bytes, with an empty chunk, or with the connection. */
 export type Framing = number | 'chunked' | 'until close';
 
 /**
- * Names in lower case. Every value is one string, however often its name was sent: `collectHeaders` decides what several
- * lines of one name mean.
+ * Headers by lower-case name. Each value is one string, also if the name was sent several times: `collectHeaders` merges them.
  */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export type ResponseHead = {
   status: number;
-  /** Without those that `Connection` names: they were for this connection alone. */
+  /** Headers without those that `Connection` names, which concern this connection alone. */
   headers: ResponseHeaders;
   framing: Framing;
-  /** Whether the connection may be used again; if so, for how long if the provider said it: milliseconds. */
+  /** Whether the connection may be used again. */
   isKept: boolean;
+  /** How long the provider keeps the connection, in milliseconds; null: it did not say. */
   keptForMs: number | null;
 };
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: .*)?$/;
-/** What a response begins with, before its status: anything else is another protocol. */
+/** The beginning of every response: anything else is another protocol. */
 const BEGINNING = 'HTTP/1.';
-/** The statuses that HTTP has (RFC 9110, section 15). */
+/** The largest status of HTTP (RFC 9110, section 15). */
 const LARGEST_STATUS = 599;
 const CARRIAGE_RETURN = 0x0d;
 const LINE_FEED = 0x0a;
@@ -149,10 +147,10 @@ const NO_STATUS_LINE = 'the status line is not one of HTTP/1.1';
 const TIMEOUT_OPTION = /(?:^|[,;\s])timeout=(\d{1,6})/i;
 
 /**
- * Checks the beginning of a head whose end has not come, so that what will never be one is refused at once: another
- * protocol, such as HTTP/2, or lines that end without a carriage return.
+ * Checks an incomplete head, so that bytes that cannot become one are refused at once: another protocol, such as HTTP/2, or
+ * lines that end without a carriage return.
  * @param from where the head begins
- * @param checkedTo so far it was checked before
+ * @param checkedTo where the previous check ended
  * @throws NotHttp
  */
 function checkBeginning(bytes: Buffer, from: number, checkedTo: number): void {
@@ -170,7 +168,7 @@ function checkBeginning(bytes: Buffer, from: number, checkedTo: number): void {
 }
 
 /**
- * Reads a head.
+ * Parses a head.
  * @param text without the empty line at its end, a character for each byte
  * @throws NotHttp
  */
@@ -183,8 +181,8 @@ function parseResponseHead(text: string): ResponseHead {
   const headers = collectHeaders(parseHeaderLines(lines));
   const connection = optionsOf(headers.connection);
   const framing = framingOf(status, headers);
-  // A length beside chunks, or chunks in HTTP/1.0, are a sign of readers that disagree: the connection is not used again
-  // (RFC 9112, sections 6.1 and 6.3).
+  // Proxies may disagree on a length beside chunks, and on chunks in HTTP/1.0: the connection is not used again (RFC 9112,
+  // sections 6.1 and 6.3).
   const isAmbiguous =
     headers['transfer-encoding'] !== undefined &&
     (headers['content-length'] !== undefined || statusLine[1] === '0');
@@ -215,17 +213,17 @@ function keptFor(value: string | undefined): number | null {
 }
 
 /**
- * Describes the body: a reader that takes the first line and one that takes the last would read two different answers.
- * Lines that contradict each other are refused. The two that frame the body are joined as lists, and whoever reads the
- * framing refuses what is not one length, or not `chunked` alone.
+ * The header that describes the body: of two lines, one reader would use the first and another the last. Contradicting lines
+ * are refused. The two headers that frame the body are joined as lists, and `framingOf` refuses anything but one length or
+ * `chunked` alone.
  */
 const DESCRIBES_BODY = 'content-type';
 const FRAMES_BODY = new Set(['content-length', 'transfer-encoding']);
 
 /**
- * Have one value by their definition, or are read by this gateway as if they had. Proxies on the way are known to add a
- * second line of some (`date`, `server`); the provider's own comes first, and the first counts (for `age`, RFC 9111,
- * section 5.1 says so). Joined, none of them could be read.
+ * Headers with one value by definition, or that the gateway reads so. Proxies are known to add a second line of some (`date`,
+ * `server`); the provider's own comes first, and the first counts (for `age`, RFC 9111, section 5.1 says so). Joined, none of
+ * them could be parsed.
  */
 const FIRST_COUNTS = new Set([
   'age',
@@ -245,18 +243,17 @@ const FIRST_COUNTS = new Set([
   'x-should-retry',
 ]);
 
-/** The one list that cannot be joined by commas. Cookies belong to the provider's host and are never passed on. */
+/** The one list that commas cannot join; dropped, because cookies belong to the provider's host. */
 const COOKIE = 'set-cookie';
 
 /**
- * Collects header lines. Of a name that came several times, equal values count once where the name has one value by its
- * definition; of other names the values are joined by commas, as RFC 9110 says of lists. `content-encoding` is such a
- * list: `gzip` twice means packed twice.
+ * Collects header lines. Repeated headers with one value by definition count once; the values of others are joined by commas,
+ * as RFC 9110 specifies for lists. `content-encoding` is such a list: `gzip` twice means encoded twice.
  * @param pairs names and values in turn
  * @throws NotHttp for lines that contradict each other about the body
  */
 function collectHeaders(pairs: readonly string[]): Record<string, string> {
-  // Without a prototype, as a name may be that of a member of Object's.
+  // No prototype: a header may be named like a member of Object's.
   const headers: Record<string, string> = Object.create(null);
   for (let at = 0; at < pairs.length; at += 2) {
     const name = pairs[at]!.toLowerCase();
@@ -274,7 +271,7 @@ function merged(name: string, before: string, value: string): string {
     throw new NotHttp(`its ${name} headers contradict each other`);
   }
   if (FIRST_COUNTS.has(name)) return before;
-  // An empty length beside another contradicts it; in other lists an empty value says nothing.
+  // An empty length contradicts another one; in other lists an empty value means nothing.
   if (FRAMES_BODY.has(name)) return `${before}, ${value}`;
   if (value === '') return before;
   return before === '' ? value : `${before}, ${value}`;

@@ -1,5 +1,5 @@
 /**
- * A provider's response: its head, which is awaited, and its body, whose bytes are pushed to the handler that reads it.
+ * A provider's response: the head is awaited, and the body's bytes are pushed to the handler that reads it.
  */
 import type { AssayError } from '#core/contracts/errors.ts';
 import { GatheredBytes, optionsOf } from '../http-message/mod.ts';
@@ -12,33 +12,33 @@ export type ProviderResponse = {
   readonly body: ResponseBody;
 };
 
-/** Takes the body of a response. Exactly one of `onEnd` and `onError` is called, last. */
+/** Callbacks for the body of a response. Exactly one of `onEnd` and `onError` is called, last. */
 export type ResponseHandler = {
   onData(chunk: Buffer): void;
   onEnd(): void;
   onError(error: AssayError): void;
 };
 
-/** What the sender of a body does for its reader. */
+/** Controls that the sender of a body gives to its reader. */
 export type BodyControl = {
   pause(): void;
   resume(): void;
-  /** Sends nothing more. */
+  /** Ends sending. */
   stop(): void;
 };
 
-/** How far a body has come: under way, complete, given up by its reader, or broken off. */
+/** State of a body: under way, complete, stopped by its reader, or failed. */
 type BodyState = 'open' | 'whole' | 'stopped' | AssayError;
 
-/** Why gathering ended: there is enough, or the body is over. */
+/** Why gathering ended: enough of the body is there, or the body is over. */
 export type Gathered = 'enough' | Exclude<BodyState, 'open'>;
 
-/** Bytes that may come before the body is read; its sender is paused when there are more. */
+/** Bytes that may arrive before the body is read; the sender is paused beyond them. */
 const EARLY_BYTES = 256 * 1024;
 
 /**
- * The body of a response under way. Its sender pushes to it; its reader first gathers as much of it as a decision needs,
- * any number of times, and then reads it once, from its beginning.
+ * The body of a response under way. The sender pushes bytes; the reader first gathers as much as a decision needs, any number
+ * of times, and then reads the body once, from its beginning.
  */
 export class ResponseBody implements ResponseHandler {
   readonly #sender: BodyControl;
@@ -47,14 +47,14 @@ export class ResponseBody implements ResponseHandler {
   #handler: ResponseHandler | null = null;
   #gathering: { isEnough: IsEnough; settle(): void } | null = null;
   #hasPausedSender = false;
-  /** The handler knows how it ended. */
+  /** Whether the handler was told how the body ended. */
   #isEndDelivered = false;
 
   constructor(sender: BodyControl) {
     this.#sender = sender;
   }
 
-  /** What has come and was not read. */
+  /** Bytes that arrived and were not read. */
   get held(): Buffer {
     return this.#held.bytes();
   }
@@ -68,7 +68,7 @@ export class ResponseBody implements ResponseHandler {
     this.#sender.resume();
   }
 
-  /** Gives the body up: its handler hears nothing more. Harmless when it is over. */
+  /** Stops the body: its handler is not called any more. Does nothing after the end. */
   stop(): void {
     if (this.#isEndDelivered || this.#state === 'stopped') return;
     const wasOpen = this.#state === 'open';
@@ -96,9 +96,9 @@ export class ResponseBody implements ResponseHandler {
   }
 
   /**
-   * Returns why gathering ended, or a promise of it when it has not: once there is enough of the body, or it is over.
-   * What has come stays held.
-   * @param isEnough asked of what is held already as if it were one chunk, and then of each chunk
+   * Waits until enough of the body is there, or the body is over. Returns why gathering ended, or a promise of that. The bytes
+   * stay held.
+   * @param isEnough called with the bytes held already as one chunk, and then with each chunk
    * @param signal stops the body when it aborts meanwhile
    */
   gather(isEnough: IsEnough, signal: AbortSignal): Gathered | Promise<Gathered> {
@@ -119,7 +119,7 @@ export class ResponseBody implements ResponseHandler {
     });
   }
 
-  /** Passes the body to `handler`: what is held at once, the rest as it comes. To be called once. */
+  /** Passes the body to `handler`: held bytes at once, the rest as it arrives. To be called once. */
   read(handler: ResponseHandler): void {
     this.#handler = handler;
     if (this.#state === 'stopped') return;
@@ -146,7 +146,7 @@ export class ResponseBody implements ResponseHandler {
     this.#sender.resume();
   }
 
-  /** Also when the sender has ended: what was held is passed on all the same. */
+  /** Passes bytes on; held bytes also after the sender has ended. */
   #pass(handler: ResponseHandler, chunk: Buffer): void {
     try {
       handler.onData(chunk);
@@ -172,7 +172,7 @@ export class ResponseBody implements ResponseHandler {
     }
   }
 
-  /** The handler failed: the provider is not to blame, and its other calls go on. */
+  /** Stops the body because its handler threw. The provider is not at fault, and its other calls go on. */
   #breakOff(handler: ResponseHandler, error: unknown): void {
     this.#sender.stop();
     this.#state = 'stopped';
@@ -182,20 +182,20 @@ export class ResponseBody implements ResponseHandler {
 
 type IsEnough = (chunk: Buffer, heldBytes: number) => boolean;
 
-/** Successes that have no body by their definition (RFC 9110, sections 15.3.5 and 15.3.6). */
+/** Whether a success status has no body by definition (RFC 9110, sections 15.3.5 and 15.3.6). */
 export function isWithoutContent(status: number): boolean {
   return status === 204 || status === 205;
 }
 
 type Head = Pick<ProviderResponse, 'status' | 'headers'>;
 
-/** Whether a response is a stream of events, by its headers. */
+/** Whether a response is an event stream, by its headers. */
 export function isEventStream({ status, headers }: Head): boolean {
   const isSuccess = status >= 200 && status < 300 && !isWithoutContent(status);
   return isSuccess && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
-/** The content-encoding in lower case, several in the order in which they were applied; null: none. */
+/** Returns the content-encoding in lower case, several in the order in which they were applied; null: none. */
 export function encodingOf({ headers }: Pick<Head, 'headers'>): string | null {
   const header = headers['content-encoding'];
   if (header === undefined) return null;
