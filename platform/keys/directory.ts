@@ -1,6 +1,6 @@
 /**
- * The directory of valid keys that a process keeps in memory, and of the provider keys that go with them. A known key
- * costs two look-ups in memory.
+ * The valid API keys, and the provider keys of their organizations, that a process keeps in memory. A known key costs two
+ * look-ups in memory.
  */
 import { LRUCache } from 'lru-cache';
 import { KEYS_CHANNEL } from '#core/contracts/channels.ts';
@@ -28,51 +28,51 @@ import { findKeyByHash } from './store.ts';
 
 export type StoreCache<Input, Value> = {
   /**
-   * The answer about what `id` names: at once when it is known, else from Postgres.
-   * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the answer is not known
+   * Returns the value of `id`: at once if it is fresh, else from Postgres.
+   * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the value is not known
    */
-  find(id: string, subject: Input): Value | Promise<Value>;
+  find(id: string, input: Input): Value | Promise<Value>;
   /** Something changed: answers about it are not to be believed any more, whatever becomes of Postgres. */
-  forget(isChanged: (id: string, answer: Value) => boolean): void;
-  /** Something may have changed: every answer is asked for again, and believed until then only if Postgres is away. */
+  forget(isChanged: (id: string, value: Value) => boolean): void;
+  /** Makes every value stale: it is loaded again, and used only while Postgres is away. */
   revalidate(): void;
-  /** Changes are heard from now on. */
+  /** Notes that changes are received from now on. */
   onListening(): void;
-  /** Changes are not heard until `onListening` is called again. */
+  /** Notes that changes are not received until `onListening` is called again. */
   onLost(): void;
 };
 
 export type StoreCacheOptions<Input, Value> = {
   clock: Clock;
   /**
-   * Asks Postgres. Null is an answer too, that there is none; it is never kept, as what is new must count at once, and the
-   * news of it may be late or lost. Made-up ids cost a look-up each, of which a bounded number is under way.
+   * Loads a value from Postgres. Null means that there is none, and is never cached: a new key must work at once, and its
+   * notification may be late or lost. Made-up ids cost a look-up each, of which a bounded number is under way.
    */
-  load(subject: Input): Promise<Value>;
-  /** Answers to keep; one that falls out is asked for again. */
+  load(input: Input): Promise<Value>;
+  /** Values in the cache; an evicted one is loaded again. */
   max: number;
-  /** What cannot be done while Postgres is away, as the beginning of a sentence. */
+  /** Beginning of the error sentence while Postgres is away. */
   failure: string;
 };
 
-/** How long an answer is fresh, should a notification get lost on a line that is dead without either end knowing. */
+/** How long a value is fresh, in case a notification is lost on a connection that is dead without either end knowing. */
 const FRESH_MS = 30_000;
-/** How long an answer is believed while Postgres cannot be asked: longer than a failover, shorter than a working day. */
-const STALE_MS = 3_600_000;
+/** How long a value is used while Postgres is away: longer than a failover, shorter than a working day. */
+const MAX_STALE_MS = 3_600_000;
 /** After a failed look-up, how long known answers are given without trying: an outage must not slow every call. */
 const PAUSE_MS = 1_000;
-/** How long a call waits for Postgres when there is a former answer, which is then believed for this time. */
-const PATIENCE_MS = 1_000;
-/** How long one without does: it cannot be let in. */
-const LONGEST_PATIENCE_MS = 5_000;
-/** Look-ups at a time: a flood of made-up ids must not pile up behind the pool. */
+/** How long a call waits for Postgres when it can use a stale value instead. */
+const WAIT_WITH_VALUE_MS = 1_000;
+/** How long a call without a stale value waits: it fails afterwards. */
+const WAIT_WITHOUT_VALUE_MS = 5_000;
+/** Look-ups at a time: a flood of made-up ids must not pile up behind the pool of connections. */
 const MAX_LOOKUPS = 500;
 
-type Known<Value> = { answer: Value; verifiedAt: number };
+type Known<Value> = { value: Value; verifiedAt: number };
 
 /**
- * Makes an empty memory, of a process that does not listen yet.
- * @internal Exported so that tests change its store without a database.
+ * Creates an empty cache, for a process that does not listen yet.
+ * @internal Exported so that tests need no database.
  */
 export function createStoreCache<Input, Value>(
   options: StoreCacheOptions<Input, Value>,
@@ -82,13 +82,13 @@ export function createStoreCache<Input, Value>(
   const lookups = new Map<string, Promise<Value>>();
   const store = createAvailability({
     clock,
-    patienceMs: LONGEST_PATIENCE_MS,
+    patienceMs: WAIT_WITHOUT_VALUE_MS,
     recovery: { pauseMs: PAUSE_MS },
   });
   let isListening = false;
   /** Changes before this moment may have been missed; answers from before it are asked for again. */
   let freshSince = 0;
-  /** Counts the changes: an answer that was asked for before one must not be kept after it. */
+  /** Counts changes: a value whose look-up began before a change must not be cached after it. */
   let generation = 0;
 
   const unavailable = (cause: unknown) =>
@@ -97,68 +97,68 @@ export function createStoreCache<Input, Value>(
       detail: describeError(cause),
     });
 
-  /** Of what is under way, and of what is not there, nothing tells whether it is what changed. */
+  /** Detaches the look-ups under way: their results may be older than the change. */
   const beginAnew = () => {
     generation += 1;
     lookups.clear();
   };
 
-  /** What is known is not thrown away: it is what is believed should Postgres be away. */
+  /** Makes values stale and keeps them, for use while Postgres is away. */
   const revalidate = () => {
     beginAnew();
     freshSince = clock.monotonic();
   };
 
-  async function ask(id: string, subject: Input): Promise<Value> {
+  async function ask(id: string, input: Input): Promise<Value> {
     const askedIn = generation;
     const verifiedAt = clock.monotonic();
-    const answer = await load(subject);
-    if (askedIn !== generation) return answer;
-    if (answer === null) known.delete(id);
-    else known.set(id, { answer, verifiedAt });
-    return answer;
+    const value = await load(input);
+    if (askedIn !== generation) return value;
+    if (value === null) known.delete(id);
+    else known.set(id, { value, verifiedAt });
+    return value;
   }
 
-  /** One look-up of an id at a time, however many calls wait for it. */
-  async function lookUp(id: string, subject: Input): Promise<Value> {
+  /** Shares one look-up of an id among all calls that wait for it. */
+  async function lookUp(id: string, input: Input): Promise<Value> {
     const running = lookups.get(id);
-    if (running === undefined) return await begin(id, subject);
-    const answer = await running;
-    if (answer !== null) return answer;
-    // What that one did not find may have been made while it ran, before this call.
-    return await (lookups.get(id) ?? begin(id, subject));
+    if (running === undefined) return await begin(id, input);
+    const value = await running;
+    if (value !== null) return value;
+    // The value may have been created after that look-up began and before this call.
+    return await (lookups.get(id) ?? begin(id, input));
   }
 
-  function begin(id: string, subject: Input): Promise<Value> {
+  function begin(id: string, input: Input): Promise<Value> {
     if (lookups.size >= MAX_LOOKUPS) return Promise.reject(unavailable(new Error('too many look-ups')));
-    const lookup = ask(id, subject).finally(() => {
+    const lookup = ask(id, input).finally(() => {
       if (lookups.get(id) === lookup) lookups.delete(id);
     });
     lookups.set(id, lookup);
     return lookup;
   }
 
-  async function findStored(id: string, subject: Input, before: Known<Value> | undefined): Promise<Value> {
+  async function findStored(id: string, input: Input, before: Known<Value> | undefined): Promise<Value> {
     try {
-      const patienceMs = before === undefined ? LONGEST_PATIENCE_MS : PATIENCE_MS;
-      return await store.attempt(() => lookUp(id, subject), { patienceMs });
+      const patienceMs = before === undefined ? WAIT_WITHOUT_VALUE_MS : WAIT_WITH_VALUE_MS;
+      return await store.attempt(() => lookUp(id, input), { patienceMs });
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
-      if (before !== undefined) return before.answer;
+      if (before !== undefined) return before.value;
       throw error instanceof AssayError && !(error instanceof StoreLateError) ? error : unavailable(error);
     }
   }
 
-  function find(id: string, subject: Input): Value | Promise<Value> {
+  function find(id: string, input: Input): Value | Promise<Value> {
     const now = clock.monotonic();
     let before = known.get(id);
     if (before !== undefined) {
       const age = now - before.verifiedAt;
-      if (isListening && before.verifiedAt >= freshSince && age < FRESH_MS) return before.answer;
-      if (age > STALE_MS) before = undefined;
-      else if (store.isAway()) return before.answer;
+      if (isListening && before.verifiedAt >= freshSince && age < FRESH_MS) return before.value;
+      if (age > MAX_STALE_MS) before = undefined;
+      else if (store.isAway()) return before.value;
     }
-    return findStored(id, subject, before);
+    return findStored(id, input, before);
   }
 
   return {
@@ -166,7 +166,7 @@ export function createStoreCache<Input, Value>(
     revalidate,
     forget: (isChanged) => {
       beginAnew();
-      for (const [id, { answer }] of known.entries()) if (isChanged(id, answer)) known.delete(id);
+      for (const [id, { value }] of known.entries()) if (isChanged(id, value)) known.delete(id);
     },
     onListening: () => {
       revalidate();
@@ -181,13 +181,12 @@ export function createStoreCache<Input, Value>(
 
 export type KeyDirectory = {
   /**
-   * The valid key, or null. Answers at once when it is known, else asks Postgres.
+   * Returns the valid key, or null: at once if it is known, else from Postgres.
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the key is not known
    */
   find(key: string): ApiKey | null | Promise<ApiKey | null>;
   /**
-   * The provider keys of an organization, for calls that are made for it without a key. As quick as `find`, and as long
-   * believed.
+   * Returns the provider keys of an organization, for calls that are made for it without an API key. Cached as in `find`.
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and they are not known
    */
   providerKeysOf(organizationId: string): ProviderKeys | Promise<ProviderKeys>;
@@ -200,23 +199,23 @@ export type KeyDirectoryOptions = {
   sql: Sql;
   clock: Clock;
   log: Logger;
-  /** The broker, which tells of changes too; null when there is none. */
+  /** The broker, which announces changes too; null: there is none. */
   nats: NatsAddress | null;
-  /** Opens provider keys; null for a process that calls no provider, and so is given none. */
+  /** Opens provider keys; null in a process that calls no provider. */
   secrets: SecretBox | null;
 };
 
-/** Keys in use at a time: 500 bytes each. */
+/** Keys in the cache, of 500 bytes each. */
 const MAX_KEYS = 20_000;
-/** Organizations that calls are made for without a key, at a time. */
+/** Organizations in the cache for calls without an API key. */
 const MAX_ORGANIZATIONS = 5_000;
 
 const openNone: KeyOpener = () => NO_PROVIDER_KEYS;
 
-/** Keys whose hash is at hand: to hash one takes 2 µs, a thirtieth of what a call takes. */
+/** Keys whose hash is cached: hashing takes 2 µs, a thirtieth of a call. */
 const MAX_HASHED_KEYS = 1_000;
 
-/** Makes the directory of this process; it begins to listen at once. */
+/** Creates the directory of this process, which begins to listen at once. */
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { sql, clock, log, nats, secrets } = options;
   const open = secrets === null ? openNone : createKeyOpener({ secrets, log });

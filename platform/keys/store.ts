@@ -16,14 +16,14 @@ export type Organization = {
   organizationId: string;
   name: string;
   tier: Tier;
-  /** Set for this organization alone; null: its tier's. */
+  /** Logging limit of this organization; null: its tier's. */
   logsPer5s: number | null;
-  /** What its judges may cost a day (UTC), in nano-dollars; null: no limit. */
+  /** Daily budget (UTC) of its judges in nano-dollars; null: no limit. */
   evaluationBudgetNano: number | null;
   createdAt: Date;
 };
 
-/** A key as it is listed: never the key itself. */
+/** A key as it is listed, without the key itself. */
 export type KeyRecord = {
   keyId: string;
   organizationId: string;
@@ -31,7 +31,7 @@ export type KeyRecord = {
   name: string;
   prefix: string;
   scopes: Scope[];
-  /** For calls that name none; null: none. */
+  /** Policy of calls that name none; null: there is none. */
   rateLimitPolicy: string | null;
   createdAt: Date;
   revokedAt: Date | null;
@@ -52,8 +52,8 @@ const organizationColumns = (sql: AnySql) => sql`
   evaluation_budget_nano::float8 as "evaluationBudgetNano", created_at as "createdAt"`;
 
 /**
- * Makes an organization.
- * @throws AssayError conflict when there is one with this name
+ * Creates an organization.
+ * @throws AssayError conflict when the name is taken
  */
 export async function createOrganization(
   sql: AnySql,
@@ -71,20 +71,20 @@ export async function createOrganization(
   return row;
 }
 
-/** The organization with this name, or null. */
+/** Returns the organization with this name, or null. */
 export async function findOrganization(sql: AnySql, name: string): Promise<Organization | null> {
   const [row] = await sql<Organization[]>`
     select ${organizationColumns(sql)} from assay.organizations where name = ${name}`;
   return row ?? null;
 }
 
-/** All organizations, by name. */
+/** Lists all organizations, by name. */
 export function listOrganizations(sql: AnySql): Promise<Organization[]> {
   return sql<Organization[]>`select ${organizationColumns(sql)} from assay.organizations order by name`;
 }
 
 /**
- * Changes an organization's tier and its own logging limit (null: the tier's). Gateways know within a second.
+ * Changes an organization's tier and its own logging limit (null: the tier's). Gateways apply it within a second.
  * @throws AssayError not_found
  */
 export async function setTier(
@@ -101,8 +101,8 @@ export async function setTier(
 }
 
 /**
- * Changes what an organization's judges may cost a day (UTC), in nano-dollars; null: no limit. Evaluations that are under
- * way are finished.
+ * Changes the daily budget (UTC) of an organization's judges, in nano-dollars; null: no limit. Evaluations that are under way
+ * are finished.
  * @throws AssayError not_found
  */
 export async function setEvaluationBudget(
@@ -123,8 +123,8 @@ const keyColumns = (sql: AnySql) => sql`
   k.rate_limit_policy as "rateLimitPolicy", k.created_at as "createdAt", k.revoked_at as "revokedAt"`;
 
 /**
- * Makes a key. The answer holds it, and nothing else ever will: only its hash and a prefix are stored.
- * @throws AssayError conflict when the key that was asked for exists; invalid_rate_limit_policy
+ * Creates a key. Only the returned value holds it: the database stores its hash and a prefix.
+ * @throws AssayError conflict when the chosen key exists; invalid_rate_limit_policy
  */
 export async function createKey(
   sql: AnySql,
@@ -154,7 +154,7 @@ export async function createKey(
   }
 }
 
-/** Keys, newest first, the revoked ones too; those of one organization when its name is given. */
+/** Lists keys, revoked ones included, newest first; those of one organization if its name is given. */
 export function listKeys(sql: AnySql, filter: { organizationName?: string } = {}): Promise<KeyRecord[]> {
   const { organizationName = null } = filter;
   return sql<KeyRecord[]>`
@@ -164,9 +164,9 @@ export function listKeys(sql: AnySql, filter: { organizationName?: string } = {}
 }
 
 /**
- * Revokes a key, by its id or the prefix it is listed with; every process refuses it within a second. Revoking it again
- * changes nothing.
- * @throws AssayError not_found; conflict when the prefix is that of several keys
+ * Revokes a key, by its id or the prefix it is listed with. Every process refuses it within a second. Revoking it again changes
+ * nothing.
+ * @throws AssayError not_found; conflict when several keys have the prefix
  */
 export async function revokeKey(sql: AnySql, keyIdOrPrefix: string): Promise<KeyRecord> {
   const matches = await sql<KeyRecord[]>`
@@ -184,16 +184,16 @@ export async function revokeKey(sql: AnySql, keyIdOrPrefix: string): Promise<Key
   return { ...match, revokedAt: revoked?.revokedAt ?? match.revokedAt };
 }
 
-/** A valid key as Postgres has it: with what its organization stored, still sealed. */
+/** A valid key as stored, with its organization's provider keys still sealed. */
 export type FoundKey = Omit<ApiKey, 'providerKeys'> & { sealedProviderKeys: SealedProviderKey[] };
 
-/** A key and one of the provider keys of its organization; both fields are null where there is none. */
+/** A key and one of its organization's provider keys; provider and sealed are null if there is none. */
 type FoundRow = Omit<FoundKey, 'scopes' | 'sealedProviderKeys'> & { scopes: Scope[] } & (
     | SealedProviderKey
     | { provider: null; sealed: null }
   );
 
-/** The valid key with this SHA-256, or null when there is none or it is revoked. */
+/** Returns the valid key with this SHA-256; null: there is none, or it is revoked. */
 export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundKey | null> {
   const rows = await sql<FoundRow[]>`
     select k.key_id as "keyId", k.organization_id as "organizationId", k.scopes, o.tier, o.logs_per_5s as "logsPer5s",
@@ -219,8 +219,8 @@ export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundK
 }
 
 /**
- * Claims an id that a caller chose for its request, before the provider is called. False when the organization has
- * used it before, for a request of its choosing or one that Assay named.
+ * Claims an id that a client chose for its request, before the provider is called. Returns false when the organization has
+ * used the id before, for any request.
  */
 export async function claimRequestId(
   sql: Sql | TransactionSql,
