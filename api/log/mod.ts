@@ -2,7 +2,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
-import { type ApiKey, claimRequestId } from '#platform/keys/mod.ts';
+import { type ApiKey, reserveRequestId } from '#platform/keys/mod.ts';
 import type { LogLimit } from '#platform/limiter/mod.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -86,7 +86,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
     let isLogged = false;
     try {
       await sql.begin(async (tx) => {
-        if (!(await claimRequestId(tx, sender.organizationId, id))) {
+        if (!(await reserveRequestId(tx, sender.organizationId, id))) {
           throw new AssayError('request_id_in_use', `The request_id ${id} was used before`);
         }
         await append(sender, id, entry);

@@ -1,6 +1,6 @@
 /** Reserves the request ids that callers choose, in Postgres, so that none is used twice. */
 
-import { claimRequestId } from '#platform/keys/mod.ts';
+import { reserveRequestId } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createAvailability, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -30,7 +30,7 @@ export function createRequestIdReservations({
   return async (organizationId, requestId) => {
     if (store.isAway()) return true;
     try {
-      return await store.attempt(() => claimRequestId(sql, organizationId, requestId));
+      return await store.attempt(() => reserveRequestId(sql, organizationId, requestId));
     } catch (error) {
       if (!isStoreUnavailable(error)) throw error;
       log.warn({ requestId }, 'cannot check whether a request id was used before');

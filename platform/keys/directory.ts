@@ -21,18 +21,16 @@ import { type ApiKey, hashApiKey, KEY_LENGTH } from './api-key.ts';
 import { findKeyByHash } from './store.ts';
 
 /**
- * What Postgres answered, kept in memory by a process that listens to changes of it. Answers are fresh only while it
- * listens, so a change counts everywhere at once; when Postgres is away, what was known goes on being believed, for an
- * hour.
+ * Caches values from Postgres in a process that listens to their changes. Values are fresh only while it listens, so that a
+ * change takes effect everywhere at once. While Postgres is away, known values are used for up to an hour.
  */
-
 export type StoreCache<Input, Value> = {
   /**
    * Returns the value of `id`: at once if it is fresh, else from Postgres.
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the value is not known
    */
   find(id: string, input: Input): Value | Promise<Value>;
-  /** Something changed: answers about it are not to be believed any more, whatever becomes of Postgres. */
+  /** Drops values that have changed: they are not used any more, even while Postgres is away. */
   forget(isChanged: (id: string, value: Value) => boolean): void;
   /** Makes every value stale: it is loaded again, and used only while Postgres is away. */
   revalidate(): void;
@@ -59,7 +57,7 @@ export type StoreCacheOptions<Input, Value> = {
 const FRESH_MS = 30_000;
 /** How long a value is used while Postgres is away: longer than a failover, shorter than a working day. */
 const MAX_STALE_MS = 3_600_000;
-/** After a failed look-up, how long known answers are given without trying: an outage must not slow every call. */
+/** How long known values are used without a look-up after one has failed: an outage must not slow every call. */
 const PAUSE_MS = 1_000;
 /** How long a call waits for Postgres when it can use a stale value instead. */
 const WAIT_WITH_VALUE_MS = 1_000;
@@ -86,7 +84,7 @@ export function createStoreCache<Input, Value>(
     recovery: { pauseMs: PAUSE_MS },
   });
   let isListening = false;
-  /** Changes before this moment may have been missed; answers from before it are asked for again. */
+  /** Changes before this moment may have been missed: older values are loaded again. */
   let freshSince = 0;
   /** Counts changes: a value whose look-up began before a change must not be cached after it. */
   let generation = 0;

@@ -2,13 +2,13 @@
 export { type ApiKey, hashApiKey, LOGS_PER_5S, SCOPES, type Scope, TIERS, type Tier } from './api-key.ts';
 export { createKeyDirectory, type KeyDirectory } from './directory.ts';
 export {
-  claimRequestId,
   createKey,
   createOrganization,
   findOrganization,
   listKeys,
   listOrganizations,
   type Organization,
+  reserveRequestId,
   revokeKey,
   setEvaluationBudget,
   setTier,

@@ -222,7 +222,7 @@ export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundK
  * Claims an id that a client chose for its request, before the provider is called. Returns false when the organization has
  * used the id before, for any request.
  */
-export async function claimRequestId(
+export async function reserveRequestId(
   sql: Sql | TransactionSql,
   organizationId: string,
   requestId: string,

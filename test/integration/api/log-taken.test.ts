@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import t from 'tap';
-import { claimRequestId } from '#platform/keys/mod.ts';
+import { reserveRequestId } from '#platform/keys/mod.ts';
 import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres } from '#platform/postgres/mod.ts';
@@ -43,7 +43,7 @@ t.test('an id is used once in an organization', async (t) => {
     t.equal((await api.call(LOG, { body: call({ request_id: id }) })).status, 409, 'also once it is stored');
   }
   const ofGateway = newRequestId();
-  await claimRequestId(sql, api.own.organizationId, ofGateway);
+  await reserveRequestId(sql, api.own.organizationId, ofGateway);
   t.equal((await api.call(LOG, { body: call({ request_id: ofGateway }) })).status, 409);
 });
 

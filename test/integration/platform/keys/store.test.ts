@@ -1,7 +1,7 @@
 import t from 'tap';
 import { generateApiKey } from '#platform/keys/api-key.ts';
 import {
-  claimRequestId,
+  reserveRequestId,
   createKey,
   createOrganization,
   findOrganization,
@@ -70,10 +70,10 @@ t.test('keys', async (t) => {
     const other = await createOrganization(sql, { name: 'globex' });
     const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
     const claims = await Promise.all(
-      Array.from({ length: 5 }, () => claimRequestId(sql, organizationId, id)),
+      Array.from({ length: 5 }, () => reserveRequestId(sql, organizationId, id)),
     );
     t.equal(claims.filter(Boolean).length, 1, 'by one of many at once');
-    t.ok(await claimRequestId(sql, other.organizationId, id), 'another organization has ids of its own');
+    t.ok(await reserveRequestId(sql, other.organizationId, id), 'another organization has ids of its own');
   });
 
   t.test('an id that Assay gave cannot be claimed', async (t) => {
@@ -83,6 +83,6 @@ t.test('keys', async (t) => {
       insert into assay.requests
         (organization_id, created_at, request_id, source, path, provider, model, status, is_stream, truncated)
       values (${organizationId}, now(), ${id}, 'gateway', '/', 'OPENAI', 'm', 200, false, false)`;
-    t.notOk(await claimRequestId(sql, organizationId, id));
+    t.notOk(await reserveRequestId(sql, organizationId, id));
   });
 });
