@@ -4,17 +4,17 @@ import ipaddr from 'ipaddr.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = [Address, number];
 
-/** All that is given out as global unicast so far: whatever lies outside cannot be a public host. */
+/** Every global unicast address assigned so far: addresses outside cannot be public hosts. */
 const GLOBAL_UNICAST: AddressRange = ipaddr.parseCIDR('2000::/3');
-/** NAT64's own prefix: on a network of IPv6 only, this is what every IPv4 host resolves to. */
+/** The prefix of NAT64: on an IPv6-only network, every IPv4 host resolves to an address in it. */
 const NAT64: AddressRange = ipaddr.parseCIDR('64:ff9b::/96');
-/** Public by their range, and inside every virtual machine of a cloud all the same: Azure's platform address. */
+/** Addresses in a public range that lead into a cloud's virtual machines all the same: Azure's platform address. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set(['168.63.129.16']);
 const ISATAP_INTERFACE = 0x5efe;
 
 /**
- * An address in what it means to the network: an IPv4 address that is written as an IPv6 one (mapped, NAT64) is that
- * IPv4 address. Null for what is no address, and for one with a zone, which names an interface of this machine.
+ * Parses an address as the network treats it: an IPv6 address that embeds an IPv4 one (mapped, NAT64) is that IPv4 address.
+ * Returns null for any other text, and for an address with a zone, which names an interface of this machine.
  */
 function meaningOf(text: string): Address | null {
   if (isIP(text) === 0 || text.includes('%')) return null;
@@ -25,14 +25,14 @@ function meaningOf(text: string): Address | null {
 }
 
 function isIsatap(address: ipaddr.IPv6): boolean {
-  // The bit says whether the IPv4 address that follows claims to be unique.
+  // The masked bit tells whether the embedded IPv4 address is globally unique.
   return (address.parts[4]! & ~0x0200) === 0 && address.parts[5] === ISATAP_INTERFACE;
 }
 
 /**
- * Whether an address belongs to a host of the public internet, as IANA's registries of special addresses have it. Not
- * public: loopback, private, link-local, shared (CGNAT), multicast, reserved, documentation; those inside an IPv4-mapped
- * or NAT64 address; every tunnel that leads to an IPv4 address of somebody's choice (6to4, Teredo, ISATAP).
+ * Whether an address belongs to a host of the public internet, by IANA's registries of special addresses. Not public:
+ * loopback, private, link-local, shared (CGNAT), multicast, reserved, documentation; those inside an IPv4-mapped or NAT64
+ * address; tunnels to an IPv4 address that the sender may choose (6to4, Teredo, ISATAP).
  */
 export function isPublicAddress(text: string): boolean {
   const address = meaningOf(text);
@@ -49,7 +49,7 @@ export function isInRanges(text: string, ranges: readonly AddressRange[]): boole
   );
 }
 
-/** `10.0.0.0/8`, or one address, as a range; null when it is neither. */
+/** Parses a range such as `10.0.0.0/8`, or one address; null for anything else. */
 export function parseRange(text: string): AddressRange | null {
   const [base = '', bits, ...rest] = text.split('/');
   const family = isIP(base);

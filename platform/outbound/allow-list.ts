@@ -1,14 +1,14 @@
 import { type AddressRange, isInRanges, isPublicAddress, parseRange } from './address.ts';
 
-/** What an operator admits beside the public internet. */
+/** The destinations that an operator admits beside the public internet. */
 export type AllowList = {
-  /** Whether this host may be reached at whatever address it has. */
+  /** Whether this host may be called at any address. */
   hasHost(host: string): boolean;
-  /** Whether a connection to this address is allowed, the public ones included. */
+  /** Whether a connection to this address is allowed; public addresses always are. */
   admits(address: string): boolean;
 };
 
-/** A host name as it is compared: in lower case, without the dot of the root. */
+/** Normalizes a host name for comparison: lower case, no dot at the end. */
 export function foldHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
@@ -16,9 +16,9 @@ export function foldHost(host: string): string {
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,62})(\.[a-z0-9_]([a-z0-9_-]{0,62}))*$/;
 
 /**
- * Reads entries of `OUTBOUND_ALLOW`: an address, a range of addresses (CIDR), or a host name, which is admitted by that
- * very name and none below it.
- * @returns the list, or the entry that is none of these
+ * Parses the entries of `OUTBOUND_ALLOW`: an address, a range of addresses (CIDR), or a host name, which does not stand for
+ * the names below it.
+ * @returns the list, or the first invalid entry
  */
 export function parseAllowList(entries: readonly string[]): { allow: AllowList } | { badEntry: string } {
   const hosts = new Set<string>();
@@ -27,7 +27,7 @@ export function parseAllowList(entries: readonly string[]): { allow: AllowList }
     const range = parseRange(entry);
     const host = foldHost(entry);
     if (range !== null) ranges.push(range);
-    // A last label of digits makes it an address to a URL, however it is written.
+    // URLs treat a host whose last label is a number as an IPv4 address.
     else if (HOST_NAME.test(host) && !/(^|\.)(\d+|0x[0-9a-f]*)$/.test(host)) hosts.add(host);
     else return { badEntry: entry };
   }

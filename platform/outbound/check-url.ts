@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { type AllowList, foldHost } from './allow-list.ts';
 
 const LONGEST_URL = 2_048;
-/** Names that never mean a public host: reserved (RFC 6761, 6762, 8375, ICANN's .internal), or in use for intranets. */
+/** Domains without public hosts: reserved (RFC 6761, 6762, 8375, ICANN's .internal), or in use for intranets. */
 const LOCAL_DOMAINS = [
   'localhost',
   'localdomain',
@@ -16,7 +16,7 @@ const LOCAL_DOMAINS = [
   'home.arpa',
 ];
 
-/** The host of a URL as sockets take it: an IPv6 address without its brackets. */
+/** Returns the host of a URL in the form for sockets: an IPv6 address without brackets. */
 export function hostOf(url: URL): string {
   return foldHost(url.hostname.replace(/^\[|\]$/g, ''));
 }
@@ -26,10 +26,10 @@ function isLocalName(host: string): boolean {
 }
 
 /**
- * Why a URL that a user gave cannot be called, as the rest of a sentence that names the field ("must be …"); null when
- * it may be tried. Looks at the text alone: a look-up of the name would make the answer an oracle for the names inside
- * this network, and would prove nothing, because a name can mean another address by the time of the call. What the name
- * leads to is checked where it counts, on connecting. The URL is not quoted: it may hold a password.
+ * Checks a URL that a user gave. Returns why it cannot be called, as the rest of a sentence that names the field ("must be …");
+ * null when a call may be tried. Checks the text alone: a look-up of the name would reveal the names inside this network, and
+ * would prove nothing, because the name can resolve to another address by the time of the call. The connector checks the
+ * address. The URL is not quoted: it may hold a password.
  */
 export function checkOutboundUrl(text: string, allow: AllowList): string | null {
   if (text.length > LONGEST_URL) return `must have at most ${LONGEST_URL} characters`;

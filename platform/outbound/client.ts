@@ -11,35 +11,35 @@ export type OutboundRequest = {
   url: string;
   headers: Record<string, string>;
   body: string;
-  /** For the whole of it, from looking up the name to the last byte of the answer. */
+  /** Time for the whole call, from the look-up of the name to the last byte of the response. */
   timeoutMs: number;
   /** Ends the call; `post` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 };
 
-/** An answer of any status but 3xx. */
-export type OutboundAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+/** A response of any status but 3xx. */
+export type OutboundResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** Calls to addresses that users chose. */
 export type Outbound = {
   /** @throws OutboundError */
-  post(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** Why a URL cannot be called; see `checkOutboundUrl`. */
+  post(request: OutboundRequest): Promise<OutboundResponse>;
+  /** Returns why a URL cannot be called, or null: see `checkOutboundUrl`. */
   checkUrl(url: string): string | null;
   close(): Promise<void>;
 };
 
-/** A score and its reasons take a few KB; who sends more is broken, or means harm. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+/** A score and its reasons take a few KB; a service that sends more is broken or malicious. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 const CONNECT_MS = 5_000;
 const MAX_CONNECTIONS_PER_ORIGIN = 64;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Makes the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed, the
- * answer is read up to 1 MB, and the whole call has one deadline.
- * @param options.lookup resolves names; the system's resolver unless told
- * @param options.ca certificates (PEM) to trust instead of the usual authorities
+ * Creates the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed, responses
+ * are read up to 1 MiB, and the whole call has one deadline.
+ * @param options.lookup resolves names. Default: the system's resolver
+ * @param options.ca certificates (PEM) to trust instead of the default authorities
  */
 export function createOutbound(options: {
   allow: AllowList;
@@ -63,7 +63,7 @@ export function createOutbound(options: {
         proxyFor: options.proxyFor ?? (() => null),
       }),
     ),
-    // One deadline of ours instead of two: these would let a byte a second go on for ever.
+    // `timeoutMs` bounds the whole call: undici's two timeouts would let a body of a byte a second go on for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -74,7 +74,7 @@ export function createOutbound(options: {
   return {
     checkUrl: (url) => checkOutboundUrl(url, allow),
     post: async (request) => {
-      // Again, though it was checked when it was stored: what is allowed may have changed since.
+      // The URL was checked when it was stored, but the allow list may have changed since.
       if (checkOutboundUrl(request.url, allow) !== null) throw new OutboundError('forbidden', FORBIDDEN);
       return callWithin(agents, request);
     },
@@ -88,14 +88,14 @@ type Agents = { kept: Agent; fresh: Agent };
 
 const FORBIDDEN = 'The address does not lead to a public host, or to one that OUTBOUND_ALLOW admits';
 
-async function callWithin(agents: Agents, request: OutboundRequest): Promise<OutboundAnswer> {
+async function callWithin(agents: Agents, request: OutboundRequest): Promise<OutboundResponse> {
   request.signal?.throwIfAborted();
   const host = hostOf(new URL(request.url));
   const over = new AbortController();
   const stop = () => over.abort();
   const timer = setTimeout(stop, request.timeoutMs);
   request.signal?.addEventListener('abort', stop, { once: true });
-  // undici hears of the signal only once it is connected, so that a look-up that hangs would hold the call.
+  // undici honours the signal only once it is connected: a look-up that hangs would hold the call.
   const stopped = new Promise<never>((_, reject) => {
     over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
   });
@@ -117,7 +117,7 @@ async function exchange(
   agents: Agents,
   request: OutboundRequest,
   signal: AbortSignal,
-): Promise<OutboundAnswer> {
+): Promise<OutboundResponse> {
   const url = new URL(request.url);
   const answer = await requestOrResend(agents, {
     origin: url.origin,
@@ -127,26 +127,26 @@ async function exchange(
     body: request.body,
     signal,
   });
-  return readAnswer(answer, hostOf(url));
+  return readResponse(answer, hostOf(url));
 }
 
-async function readAnswer(answer: Dispatcher.ResponseData, host: string): Promise<OutboundAnswer> {
+async function readResponse(answer: Dispatcher.ResponseData, host: string): Promise<OutboundResponse> {
   const { statusCode: status, headers, body } = answer;
-  const give = (error: OutboundError): never => {
+  const fail = (error: OutboundError): never => {
     body.on('error', () => {}).destroy();
     throw error;
   };
   if (status >= 300 && status < 400) {
-    give(new OutboundError('redirect', `${host} answered with a redirect (${status}): none is followed`));
+    fail(new OutboundError('redirect', `${host} answered with a redirect (${status}): none is followed`));
   }
   const tooLarge = () =>
-    new OutboundError('too_large', `${host} answered with more than ${MAX_ANSWER_BYTES} bytes`);
-  if (Number(headers['content-length']) > MAX_ANSWER_BYTES) give(tooLarge());
+    new OutboundError('too_large', `${host} answered with more than ${MAX_RESPONSE_BYTES} bytes`);
+  if (Number(headers['content-length']) > MAX_RESPONSE_BYTES) fail(tooLarge());
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) give(tooLarge());
+    if (length > MAX_RESPONSE_BYTES) fail(tooLarge());
     chunks.push(chunk);
   }
   return { status, headers, body: Buffer.concat(chunks) };

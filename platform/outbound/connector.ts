@@ -4,19 +4,19 @@ import { buildConnector } from 'undici';
 import { type ProxyChoice, type ProxyConnectorOptions, proxyConnector } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
 
-/** All the addresses of a name. */
+/** Resolves a name to all of its addresses. */
 export type Lookup = (
   host: string,
   options: LookupOptions & { all: true },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Thrown into the socket: the name or the address leads where it must not. */
+/** The name or address does not lead to an allowed host. Fails the connection. */
 export class ForbiddenAddressError extends Error {}
 
 /**
- * Resolves, and refuses when any of the addresses is not allowed: a name with a public and a private address is somebody
- * trying. Node connects to what this returns and asks nobody again, so the address checked is the address connected to.
+ * Wraps a look-up so that it fails if any of the addresses is not allowed: a name with a public and a private address is an
+ * attack. Node connects to the returned address without another look-up, so the address checked is the address connected to.
  */
 function guardedLookup(allow: AllowList, lookup: Lookup): LookupFunction {
   return (host, options, done) => {
@@ -37,9 +37,9 @@ function guardedLookup(allow: AllowList, lookup: Lookup): LookupFunction {
 }
 
 /**
- * Resolves a name here, though a proxy connects: the address checked is the one that the proxy is told. Were it told the
- * name, it would ask its own resolver, which may know the names inside this network, and could be answered otherwise. A
- * host that is admitted whatever its address goes to it by name.
+ * Resolves names before a proxy connects, so that the proxy gets the address that was checked. With the name, the proxy would
+ * ask its own resolver, which may know names inside this network, or resolve it otherwise. A host that is allowed at any
+ * address is passed on by name.
  */
 function checkedAddress(allow: AllowList, lookup: Lookup): ProxyConnectorOptions['resolve'] {
   return (host, done) => {
@@ -49,14 +49,14 @@ function checkedAddress(allow: AllowList, lookup: Lookup): ProxyConnectorOptions
     }
     guardedLookup(allow, lookup)(host, { all: true }, (error, found) => {
       const addresses = found as LookupAddress[];
-      // Whether the proxy has IPv6 is not known here.
+      // IPv4 first: the proxy may have no IPv6.
       const address = addresses.find(({ family }) => family === 4) ?? addresses[0];
       done(error, address?.address ?? host);
     });
   };
 }
 
-/** Opens connections for undici, to allowed addresses only. */
+/** Creates an undici connector that connects to allowed addresses only. */
 export function guardedConnector(options: {
   allow: AllowList;
   connectMs: number;
@@ -73,7 +73,7 @@ export function guardedConnector(options: {
   });
   return (target, done) => {
     const isLiteral = isIP(target.hostname) !== 0;
-    // Nobody looks an address up, so nothing above has seen this one.
+    // An address is not looked up, so `guardedLookup` does not check it.
     if (isLiteral && !allow.hasHost(target.hostname) && !allow.admits(target.hostname)) {
       queueMicrotask(() => done(new ForbiddenAddressError(), null));
       return;
@@ -85,7 +85,7 @@ export function guardedConnector(options: {
     }
     connect(target, (...result) => {
       const [error, socket] = result;
-      // A runtime that had not asked our look-up would be found out here, before anything is sent.
+      // A runtime that ignores `lookup` is caught here, before anything is sent.
       const peer = error === null ? socket.remoteAddress : undefined;
       if (peer !== undefined && !allow.hasHost(target.hostname) && !allow.admits(peer)) {
         socket?.destroy();

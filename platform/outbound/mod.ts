@@ -1,6 +1,6 @@
 /**
- * Calls to addresses that users chose. The guard against server-side request forgery is at the socket: whatever a name
- * resolves to is checked by the look-up that the connection itself uses.
+ * Calls to addresses that users chose. The guard against server-side request forgery is at the socket: the look-up that the
+ * connection itself uses checks every address that a name resolves to.
  */
 export { parseAllowList } from './allow-list.ts';
 export { checkOutboundUrl } from './check-url.ts';

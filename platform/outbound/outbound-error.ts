@@ -1,15 +1,15 @@
-/** What went wrong with a call, as far as whoever made it can act on it. */
+/** Why a call failed, as far as its caller can act on it. */
 export type OutboundFailure =
-  /** The address is not one to be called: never try again. */
+  /** The address is not allowed: never try again. */
   | 'forbidden'
-  /** The answer was a redirect, and those are not followed. */
+  /** The response was a redirect, which is not followed. */
   | 'redirect'
   | 'timeout'
-  /** No connection, or it was lost before the answer was whole. */
+  /** There was no connection, or it was lost before the response was complete. */
   | 'unreachable'
   | 'too_large';
 
-/** A call that brought no answer. The message is public: it names the host, never the rest of the URL. */
+/** A call without a response. The message is public: it names the host, never the rest of the URL. */
 export class OutboundError extends Error {
   readonly failure: OutboundFailure;
 

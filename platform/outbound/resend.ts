@@ -1,12 +1,12 @@
 /**
- * Resends a request that was lost on a kept connection. A server may close an idle connection at the very moment at which
- * the next request is sent on it: nobody has read that request, and no timer on either side can rule the race out.
+ * Resends a request that was lost on a kept connection. A server may close an idle connection at the moment at which the next
+ * request is sent: that request was never read, and no timer on either side can rule the race out.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 
-/** Requests that a connection has carried, and the bytes it had received when the last of them was sent. */
+/** The number of requests that a connection has carried, and the bytes received when the last of them was sent. */
 type Use = { requests: number; receivedBytes: number };
 
 const uses = new WeakMap<Socket, Use>();
@@ -41,13 +41,13 @@ function watch(socket: Socket): void {
 
 /**
  * Sends a request on a kept connection. A request that fails because its connection broke is sent once more, on a
- * connection of its own, if the connection had carried a request before and no byte of the answer has come.
+ * connection of its own, if the connection had carried a request before and no byte of the response has arrived.
  *
- * The server may still have read a request that broke off like this: it died while it worked on it. Callers must be ready
- * to send such a request again anyway. An evaluation is: it fails with a code that has it tried again some seconds later.
+ * The server may still have read such a request, if it died while handling it. Callers must be ready to send the request again
+ * anyway, as evaluations are: theirs fails with a code that has it tried again some seconds later.
  * @param dispatchers.kept reuses connections; its connector comes from `watchReuse`
  * @param dispatchers.fresh opens a connection for each request
- * @throws what undici throws
+ * @throws the errors of undici
  */
 export async function requestOrResend(
   { kept, fresh }: { kept: Dispatcher; fresh: Dispatcher },

@@ -2,7 +2,7 @@ import { parseNoProxy } from './no-proxy.ts';
 
 /** A proxy that opens tunnels by CONNECT. */
 export type HttpProxy = {
-  /** Whether the way to the proxy itself is TLS. */
+  /** Whether the connection to the proxy itself is TLS. */
   isTls: boolean;
   /** An IPv6 address without its brackets. */
   host: string;
@@ -11,25 +11,25 @@ export type HttpProxy = {
   authorization: string | null;
 };
 
-/** Which proxy is used for which scheme, and what goes without. Plain data, so that threads can be given it. */
+/** The proxies by scheme, and the addresses without one. Plain data, so that it can be passed to threads. */
 export type ProxySettings = {
   https: HttpProxy | null;
   http: HttpProxy | null;
-  /** As `NO_PROXY` has it. */
+  /** The value of `NO_PROXY`. */
   noProxy: string;
 };
 
 export const NO_PROXIES: ProxySettings = { https: null, http: null, noProxy: '' };
 
-/** Returns the proxy for an address; null: the connection is made directly. A URL is such an address. */
+/** Returns the proxy for an address, such as a URL; null: a direct connection. */
 export type ProxyChoice = (address: { protocol: string; hostname: string; port: string }) => HttpProxy | null;
 
 const DEFAULT_PORTS = { http: 80, https: 443 };
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
- * Reads the address of a proxy: http or https, with user name and password where it asks for them. Without a scheme it is
- * http, as curl and Go have it. Null: it cannot be read.
+ * Parses the address of a proxy: http or https, with or without user name and password. Without a scheme it is http, as for
+ * curl and Go. Returns null for an invalid address.
  */
 export function parseProxyAddress(text: string): HttpProxy | null {
   const whole = SCHEME.test(text) ? text : `http://${text}`;
@@ -47,7 +47,7 @@ export function parseProxyAddress(text: string): HttpProxy | null {
   };
 }
 
-/** Empty: there are none. Null: a `%` in them begins no character. */
+/** Returns the credentials of a proxy: empty without any; null when a `%` in them is not an escape. */
 function credentialsOf({ username, password }: URL): string | null {
   if (username === '' && password === '') return '';
   try {
@@ -57,7 +57,7 @@ function credentialsOf({ username, password }: URL): string | null {
   }
 }
 
-/** Makes what chooses the proxy for an address. */
+/** Creates the function that chooses the proxy for an address. */
 export function createProxyChoice({ https, http, noProxy }: ProxySettings): ProxyChoice {
   const read = parseNoProxy(noProxy);
   if ('badEntry' in read) throw new Error('The configuration lets no such entry through');

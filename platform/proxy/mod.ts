@@ -1,4 +1,4 @@
-/** Proxies for what goes out: which calls use one, and how connections are opened through it. docs/guides/proxies.md. */
+/** Proxies for outgoing calls: choosing one for an address, and opening connections through it (docs/guides/proxies.md). */
 export {
   createProxyChoice,
   type HttpProxy,

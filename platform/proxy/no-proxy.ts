@@ -1,23 +1,23 @@
 import { BlockList, isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** Whether calls to this host and port go without a proxy. */
+/** Returns whether calls to this host and port use no proxy. */
 export type Bypass = (host: string, port: number) => boolean;
 
-/** A bypass, or the place of the first entry that cannot be read, from 1. */
+/** A bypass, or the place of the first invalid entry, from 1. */
 export type NoProxyReading = { bypass: Bypass } | { badEntry: number };
 
-/** An entry of the list; a port of null stands for all. */
+/** An entry of the list; null as port stands for every port. */
 type Entry = { port: number | null; matches(host: string): boolean };
 
-/** As Go has it: what runs on this machine is never asked for through another one. */
+/** As in Go, addresses of this machine never use a proxy. */
 const LOCAL_RANGES = ['127.0.0.0/8', '::1', '0.0.0.0', '::'].map((text) => rangeOf(text)!);
-/** An address in brackets or a name, which may have any letters; and a port. */
+/** An address in brackets, or a name in any script; with or without a port. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([^:/?#@\\%[\]]+))(?::(\d{1,5}))?$/;
 const LARGEST_PORT = 65_535;
 const NAME = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
-/** Returns a host of a URL as it is compared: in lower case, without brackets and without the dot of the root. */
+/** Normalizes a URL's host for comparison: lower case, no brackets, no dot at the end. */
 function folded(host: string): string {
   return host
     .toLowerCase()
@@ -32,9 +32,9 @@ function isLocal(host: string): boolean {
 }
 
 /**
- * Reads `NO_PROXY`: hosts with commas or spaces between them. `example.com` and `.example.com` stand for that name and
- * all below it, `*.example.com` for those below it alone, `10.0.0.7` and `10.0.0.0/8` for addresses as a URL has them,
- * `*` for everything; a port may follow: `example.com:8443`, `[::1]:8443`. Loopback is always in the list.
+ * Parses `NO_PROXY`: hosts separated by commas or spaces. `example.com` and `.example.com` stand for that name and all below
+ * it, `*.example.com` for those below it only, `10.0.0.7` and `10.0.0.0/8` for addresses in URLs, `*` for everything. A port
+ * may follow: `example.com:8443`, `[::1]:8443`. Loopback is always in the list.
  */
 export function parseNoProxy(text: string): NoProxyReading {
   const entries: Entry[] = [];
@@ -78,7 +78,7 @@ function inRange(range: BlockList, port: number | null): Entry {
   return { port, matches: (host) => isIn(range, host) };
 }
 
-/** Reads an address, or a range of addresses; null: it is neither. */
+/** Parses an address or a range of addresses; null for anything else. */
 function rangeOf(text: string): BlockList | null {
   const [, base = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const family = familyOf(base);

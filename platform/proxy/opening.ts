@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 
-/** Who waits for a connection. One of the two is called, once. */
+/** Callbacks for the opening of a connection. One of the two is called, once. */
 export type OpeningHandler = {
-  /** It can be used: after the TLS handshake where there is one. */
+  /** Called when the connection can be used, after the TLS handshake if there is one. */
   onOpen(socket: Socket): void;
-  /** It closed before that. */
+  /** Called when the connection closed before that. */
   onClosed(error: Error | null): void;
 };
 
 /** A connection that is being opened. */
 export type Opening = { destroy(): void };
 
-/** Tells how the opening of a socket ends. */
+/** Calls the handler when a socket is open or has failed. */
 export function whenOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',

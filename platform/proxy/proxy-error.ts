@@ -1,6 +1,6 @@
-/** Why a proxy opened no tunnel. The message is public and names no host: "the proxy …". */
+/** A proxy that opened no tunnel. The message is public and names no host: "the proxy …". */
 export class ProxyError extends Error {
-  /** The proxy's answer, if there was one. */
+  /** Status of the proxy's response; null: there was none. */
   readonly status: number | null;
 
   constructor(message: string, options: { status?: number; cause?: Error | null } = {}) {

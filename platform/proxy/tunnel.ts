@@ -1,4 +1,4 @@
-/** Connections through a proxy (RFC 9110, section 9.3.6): CONNECT, and then the bytes are those of the other side. */
+/** Connections through a proxy (RFC 9110, section 9.3.6): after CONNECT the bytes are those of the target. */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { HttpProxy } from './http-proxy.ts';
@@ -6,26 +6,26 @@ import { type Opening, type OpeningHandler, whenOpen } from './opening.ts';
 import { ProxyError } from './proxy-error.ts';
 
 export type TunnelTarget = {
-  /** A name, which the proxy resolves, or an address. */
+  /** An address, or a name, which the proxy resolves. */
   host: string;
   port: number;
-  /** The TLS to the other side, through the tunnel; null: none. */
+  /** TLS to the target, inside the tunnel; null: none. */
   tls: Pick<ConnectionOptions, 'servername' | 'ALPNProtocols' | 'session' | 'ca'> | null;
-  /** Called with each TLS session that can be resumed. */
+  /** Called with every TLS session that can be resumed. */
   onSession?: (session: Buffer) => void;
 };
 
-/** Between two probes of a connection on which nothing is sent: notices a host that is gone. */
+/** Time between TCP keep-alive probes of a silent connection, which notice a host that is gone. */
 export const PROBE_MS = 60_000;
-/** Proxies answer in some hundred bytes, and refuse with a page, of which no more than this is waited for. */
+/** Largest response to CONNECT that is read. Proxies accept in some hundred bytes, and refuse with a page. */
 const MAX_HEAD_BYTES = 16 * 1024;
 const END_OF_HEAD = '\r\n\r\n';
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [^\r\n]*)?\r\n/;
 const PROXY_AUTHENTICATION_REQUIRED = 407;
 
 /**
- * Opens a connection through a proxy. It has no time limit of its own: whoever waits destroys it. What goes wrong before
- * the other side is reached is told as a ProxyError.
+ * Opens a connection through a proxy. There is no time limit: the caller destroys an opening that takes too long. Failures
+ * before the target is reached are ProxyErrors.
  */
 export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, handler: OpeningHandler): Opening {
   const { host, port, isTls } = proxy;
@@ -35,7 +35,7 @@ export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, handler
     : connectTcp(options);
   whenOpen(socket, isTls ? 'secureConnect' : 'connect', {
     onOpen: () =>
-      askForTunnel(socket, proxy, target, {
+      requestTunnel(socket, proxy, target, {
         onOpen: () => (target.tls === null ? handler.onOpen(socket) : secure(socket, target, handler)),
         onClosed: handler.onClosed,
       }),
@@ -44,17 +44,22 @@ export function openThroughProxy(proxy: HttpProxy, target: TunnelTarget, handler
   return socket;
 }
 
-function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, handler: OpeningHandler): void {
+function requestTunnel(
+  socket: Socket,
+  proxy: HttpProxy,
+  target: TunnelTarget,
+  handler: OpeningHandler,
+): void {
   let head = '';
   let cause: Error | null = null;
   const noteError = (error: Error): void => {
     cause = error;
   };
-  const leave = (): void => {
+  const stopListening = (): void => {
     socket.off('data', read).off('end', end).off('close', end);
   };
   const fail = (error: ProxyError): void => {
-    leave();
+    stopListening();
     socket.destroy();
     handler.onClosed(error);
   };
@@ -64,13 +69,13 @@ function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, ha
     const at = head.indexOf(END_OF_HEAD);
     const status = Number(STATUS_LINE.exec(head)?.[1] ?? 0);
     if (at < 0 && head.length <= MAX_HEAD_BYTES) return;
-    // Who asks speaks first in TLS and in HTTP: whatever follows the head comes from nobody that was asked.
+    // In TLS and in HTTP the client speaks first: bytes after the head cannot come from the target.
     const isOpen = at >= 0 && status >= 200 && status < 300 && at + END_OF_HEAD.length === head.length;
     if (!isOpen) {
       fail(refusal(status, proxy));
       return;
     }
-    leave();
+    stopListening();
     socket.off('error', noteError);
     handler.onOpen(socket);
   };
@@ -80,7 +85,7 @@ function askForTunnel(socket: Socket, proxy: HttpProxy, target: TunnelTarget, ha
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nhost: ${authority}\r\n${credentials}\r\n`);
 }
 
-/** @param status 0: there is none, or it came with something else than a head */
+/** @param status 0: the response has no valid status line */
 function refusal(status: number, proxy: HttpProxy): ProxyError {
   if (status === PROXY_AUTHENTICATION_REQUIRED) {
     const what =
@@ -94,11 +99,11 @@ function refusal(status: number, proxy: HttpProxy): ProxyError {
     : new ProxyError('the proxy sent something else than an answer to CONNECT');
 }
 
-/** Does the TLS handshake with the other side. */
+/** Performs the TLS handshake with the target. */
 function secure(socket: Socket, { host, tls, onSession }: TunnelTarget, handler: OpeningHandler): void {
-  // The outer socket's errors are the inner one's, which tells them.
+  // The inner socket emits the errors of the outer one too.
   socket.on('error', () => {});
-  // The certificate must be for the host where there is no server name; without either, for the proxy's.
+  // Without a server name the certificate is checked for `host`; without both, it would be checked for the proxy's host.
   const inner = connectTls({ host, ...tls, socket });
   if (onSession !== undefined) inner.on('session', onSession);
   whenOpen(inner, 'secureConnect', handler);

@@ -6,27 +6,27 @@ import { openThroughProxy } from './tunnel.ts';
 
 export type ProxyConnectorOptions = {
   proxy: HttpProxy;
-  /** For everything until the connection can be used. */
+  /** Time until the connection can be used, handshakes included: milliseconds. */
   connectMs: number;
-  /** What the proxy is to connect to for a host. Default: the host itself, which the proxy then resolves. */
+  /** Resolves a host to the one that the proxy connects to. Default: the host itself, which the proxy then resolves. */
   resolve?: (host: string, done: (error: Error | null, host: string) => void) => void;
-  /** Certificates (PEM) to trust instead of the usual authorities. */
+  /** Certificates (PEM) to trust instead of the default authorities. */
   ca?: string | undefined;
 };
 
-/** Opens connections for undici, through a proxy. */
+/** Creates an undici connector that opens connections through a proxy. */
 export function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
   const { proxy, connectMs, resolve = (host, done) => done(null, host), ca } = options;
   return ({ hostname, protocol, port }, done) => {
     let opening: Opening | null = null;
     let isOver = false;
-    const over = (tell: () => void): void => {
+    const settle = (report: () => void): void => {
       if (isOver) return;
       isOver = true;
       clearTimeout(timer);
-      tell();
+      report();
     };
-    const fail = (error: Error): void => over(() => done(error, null));
+    const fail = (error: Error): void => settle(() => done(error, null));
     const timer = setTimeout(() => {
       fail(new errors.ConnectTimeoutError('No connection through the proxy in time'));
       opening?.destroy();
@@ -44,7 +44,7 @@ export function proxyConnector(options: ProxyConnectorOptions): buildConnector.c
         proxy,
         { host, port: Number(port) || (isTls ? 443 : 80), tls: isTls ? tls : null },
         {
-          onOpen: (socket) => over(() => done(null, socket)),
+          onOpen: (socket) => settle(() => done(null, socket)),
           onClosed: (cause) => fail(cause ?? new Error('The connection was closed')),
         },
       );

@@ -4,12 +4,12 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { describeError } from '#core/contracts/errors.ts';
 
-/** Absolute paths. The first certificate of `certFile` is the server's own; those that signed it follow. */
+/** Absolute paths. The first certificate in `certFile` is the server's own; its chain follows. */
 export type CertificateFiles = { certFile: string; keyFile: string };
 
 type Reading = { context: SecureContext } | { problems: string[] };
 
-/** Reads both files. What is wrong is told by the names of the variables that give them, and never quotes the files. */
+/** Reads both files. Problems name the variables that set the paths, and never quote the files. */
 export function readCertificate({ certFile, keyFile }: CertificateFiles): Reading {
   const problems: string[] = [];
   const attempt = <T>(rule: string, read: () => T): T | null => {
@@ -50,8 +50,8 @@ function parseKey(key: string): KeyObject {
 }
 
 /**
- * The SHA-256 fingerprint of the first certificate of a PEM text, as `getPeerCertificate` writes it.
- * @throws Error when there is none
+ * Returns the SHA-256 fingerprint of the first certificate in a PEM text, in the format of `getPeerCertificate`.
+ * @throws Error when the text has no certificate
  */
 export function leafFingerprint(cert: string): string {
   return parse(cert).fingerprint256;

@@ -1,6 +1,6 @@
 /**
- * The certificate that a server shows, kept up to date: its files are looked at every second, and a changed pair is used for
- * the connections that begin from then on. Those that are open keep what they have.
+ * The certificate of a server, kept up to date: its files are checked every second, and a changed pair is used for new
+ * connections. Open connections keep theirs.
  */
 import { stat } from 'node:fs/promises';
 import type { SecureContext } from 'node:tls';
@@ -8,22 +8,23 @@ import type { Logger } from '../observability/log.ts';
 import { type CertificateFiles, readCertificate } from './certificate.ts';
 
 export type KeptCertificate = {
-  /** For the next connection. */
+  /** TLS context of the next connection. */
   readonly context: SecureContext;
-  /** Looks at the files. Their new content is taken when two looks in a row found the same. */
+  /** Checks the files. Changed files are read when two checks in a row found the same state. */
   check(): Promise<void>;
   stop(): void;
 };
 
 /**
- * A renewal writes two files, one after the other: two looks this far apart see it done. Shorter, and a pair is read in
- * its middle and complained about; longer, and a certificate that expires is replaced that much later.
+ * Time between checks. A renewal writes two files, one after the other. Shorter, and a half-written pair is read and warned
+ * of; longer, and an expiring certificate is replaced that much later.
  */
 const CHECK_MS = 1_000;
 
 /**
- * Reads the files, and keeps reading them. A pair that cannot be used is warned of, once, and the former one stays.
- * @throws Error with a sentence when they cannot be used at the start
+ * Reads the files, and reads them again when they change. Logs a warning for a pair that cannot be used, once, and keeps the
+ * former one.
+ * @throws Error with a sentence for the operator when the first pair cannot be used
  */
 export async function keepCertificate(files: CertificateFiles, log: Logger): Promise<KeptCertificate> {
   let seen = await stateOf(files);
@@ -59,7 +60,7 @@ export async function keepCertificate(files: CertificateFiles, log: Logger): Pro
   };
 }
 
-/** What changes when one of the files is written, replaced, or reached through another link. */
+/** Returns a text that changes when one of the files is written, replaced, or reached through another link. */
 async function stateOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   const states = [certFile, keyFile].map((path) =>
     stat(path).then(

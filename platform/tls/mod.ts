@@ -1,3 +1,3 @@
-/** The certificate that gateway and API show, and the one that a caller of theirs trusts. */
+/** The TLS certificate of gateway and API, and its fingerprint for clients that trust it alone. */
 export { type CertificateFiles, leafFingerprint, readCertificate } from './certificate.ts';
 export { type KeptCertificate, keepCertificate } from './kept-certificate.ts';
