@@ -1,6 +1,6 @@
 import { parse } from 'postgres-array';
 
-/** How postgres.js is told of a type: its OID, and what writes and reads its text. */
+/** A type in the form of postgres.js: its OID, and the functions that write and read its text. */
 type ArrayType = {
   to: number;
   from: number[];
@@ -8,7 +8,7 @@ type ArrayType = {
   parse(text: string): unknown[];
 };
 
-/** How elements are read; they are written as `String` does, JSON as JSON. */
+/** Reads an element. Elements are written by `String`, and JSON by `JSON.stringify`. */
 type Read = (text: string) => unknown;
 
 const asWritten: Read = (text) => text;
@@ -17,7 +17,7 @@ const json: Read = (text) => JSON.parse(text);
 const moment: Read = (text) => new Date(text);
 const bytes: Read = (text) => Buffer.from(text.slice(2), 'hex');
 
-/** The OIDs of arrays (pg_type.dat of PostgreSQL, which never change), by what their elements are in JavaScript. */
+/** The OIDs of array types (PostgreSQL's pg_type.dat, which never change them), with the readers of their elements. */
 const ARRAYS: readonly [oid: number, Read][] = [
   [1000, truth], // bool
   [1001, bytes], // bytea
@@ -38,7 +38,7 @@ const ARRAYS: readonly [oid: number, Read][] = [
 const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 function serialize(values: unknown, write: (value: unknown) => string): string {
-  // A statement may write the literal itself.
+  // A statement may pass the array literal itself.
   if (!Array.isArray(values)) return String(values);
   const written = values.map((value) => {
     if (Array.isArray(value)) return serialize(value, write);
@@ -48,8 +48,8 @@ function serialize(values: unknown, write: (value: unknown) => string): string {
 }
 
 /**
- * The array types of a pool. postgres.js can ask the server for them at the beginning of every connection, but a
- * connection that ends before the answer then ends the process, with a rejection that nothing can catch
+ * The array types of a pool. postgres.js can ask the server for them at the beginning of every connection, but a connection
+ * that ends before the response then ends the process, with a rejection that cannot be caught
  * (https://github.com/porsager/postgres/issues/1192).
  */
 export const ARRAY_TYPES: Record<string, ArrayType> = Object.fromEntries(

@@ -1,6 +1,6 @@
 /**
- * Whether a store may be asked now. A store that fails, or is silent for longer than a caller should wait, is away: an
- * outage must not cost every call its patience. What a call does without the store, its caller decides.
+ * Whether a store may be called now. A store that fails, or is silent for longer than a caller should wait, is away, so that
+ * during an outage not every call waits in vain. The caller decides how to go on without the store.
  */
 
 import { AssayError } from '#core/contracts/errors.ts';
@@ -12,35 +12,35 @@ import { isStoreUnavailable } from './connect.ts';
 export type Availability = {
   isAway(): boolean;
   /**
-   * Resolves as `work` does. Rejects as it does, or with a StoreLateError; the store is away then, if the error says so.
-   * Does not look at `isAway` first.
+   * Resolves as `work` does. Rejects as it does, or with a StoreLateError; if that is an outage, the store is away from then on.
+   * Does not check `isAway` first.
    */
   attempt<T>(work: () => PromiseLike<T>, options?: AttemptOptions<T>): Promise<T>;
-  /** Work elsewhere has failed: the store is away, if the error says so. */
+  /** Reports a failure elsewhere; if it is an outage, the store is away from then on. */
   report(error: unknown): void;
-  /** The store is known to answer again. */
+  /** Notes that the store responds again. */
   reset(): void;
-  /** Ends all probing; nothing that is reported changes anything any more. */
+  /** Ends probing, and ignores further reports. */
   stop(): void;
 };
 
 export type AttemptOptions<T> = {
-  /** How long this attempt is waited for. */
+  /** Overrides how long this attempt may take, in milliseconds. */
   patienceMs?: number;
-  /** Gets a result that came all the same, after it was waited for. */
+  /** Gets the result of an attempt that was late. */
   onLate?(result: T): void;
 };
 
-/** A store that is away is asked again by callers, after a pause; each failure begins the pause anew. */
+/** Callers call a store that is away again after a pause; each failure restarts the pause. */
 type Pause = { pauseMs: number };
 
-/** A store that is away is asked again by a probe alone, in the background, until one is answered. */
+/** Only a probe in the background calls a store that is away, again and again until it responds. */
 type Probing = {
-  /** Any small thing that the store can be asked. */
+  /** Runs any cheap statement. */
   probe(): Promise<unknown>;
-  /** The store has answered a probe; it is away until this is done, and remains away if it rejects. */
+  /** Called when a probe succeeded. The store is away until this resolves, and remains away if it rejects. */
   onReturn(): Promise<void>;
-  /** From one probe to the next, longer each time: on a dead connection each of them waits for ever. */
+  /** Waits between probes, longer each time: on a dead connection each probe waits for ever. */
   firstMs: number;
   longestMs: number;
 };
@@ -49,25 +49,25 @@ export type AvailabilityOptions = {
   clock: Pick<Clock, 'monotonic'>;
   patienceMs: number;
   recovery: Pause | Probing;
-  /** Errors by which the store is away; default: those of a Postgres that cannot be reached or cannot work now. */
+  /** Whether an error is an outage. Default: Postgres cannot be reached or cannot work now. */
   isOutage?(error: unknown): boolean;
   /**
-   * A late answer is no outage when another came while it was waited for: the store is busy then, not away. Default:
-   * false, for callers whose attempts tell nothing of one another.
+   * Whether a late response is no outage if another arrived during the wait: the store is then busy, not away. Default: false,
+   * for callers whose attempts are independent.
    */
   sparesBusyStore?: boolean;
   /**
-   * A timer that is later than this was late because the process stood still, which is not the store's fault: the wait
-   * begins anew. Default: it never does, as the caller must not wait for longer.
+   * A timer later than this was delayed by the process itself, which is not the store's fault, and the wait is restarted.
+   * Default: never, because the caller must not wait longer.
    */
   stallMs?: number;
-  /** The store has been found away, once for each outage. */
+  /** Called once at the beginning of each outage. */
   onAway?(error: unknown): void;
-  /** A probe was answered, and `onReturn` is done. */
+  /** Called when a probe succeeded and `onReturn` has resolved. */
   onBack?(): void;
 };
 
-/** One answer was not there in time. */
+/** A response was not there in time. */
 export class StoreLateError extends AssayError {
   constructor(waitMs: number) {
     super('store_unavailable', `no answer within ${waitMs} ms`);
@@ -83,7 +83,7 @@ export function answeredWithin<T>(waitMs: number, statement: PromiseLike<T>): Pr
 
 const LATE = Symbol('late');
 
-/** Makes the availability of a store that nothing is known against. */
+/** Creates the availability of a store that is assumed to be up. */
 export function createAvailability(options: AvailabilityOptions): Availability {
   const { clock, patienceMs, recovery, isOutage = isStoreUnavailable } = options;
   const { sparesBusyStore = false, stallMs = Number.POSITIVE_INFINITY } = options;
@@ -94,7 +94,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
 
   const isAway = () => clock.monotonic() < awayUntil;
 
-  /** Resolves as `working` does, or with LATE after `waitMs` of a process that did not stand still. */
+  /** Resolves as `working` does, or with LATE after `waitMs` without a stall of the process. */
   async function inTime<T>(working: PromiseLike<T>, waitMs: number): Promise<T | typeof LATE> {
     for (;;) {
       const dueAt = clock.monotonic() + waitMs;

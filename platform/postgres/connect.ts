@@ -3,35 +3,35 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { ARRAY_TYPES } from './arrays.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
 
-/** A pool of connections; a tagged template on it is a statement, its values bound parameters. */
+/** A pool of connections. A tagged template on it is a statement, whose values are bound parameters. */
 export type Sql = postgres.Sql;
-/** What `sql.begin` passes: the same, on one connection in a transaction. */
+/** One connection in a transaction, as `sql.begin` passes it. */
 export type TransactionSql = postgres.TransactionSql;
 
 export type ConnectOptions = {
   url: string;
-  /** Connections at most. */
+  /** Most connections. */
   max: number;
   /** `assay_api`: row-level security applies, so a statement sees the organization of its transaction only. */
   role?: 'assay_api';
   /** Shown in pg_stat_activity. */
   applicationName: string;
-  /** A statement that takes longer is cancelled by the server (SQLSTATE 57014); 0: it may take for ever. */
+  /** Time after which the server cancels a statement (SQLSTATE 57014); 0: never. */
   statementTimeoutMs: number;
   /**
-   * A connection on which nothing has come for so long is given up, and so is, by the server, one on which nothing comes
-   * inside a transaction. 0: never. Unless given: a minute, or longer than any statement may take.
+   * Silence after which a connection is closed, in milliseconds; the server closes one that is silent inside a transaction.
+   * 0: never. Default: a minute, or longer than any statement may take.
    */
   silenceMs?: number;
 };
 
 const CONNECT_TIMEOUT_SECONDS = 5;
-/** An outage ends when Postgres answers again, so connecting is retried soon: the default backs off to 20 s. */
+/** Longest wait between attempts to connect: short, so that an outage ends soon. The default backs off to 20 s. */
 const LONGEST_RETRY_SECONDS = 1;
 const LEAST_SILENCE_MS = 60_000;
-/** A server cancels a statement within its time, and says so. */
+/** Silence beyond the statement timeout: the server cancels a statement in time and reports it. */
 const SILENCE_BEYOND_STATEMENT_MS = 15_000;
-/** Of the silence: what rests is closed in peace before it is taken for dead. */
+/** Fraction of the silence after which an idle connection is closed, before it counts as dead. */
 const IDLE_SHARE = 0.7;
 
 function silenceBeyond(statementTimeoutMs: number): number {
@@ -40,13 +40,13 @@ function silenceBeyond(statementTimeoutMs: number): number {
 }
 
 /**
- * Opens a pool; nothing is connected until the first statement. `end()` closes it. bigint columns come back as
- * strings, unless cast: they can be larger than a JavaScript number holds. Do not use its `reserve`, which without
- * `fetch_types` never answers when it has to connect first: use `begin`.
+ * Opens a pool, which connects at the first statement; `end()` closes it. bigint columns are returned as strings unless cast,
+ * because they can exceed a JavaScript number. Use `begin` instead of the pool's `reserve`, which without `fetch_types` never
+ * resolves when it has to connect first.
  */
 export function connectPostgres(options: ConnectOptions): Sql {
   const { statementTimeoutMs, silenceMs = silenceBeyond(statementTimeoutMs) } = options;
-  // postgres.js knows it, its types do not.
+  // An option of postgres.js that its types lack.
   const socket: object = { socket: (to: SocketOptions) => openSocket(to, silenceMs) };
   return postgres(options.url, {
     ...socket,
@@ -57,7 +57,7 @@ export function connectPostgres(options: ConnectOptions): Sql {
     connection: {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
-      // Of a client whose machine is gone nobody tells the server, which would keep its locks for two hours.
+      // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
       idle_in_transaction_session_timeout: silenceMs,
       ...(options.role === undefined ? {} : { role: options.role }),
     },
@@ -82,7 +82,7 @@ export function inOrganization<T>(
   }) as Promise<T>;
 }
 
-/** Failures of the connection: the network's, and postgres.js's own. */
+/** Error codes of failed connections: the network's, and those of postgres.js. */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -99,12 +99,12 @@ const CONNECTION_CODES = new Set([
 ]);
 
 /**
- * SQLSTATEs by which the server says "not now": 08 connection exception, 53300 too many connections, 57P01 to 57P03
- * shutting down, crashed, starting; 25006 read-only (a standby after a failover).
+ * SQLSTATEs of a server that cannot work now: 08 connection exception, 53300 too many connections, 57P01 to 57P03 shutting
+ * down, crashed, starting; 25006 read-only (a standby after a failover).
  */
 const UNAVAILABLE_STATES = /^(08...|53300|57P0[1-3]|25006)$/;
 
-/** Whether `error` means that Postgres cannot be reached or cannot work now: worth trying again, and nobody's mistake. */
+/** Whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof AssayError) return error.code === 'store_unavailable';
   const code = (error as { code?: unknown } | null)?.code;

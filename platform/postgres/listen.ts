@@ -2,15 +2,15 @@ import postgres from 'postgres';
 import type { Sql } from './connect.ts';
 
 export type ListenOptions = {
-  /** To the same database as this pool, on a connection of its own. */
+  /** The pool whose database is listened to, on a connection of its own. */
   sql: Sql;
   channel: string;
   onNotify(payload: string): void;
-  /** The server is listening from now on, at first and after every loss; what came in between is lost. */
+  /** Called when listening begins, at first and after every loss. Notifications in between are lost. */
   onListening(): void;
-  /** Nothing comes until `onListening` is called again. */
+  /** Called when listening ends; no notifications come until `onListening` is called again. */
   onLost(): void;
-  /** So often the server is asked again, to hear that it is there; less than the pool lets it be silent. */
+  /** Time between statements that prove the connection alive, in milliseconds; shorter than the pool's `silenceMs`. */
   pulseMs?: number;
 };
 
@@ -18,8 +18,8 @@ const RETRY_MS = 250;
 const PULSE_MS = 15_000;
 
 /**
- * Listens to a channel for as long as the process lives, whatever becomes of the connection. postgres.js's own `listen`
- * tries once to come back after a loss, and then is silent for ever.
+ * Listens to a channel until `stop`, and reconnects after every loss. postgres.js's own `listen` tries to reconnect once, and
+ * is then silent for ever.
  */
 export function listen(options: ListenOptions): { stop(): Promise<void> } {
   let stopped = false;
@@ -44,7 +44,7 @@ export function listen(options: ListenOptions): { stop(): Promise<void> } {
       if (channel === options.channel) options.onNotify(payload);
     },
   } as unknown as postgres.Options<Record<string, never>>);
-  // Nothing comes for hours where nothing happens: the answers to this tell that the line is not dead.
+  // Hours may pass without a notification: the responses to this statement show that the connection is alive.
   const pulse = setInterval(() => {
     if (listening) ask().catch(() => {});
   }, options.pulseMs ?? PULSE_MS);

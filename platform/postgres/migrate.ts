@@ -14,7 +14,7 @@ import { connectPostgres, isStoreUnavailable, type Sql, type TransactionSql } fr
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const FUNCTIONS = new URL('./functions/', import.meta.url);
-/** "assay" in ASCII. Builds that migrated by node-pg-migrate took it too, so that they and this one wait for each other. */
+/** "assay" in ASCII. Builds with node-pg-migrate take the same lock, so that they and this one wait for each other. */
 const LOCK_VALUE = 0x6173736179;
 
 /** The database's schema does not fit this build; the message is a sentence for the operator. */
@@ -22,7 +22,7 @@ export class SchemaMismatchError extends Error {
   override readonly name = 'SchemaMismatchError';
 }
 
-/** A file of functions, of this build or as it was applied; `digest` is that of its text. */
+/** A file of functions, of this build or as applied; `digest` is the SHA-256 of its text. */
 type FunctionFile = { name: string; revision: number; digest: string };
 /** The names of migrations, in order, and the files of functions. */
 type Schema = { migrations: string[]; functions: FunctionFile[] };
@@ -44,7 +44,7 @@ function schemaOfThisBuild(): Schema {
   return { migrations: sqlFiles(MIGRATIONS).map(({ name }) => name), functions };
 }
 
-/** Returns what has been applied: nothing in an empty database, no functions where node-pg-migrate migrated. */
+/** Returns the applied schema: empty in an empty database, without functions where node-pg-migrate migrated. */
 async function appliedSchema(sql: Sql | TransactionSql): Promise<Schema> {
   // From the tables: `to_regclass` may answer from a cache of the time before this connection waited for the lock.
   const tables = await sql<{ name: string }[]>`
@@ -85,10 +85,10 @@ function missingFrom(applied: Schema, known: Schema): { migrations: string[]; fu
   };
 }
 
-/** The driver retries a connection that is accepted and closed again for ever. */
+/** Bound on the first statement: the driver retries a connection that is accepted and closed again for ever. */
 const FIRST_RESPONSE_MS = 10_000;
 
-/** Returns what the first statement does, or throws an error that names the server that did not respond. */
+/** Resolves as the first statement does. Throws an error that names the server if it does not respond. */
 async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
   const where = sql.options.host.map((host, index) => `${host}:${sql.options.port[index]}`).join(', ');
   let reason = `no answer within ${FIRST_RESPONSE_MS} ms`;
@@ -117,7 +117,7 @@ export async function checkSchema(sql: Sql): Promise<void> {
   );
 }
 
-/** The tables of what has been applied; `assay.migrations` is as node-pg-migrate made it. */
+/** The tables that record the applied schema; `assay.migrations` is as node-pg-migrate created it. */
 const OWN_TABLES = `
   create schema if not exists assay;
   create table if not exists assay.migrations (
@@ -132,7 +132,7 @@ const OWN_TABLES = `
     applied_at timestamptz not null default now()
   )`;
 
-/** Runs the statements of a file; an error says which file, and the line where the server says where. */
+/** Runs the statements of a file. An error names the file, and the line if the server reports a position. */
 async function runFile(tx: TransactionSql, directory: URL, name: string): Promise<void> {
   const text = readFileSync(new URL(`${name}.sql`, directory), 'utf8');
   try {
@@ -145,7 +145,7 @@ async function runFile(tx: TransactionSql, directory: URL, name: string): Promis
   }
 }
 
-/** Migrations are applied in order: one that comes late was written against tables that are no longer what they were. */
+/** Refuses a missing migration before an applied one: it was written for tables that have changed since. */
 function refuseGap(applied: string[], missing: string[]): void {
   const last = applied.at(-1) ?? '';
   const late = missing.find((name) => name < last);

@@ -1,39 +1,38 @@
-/** The way to Postgres, which is given up when nothing comes from there. */
+/** Sockets to Postgres, which are closed when no bytes arrive for too long. */
 import { connect, type Socket } from 'node:net';
 
-/** Where postgres.js was told to connect; `path` is a Unix socket. */
+/** The address that postgres.js connects to; `path` is a Unix socket. */
 export type SocketOptions = { path: string | false; host: string[]; port: number[] };
 
-/** So often in that time it is looked at. */
-const LOOKS = 10;
+/** Checks of a connection within the allowed silence. */
+const CHECKS = 10;
 
 /**
- * Connects, and destroys the connection when not a byte has come for `silenceMs` (0: never): what waits on it is
- * rejected, and the next statement gets another. After a failover, or behind a firewall that forgot the connection,
- * neither end is told; the system goes on trying for a quarter of an hour (tcp_retries2), and Node cannot ask it to
- * give up sooner.
+ * Connects, and destroys the connection when no byte has arrived for `silenceMs` (0: never): its statements are rejected, and
+ * the next statement gets another connection. After a failover, or behind a firewall that forgot the connection, neither end
+ * is told; the system goes on retrying for a quarter of an hour (tcp_retries2), and Node cannot shorten that.
  */
 export function openSocket({ path, host, port }: SocketOptions, silenceMs: number): Socket {
-  // As libpq does, statements go out at once, though the one before is not acknowledged yet.
+  // As in libpq, statements are sent at once, although the one before is not acknowledged yet.
   const socket =
     path === false ? connect({ host: host[0]!, port: port[0]!, noDelay: true }) : connect({ path });
   if (silenceMs > 0) watch(socket, silenceMs);
-  // By this name postgres.js checks the server's certificate, and tells of it in errors.
+  // postgres.js checks the server's certificate by this name, and quotes it in errors.
   return Object.assign(socket, { host: host[0], port: port[0] });
 }
 
 function watch(socket: Socket, silenceMs: number): void {
-  let heard = 0;
-  let silentLooks = 0;
-  // Counted in looks, not by the clock: a process that stood still has not listened. What comes is counted by the
-  // socket, since TLS takes its events over.
-  const looking = setInterval(() => {
-    silentLooks = socket.bytesRead === heard ? silentLooks + 1 : 0;
-    heard = socket.bytesRead;
-    if (silentLooks < LOOKS && !socket.destroyed) return;
-    clearInterval(looking);
+  let seenBytes = 0;
+  let silentChecks = 0;
+  // Silence is counted in checks, not by the clock: a process that stood still has not listened. The socket counts bytes,
+  // because TLS takes over its events.
+  const checking = setInterval(() => {
+    silentChecks = socket.bytesRead === seenBytes ? silentChecks + 1 : 0;
+    seenBytes = socket.bytesRead;
+    if (silentChecks < CHECKS && !socket.destroyed) return;
+    clearInterval(checking);
     const error = new Error(`Nothing came from Postgres for ${silenceMs} ms`);
     if (!socket.destroyed) socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
-  }, silenceMs / LOOKS);
-  looking.unref();
+  }, silenceMs / CHECKS);
+  checking.unref();
 }

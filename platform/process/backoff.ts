@@ -1,17 +1,17 @@
-/** Waiting times that double: from `firstMs`, over `longestMs` at most. */
+/** Waits that grow by `factor`, from `firstMs` to at most `longestMs`: milliseconds. */
 export type BackoffOptions = {
   firstMs: number;
   longestMs: number;
-  /** What each wait is multiplied by; default: 2. */
+  /** Default: 2. */
   factor?: number;
 };
 
-/** The wait after `failures` earlier ones, in milliseconds. */
+/** Returns the wait after `failures` failures before the last one, in milliseconds. */
 export function backoffMs({ firstMs, longestMs, factor = 2 }: BackoffOptions, failures: number): number {
   return Math.min(firstMs * factor ** failures, longestMs);
 }
 
-/** Counts failures and tells how long to wait after each. */
+/** Counts failures, and returns how long to wait after each. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #failures = 0;
@@ -27,7 +27,7 @@ export class Backoff {
     return waitMs;
   }
 
-  /** Begins anew with the first wait: something has succeeded. */
+  /** Starts again with the first wait, after a success. */
   reset(): void {
     this.#failures = 0;
   }

@@ -1,8 +1,8 @@
-/** Where time comes from: passed in, so that tests advance it. */
+/** The source of time: passed in, so that tests can advance it. */
 export type Clock = {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds on a clock that never goes back, with fractions; only differences mean anything. */
+  /** Milliseconds on a clock that never goes back, with fractions; only differences are meaningful. */
   monotonic(): number;
 };
 

@@ -1,9 +1,9 @@
-/** Promises with a deadline. What loses the race goes on unheard: its failure is nobody's unhandled rejection. */
+/** Promises with a deadline. Work that is late goes on; its failure causes no unhandled rejection. */
 
 /**
- * Resolves as `work` does, or with what `onLate` returns (or throws) when `work` has not settled within `waitMs`. The
- * timer is cleared as soon as `work` settles; until then it keeps the process alive, or a stop with a deadline could end
- * without a word when `work` holds no handle of its own.
+ * Settles as `work` does, or as `onLate` returns or throws when `work` has not settled within `waitMs`. The timer is cleared as
+ * soon as `work` settles; until then it keeps the process alive, because a stop with a deadline would otherwise end silently
+ * when `work` holds no handle of its own.
  */
 export async function withDeadline<T, L>(
   work: PromiseLike<T>,
@@ -11,7 +11,7 @@ export async function withDeadline<T, L>(
   onLate: () => L,
 ): Promise<T | L> {
   const { promise, resolve } = Promise.withResolvers<typeof LATE>();
-  // One turn of the event loop later: a result that has arrived, and that a busy process has not read yet, is in time.
+  // One turn of the event loop later: a result that arrived while the process was busy is in time.
   const timer = setTimeout(() => setImmediate(resolve, LATE), waitMs);
   try {
     const first = await Promise.race([work, promise]);

@@ -1,10 +1,10 @@
-/** How many files and sockets this process may have open, and how many of them its clients may take. */
+/** The limit on open files and sockets of this process, and the share of its clients. */
 import { readFileSync } from 'node:fs';
 
-/** What POSIX systems have at least, where the limit cannot be read. */
+/** A common default, used where the limit cannot be read. */
 const UNKNOWN_LIMIT = 1_024;
 
-/** The soft limit of open files (RLIMIT_NOFILE). */
+/** Returns the soft limit of open files (RLIMIT_NOFILE). */
 export function descriptorLimit(): number {
   try {
     const limit = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -16,21 +16,21 @@ export function descriptorLimit(): number {
 }
 
 /**
- * For everything but clients and providers: a gateway at rest has 45 open (runtime, outbox, NATS, 12 connections to Postgres),
- * and a flood of connections has 64 that are turned away at a time.
+ * Descriptors for everything but clients and providers: an idle gateway has 45 open (runtime, outbox, NATS, 12 connections to
+ * Postgres), and during a flood 64 refused connections are open at a time.
  */
 const HELD_BACK = 192;
-/** With fewer there is no service. */
+/** Least bound on clients: with fewer there is no service. */
 const FEWEST = 16;
 /**
- * For connections to providers at most: as many as four of them may have. A process with a high limit whose calls go to more
- * providers at once has other bounds before this one.
+ * Most descriptors for connections to providers: as many as four providers may have. A process with a high limit whose calls
+ * go to more providers at once reaches other bounds first.
  */
 const MOST_FOR_PROVIDERS = 4 * 1_024;
 
 /**
- * Connections of clients that a process may have.
- * @param callsProviders whether a call may open a connection to a provider: half of the descriptors are held back for those
+ * Returns how many connections of clients a process may have.
+ * @param callsProviders whether calls may open connections to providers, for which half of the descriptors are reserved
  */
 export function connectionBound(limit: number, callsProviders: boolean): number {
   const left = limit - HELD_BACK;

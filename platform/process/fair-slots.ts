@@ -1,6 +1,6 @@
 /**
- * A bound on how much runs at once, shared fairly by owners: a free slot goes to the waiting owner that has the fewest
- * jobs running, and of equals to the one that has waited longest for its turn. Within one owner, jobs start in order.
+ * Bounds the number of jobs that run at once, fairly among owners: a free slot goes to the waiting owner with the fewest running
+ * jobs, and among equals to the one whose turn is longest ago. The jobs of one owner start in order.
  */
 export type FairSlotsOptions = {
   /** Jobs that run at a time. */
@@ -22,7 +22,7 @@ type Waiting = { settle(hasSlot: boolean): void };
 export class FairSlots {
   readonly #options: FairSlotsOptions;
   readonly #runningOf = new Map<string, number>();
-  /** By owner, those whose turn is longest ago first. */
+  /** Waiting jobs by owner; the owner whose turn is longest ago comes first. */
   readonly #waitingOf = new Map<string, Waiting[]>();
   #running = 0;
   #waiting = 0;
@@ -39,7 +39,7 @@ export class FairSlots {
     return this.#waiting;
   }
 
-  /** Runs `work` as soon as its owner gets a slot. Returns null when too many wait already, or it has waited too long. */
+  /** Runs `work` as soon as its owner gets a slot. Resolves with null when the queue is full, or the wait took too long. */
   async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result | null> {
     if (this.#hasRoom(owner)) this.#take(owner);
     else if (!(await this.#wait(owner))) return null;
@@ -69,7 +69,7 @@ export class FairSlots {
     for (let next = this.#next(); next !== null; next = this.#next()) this.#start(next);
   }
 
-  /** The owner whose first waiting job is to start now; null when none may. */
+  /** Returns the owner whose first waiting job starts next; null: none may start. */
   #next(): string | null {
     let chosen: string | null = null;
     let fewest = Number.POSITIVE_INFINITY;
@@ -80,7 +80,7 @@ export class FairSlots {
     return chosen;
   }
 
-  /** Counts the job as running before its own code goes on, so that no other takes its slot meanwhile. */
+  /** Starts an owner's first waiting job. Counts it before its own code runs, so that no other job takes the slot. */
   #start(owner: string): void {
     const first = this.#waitingOf.get(owner)![0]!;
     this.#remove(owner, first);

@@ -5,7 +5,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Crockford base32 without I, L, O, U; the first digit is at most 7, for 48 bits of time. */
 const ULID = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/i;
 
-/** Randomness in advance: ulid's own source asks the system for each of 16 digits, 25 µs an id; this takes 0.6 µs. */
+/** Random bytes in advance: ulid's own source asks the system for each of 16 digits, 25 µs an id; this takes 0.6 µs. */
 const pool = new Uint8Array(4_096);
 let poolPosition = pool.length;
 
@@ -17,17 +17,17 @@ function nextFraction(): number {
   return pool[poolPosition++]! / 256;
 }
 
-/** A new request id: a ULID, so ids sort by the time they were made (`nowMs`, milliseconds since the epoch). */
+/** Returns a new request id: a ULID, so that ids sort by creation time (`nowMs`, milliseconds since the epoch). */
 export function newRequestId(nowMs: number = Date.now()): string {
   return ulid(nowMs, nextFraction);
 }
 
-/** Whether a caller may choose `text` as its request's id: a UUID or a ULID. */
+/** Whether a client may choose `text` as a request id: a UUID or a ULID. */
 export function isRequestId(text: string): boolean {
   return ULID.test(text) || UUID.test(text);
 }
 
-/** The milliseconds since the epoch that a ULID was made at; null when `id` is not a ULID. */
+/** Returns the creation time of a ULID, in milliseconds since the epoch; null for any other id. */
 export function ulidTimeMs(id: string): number | null {
   return ULID.test(id) ? decodeTime(id.toUpperCase()) : null;
 }

@@ -1,4 +1,4 @@
-/** How a process of Assay begins and ends: one sentence when it cannot start, an orderly stop, a deadline for it. */
+/** Start and stop of a process: one sentence when it cannot start, an orderly stop, and a deadline for the stop. */
 
 import { describeError } from '#core/contracts/errors.ts';
 import { settlesWithin } from './deadline.ts';
@@ -6,13 +6,13 @@ import { settlesWithin } from './deadline.ts';
 /** A running part of the service. */
 export type Role = {
   name: string;
-  /** Where it serves, as a URL; null when it does not. */
+  /** The URL that the role serves; null: it serves nothing. */
   address: string | null;
-  /** Finishes what it has begun, then lets go of everything. */
+  /** Finishes the work under way, then releases everything. */
   stop(): Promise<void>;
 };
 
-/** What a lifecycle touches of its process: passed in, so that tests can watch. */
+/** The parts of the process that a lifecycle uses: passed in, so that tests can watch. */
 export type ProcessEdge = {
   on(signal: NodeJS.Signals, listener: (signal: NodeJS.Signals) => void): unknown;
   exit(code: number): void;
@@ -23,7 +23,7 @@ export type ProcessEdge = {
 export type RunRoleOptions = {
   /** How long `stop` may take before the process ends anyway. */
   deadlineMs: number;
-  /** Stops the role, like a signal, when it settles: the supervisor is gone. */
+  /** Stops the role, as a signal does, when it settles: the supervisor is gone. */
   abandoned?: Promise<void>;
   /** Called once the role serves. */
   onReady?(role: Role): void;
@@ -34,8 +34,8 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 const SIGNAL_NUMBERS: Partial<Record<NodeJS.Signals, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 /**
- * npm passes on the Ctrl-C that the terminal has already sent to everybody: signals this close together are one. A
- * person's second Ctrl-C comes later.
+ * Signals this close together are one: npm passes on a Ctrl-C that the terminal has already sent to every process. A person's
+ * second Ctrl-C comes later.
  */
 const SAME_SIGNAL_MS = 100;
 
@@ -68,8 +68,8 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge 
 export type StopStep = { what: string; run(): Promise<void> };
 
 /**
- * Runs the steps in order, each one whatever became of those before it.
- * @throws AggregateError with a message that names the steps that failed
+ * Runs the steps in order, also after one has failed.
+ * @throws AggregateError whose message names the failed steps
  */
 export async function stopInOrder(steps: readonly StopStep[]): Promise<void> {
   const errors: Error[] = [];
@@ -83,11 +83,11 @@ export async function stopInOrder(steps: readonly StopStep[]): Promise<void> {
   if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => error.message).join('; '));
 }
 
-/** The sentence for an operator whose command cannot be done: never a stack trace. */
+/** Returns the sentence for an operator whose command failed: never a stack trace. */
 export function operatorSentence(error: unknown): string {
   const message = describeError(error).trim();
   if (message !== '') return message.split('\n')[0]!;
-  // Node's AggregateError of several refused connections has no message of its own.
+  // Node's AggregateError for several refused connections has no message of its own.
   const [first] = error instanceof AggregateError ? error.errors : [];
   return first === undefined ? 'it failed without saying why' : operatorSentence(first);
 }
@@ -103,8 +103,8 @@ async function stopWithin(role: Role, deadlineMs: number, edge: ProcessEdge): Pr
 }
 
 /**
- * Runs a role for the life of the process: starts it, stops it at the first signal, and ends the process with 0 when
- * all went well, else 1. A signal while it starts stops it as soon as it has started, or at the deadline.
+ * Runs a role for the life of the process: starts it, stops it at the first signal, and ends the process with 0 after a clean
+ * stop, else 1. A signal during the start stops the role as soon as it has started, or at the deadline.
  */
 export async function runRole(start: () => Promise<Role>, options: RunRoleOptions): Promise<void> {
   const edge = options.edge ?? processEdge;

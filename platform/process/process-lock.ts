@@ -1,31 +1,31 @@
 /**
- * A lock between processes that the kernel drops when its holder dies, however it dies: an exclusive lock on a SQLite
- * file. No process id is written anywhere, so none can be stale or belong to somebody else by now.
+ * A lock between processes that the kernel releases when its holder dies, in any way: an exclusive lock on a SQLite file. No
+ * process id is written, so none can be stale or belong to another process by now.
  */
 import { DatabaseSync } from 'node:sqlite';
 
 export type Lock = {
-  /** Gives the lock up. Harmless when done twice. */
+  /** Releases the lock. Does nothing the second time. */
   release(): void;
 };
 
-/** Held here too: a garbage-collected database would close its file and lose the lock. */
+/** Keeps databases alive: a garbage-collected one would close its file and lose the lock. */
 const heldDatabases = new Set<DatabaseSync>();
 
-/** Nothing is ever written, so there is no need of a journal beside the file. */
+/** Takes the lock without a journal file, because nothing is ever written. */
 const TAKE =
   'pragma busy_timeout = 0; pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive';
 
-/** SQLITE_BUSY; Deno's node:sqlite has no code on its errors, only SQLite's text. */
+/** Whether an error is SQLITE_BUSY; errors of Deno's node:sqlite have no code, only SQLite's text. */
 function isBusy(error: unknown): boolean {
   const { errcode, message } = error as { errcode?: number; message?: string };
   return errcode === 5 || message === 'database is locked';
 }
 
 /**
- * Takes the lock at `path` (a file, made when missing, never removed), or returns null when another process, or this
- * one, has it.
- * @throws when the file cannot be made or is not a lock file
+ * Takes the lock at `path`, a file that is created if missing and never removed. Returns null when another process, or this
+ * one, holds it.
+ * @throws Error when the file cannot be created or is not a lock file
  */
 export function tryLock(path: string): Lock | null {
   const database = new DatabaseSync(path);
@@ -46,7 +46,7 @@ export function tryLock(path: string): Lock | null {
 
 const RETRY_MS = 50;
 
-/** As `tryLock`, but keeps trying for `waitMs`. */
+/** Takes the lock as `tryLock` does, and keeps trying for `waitMs`. */
 export async function lockWithin(path: string, waitMs: number): Promise<Lock | null> {
   const deadline = performance.now() + waitMs;
   while (true) {

@@ -5,8 +5,8 @@ export type ThreadPoolOptions = Omit<
   'filename' | 'resourceLimits'
 > & {
   /**
-   * The module whose functions the tasks name. Left out where tasks name it themselves: a pool starts a thread again and
-   * again whose module cannot be loaded, while a task that names such a module fails.
+   * The module whose functions the tasks name. Omitted where tasks name it themselves: a pool restarts a thread whose module
+   * cannot be loaded again and again, while a task that names such a module fails.
    */
   module?: URL;
   /** The heap of one thread. A task that needs more ends its thread and fails; the process goes on. */

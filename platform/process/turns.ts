@@ -1,21 +1,21 @@
 /**
- * Long work on the event loop, done in slices: all such work together gets some milliseconds of each turn of the loop, so
- * that what else the process does waits no longer than that, however much of it is under way.
+ * Long work on the event loop, done in slices. All such work together gets some milliseconds of each turn of the loop, so that
+ * other work of the process waits no longer than that, however much is under way.
  */
 import { JsonScanner, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
 
-/** Does a millisecond of work or so; returns whether it was the last. May throw. */
+/** Does about a millisecond of work. Returns whether that was the last. May throw. */
 export type Slice = () => boolean;
 
 type Work = { slice: Slice; resolve(): void; reject(error: unknown): void };
 
-/** Shorter, and a large body takes many turns of a busy loop; longer, and it is felt by every other call. */
+/** Time in each turn. Shorter, and a large body takes many turns of a busy loop; longer, and every other call is delayed. */
 const MS_OF_A_TURN = 4;
 
 const waiting: Work[] = [];
 let isScheduled = false;
 
-/** Runs the slices of one piece of work, taking turns with all others. Rejects with what a slice throws. */
+/** Runs the slices of one piece of work, in turn with those of others. Rejects with the error of a slice. */
 export function inTurns(slice: Slice): Promise<void> {
   return new Promise((resolve, reject) => {
     waiting.push({ slice, resolve, reject });
@@ -46,12 +46,12 @@ function takeSlice(work: Work): void {
   }
 }
 
-/** Up to here a copy is a matter of a fraction of a millisecond. */
+/** Up to this size a copy takes a fraction of a millisecond. */
 const JOINED_AT_ONCE_BYTES = 1024 * 1024;
 /** Copying into fresh memory takes some 0.7 ms for each megabyte. */
 const COPY_SLICE_BYTES = 1024 * 1024;
 
-/** One buffer of several, without a copy when there is only one; many megabytes are copied in turns. */
+/** Joins buffers; many megabytes in turns. A single buffer is returned without a copy. */
 export async function joinBytesInTurns(pieces: readonly Buffer[]): Promise<Buffer> {
   if (pieces.length === 1) return pieces[0]!;
   const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
@@ -61,7 +61,7 @@ export async function joinBytesInTurns(pieces: readonly Buffer[]): Promise<Buffe
   return joined;
 }
 
-/** A copy that threads can be given without another. */
+/** Copies bytes, in turns, into memory that threads can share. */
 export async function sharedInTurns(bytes: Buffer): Promise<Uint8Array> {
   const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
   await copyInTurns([bytes], shared);
@@ -85,11 +85,11 @@ async function copyInTurns(pieces: readonly Buffer[], joined: Uint8Array): Promi
   });
 }
 
-/** So much takes a millisecond or two when it is all brackets and commas; of text, a tenth of that. */
+/** Bytes of one slice: a millisecond or two for brackets and commas alone, a tenth of that for text. */
 const SCAN_SLICE_BYTES = 64 * 1024;
 
 /**
- * As `scanMembers`, for a text of any length.
+ * Scans the members of a JSON text of any length, in turns.
  * @throws JsonFault
  */
 export async function scanMembersInTurns(bytes: Buffer, options: ScanOptions): Promise<ScannedMembers> {
