@@ -16,15 +16,15 @@ export type AnnounceOptions<Role extends keyof Facts> = {
 };
 
 export type Announcement = {
-  /** Withdraws it; never rejects. */
+  /** Withdraws the announcement; never rejects. */
   stop(): Promise<void>;
 };
 
-/** A small part of `LIVES_MS`, so that a renewal may fail or be late, and few enough to cost nothing. */
+/** Shorter than `LIVES_MS` by far, so that a renewal may fail or be late; long enough to cost nothing. */
 const RENEW_EVERY_MS = 20_000;
-/** Without Postgres a process still ends soon. */
+/** Bound on the withdrawal, so that a process ends soon also without Postgres. */
 const WITHDRAWN_WITHIN_MS = 1_000;
-/** Rows of processes that were killed. */
+/** Age at which the rows of killed processes are deleted. */
 const FORGOTTEN_AFTER = '1 day';
 
 /**
@@ -69,7 +69,7 @@ export async function announce<Role extends keyof Facts>(
   return {
     stop: async () => {
       clearInterval(renewing);
-      // A process that cannot say that it ends is forgotten in time.
+      // An announcement that cannot be withdrawn expires.
       await settlesWithin(
         withdraw().catch(() => {}),
         WITHDRAWN_WITHIN_MS,

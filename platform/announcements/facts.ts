@@ -1,29 +1,29 @@
 import type { ProviderName } from '#core/contracts/provider.ts';
 import type { OperatorGroup, OperatorModel } from '#core/models/mod.ts';
 
-/** What a gateway can call. */
+/** The providers and models that a gateway can call. */
 export type GatewayFacts = {
-  /** The providers that have an address here. */
+  /** The providers with a configured address. */
   providers: Partial<Record<ProviderName, ProviderFacts>>;
-  /** What MODELS_FILE says. */
+  /** The models of MODELS_FILE. */
   models: OperatorModel[];
   groups: OperatorGroup[];
 };
 
 export type ProviderFacts = {
-  /** Whether the provider can be called without a key of the caller's or its organization's. */
+  /** Whether calls need no provider key of the client or its organization. */
   isOpen: boolean;
   /** The variable that sets the operator's key. */
   keyVariable: string;
 };
 
-/** What an evaluators process can run. */
+/** The capabilities of an evaluators process. */
 export type EvaluatorsFacts = {
   /** The tier of its Python sandbox; `none`: it runs no Python. */
   sandbox: string;
-  /** Why it has no stronger one; null with the strongest. */
+  /** Why there is no stronger sandbox; null with the strongest. */
   why: string | null;
 };
 
-/** What the processes of a role announce. */
+/** The facts that the processes of each role announce. */
 export type Facts = { gateway: GatewayFacts; evaluators: EvaluatorsFacts };

@@ -1,10 +1,10 @@
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import type { Facts } from './facts.ts';
 
-/** How long an announcement counts without being renewed: a process that was killed is believed in no longer. */
+/** How long an announcement counts without a renewal. The announcement of a killed process expires then. */
 const LIVES_MS = 90_000;
 
-/** Returns what the processes of a role that run now can do: what several say alike, once. Empty when none runs. */
+/** Returns the distinct facts of a role's running processes; empty when none runs. */
 export async function readAnnounced<Role extends keyof Facts>(
   sql: Sql | TransactionSql,
   role: Role,

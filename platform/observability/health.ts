@@ -6,9 +6,9 @@ import { settlesWithin } from '../process/deadline.ts';
 export type HealthOptions = {
   /** Prometheus text of this process. */
   metrics: { text(): Promise<string>; contentType: string };
-  /** What must answer for the process to be of use, by name: each rejects when it does not. */
+  /** Checks of the stores that the process needs, by name. Each rejects when its store does not respond. */
   checks: Record<string, () => Promise<unknown>>;
-  /** What else an operator should see of it beside them; decides nothing. */
+  /** Other facts for the operator in the response of `/readyz`; they do not affect its status. */
   facts?: Record<string, string>;
 };
 
@@ -29,7 +29,8 @@ function json(status: number, body: unknown): Response {
 }
 
 /**
- * `/healthz` (the process serves), `/readyz` (its stores answer; 503 names the part that does not) and `/metrics`.
+ * Creates the routes `/healthz` (the process serves), `/readyz` (its stores respond; a 503 names those that do not) and
+ * `/metrics`.
  */
 export function healthRoutes(options: HealthOptions) {
   return new Elysia({ name: 'core/health' })
@@ -50,7 +51,7 @@ export function healthRoutes(options: HealthOptions) {
     );
 }
 
-/** For a role that serves nothing else. */
+/** Creates the app of a role that serves no other routes. */
 export function healthApp(options: HealthOptions) {
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .use(healthRoutes(options))

@@ -2,7 +2,7 @@ import { destination, type LevelWithSilent, type Logger, pino, stdTimeFunctions 
 
 export type { Logger } from 'pino';
 
-/** Fields that hold secrets, wherever an object with them is logged: at the top or one level down. */
+/** Fields with secrets, redacted in logged objects at the top and two levels down. */
 const SECRET_FIELDS = [
   'authorization',
   'serviceAuth',
@@ -24,16 +24,16 @@ function redactedPaths(): string[] {
   });
 }
 
-/** Of lines that could not be written, and are once there is room again. Those beyond are dropped. */
+/** Bytes of lines that wait to be written when the reader has no room. Further lines are dropped. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
 /**
- * The log of one process: JSON lines on stderr, each with its role. Written synchronously, so that the last line
- * before a crash is there; the services log events, not requests, so this costs nothing on the hot path.
+ * Creates the log of a process: JSON lines on stderr, each with its role. Lines are written synchronously, so that the last one
+ * before a crash is there. Roles log events and not requests, so this costs nothing on the hot path.
  */
 export function createLogger(options: { role: string; level: LevelWithSilent }): Logger {
   const out = destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });
-  // A full disk, or whoever read the log is gone: there is nobody to tell, and the service must not die of it.
+  // The disk is full, or the reader of the log is gone: the failure cannot be reported and must not end the process.
   out.on('error', () => {});
   return pino(
     {

@@ -5,28 +5,28 @@ export type Metrics = {
   registry: Registry;
   counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
   gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
-  /** A counter that is kept elsewhere, and read when metrics are asked for. */
+  /** Registers a counter that is kept elsewhere, and read when metrics are scraped. */
   countedElsewhere(name: string, help: string, read: () => number): void;
-  /** A gauge that is read when metrics are asked for. */
+  /** Registers a gauge that is read when metrics are scraped. */
   readOnDemand(name: string, help: string, read: () => number): void;
-  /** `buckets` are upper bounds in the metric's unit; the default suits seconds. */
+  /** Registers a histogram. `buckets` are upper bounds in the metric's unit; the default suits seconds. */
   histogram<L extends string = never>(
     name: string,
     help: string,
     labels?: readonly L[],
     buckets?: number[],
   ): Histogram<L>;
-  /** Everything, as Prometheus reads it. */
+  /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>;
   contentType: string;
 };
 
-/** From a millisecond, which is what a gateway adds, to ten minutes, which is what a model may take. */
+/** From a millisecond, which a gateway adds to a call, to ten minutes, which a model may take. */
 const DEFAULT_BUCKETS_SECONDS = [
   0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600,
 ];
 
-/** Makes the registry of a process, with the runtime's own metrics (CPU, memory, event loop lag) in it. */
+/** Creates the registry of a process, with the runtime's metrics (CPU, memory, event loop lag). */
 export function createMetrics(role: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ role });

@@ -1,4 +1,4 @@
-/** Keys of providers that organizations store for their own calls. */
+/** Provider keys that organizations store for their own calls. */
 export {
   createKeyOpener,
   type KeyOpener,

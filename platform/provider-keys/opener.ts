@@ -5,28 +5,28 @@ import { type SecretBox, SecretsUnavailableError } from '../secrets/mod.ts';
 import { openProviderKey } from './seal.ts';
 
 /**
- * The keys that an organization has stored, by provider. Null: there is one, but it cannot be opened here. A call must
- * then fail: with the operator's key instead it would go on another account than the organization chose.
+ * The provider keys of an organization. Null: there is a key, but this process cannot open it. A call must then fail: with the
+ * operator's key it would be charged to another account than the organization chose.
  */
 export type ProviderKeys = ReadonlyMap<ProviderName, string | null>;
 
-/** Of the many organizations that have stored none. */
+/** Shared by the many organizations without provider keys. */
 export const NO_PROVIDER_KEYS: ProviderKeys = new Map();
 
-/** A row of the table. */
+/** A stored provider key. */
 export type SealedProviderKey = { provider: ProviderName; sealed: Buffer };
 
-/** Opens what an organization has stored. */
+/** Opens the stored keys of an organization. */
 export type KeyOpener = (organizationId: string, sealed: readonly SealedProviderKey[]) => ProviderKeys;
 
-/** Organizations whose opened keys are shared by all of their API keys; of one that falls out they are opened again. */
+/** Organizations whose opened keys are cached, to be shared by all of their API keys. */
 const MAX_ORGANIZATIONS = 20_000;
 
 type OpenedKey = SealedProviderKey & { key: string | null };
 
 /**
- * Makes the opener of a process. What did not change since it was opened last is not opened again, so that a key which
- * cannot be is logged once, by its organization and provider.
+ * Creates the opener of a process. Unchanged keys are not opened again, so that a key that cannot be opened is logged once,
+ * by its organization and provider.
  */
 export function createKeyOpener({ secrets, log }: { secrets: SecretBox; log: Logger }): KeyOpener {
   const opened = new LRUCache<string, { rows: OpenedKey[]; keys: ProviderKeys }>({ max: MAX_ORGANIZATIONS });

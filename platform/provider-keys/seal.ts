@@ -1,15 +1,15 @@
 import type { SecretBox, SecretOwner } from '../secrets/mod.ts';
 
-/** Whose key it is, and for which provider: a sealed key opens for these two alone. */
+/** The organization and provider of a key: a sealed key opens for these two alone. */
 export type ProviderKeyOwner = { organizationId: string; provider: string };
 
-/** Evaluators have ids that are UUIDs: nothing that is sealed for one of them opens as a provider's key, nor the reverse. */
+/** Returns the owner to seal for. Evaluators' ids are UUIDs, so a secret of theirs never opens as a provider key, nor the reverse. */
 function secretOwner({ organizationId, provider }: ProviderKeyOwner): SecretOwner {
   return { organizationId, evaluatorId: `provider:${provider}` };
 }
 
 /**
- * A provider's key as it is stored.
+ * Seals a provider key for storage.
  * @throws SecretsUnavailableError without SECRET_KEY
  */
 export function sealProviderKey(secrets: SecretBox, owner: ProviderKeyOwner, key: string): Buffer {
@@ -17,8 +17,8 @@ export function sealProviderKey(secrets: SecretBox, owner: ProviderKeyOwner, key
 }
 
 /**
- * The key that was sealed for this owner.
- * @throws SecretsUnavailableError without the SECRET_KEY that sealed it, or when it was changed, or is another owner's
+ * Opens the key that was sealed for this owner.
+ * @throws SecretsUnavailableError without the SECRET_KEY that sealed it, or when the bytes were changed or are another owner's
  */
 export function openProviderKey(secrets: SecretBox, owner: ProviderKeyOwner, sealed: Uint8Array): string {
   return secrets.open(sealed, secretOwner(owner)).key!;
