@@ -1,9 +1,9 @@
 /**
- * `npm run check` runs this: prints what breaks the rules of the layout, as `file:line rule`, and ends with 1 when anything
- * does. Import circles are Biome's to find (noImportCycles in biome.json).
+ * `npm run check` runs this: prints every breach of the layout's rules as `file:line rule`, and ends with 1 if there is one.
+ * Biome finds circles of imports (noImportCycles in biome.json).
  *
  * Usage: check-structure.ts [--pending] [root]
- *   --pending  also prints what is not refused yet
+ *   --pending  also prints breaches that are excused for now
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';

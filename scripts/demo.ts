@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: the product in a minute, without a provider key. Starts everything on free ports in a directory of
- * its own, sends calls as an application would, and shows what queries find.
+ * `npm run demo`: the product in a minute, without a provider key. Starts everything on free ports in a directory of its own,
+ * sends calls as an application would, and shows the results of queries.
  */
 import { SingleBar } from 'cli-progress';
 import { Command } from 'commander';
@@ -13,7 +13,7 @@ import { heading, quiet, say } from './demo/print.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { showFeedback, showQueries } from './demo/tour.ts';
 
-/** Calls under way at once, as from an application with some users. */
+/** Concurrent calls, as from an application with some users. */
 const CONCURRENCY = 4;
 const FINDABLE_WITHIN_MS = 10_000;
 
@@ -42,7 +42,7 @@ async function sendAll(client: OpenAI, calls: readonly Call[]): Promise<void> {
   }
 }
 
-/** Waits until every call is found; a moment, as records are stored beside the calls. */
+/** Waits until queries find every call: records are stored a moment after the responses. */
 async function waitForRecords(api: Api, expected: number): Promise<number> {
   const startedAt = performance.now();
   while (true) {
@@ -83,7 +83,7 @@ function addresses({ gatewayUrl, apiUrl, apiKey }: RunningAssay): string {
   ].join('\n');
 }
 
-/** Resolves at Ctrl-C, which the services below get as well, as they share the terminal. */
+/** Resolves at Ctrl-C, which the services get too, because they share the terminal. */
 function interruption(): Promise<'interrupted'> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));

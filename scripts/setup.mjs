@@ -21,7 +21,7 @@ const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 
 if (!installed) {
   process.stderr.write('Installing dependencies (first run, about a minute) …\n');
-  // A patch fits the package as it was published, not one that an earlier patch has changed: npm installs these again.
+  // A patch applies to the published package, not to one that an earlier patch changed: npm installs these again.
   for (const name of patches) {
     const directory = name.slice(0, name.lastIndexOf('+')).replace('+', '/');
     rmSync(join(modules, directory), { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /**
- * `npm test`: one PostgreSQL server for all test files, one cluster that those copy which start a server of their own, one
- * cache of compiled code, and tap over them; at the end, the slowest files. Parameters are tap's (files, patterns, options), and
- * folders: `npm test -- test/core/filter`.
+ * `npm test`: runs tap with one PostgreSQL server for all test files, one cluster as the template of tests that start their
+ * own server, and one cache of compiled code; prints the slowest files at the end. Parameters are tap's (files, patterns,
+ * options), and folders: `npm test -- test/unit/core/filter`.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,12 +14,12 @@ import { tether } from '../test/support/tether.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const tap = join(root, 'node_modules', '.bin', 'tap');
-/** Hundreds of processes start, and load the same files: Node keeps them compiled, by their content. */
+/** Cache of compiled code, by content: hundreds of processes load the same files. */
 const compileCache = join(root, 'node_modules', '.cache', 'assay-test-compiled');
 
 const SLOWEST_SHOWN = 20;
 
-/** tap builds itself anew when its list of plugins is not its default: once, after an install or a change of .taprc. */
+/** Builds tap again if its plugins are not the default ones: needed once, after an install or a change of .taprc. */
 function buildTap(): void {
   const digest = createHash('sha256');
   for (const file of ['.taprc', 'package-lock.json']) digest.update(readFileSync(join(root, file)));
@@ -32,13 +32,13 @@ function buildTap(): void {
   writeFileSync(stamp, wanted);
 }
 
-/** tap knows files and patterns, but no folders. */
+/** Replaces folders by patterns, because tap accepts files and patterns only. */
 function patternOf(parameter: string): string {
   const isFolder = statSync(join(root, parameter), { throwIfNoEntry: false })?.isDirectory() === true;
   return isFolder ? join(parameter, '**', '*.test.ts') : parameter;
 }
 
-/** Prints the files that took longest since `sinceMs`: tap keeps the output of each, which ends with its duration. */
+/** Prints the slowest files since `sinceMs`: tap keeps the output of each, which ends with its duration. */
 function printSlowest(sinceMs: number): void {
   const results = join(root, '.tap', 'test-results');
   if (!existsSync(results)) return;
@@ -53,14 +53,14 @@ function printSlowest(sinceMs: number): void {
   if (lines.length > 0) process.stdout.write(`# The slowest test files, in milliseconds:\n${lines.join('')}`);
 }
 
-/** @param directory that goes with tap, should this process be killed */
+/** Runs tap. If this process is killed, tap ends too and `directory` is removed. */
 function runTap(environment: Record<string, string>, directory: string): Promise<number> {
   const child = spawn(tap, process.argv.slice(2).map(patternOf), {
     cwd: root,
     stdio: 'inherit',
     env: { NODE_COMPILE_CACHE: compileCache, ...process.env, ...environment },
   });
-  // Ctrl-C reaches tap too, which ends its tests; this process waits for it, to stop the server after them.
+  // Ctrl-C reaches tap too, which ends its tests; this process waits for that and then stops the server.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   const ended = new Promise<number>((resolve) => {
     child.once('close', (code) => resolve(code ?? 1));

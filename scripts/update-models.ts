@@ -1,7 +1,7 @@
 /**
  * Writes core/models/models.json, the list behind GET /v1/models, from the installed @pydantic/genai-prices (names,
- * prices), models.dev (release dates) and scripts/models/ (which models answer chat completions, dates that models.dev
- * lacks, makers). Run it when the price registry is upgraded, and to take up new release dates.
+ * prices), models.dev (release dates) and scripts/models/ (the models that serve chat completions, dates that models.dev
+ * lacks, makers). Run it after an upgrade of the price registry, and to get new release dates.
  *
  *     npm run update:models                     fetches models.dev
  *     npm run update:models -- --offline        uses the release dates of the last time
@@ -34,7 +34,7 @@ const ModelsDev = Type.Record(
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Returns the dates of the registry's models alone: models.dev has many more. */
+/** Returns the dates of the registry's models only: models.dev has many more. */
 function datesIn(listed: Static<typeof ModelsDev>): ReleaseDates {
   const providers = CATALOG_ORDER.map((provider) => {
     const ids = registryModels(provider).flatMap(({ names }) => names);

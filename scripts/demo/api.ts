@@ -1,4 +1,4 @@
-/** The management API as the demo uses it: plain `fetch` with the key. */
+/** A client of the management API for the demo: plain `fetch` with the key. */
 export type RequestRecord = {
   request_id: string;
   response_status: number;
@@ -15,7 +15,7 @@ export type RequestRecord = {
 };
 
 export type Api = {
-  /** Answers `data`, or throws with the API's own sentence. */
+  /** Returns `data` of the response, or throws with the API's own sentence. */
   call<T>(method: 'POST' | 'PUT', path: string, body: unknown): Promise<T>;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The demo's calls, through the unmodified `openai` package: only its base URL and key are this product's. What the
- * logs should know beyond the call itself goes into headers.
+ * The demo's calls, through the unmodified `openai` package: only its base URL and key are this product's. Headers carry the
+ * other fields of the records.
  */
 import OpenAI from 'openai';
 import { MODELS, QUESTIONS, USERS } from './conversations.ts';
@@ -16,7 +16,7 @@ function pick<T>(items: readonly T[], index: number): T {
   return items[index % items.length]!;
 }
 
-/** Who asks, on which plan, for what: found again by `request.user_id` and `properties`. */
+/** The user, plan and feature of a call: filters find them as `request.user_id` and `properties`. */
 function headersFor(index: number): Headers {
   const user = pick(USERS, index);
   return {
@@ -121,7 +121,7 @@ function omitted(header: string): Call {
   };
 }
 
-/** The user closes the window in the middle of an answer: the provider is stopped, the record has status 499. */
+/** The user closes the window in the middle of a response: the provider is stopped, the record has status 499. */
 function aborted(): Call {
   return {
     title: 'abort',
@@ -161,7 +161,7 @@ export function demoCalls(): Call[] {
   });
 }
 
-/** Records that a call leaves: a tool session is two calls. */
+/** The number of records of a call: a tool session is two calls. */
 export function recordsOf(call: Call): number {
   return call.title === 'tools, in a session' ? 2 : 1;
 }

@@ -1,4 +1,4 @@
-/** What the demo's users ask, and what its provider answers: enough variety that filters have something to find. */
+/** Questions of the demo's users and responses of its provider, varied enough for filters. */
 
 export type Question = { question: string; answer: string; feature: string };
 

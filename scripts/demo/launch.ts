@@ -15,13 +15,13 @@ export type RunningAssay = {
 };
 
 const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
-/** The first start makes a PostgreSQL cluster, which takes some seconds; on a slow disk tens of them. */
+/** Time for the first start, which creates a PostgreSQL cluster: some seconds, on a slow disk tens of them. */
 const READY_WITHIN_MS = 60_000;
 
 /**
  * Starts all services and waits until they are ready.
- * @param environment beside PATH and HOME: nothing else that this process was given reaches the services
- * @throws Error with everything that they wrote to stderr when they end, or are not ready in time
+ * @param environment variables beside PATH and HOME; the services inherit no others
+ * @throws Error with the services' stderr when they end, or are not ready in time
  */
 export async function launchAssay(
   inherited: { PATH: string; HOME: string },

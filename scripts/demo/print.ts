@@ -1,4 +1,4 @@
-/** How the demo looks in a terminal. */
+/** Formatting of the demo's output in a terminal. */
 import { styleText } from 'node:util';
 import type { RequestRecord } from './api.ts';
 import { formatTable } from './format-table.ts';
@@ -15,7 +15,7 @@ export function quiet(text: string): void {
   say(styleText('dim', text));
 }
 
-/** Prints a request as one would type it. */
+/** Prints a request in the form of a command. */
 export function showRequest(method: string, path: string, body: unknown): void {
   say(`${styleText('cyan', `${method} ${path}`)}  ${JSON.stringify(body)}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The demo's model provider: local, so that no key is needed, and with answers that look like a model's. It speaks as much
- * of OpenAI's chat completions as the demo's calls need, and fails when the question is a command such as `/status 429`.
+ * The demo's model provider: local, so that no key is needed, with responses that look like a model's. It implements the part
+ * of OpenAI's chat completions that the demo's calls need, and fails when the question is a command such as `/status 429`.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -25,7 +25,7 @@ type ChatRequest = {
 
 const FIRST_TOKEN_MS = 30;
 const TOKEN_MS = 6;
-/** Words of the answer to `/slow`, which takes as many milliseconds as the command says. */
+/** Words of the response to `/slow`, which takes the number of milliseconds in the command. */
 const SLOW_WORDS = 20;
 
 function lastQuestion({ messages }: ChatRequest): string {
@@ -60,7 +60,7 @@ function sendJson(response: ServerResponse, status: number, body: unknown, heade
   response.end(JSON.stringify(body));
 }
 
-/** Fails as the command asks. Returns whether it was one. */
+/** Runs a command that makes the call fail. Returns whether the text was a command. */
 function fail(command: string, argument: string, response: ServerResponse): boolean {
   if (command === 'status') {
     const error = {
@@ -77,7 +77,7 @@ function fail(command: string, argument: string, response: ServerResponse): bool
   return true;
 }
 
-/** Calls the first tool that is offered, unless the last message is a tool's result. */
+/** Calls the first tool of the request, unless the last message is a tool's result. */
 function toolCallsFor({ tools, messages }: ChatRequest) {
   const name = tools?.[0]?.function.name;
   if (name === undefined || messages.at(-1)?.role === 'tool') return undefined;

@@ -1,4 +1,4 @@
-/** What queries find in the demo's calls; each is shown as it is sent. */
+/** Queries over the demo's calls, each printed as it is sent, with its results. */
 import type { Api, RequestRecord } from './api.ts';
 import { heading, quiet, say, showRecords, showRequest } from './print.ts';
 
@@ -17,7 +17,7 @@ async function find(api: Api, title: string, query: Query): Promise<RequestRecor
   return records;
 }
 
-/** Filters over what was logged. */
+/** Queries records by filters. */
 export async function showQueries(api: Api): Promise<void> {
   await find(api, 'The newest calls', { filter: 'all' });
   await find(api, 'What Alice asked the support feature', {
@@ -40,7 +40,7 @@ export async function showQueries(api: Api): Promise<void> {
   });
 }
 
-/** Feedback and scores: added, and found by filter at once. */
+/** Adds feedback and scores, and queries records by them. */
 export async function showFeedback(api: Api): Promise<void> {
   heading('Rate and score answers, then find them');
   const feature = { properties: { Feature: { equals: 'translate' } } };

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import type { Documents } from './rules.ts';
 
-/** Folders that are made by running something; none of them is part of the repository. */
+/** Generated folders, which are not part of the repository. */
 const SKIPPED = new Set(['.git', '.data', '.tap', 'node_modules', 'coverage']);
 
 function filesUnder(root: string, folder = ''): string[] {

@@ -10,14 +10,14 @@ export type Documents = {
   files: readonly string[];
 };
 
-/** A name with one of these extensions is taken for a file of ours: other formats are named in examples, too. */
+/** Extensions of names that must be files of the repository; names with others may be examples. */
 const FILE_NAME = /^[\w.@-]+(?:\/[\w.@-]+)*\.(?:ts|mjs|py|sql|md|yaml)$/;
 const PATH = /^[\w.@-]+(?:\/[\w.@-]+)+\/?$/;
 const LINK = /\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)/g;
 const CODE = /`([^`\n]+)`/g;
 const FENCE = /^(?: {0,3})(```|~~~).*?\n[\s\S]*?^(?: {0,3})\1.*$/gm;
 
-/** Blanks fenced code out, keeping its lines: what stands there is an example. */
+/** Blanks fenced code, which holds examples, and keeps its lines. */
 function withoutFences(text: string): string {
   return text.replaceAll(FENCE, (block) => block.replaceAll(/[^\n]/g, ' '));
 }
@@ -48,7 +48,7 @@ export function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-/** Returns each place that a path can stand for: the files, and the folders that hold them. */
+/** Returns every path that exists: the files, and the folders that hold them. */
 function placesOf(files: readonly string[]): Set<string> {
   const places = new Set<string>(['.']);
   for (const file of files)
@@ -66,7 +66,7 @@ type Checker = {
 function createChecker({ texts, files }: Documents): Checker {
   const places = placesOf(files);
   const folders = new Set([...places].filter((place) => !place.includes('/')));
-  // `hold.ts` may stand for platform/limiter/hold.ts where its folder is plain from the sentence.
+  // `hold.ts` may stand for platform/limiter/hold.ts where the sentence makes its folder clear.
   const endings = new Set(
     [...places].flatMap((place) => place.split('/').map((_, i, all) => all.slice(i).join('/'))),
   );

@@ -1,6 +1,6 @@
-// Puts together what the image holds, in two layers: `node scripts/image/build.mjs dependencies <directory>` installs
-// what production needs, `… sources <directory>` copies what runs. The Dockerfile calls it, and so do the tests, where
-// no container engine is at hand. Plain JavaScript, as setup.mjs is.
+// Assembles the image in two layers: `node scripts/image/build.mjs dependencies <directory>` installs the dependencies of
+// production, `… sources <directory>` copies the sources. The Dockerfile calls it, and so do tests, which need no container
+// engine. Plain JavaScript, like setup.mjs.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What runs. It runs as it is: nothing is built. */
+/** The sources in the image. They run without a build. */
 const SOURCES = [
   'LICENSE',
   'package.json',
@@ -31,14 +31,14 @@ const SOURCES = [
   'scripts/image/healthcheck.ts',
 ];
 
-/** Of packages, what no program reads when it runs. */
+/** Files of packages that no program reads at run time. */
 const UNUSED = [
   /\.d\.[cm]?ts$/,
   /\.map$/,
   /\.test\.[a-z]+$/,
   /\/\.[^/]+$/,
   /\/node_modules\/(?:@[^/]+\/)?[^/]+\/(?:tests?|benchmarks?)$/,
-  // Three times what is used of it.
+  // Three times the size of its files that are used.
   /\/gpt-tokenizer\/(?:cjs|data|src)$/,
 ];
 
@@ -56,7 +56,7 @@ function walk(directory, visit) {
   }
 }
 
-/** Another user than the one who builds reads the files, whatever the umask of the checkout was. */
+/** Makes the files readable for every user, whatever the umask of the checkout: the image's user did not build it. */
 function openToAll(directory) {
   let bytes = 0;
   walk(directory, (path) => {
@@ -67,7 +67,7 @@ function openToAll(directory) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** The packages below `directory`, as `node_modules/name` to version. */
+/** Returns the packages below `directory`: `node_modules/name` to version. */
 function installedPackages(directory, prefix = '') {
   const found = new Map();
   const modules = join(directory, prefix, 'node_modules');
@@ -83,7 +83,7 @@ function installedPackages(directory, prefix = '') {
   return found;
 }
 
-/** Of the lock file, what production needs: neither development's packages nor the embedded PostgreSQL. */
+/** Returns the lock file's packages of production: without those of development and the embedded PostgreSQL. */
 function lockedPackages() {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const needed = Object.entries(packages).filter(
@@ -92,7 +92,7 @@ function lockedPackages() {
   return new Map(needed.map(([place, { version }]) => [place, version]));
 }
 
-/** npm is believed for nothing: what lies there must be the locked packages, all of them, and no other. */
+/** Checks that npm has installed exactly the locked packages. */
 function requireLocked(directory) {
   const installed = installedPackages(directory);
   const locked = lockedPackages();
@@ -106,7 +106,7 @@ function requireLocked(directory) {
 function npm(directory, parameters) {
   const { status } = spawnSync('npm', parameters, {
     cwd: directory,
-    // patch-package passes over patches of development's packages then.
+    // patch-package then skips patches of development packages.
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 2, 2],
   });
@@ -118,8 +118,8 @@ function buildDependencies(directory) {
   mkdirSync(directory, { recursive: true });
   const inputs = ['package.json', 'package-lock.json', 'patches'];
   for (const path of inputs) cpSync(join(root, path), join(directory, path), { recursive: true });
-  // Not `npm ci`, for setup.mjs's reason. No package that production needs has a script to run. What npm has kept it
-  // need not ask for, so that tests pass without a network; the lock's digests hold either way.
+  // Not `npm ci`, for the reason in setup.mjs. No package of production has an install script. npm may take packages from its
+  // cache, so that tests pass without a network; the lock's digests hold either way.
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   const flags = [
     '--no-save',
@@ -132,12 +132,12 @@ function buildDependencies(directory) {
   npm(directory, ['install', ...flags]);
   requireLocked(directory);
   npm(directory, ['run', '--silent', 'postinstall']);
-  // 3.2 MB of the image's size, and nothing in it is needed again.
+  // patch-package would add 3.2 MB to the image, which does not need it again.
   npm(directory, ['uninstall', ...flags, 'patch-package']);
   const count = installedPackages(directory).size;
   walk(directory, (path) => {
     const isUnused = UNUSED.some((pattern) => pattern.test(path));
-    // npm leaves the directory of a scope behind, empty, when it removes the packages in it.
+    // npm leaves the empty directory of a scope when it removes the packages in it.
     const isEmpty = !isUnused && statSync(path).isDirectory() && readdirSync(path).length === 0;
     if (isUnused || isEmpty) rmSync(path, { recursive: true });
   });
@@ -146,7 +146,7 @@ function buildDependencies(directory) {
 }
 
 function buildSources(directory) {
-  // What a Python that was tried out by hand leaves beside its sources.
+  // Caches that a Python run by hand leaves beside its sources.
   const filter = (path) => !path.endsWith('__pycache__');
   for (const path of SOURCES) cpSync(join(root, path), join(directory, path), { recursive: true, filter });
   return `sources, ${openToAll(directory)}`;

@@ -1,14 +1,14 @@
 /**
- * The image's health check: asks what this container runs for its `/healthz`, prints what it said, and ends with 0 when
- * all is well. Which role that is, the command line of the container's first process tells, as HEALTHCHECK is not told;
- * a parameter comes before that.
+ * The image's health check: requests `/healthz` of the roles that this container runs, prints the responses, and ends with 0
+ * when all are healthy. The roles come from the parameter, or from the command line of the container's first process, because
+ * HEALTHCHECK does not know them.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
 import type { RoleName } from '../../supervisor/mod.ts';
 
-/** Shorter than HEALTHCHECK's own, so that the sentence is ours. */
+/** Shorter than HEALTHCHECK's own timeout, so that this script prints the sentence. */
 const TIMEOUT_MS = 4_000;
 
 const LOOPBACK = '127.0.0.1';
@@ -16,7 +16,7 @@ const EVERY_ADDRESS: Record<string, string> = { '0.0.0.0': LOOPBACK, '::': '::1'
 
 type Address = { host: string; port: number; isTls: boolean };
 
-/** Where each role serves its health. */
+/** The address of each role's health route. */
 const ADDRESSES: Record<RoleName, (config: Config) => Address> = {
   gateway: ({ host, gatewayPort, tls }) => ({ host, port: gatewayPort, isTls: tls !== null }),
   api: ({ host, apiPort, tls }) => ({ host, port: apiPort, isTls: tls !== null }),
@@ -25,7 +25,7 @@ const ADDRESSES: Record<RoleName, (config: Config) => Address> = {
 };
 const ROLES = Object.keys(ADDRESSES) as RoleName[];
 
-/** The first parameter of main.ts, behind whatever starts it: an init, the runtime and its flags. */
+/** Returns the first parameter of main.ts in a command line that may begin with an init, the runtime and its flags. */
 function parameterOfContainer(): string | undefined {
   const parts = readFileSync('/proc/1/cmdline', 'utf8').split('\0').slice(0, -1);
   const program = parts.findIndex((part) => part.endsWith('/main.ts'));
@@ -33,16 +33,16 @@ function parameterOfContainer(): string | undefined {
   return parts[program + 1];
 }
 
-/** Without a role all of them run; a command such as `migrate` serves nothing. */
-function rolesToAsk(parameter: string | undefined): RoleName[] {
+/** Returns the roles that run: all of them without a parameter, none for a command such as `migrate`. */
+function rolesToCheck(parameter: string | undefined): RoleName[] {
   return parameter === undefined ? ROLES : ROLES.filter((role) => role === parameter);
 }
 
 /**
- * Over TLS any certificate will do: nothing secret is sent or read, and a container must not count as ill because its
- * certificate bears another name than this address, or is being renewed.
+ * Accepts any TLS certificate: nothing secret is sent or read, and a container must not count as unhealthy because its
+ * certificate has another name than this address, or is being renewed.
  */
-async function ask({ host, port, isTls }: Address): Promise<void> {
+async function checkHealth({ host, port, isTls }: Address): Promise<void> {
   const reachable = EVERY_ADDRESS[host] ?? host;
   const authority = reachable.includes(':') ? `[${reachable}]:${port}` : `${reachable}:${port}`;
   const { statusCode, body } = await request(`${isTls ? 'https' : 'http'}://${authority}/healthz`, {
@@ -62,8 +62,8 @@ function reasonOf(error: unknown): string {
 async function check(): Promise<void> {
   const result = readConfig(processEnvironment());
   if (!result.ok) throw new Error(result.problems.join('; '));
-  for (const role of rolesToAsk(process.argv[2] ?? parameterOfContainer())) {
-    await ask(ADDRESSES[role](result.config)).catch((error: unknown) => {
+  for (const role of rolesToCheck(process.argv[2] ?? parameterOfContainer())) {
+    await checkHealth(ADDRESSES[role](result.config)).catch((error: unknown) => {
       throw new Error(`The health of ${role}: ${reasonOf(error)}`);
     });
   }

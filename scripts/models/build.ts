@@ -11,7 +11,7 @@ import { isServed } from './served.ts';
 export type ReleaseDates = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export type Overrides = Makers & {
-  /** Dates of models that models.dev lacks or has otherwise, by name without an author, in lower case. */
+  /** Dates of models that models.dev lacks or has wrong, by lower-case name without an author. */
   released: Readonly<Record<string, string>>;
 };
 
@@ -20,11 +20,11 @@ type Model = {
   provider: ProviderName;
   title: string;
   owned_by: string;
-  /** `2025-08-07`; null: not known. */
+  /** `2025-08-07`; null: unknown. */
   released: string | null;
 };
 
-/** Names of providers where models.dev has another. */
+/** Names of providers that models.dev names otherwise. */
 const MODELS_DEV_NAMES: Partial<Record<ProviderName, string>> = { together: 'togetherai' };
 
 /** Returns the name that models.dev gives a provider. */
@@ -73,7 +73,7 @@ function isBareId(provider: ProviderName, id: string): boolean {
   return meant !== null && meant.provider === provider && meant.model === id;
 }
 
-/** The date of a model whose id has none: `gpt-5` came out when its first snapshot did. */
+/** Returns the date of a model whose id has none: `gpt-5` was released with its first snapshot. */
 function releaseDate(
   provider: ProviderName,
   id: string,
@@ -90,6 +90,6 @@ function releaseDate(
     .flatMap((sibling) => dateInId(sibling) ?? []);
   if (snapshots.length > 0) return new Date(Math.min(...snapshots) * 1_000).toISOString().slice(0, 10);
   const date = dates[modelsDevName(provider)]?.[id];
-  // Some dates there have no day.
+  // Some dates of models.dev have no day.
   return date === undefined || secondsOfDate(date) === null ? null : date;
 }

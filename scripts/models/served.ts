@@ -1,27 +1,27 @@
 /**
- * Which models of the registry answer chat completions. The registry keeps every model that was ever priced, under every
+ * The models of the registry that serve chat completions. The registry keeps every model that was ever priced, under every
  * name that any host or library gave it, and says nothing of endpoints: these rules do, as of 2026-11-21. Where a rule is a
  * list of names, its source stands beside it; models that models.dev no longer had on 2026-08-18 are left out too. A model
  * that is left out by mistake can still be called: it is only missing from the list.
  */
 import type { ProviderName } from '#core/contracts/provider.ts';
 
-/** Models that hear, speak, draw, embed, rank, moderate or read pages: every maker names them so. */
+/** Words in the names of models for audio, images, embeddings, ranking, moderation or OCR, whoever made them. */
 const NOT_CHAT =
   /embed|rerank|moderation|guard|safeguard|content-safety|whisper|transcribe|\btts\b|audio|voice|voxtral-mini|realtime|\blive\b|native-audio|image|imagine|video|\bveo\b|lyria|\bocr\b|dall-e|\bsora\b|omni|computer-use|deep-research/i;
 
 type Rules = {
-  /** The pattern of the provider's own names, where the registry has names of other hosts too. */
+  /** The pattern of the provider's own names, if the registry has names of other hosts too. */
   names?: RegExp;
-  /** Its own models that do not answer chat completions. */
+  /** Models of the provider that do not serve chat completions. */
   notChat?: RegExp;
-  /** Shut down. */
+  /** Models that were shut down. */
   retired?: RegExp;
 };
 
 const RULES: Partial<Record<ProviderName, Rules>> = {
   openai: {
-    // Not those of Azure (gpt-35-turbo), OpenRouter (o3-mini-high, gpt-4o:extended), or of hosts of its open weights.
+    // Excludes names of Azure (gpt-35-turbo), OpenRouter (o3-mini-high, gpt-4o:extended), and hosts of the open weights.
     names: /^(?:gpt-(?!35|oss|\d-\d(?!\d))|o\d)(?!.*(?:-high$|:|\.ft-))/,
     // The pro and codex models answer to Responses alone, instruct to completions; the others are no names of the API.
     notChat: /-pro\b|codex|instruct|^gpt-5\.1-mini$|^gpt-5\.3$|^gpt-5(?:\.\d)?-chat$/,
@@ -34,7 +34,7 @@ const RULES: Partial<Record<ProviderName, Rules>> = {
     retired: /^claude-(?:v?[12]|instant|3|(?:opus|sonnet)-4(?:-[01])?(?:-20\d+)?$)/,
   },
   google: {
-    // Not those of Vertex AI (claude-…) and OpenRouter (gemini-flash-1.5, gemini-pro).
+    // Excludes names of Vertex AI (claude-…) and OpenRouter (gemini-flash-1.5, gemini-pro).
     names: /^gemini-\d(?!.*-latest$)/,
     // ai.google.dev/gemini-api/docs/deprecations
     retired: /^gemini-(?:1|2\.0|2\.5.*preview|3-pro-preview|3-pro-text|3\.1-flash-lite-preview)/,
@@ -61,7 +61,7 @@ const RULES: Partial<Record<ProviderName, Rules>> = {
   openrouter: { names: /^[^~/:]+\/[^/:]+$/, retired: /^x-ai\/grok-(?:4-fast|code)/ },
 };
 
-/** Whether a provider's chat completions answer to this name of the registry. */
+/** Whether a provider's chat completions know this name of the registry. */
 export function isServed(provider: ProviderName, name: string): boolean {
   const rules = RULES[provider];
   if (rules === undefined || NOT_CHAT.test(name)) return false;

@@ -1,6 +1,6 @@
 /**
- * The layout that the rules hold: which folder may import which, where core's purity ends, and what is not reached yet. A
- * folder that is named here and does not exist breaks nothing.
+ * The layout that the rules enforce: the imports that each folder may have, and the exceptions. A folder that is named here
+ * and does not exist breaks nothing.
  */
 
 const ROLES = ['gateway', 'api', 'ingest', 'evaluators'] as const;
@@ -13,10 +13,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   supervisor: ['core', 'platform'],
 };
 
-/** Top folders that package.json names in `imports`: outside of them they are imported by that name. */
+/** Top folders that package.json names in `imports`: other folders import them by that name. */
 export const NAMED = new Set(['core', 'platform']);
 
-/** What core may use of the runtime: computing, and nothing that reaches outside. */
+/** Modules of the runtime that core may use: they compute, and reach nothing outside. */
 export const PURE_BUILTINS = new Set([
   'node:buffer',
   'node:crypto',
@@ -37,21 +37,21 @@ export const PURE_PACKAGES = new Set([
 /** Pure code that must yield to the event loop between pieces of its work. */
 export const MAY_YIELD = new Set(['core/chat/assemble.ts']);
 
-/** Where the environment is read; besides, test tools may read theirs. */
+/** Folders and files that may read the environment: the configuration, and the tools of tests. */
 export const ENVIRONMENT_READERS = ['platform/config/', 'scripts/test.ts', 'test/'];
 
-/** Where Elysia is imported: where routes are. */
+/** Files that may import Elysia: those with routes. */
 export const ROUTE_PLACES = [/\/app\.ts$/, /\/routes\//, /^platform\/observability\/health\.ts$/];
 
-/** The constants whose values are the names of channels between processes. */
+/** The file of the constants that name the channels between processes. */
 export const CHANNELS = 'core/contracts/channels.ts';
 
-/** Scripts that write the data of a folder from the folder's own rules, and may enter it by any file. */
+/** Scripts that generate the data of a folder by the folder's own rules, and may import any of its files. */
 export const GENERATORS: Readonly<Record<string, readonly string[]>> = {
   'core/models': ['scripts/models/', 'scripts/update-models.ts'],
 };
 
-/** Tools beside test/ that are parts of the tests all the same. */
+/** Tools of tests outside of test/. */
 export const TEST_TOOLS = new Set(['scripts/test.ts']);
 
 /** Folders of tests, below test/unit and test/integration, that mirror no sources because they are about many of them. */

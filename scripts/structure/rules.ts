@@ -1,4 +1,4 @@
-/** The rules that look at one file at a time. Each returns the lines that break it, and what to do about each. */
+/** The rules for single files. Each returns the lines that break it, and a remedy for each. */
 import {
   CHANNELS,
   ENVIRONMENT_READERS,

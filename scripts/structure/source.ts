@@ -1,7 +1,7 @@
 /**
- * What the rules see of a source file: its code without comments, its string literals, its imports and its exports. Found
- * by patterns and not by a parser: TypeScript 7 has no API for one, and Biome formats every source, so an import or export
- * statement always begins its line. Tests hold the patterns; see docs/decisions for the comparison with libraries.
+ * Source files as the rules see them: code without comments, string literals, imports and exports. They are found by patterns
+ * and not by a parser: TypeScript 7 has no API for one, and Biome formats every source, so an import or export statement
+ * always begins its line. Tests prove the patterns; docs/decisions compares them with libraries.
  */
 import { dirname, join, normalize, sep } from 'node:path';
 
@@ -11,7 +11,7 @@ export type Import = {
   line: number;
   /** The imported file, from the root; null for packages. */
   target: string | null;
-  /** Names as the imported file exports them; null: possibly all of them. */
+  /** Names in the imported file; null: possibly all of them. */
   names: string[] | null;
 };
 
@@ -21,7 +21,7 @@ export type Export = {
   line: number;
   /** Set for a re-export: where the name comes from. */
   from: { target: string; name: string } | null;
-  /** Its comment has the tag `@internal`: exported for tests. */
+  /** Whether its comment has the tag `@internal`: it is exported for tests. */
   isInternal: boolean;
   /** The whole declaration; empty for a name in a list. */
   declaration: string;
@@ -37,11 +37,11 @@ export type SourceFile = {
   exports: Export[];
 };
 
-/** Comments, strings, and regular expressions, whose slashes and quotes begin none of the former. */
+/** Comments, strings, and regular expressions, whose slashes and quotes begin neither comments nor strings. */
 const TOKEN =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|(?<=(?:[(,=:[!&|?{;]|=>|return)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//g;
 const STATEMENT = /^(import|export)(?: type)? (\{[^}]*\}|\*(?: as \w+)?|\w+) from '([^']+)'/gm;
-/** Also the file of a thread, which is named by its address and whose exports are called by name. */
+/** Imports without `from`. `new URL` names the file of a thread, whose exports are called by name. */
 const BARE_OR_DYNAMIC =
   /^import '([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)',\s*import\.meta\.url/gm;
 const DECLARATION =
@@ -57,7 +57,7 @@ export function matchesByLine(code: string, pattern: RegExp): { text: string; li
   return [...code.matchAll(pattern)].map((match) => ({ text: match[0], line: lineAt(code, match.index) }));
 }
 
-/** Reads a source into what the rules look at. */
+/** Parses a source for the rules. */
 export function readSource(path: string, source: string): SourceFile {
   const literals: SourceFile['literals'] = [];
   const code = source.replaceAll(TOKEN, (token, offset: number) => {
@@ -92,7 +92,7 @@ function readStatements(path: string, code: string, source: string): Pick<Source
       });
   }
   for (const match of code.matchAll(BARE_OR_DYNAMIC)) {
-    // A test that names a module by its address tells nothing about which exports it uses.
+    // A test may name a module by its URL without using its exports.
     const specifier = match[1] ?? match[2] ?? (path.startsWith('test/') ? '' : (match[3] ?? ''));
     if (specifier === '') continue;
     const line = lineAt(code, match.index);
@@ -100,7 +100,7 @@ function readStatements(path: string, code: string, source: string): Pick<Source
   }
   for (const match of code.matchAll(DECLARATION)) {
     const line = lineAt(code, match.index);
-    // Biome indents whatever belongs to a declaration, its closing brackets apart.
+    // Biome indents every line of a declaration but its closing brackets.
     const [declaration = ''] = /^.*(?:\n(?:[ \t)}\]>|].*)?)*/.exec(code.slice(match.index)) ?? [];
     exports.push({ name: match[1]!, line, from: null, isInternal: isInternal(match.index), declaration });
   }
@@ -112,7 +112,7 @@ function readStatements(path: string, code: string, source: string): Pick<Source
   return { imports: imports.sort((a, b) => a.line - b.line), exports };
 }
 
-/** Reads `a, type b, c as d`. */
+/** Parses `a, type b, c as d`. */
 function namesIn(list: string): { name: string; alias: string }[] {
   return list
     .split(',')

@@ -1,6 +1,6 @@
 /**
- * Where the tests of a source lie: in the folder of test/unit or test/integration that mirrors the source's own folder, or
- * that is named like the source. `core/json/scan.ts` is tested in `test/unit/core/json/…` or `test/unit/core/json/scan/…`.
+ * The place of a source's tests: the folder of test/unit or test/integration that mirrors the source's own folder, or is
+ * named like the source. `core/json/scan.ts` is tested in `test/unit/core/json/…` or `test/unit/core/json/scan/…`.
  */
 import { dirname } from 'node:path';
 import { MAY_IMPORT, TEST_TOPICS } from './layout.ts';
@@ -8,7 +8,7 @@ import type { Breach } from './rules.ts';
 
 const TEST_ROOTS = ['test/unit', 'test/integration'];
 
-/** Returns whether a source must have tests: the product's must, but for a mod.ts, which only says what its folder exports. */
+/** Returns whether a source must have tests: those of the product must, except a mod.ts, which only lists exports. */
 function needsTest(path: string): boolean {
   return path.split('/')[0]! in MAY_IMPORT && !path.endsWith('/mod.ts');
 }

@@ -1,6 +1,6 @@
 /**
- * Exports that nothing imports. A re-export uses its origin only if something imports the re-export. What only tests import
- * must say so: its comment has the tag `@internal` and the reason.
+ * Finds exports that nothing imports. A re-export uses its origin only if something imports the re-export. An export for
+ * tests alone must say so: its comment has the tag `@internal` and the reason.
  */
 import type { Breach } from './rules.ts';
 import type { Export, SourceFile } from './source.ts';
@@ -22,7 +22,7 @@ function usesOf(files: readonly SourceFile[]): Map<string, Use> {
     const file = byPath.get(target);
     const origin = file?.exports.find((one) => one.name === name)?.from;
     if (origin) return mark(origin.target, origin.name, use);
-    // Not declared here: it comes through an `export *`.
+    // An `export *` brings this name from another file.
     if (file?.exports.every((one) => one.name !== name))
       for (const { target: star, names } of file.imports)
         if (star !== null && names === null) mark(star, name, use);
@@ -67,7 +67,7 @@ function isPartOfAnother({ name, declaration }: Export, exports: readonly Export
   return exports.some((other) => other.name !== name && mention.test(other.declaration));
 }
 
-/** Returns the exports that nothing imports, and those that tests alone import without saying so. */
+/** Returns the exports that nothing imports, and those that only tests import without saying so. */
 export function findUnusedExports(files: readonly SourceFile[]): Breach[] {
   const uses = usesOf(files);
   return files.flatMap(({ path, exports }) =>
