@@ -2,8 +2,8 @@
  * Divides the connections to one address among organizations. Waiting organizations are served in turn, the calls of each in
  * the order of arrival. An organization may take one more connection while more are left than it holds, so that some are
  * always left for a later one: the first can take half of all, the next a quarter, and so on (Choudhury and Hahne, "Dynamic
- * queue length thresholds for shared-memory packet switches", 1998). An organization that is alone may take as many as its own
- * bound allows.
+ * queue length thresholds for shared-memory packet switches", 1998). An organization that is alone may take as many as its
+ * own bound allows.
  */
 
 /** The connections that one organization holds, and its waiting calls. */

@@ -121,7 +121,8 @@ export class ResponseReader {
 export type Framing = number | 'chunked' | 'until close';
 
 /**
- * Headers by lower-case name. Each value is one string, also if the name was sent several times: `collectHeaders` merges them.
+ * Headers by lower-case name. Each value is one string, also if the name was sent several times: `collectHeaders` merges
+ * them.
  */
 export type ResponseHeaders = Readonly<Record<string, string>>;
 

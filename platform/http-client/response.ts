@@ -96,8 +96,8 @@ export class ResponseBody implements ResponseHandler {
   }
 
   /**
-   * Waits until enough of the body is there, or the body is over. Returns why gathering ended, or a promise of that. The bytes
-   * stay held.
+   * Waits until enough of the body is there, or the body is over. Returns why gathering ended, or a promise of that. The
+   * bytes stay held.
    * @param isEnough called with the bytes held already as one chunk, and then with each chunk
    * @param signal stops the body when it aborts meanwhile
    */

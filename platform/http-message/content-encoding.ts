@@ -45,8 +45,8 @@ export const CONTENT_ENCODINGS: readonly string[] = [...DECODERS.keys()];
 export const MAX_DECODED_BYTES = 128 * 1024 * 1024;
 
 /**
- * Largest piece that a decoding stream puts out; one read of a socket has as much. Each piece is a turn of a thread and of the
- * event loop: smaller ones take longer in all, larger ones hold the loop.
+ * Largest piece that a decoding stream puts out; one read of a socket has as much. Each piece is a turn of a thread and of
+ * the event loop: smaller ones take longer in all, larger ones hold the loop.
  */
 const CHUNK_BYTES = 64 * 1024;
 

@@ -92,9 +92,9 @@ export function lengthOf(value: string): number {
 const MAX_LINE_BYTES = 16 * 1024;
 const MAX_TRAILERS = 256;
 /**
- * Bytes beside the data, above all chunk extensions, are discarded and count against no limit of the body. The rule is that of
- * Go's net/http (internal/chunked.go): each chunk may cost 16 bytes and twice its data; the excess of all chunks and trailers
- * may add up to 16 KiB. A sender of one byte a chunk, 5 bytes of overhead each, stays within it.
+ * Bytes beside the data, above all chunk extensions, are discarded and count against no limit of the body. The rule is that
+ * of Go's net/http (internal/chunked.go): each chunk may cost 16 bytes and twice its data; the excess of all chunks and
+ * trailers may add up to 16 KiB. A sender of one byte a chunk, 5 bytes of overhead each, stays within it.
  */
 const MAX_EXCESS_BYTES = 16 * 1024;
 const FREE_BYTES_PER_CHUNK = 16;
@@ -121,8 +121,8 @@ export class ChunkedReader {
   #line = '';
 
   /**
-   * @param onBytes called once for each piece that has data, with all of it: under load a piece holds many chunks, and passing
-   *   them on one by one would cost a system call each
+   * @param onBytes called once for each piece that has data, with all of it: under load a piece holds many chunks, and
+   *   passing them on one by one would cost a system call each
    */
   constructor(onBytes: (bytes: Buffer) => void) {
     this.#onBytes = onBytes;

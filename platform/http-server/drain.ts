@@ -1,8 +1,9 @@
 /**
  * Stops a server without failing a call. HTTP/1.1 has one way to end a kept-alive connection that cannot cross with a request
- * on its way: `Connection: close` on a response. So every response during a drain carries it, and an idle connection gets time
- * for one more call. A connection that has been idle for long is closed in the server's direction, and requests that arrive on
- * it then are read and not handled: the client sees an orderly end without a response, not a reset, and may call again.
+ * on its way: `Connection: close` on a response. So every response during a drain carries it, and an idle connection gets
+ * time for one more call. A connection that has been idle for long is closed in the server's direction, and requests that
+ * arrive on it then are read and not handled: the client sees an orderly end without a response, not a reset, and may call
+ * again.
  */
 import type { Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';

@@ -164,8 +164,8 @@ export function listKeys(sql: AnySql, filter: { organizationName?: string } = {}
 }
 
 /**
- * Revokes a key, by its id or the prefix it is listed with. Every process refuses it within a second. Revoking it again changes
- * nothing.
+ * Revokes a key, by its id or the prefix it is listed with. Every process refuses it within a second. Revoking it again
+ * changes nothing.
  * @throws AssayError not_found; conflict when several keys have the prefix
  */
 export async function revokeKey(sql: AnySql, keyIdOrPrefix: string): Promise<KeyRecord> {

@@ -28,8 +28,8 @@ function redactedPaths(): string[] {
 const MAX_WAITING_BYTES = 64 * 1024;
 
 /**
- * Creates the log of a process: JSON lines on stderr, each with its role. Lines are written synchronously, so that the last one
- * before a crash is there. Roles log events and not requests, so this costs nothing on the hot path.
+ * Creates the log of a process: JSON lines on stderr, each with its role. Lines are written synchronously, so that the last
+ * one before a crash is there. Roles log events and not requests, so this costs nothing on the hot path.
  */
 export function createLogger(options: { role: string; level: LevelWithSilent }): Logger {
   const out = destination({ dest: 2, sync: true, maxLength: MAX_WAITING_BYTES });

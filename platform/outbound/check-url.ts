@@ -26,10 +26,10 @@ function isLocalName(host: string): boolean {
 }
 
 /**
- * Checks a URL that a user gave. Returns why it cannot be called, as the rest of a sentence that names the field ("must be …");
- * null when a call may be tried. Checks the text alone: a look-up of the name would reveal the names inside this network, and
- * would prove nothing, because the name can resolve to another address by the time of the call. The connector checks the
- * address. The URL is not quoted: it may hold a password.
+ * Checks a URL that a user gave. Returns why it cannot be called, as the rest of a sentence that names the field ("must be
+ * …"); null when a call may be tried. Checks the text alone: a look-up of the name would reveal the names inside this
+ * network, and would prove nothing, because the name can resolve to another address by the time of the call. The connector
+ * checks the address. The URL is not quoted: it may hold a password.
  */
 export function checkOutboundUrl(text: string, allow: AllowList): string | null {
   if (text.length > LONGEST_URL) return `must have at most ${LONGEST_URL} characters`;

@@ -36,8 +36,8 @@ const MAX_CONNECTIONS_PER_ORIGIN = 64;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
- * Creates the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed, responses
- * are read up to 1 MiB, and the whole call has one deadline.
+ * Creates the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed,
+ * responses are read up to 1 MiB, and the whole call has one deadline.
  * @param options.lookup resolves names. Default: the system's resolver
  * @param options.ca certificates (PEM) to trust instead of the default authorities
  */

@@ -43,8 +43,8 @@ function watch(socket: Socket): void {
  * Sends a request on a kept connection. A request that fails because its connection broke is sent once more, on a
  * connection of its own, if the connection had carried a request before and no byte of the response has arrived.
  *
- * The server may still have read such a request, if it died while handling it. Callers must be ready to send the request again
- * anyway, as evaluations are: theirs fails with a code that has it tried again some seconds later.
+ * The server may still have read such a request, if it died while handling it. Callers must be ready to send the request
+ * again anyway, as evaluations are: theirs fails with a code that has it tried again some seconds later.
  * @param dispatchers.kept reuses connections; its connector comes from `watchReuse`
  * @param dispatchers.fresh opens a connection for each request
  * @throws the errors of undici

@@ -12,8 +12,8 @@ import { isStoreUnavailable } from './connect.ts';
 export type Availability = {
   isAway(): boolean;
   /**
-   * Resolves as `work` does. Rejects as it does, or with a StoreLateError; if that is an outage, the store is away from then on.
-   * Does not check `isAway` first.
+   * Resolves as `work` does. Rejects as it does, or with a StoreLateError; if that is an outage, the store is away from then
+   * on. Does not check `isAway` first.
    */
   attempt<T>(work: () => PromiseLike<T>, options?: AttemptOptions<T>): Promise<T>;
   /** Reports a failure elsewhere; if it is an outage, the store is away from then on. */
@@ -52,8 +52,8 @@ export type AvailabilityOptions = {
   /** Whether an error is an outage. Default: Postgres cannot be reached or cannot work now. */
   isOutage?(error: unknown): boolean;
   /**
-   * Whether a late response is no outage if another arrived during the wait: the store is then busy, not away. Default: false,
-   * for callers whose attempts are independent.
+   * Whether a late response is no outage if another arrived during the wait: the store is then busy, not away. Default:
+   * false, for callers whose attempts are independent.
    */
   sparesBusyStore?: boolean;
   /**

@@ -1,9 +1,9 @@
 /** Promises with a deadline. Work that is late goes on; its failure causes no unhandled rejection. */
 
 /**
- * Settles as `work` does, or as `onLate` returns or throws when `work` has not settled within `waitMs`. The timer is cleared as
- * soon as `work` settles; until then it keeps the process alive, because a stop with a deadline would otherwise end silently
- * when `work` holds no handle of its own.
+ * Settles as `work` does, or as `onLate` returns or throws when `work` has not settled within `waitMs`. The timer is cleared
+ * as soon as `work` settles; until then it keeps the process alive, because a stop with a deadline would otherwise end
+ * silently when `work` holds no handle of its own.
  */
 export async function withDeadline<T, L>(
   work: PromiseLike<T>,

@@ -1,6 +1,6 @@
 /**
- * Bounds the number of jobs that run at once, fairly among owners: a free slot goes to the waiting owner with the fewest running
- * jobs, and among equals to the one whose turn is longest ago. The jobs of one owner start in order.
+ * Bounds the number of jobs that run at once, fairly among owners: a free slot goes to the waiting owner with the fewest
+ * running jobs, and among equals to the one whose turn is longest ago. The jobs of one owner start in order.
  */
 export type FairSlotsOptions = {
   /** Jobs that run at a time. */

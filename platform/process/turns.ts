@@ -1,6 +1,6 @@
 /**
- * Long work on the event loop, done in slices. All such work together gets some milliseconds of each turn of the loop, so that
- * other work of the process waits no longer than that, however much is under way.
+ * Long work on the event loop, done in slices. All such work together gets some milliseconds of each turn of the loop, so
+ * that other work of the process waits no longer than that, however much is under way.
  */
 import { JsonScanner, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
 

@@ -5,8 +5,8 @@ import { type SecretBox, SecretsUnavailableError } from '../secrets/mod.ts';
 import { openProviderKey } from './seal.ts';
 
 /**
- * The provider keys of an organization. Null: there is a key, but this process cannot open it. A call must then fail: with the
- * operator's key it would be charged to another account than the organization chose.
+ * The provider keys of an organization. Null: there is a key, but this process cannot open it. A call must then fail: with
+ * the operator's key it would be charged to another account than the organization chose.
  */
 export type ProviderKeys = ReadonlyMap<ProviderName, string | null>;
 

@@ -97,7 +97,9 @@ function appendValue(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before},${value}`;
 }
 
-/** Returns path and query of a target. Clients send absolute URLs to proxies, and may send them to origins (section 3.2.2). */
+/**
+ * Returns path and query of a target. Clients send absolute URLs to proxies, and may send them to origins (section 3.2.2).
+ */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target;
   const origin = ORIGIN.exec(target);
