@@ -91,7 +91,7 @@ t.test('bytes that nobody asked for close the connection, and are no answer to t
   t.equal((await call(wire.origin)).body, 'asked');
 });
 
-t.test('an answer that breaks off is told as such, at any place', async (t) => {
+t.test('a response cut at any place fails the call with provider_unreachable', async (t) => {
   const full = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n';
   const wire = await startWire(t, {
     onRequest: (socket, place) => socket.end(full.slice(0, place * 7), 'latin1'),
@@ -107,7 +107,7 @@ t.test('an answer that breaks off is told as such, at any place', async (t) => {
   }
 });
 
-t.test('a connection that is reset in the middle of an answer is told with its cause', async (t) => {
+t.test('a connection reset in the middle of a response fails the call with the cause', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket) =>
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal', () => socket.resetAndDestroy()),
@@ -116,7 +116,7 @@ t.test('a connection that is reset in the middle of an answer is told with its c
   t.match(error, { code: 'provider_unreachable', detail: /ECONNRESET/ });
 });
 
-t.test('what is not HTTP is told, with the rule it breaks', async (t) => {
+t.test('a response that is not HTTP fails the call with the rule it breaks', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write('SSH-2.0-OpenSSH_9.2\r\n\r\n') });
   const { error } = await startCalls(t).call(wire.origin);
   t.match(error, {
@@ -126,7 +126,7 @@ t.test('what is not HTTP is told, with the rule it breaks', async (t) => {
   });
 });
 
-t.test('a provider that is not there is told with its cause', async (t) => {
+t.test('an unreachable provider fails the call with the cause', async (t) => {
   const { error } = await startCalls(t).call(`http://127.0.0.1:${await freePort()}`);
   t.match(error, {
     code: 'provider_unreachable',
@@ -188,7 +188,7 @@ t.test('while its reader has paused it, an answer may wait for longer than silen
   t.equal(heard.body.length, 300_000);
 });
 
-t.test('a call that is aborted hears nothing more, and its connection is closed', async (t) => {
+t.test('an aborted call gets no more bytes, and its connection is closed', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, _place, text) => {
       if (text.startsWith('POST /half')) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal');
@@ -207,7 +207,7 @@ t.test('a call that is aborted hears nothing more, and its connection is closed'
   t.same(half.heard.events, ['start']);
 });
 
-t.test('an abort after the end leaves the connection to the call that has it now', async (t) => {
+t.test("an abort after the end of a response does not affect the connection's next call", async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, place) => {
       if (place === 0) socket.write(reply('first'));
@@ -223,7 +223,7 @@ t.test('an abort after the end leaves the connection to the call that has it now
   t.equal(wire.sockets.length, 1);
 });
 
-t.test('who hears of an answer and fails is told so, and other calls go on', async (t) => {
+t.test('a response handler that throws gets the error, and other calls go on', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('a')) });
   const { begin, call } = startCalls(t);
   const broken = begin(wire.origin, {}, undefined, () => {
@@ -263,7 +263,7 @@ t.test('a connection that fails makes room for one that waits', async (t) => {
   t.match(second, { body: 'a', error: null });
 });
 
-t.test('a call that no connection was free for in time is told so, and what it waited for', async (t) => {
+t.test('a call that finds no connection in time fails with the reason', async (t) => {
   const wire = await startWire(t, {});
   const busy: string[] = [];
   const { begin } = startCalls(t, {
@@ -336,7 +336,7 @@ t.test(
   },
 );
 
-t.test('a key or a path with a line break writes no header of its own', async (t) => {
+t.test('a line break in a key or path cannot inject a header', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('a')) });
   const { begin } = startCalls(t);
   const code = 'provider_not_configured';

@@ -105,7 +105,7 @@ t.test('however many organizations take all that they may, a newcomer finds a co
   t.ok(queue.mayHold(queue.shareOf('newcomer')));
 });
 
-t.test('an organization without neighbours takes as many connections as its own bound says', async (t) => {
+t.test('an organization that is alone takes as many connections as its own bound allows', async (t) => {
   const queue = new FairQueue<string>({ connections: 10, perOrganization: 10, waiting: 10 });
   const share = queue.shareOf('alone');
   while (queue.mayHold(share)) queue.hold(share);

@@ -169,7 +169,7 @@ t.test('a proxy whose answer comes byte by byte is understood', async (t) => {
   t.match(await call('http://provider.test'), { body: 'slow', error: null });
 });
 
-t.test('a proxy that is not there is told with its cause', async (t) => {
+t.test('an unreachable proxy fails the call with the cause', async (t) => {
   const address = parseProxyAddress(`http://${SECRET}@127.0.0.1:${await freePort()}`)!;
   const { error } = await startCalls(t, { proxyFor: () => address }).call('http://provider.test');
   t.match(error, {
@@ -180,7 +180,7 @@ t.test('a proxy that is not there is told with its cause', async (t) => {
   t.notMatch(`${error?.detail} ${error?.stack}`, /s3cret/);
 });
 
-t.test('a proxy that opens no tunnel has as long as a connection may take', async (t) => {
+t.test('a proxy must open a tunnel within the connect timeout', async (t) => {
   const { wire, proxy, begin } = await setUp(t, { timeouts: { connectMs: 150 } });
   proxy.fault({ kind: 'hang' });
   t.match((await begin(wire.origin).whole).error, {
@@ -189,7 +189,7 @@ t.test('a proxy that opens no tunnel has as long as a connection may take', asyn
   });
 });
 
-t.test('a call that is aborted while the proxy is silent lets the proxy go', async (t) => {
+t.test('an aborted call closes its connection to a silent proxy', async (t) => {
   const proxy = await startWire(t, {});
   const address = parseProxyAddress(proxy.origin)!;
   const { begin } = startCalls(t, { proxyFor: () => address });
@@ -200,7 +200,7 @@ t.test('a call that is aborted while the proxy is silent lets the proxy go', asy
   t.same(heard.events, []);
 });
 
-t.test('a tunnel that is cut is a connection that the provider closed', async (t) => {
+t.test('a cut tunnel fails the call as a connection that the provider closed', async (t) => {
   const { wire, proxy, call } = await setUp(t);
   proxy.fault({ kind: 'cut-tunnel' });
   t.match((await call(wire.origin)).error, {

@@ -121,7 +121,7 @@ t.test('without connections a stop takes no time', async (t) => {
   t.ok((await timed(server.close(DEADLINE_MS))) < 100);
 });
 
-t.test('a request on a kept-alive connection is answered in a drain, and the answer ends it', async (t) => {
+t.test('a drain answers a request on a kept-alive connection, and the response closes it', async (t) => {
   const { server, dial } = await startServer(t);
   const wire = await dial();
   wire.send(get('/before'));
@@ -135,7 +135,7 @@ t.test('a request on a kept-alive connection is answered in a drain, and the ans
   t.ok((await stopped) < SILENCE_MS / 2, 'and nothing else is waited for');
 });
 
-t.test('a call under way is answered, and the answer ends its connection', async (t) => {
+t.test('a drain lets a call under way finish, and its response closes the connection', async (t) => {
   const { server, dial, release } = await startServer(t);
   const wire = await dial();
   wire.send(get('/hold'));
@@ -147,7 +147,7 @@ t.test('a call under way is answered, and the answer ends its connection', async
   await stopped;
 });
 
-t.test('a stream under way gets to its end, and its connection carries one more call', async (t) => {
+t.test('a drain lets a stream finish, and its connection carries one more call', async (t) => {
   const { server, dial, release } = await startServer(t);
   const wire = await dial();
   wire.send(get('/stream'));
@@ -163,7 +163,7 @@ t.test('a stream under way gets to its end, and its connection carries one more 
   await stopped;
 });
 
-t.test('a connection that was opened ahead of its first request gets to make it', async (t) => {
+t.test('a drain serves the first request of a connection that was opened before it', async (t) => {
   const { server, dial } = await startServer(t);
   const wire = await dial();
   await sleep(50);
@@ -200,7 +200,7 @@ t.test(
   },
 );
 
-t.test('a call that came together with the one before it is waited for', async (t) => {
+t.test('a drain waits for a pipelined request', async (t) => {
   const { server, dial, release } = await startServer(t);
   const wire = await dial();
   wire.send(get('/first') + get('/hold'));
@@ -226,30 +226,33 @@ t.test('the rest of a body that nobody wanted is not taken for a request', async
   t.ok((await stopped) < 2 * SILENCE_MS);
 });
 
-t.test('a silent connection ends in order, and what comes too late on it is never run', async (t) => {
-  const { server, dial, asked } = await startServer(t);
-  const wire = await dial();
-  wire.send(get('/before'));
-  await wire.until('answer to /before');
-  const stopped = timed(server.close(DEADLINE_MS));
-  t.equal(await wire.ended, 'end', 'by a FIN');
-  let reset = false;
-  wire.socket.once('error', () => {
-    reset = true;
-  });
-  // A second write tells whether the first was answered with a reset.
-  for (const part of [get('/too-late'), get('/later')]) {
-    wire.send(part);
-    await sleep(50);
-  }
-  t.same(asked, ['/before']);
-  t.notOk(reset, 'the client is not reset in the middle of its request');
-  wire.socket.end();
-  const took = await stopped;
-  t.ok(took >= SILENCE_MS && took < DEADLINE_MS / 2, `after ${Math.round(took)} ms`);
-});
+t.test(
+  'a drain ends an idle connection in order, and a request that comes too late is not handled',
+  async (t) => {
+    const { server, dial, asked } = await startServer(t);
+    const wire = await dial();
+    wire.send(get('/before'));
+    await wire.until('answer to /before');
+    const stopped = timed(server.close(DEADLINE_MS));
+    t.equal(await wire.ended, 'end', 'by a FIN');
+    let reset = false;
+    wire.socket.once('error', () => {
+      reset = true;
+    });
+    // A second write tells whether the first was answered with a reset.
+    for (const part of [get('/too-late'), get('/later')]) {
+      wire.send(part);
+      await sleep(50);
+    }
+    t.same(asked, ['/before']);
+    t.notOk(reset, 'the client is not reset in the middle of its request');
+    wire.socket.end();
+    const took = await stopped;
+    t.ok(took >= SILENCE_MS && took < DEADLINE_MS / 2, `after ${Math.round(took)} ms`);
+  },
+);
 
-t.test('a connection that has long been silent is closed at once, whatever its client does', async (t) => {
+t.test('a drain closes a long idle connection at once', async (t) => {
   const { server, dial } = await startServer(t);
   const wire = await dial();
   await sleep(SILENCE_MS + 50);
@@ -257,7 +260,7 @@ t.test('a connection that has long been silent is closed at once, whatever its c
   t.equal(await wire.ended, 'end');
 });
 
-t.test('what does not end is cut at the deadline: an answer, a body, a silent connection', async (t) => {
+t.test('a drain cuts responses, bodies and connections that have not ended at its deadline', async (t) => {
   const { server, dial } = await startServer(t);
   const answer = await dial();
   answer.send(get('/hold'));
@@ -269,7 +272,7 @@ t.test('what does not end is cut at the deadline: an answer, a body, a silent co
   t.ok(took >= 280 && took < DEADLINE_MS / 2, `after ${Math.round(took)} ms`);
 });
 
-t.test('a call that is cut at the deadline knows it when the server is closed', async (t) => {
+t.test("a call cut at the drain's deadline is aborted before the server counts as closed", async (t) => {
   const { server, dial, left } = await startServer(t);
   for (const path of ['/hold', '/stream']) (await dial()).send(get(path));
   await sleep(50);

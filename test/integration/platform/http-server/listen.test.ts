@@ -11,14 +11,14 @@ async function start(t: Test, name: string, options: Partial<ServeOptions> = {})
   return server;
 }
 
-t.test('a taken port is one sentence', async (t) => {
+t.test('listening on a taken port fails with one sentence', async (t) => {
   const { port } = await start(t, 'first');
   await t.rejects(start(t, 'second', { port }), {
     message: `Cannot listen on 127.0.0.1:${port}: the port is taken by another process`,
   });
 });
 
-t.test('those who share a port both serve it', async (t) => {
+t.test('two servers that share a port both serve it', async (t) => {
   const { port, url } = await start(t, 'first', { sharePort: true });
   await start(t, 'second', { port, sharePort: true });
   const names = new Set<string>();
@@ -29,7 +29,7 @@ t.test('those who share a port both serve it', async (t) => {
   t.same([...names].sort(), ['first', 'second']);
 });
 
-t.test('a port is not shared with those who do not share it, on either side', async (t) => {
+t.test('a shared port and an unshared one exclude each other', async (t) => {
   const shared = await start(t, 'first', { sharePort: true });
   await t.rejects(start(t, 'second', { port: shared.port }), {
     message: `Cannot listen on 127.0.0.1:${shared.port}: the port is taken by another process`,
@@ -40,7 +40,7 @@ t.test('a port is not shared with those who do not share it, on either side', as
   });
 });
 
-t.test('a file descriptor that is no socket is one sentence', async (t) => {
+t.test('listening on a file descriptor that is not a socket fails with one sentence', async (t) => {
   const socketFd = openSync('/dev/null', 'r');
   t.teardown(() => closeSync(socketFd));
   await t.rejects(start(t, 'first', { socketFd }), {

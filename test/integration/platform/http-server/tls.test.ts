@@ -92,7 +92,7 @@ t.test('bodies of any size come back whole over TLS, one call after the other', 
   await fc.assert(property, { numRuns: 40 });
 });
 
-t.test('a client that leaves over TLS is noticed', async (t) => {
+t.test('a client that disconnects over TLS aborts its request', async (t) => {
   const { dial, left } = await setUp(t);
   const socket = await dial();
   socket.write(get('/hold'));
@@ -101,7 +101,7 @@ t.test('a client that leaves over TLS is noticed', async (t) => {
   await left;
 });
 
-t.test('a changed certificate is shown to new connections, and open ones go on', async (t) => {
+t.test('new connections get a changed certificate, and open ones go on', async (t) => {
   const { files, look, shown, first, dial, lines } = await setUp(t);
   const open = await dial();
   t.equal(await shown(), first);
@@ -117,22 +117,25 @@ t.test('a changed certificate is shown to new connections, and open ones go on',
   );
 });
 
-t.test('a pair that is written file by file is taken when both are there', async (t) => {
-  const { files, certificate, look, shown, first, lines } = await setUp(t);
-  const second = makeCertificate('second.test');
-  files.write({ cert: second.cert });
-  await certificate.check();
-  files.write({ key: second.key });
-  await certificate.check();
-  t.equal(await shown(), first, 'not before it was found the same twice');
-  await look();
-  t.equal(await shown(), leafFingerprint(second.cert));
-  t.same(
-    lines.map(({ level }) => level),
-    [30],
-    'nothing is complained about',
-  );
-});
+t.test(
+  'a certificate and key that are written one after the other are used once both are there',
+  async (t) => {
+    const { files, certificate, look, shown, first, lines } = await setUp(t);
+    const second = makeCertificate('second.test');
+    files.write({ cert: second.cert });
+    await certificate.check();
+    files.write({ key: second.key });
+    await certificate.check();
+    t.equal(await shown(), first, 'not before it was found the same twice');
+    await look();
+    t.equal(await shown(), leafFingerprint(second.cert));
+    t.same(
+      lines.map(({ level }) => level),
+      [30],
+      'nothing is complained about',
+    );
+  },
+);
 
 t.test(
   'new files that cannot be used leave the former certificate in use, with one warning each',
@@ -161,7 +164,7 @@ t.test(
   },
 );
 
-t.test('a call under way over TLS is answered in a drain, and the answer ends its connection', async (t) => {
+t.test('a drain lets a call over TLS finish, and its response closes the connection', async (t) => {
   const { server, dial, release } = await setUp(t);
   const socket = await dial();
   socket.write(get('/hold'));
@@ -184,46 +187,49 @@ t.test('a stop does not wait for a client that never finishes its handshake', as
   await ended;
 });
 
-t.test('what is no TLS, and a handshake that is torn anywhere, harms nobody else', async (t) => {
-  const { server, dial } = await setUp(t);
-  const other = await dial();
-  // The beginning of a handshake, as it goes over the wire.
-  const recorded = await new Promise<Buffer>((resolve) => {
-    void import('node:net').then(({ createServer }) => {
-      const recorder = createServer((socket) => {
-        socket.on('error', () => {});
-        socket.once('data', (bytes: Buffer) => {
-          socket.destroy();
-          recorder.close();
-          resolve(bytes);
+t.test(
+  'bytes that are not TLS, and a handshake cut at any place, do not affect other connections',
+  async (t) => {
+    const { server, dial } = await setUp(t);
+    const other = await dial();
+    // The beginning of a handshake, as it goes over the wire.
+    const recorded = await new Promise<Buffer>((resolve) => {
+      void import('node:net').then(({ createServer }) => {
+        const recorder = createServer((socket) => {
+          socket.on('error', () => {});
+          socket.once('data', (bytes: Buffer) => {
+            socket.destroy();
+            recorder.close();
+            resolve(bytes);
+          });
+        }).listen(0, '127.0.0.1', () => {
+          const { port } = recorder.address() as { port: number };
+          connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {});
         });
-      }).listen(0, '127.0.0.1', () => {
-        const { port } = recorder.address() as { port: number };
-        connect({ port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {});
       });
     });
-  });
-  const bytes = fc.oneof(
-    fc.nat({ max: recorded.length }).map((length) => recorded.subarray(0, length)),
-    fc.tuple(fc.nat({ max: recorded.length - 1 }), fc.nat({ max: 255 })).map(([at, byte]) => {
-      const changed = Buffer.from(recorded);
-      changed[at] = byte;
-      return changed;
-    }),
-    fc.constant(Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n')),
-    fc.uint8Array({ maxLength: 200 }).map((random) => Buffer.from(random)),
-  );
-  const property = fc.asyncProperty(bytes, fc.boolean(), async (sent, isReset) => {
-    const socket = connectPlain(server.port, '127.0.0.1');
-    socket.on('error', () => {});
-    socket.resume();
-    await once(socket, 'connect');
-    const closed = once(socket, 'close');
-    socket.write(sent, () => (isReset ? socket.resetAndDestroy() : socket.end()));
-    await closed;
-  });
-  await fc.assert(property, { numRuns: 100 });
-  other.write(get('/'));
-  t.match(await readUntil(other, '\r\n\r\n'), /^HTTP\/1\.1 200 OK\r\n/);
-  while (server.connections.count > 1) await nextTurn();
-});
+    const bytes = fc.oneof(
+      fc.nat({ max: recorded.length }).map((length) => recorded.subarray(0, length)),
+      fc.tuple(fc.nat({ max: recorded.length - 1 }), fc.nat({ max: 255 })).map(([at, byte]) => {
+        const changed = Buffer.from(recorded);
+        changed[at] = byte;
+        return changed;
+      }),
+      fc.constant(Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n')),
+      fc.uint8Array({ maxLength: 200 }).map((random) => Buffer.from(random)),
+    );
+    const property = fc.asyncProperty(bytes, fc.boolean(), async (sent, isReset) => {
+      const socket = connectPlain(server.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.resume();
+      await once(socket, 'connect');
+      const closed = once(socket, 'close');
+      socket.write(sent, () => (isReset ? socket.resetAndDestroy() : socket.end()));
+      await closed;
+    });
+    await fc.assert(property, { numRuns: 100 });
+    other.write(get('/'));
+    t.match(await readUntil(other, '\r\n\r\n'), /^HTTP\/1\.1 200 OK\r\n/);
+    while (server.connections.count > 1) await nextTurn();
+  },
+);

@@ -68,7 +68,7 @@ t.test(
   },
 );
 
-t.test('a change of tier counts at once', async (t) => {
+t.test("a change of an organization's tier takes effect at once", async (t) => {
   const { directory, sql, key } = await setting(t);
   await warm(directory, key);
   await setTier(sql, 'acme', { tier: 'enterprise', logsPer5s: 50_000 });
@@ -152,7 +152,7 @@ t.test('a Postgres that hangs holds a call with a known key for a second at most
   proxy.thaw();
 });
 
-t.test('a notification that gets lost is made up for within 30 seconds', async (t) => {
+t.test('a lost notification of a change takes effect within 30 seconds', async (t) => {
   const { directory, sql, key, keyId, advance } = await setting(t);
   await warm(directory, key);
   await sql`alter table assay.api_keys disable trigger keys_changed`;
@@ -176,7 +176,7 @@ t.test('a change of one organization leaves the keys of the others known', async
   t.ok(await directory.find(key), 'an outage in this very moment is none for them');
 });
 
-t.test('a key that is known before the news of its making comes stays known', async (t) => {
+t.test('a key that is cached before its creation is announced stays cached', async (t) => {
   const { directory, sql, proxy, organizationId, key } = await setting(t);
   await warm(directory, key);
   const news: string[] = [];

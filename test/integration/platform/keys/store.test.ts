@@ -1,12 +1,12 @@
 import t from 'tap';
 import { generateApiKey } from '#platform/keys/api-key.ts';
 import {
-  reserveRequestId,
   createKey,
   createOrganization,
   findOrganization,
   hashApiKey,
   listKeys,
+  reserveRequestId,
   revokeKey,
 } from '#platform/keys/mod.ts';
 import { testDatabase } from '../../../support/postgres.ts';
@@ -66,7 +66,7 @@ t.test('keys', async (t) => {
     t.equal(await findOrganization(sql, 'nobody'), null);
   });
 
-  t.test('an id that a caller chose is claimed once in its organization', async (t) => {
+  t.test('a request id that a client chose is reserved once in its organization', async (t) => {
     const other = await createOrganization(sql, { name: 'globex' });
     const id = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
     const claims = await Promise.all(
@@ -76,7 +76,7 @@ t.test('keys', async (t) => {
     t.ok(await reserveRequestId(sql, other.organizationId, id), 'another organization has ids of its own');
   });
 
-  t.test('an id that Assay gave cannot be claimed', async (t) => {
+  t.test('a request id that Assay generated cannot be reserved', async (t) => {
     const id = '01ARZ3NDEKTSV4RRFFQ69G5FAW';
     await sql`select assay.ensure_partitions(now())`;
     await sql`

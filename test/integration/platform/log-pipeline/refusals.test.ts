@@ -16,7 +16,7 @@ const skip = natsIsMissing();
 const check = (...servers: string[]) => checkWith({ servers, credentialsFile: null });
 const checkWith = (address: NatsAddress) => checkNats({ address, name: 'test', log });
 
-t.test('a server that is in order, with and without an account, is taken', { skip }, async (t) => {
+t.test('a NATS server with JetStream is accepted, with and without an account', { skip }, async (t) => {
   await using open = await startNats();
   await check(open.url);
   await check(open.url);
@@ -42,7 +42,7 @@ t.test('wrong credentials are told, without the password', { skip }, async (t) =
   }
 });
 
-t.test('a credentials file that is not there is named', async (t) => {
+t.test('a missing NATS credentials file is named in the error', async (t) => {
   await t.rejects(
     checkWith({ servers: ['nats://127.0.0.1:4222'], credentialsFile: '/nowhere/assay.creds' }),
     {
@@ -55,7 +55,7 @@ t.test('a credentials file that is not there is named', async (t) => {
   });
 });
 
-t.test('a server without JetStream is refused', { skip }, async (t) => {
+t.test('a NATS server without JetStream is refused', { skip }, async (t) => {
   await using nats = await startNats({ jetStream: false });
   await t.rejects(check(nats.url), {
     name: 'Error',
@@ -88,7 +88,7 @@ t.test(
   },
 );
 
-t.test('a role says it in one sentence and does not start', { skip }, async (t) => {
+t.test('a role that NATS refuses prints one sentence and does not start', { skip }, async (t) => {
   const database = await testDatabase();
   const data = temporaryDataDir();
   t.teardown(async () => {

@@ -57,7 +57,7 @@ t.test('an entry larger than a message arrives whole', { skip }, async (t) => {
   t.equal(parts!.count, 0, 'its parts are gone');
 });
 
-t.test('what NATS acknowledged and lost is sent again', { skip }, async (t) => {
+t.test('entries that NATS acknowledged and lost are sent again', { skip }, async (t) => {
   const { outbox, forward, consume, stored, nats, manager } = await setUpLogPath(t);
   const own = await outbox();
   const { forwarder } = await forward(own.id);

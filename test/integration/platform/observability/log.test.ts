@@ -25,7 +25,7 @@ function logged(directory: string, statements: string): Record<string, unknown>[
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-t.test('a line is JSON on stderr, with its role and time, and there before the process ends', async (t) => {
+t.test('a log line is JSON on stderr with role and time, written before the process ends', async (t) => {
   const [line] = logged(t.testdir(), "log.info({ port: 1 }, 'serves');");
   t.match(line, { role: 'gateway', port: 1, msg: 'serves', level: 30, time: /^\d{4}-\d\d-\d\dT.*Z$/ });
 });
@@ -49,7 +49,7 @@ t.test('an error is logged with its cause', async (t) => {
   t.match(JSON.stringify(line), /outer.*inner/);
 });
 
-t.test('a log on a full disk is lost, and its process goes on', async (t) => {
+t.test('a process goes on when its log is on a full disk', async (t) => {
   const program = join(t.testdir(), 'program.mjs');
   writeFileSync(
     program,

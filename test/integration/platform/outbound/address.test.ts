@@ -110,7 +110,7 @@ t.test('the addresses that attacks name', (t) => {
   t.end();
 });
 
-t.test('what an operator admits: ranges, addresses, hosts, and nothing that only looks like one', (t) => {
+t.test('an allow list accepts ranges, addresses and host names, and refuses lookalikes', (t) => {
   const parsed = parseAllowList([
     '127.0.0.0/8',
     '::1',

@@ -185,7 +185,7 @@ t.test('redirects are not followed, wherever they lead', async (t) => {
   t.equal(inner.seen.connections, 0);
 });
 
-t.test('an answer that does not come, or does not end, is given up at the deadline', async (t) => {
+t.test('an outbound call without a complete response fails at its deadline', async (t) => {
   const { outbound } = outboundOf(t, { admitted: ['127.0.0.0/8'] });
   const mute = await listen(
     t,
@@ -222,7 +222,7 @@ t.test('an answer that does not come, or does not end, is given up at the deadli
   }
 });
 
-t.test('a name that nobody resolves in time is given up as well', async (t) => {
+t.test('an outbound call whose name is not resolved in time fails at its deadline', async (t) => {
   const { outbound } = outboundOf(t, { lookup: () => {} });
   t.match(await failureOf(outbound, 'http://slow.example/', 300), /^timeout:/);
 });
@@ -255,7 +255,7 @@ t.test('the caller can end a call', async (t) => {
   );
 });
 
-t.test('an answer is read up to 1 MB, told or not', async (t) => {
+t.test('an outbound response is read up to 1 MiB, with or without a content-length', async (t) => {
   const { outbound } = outboundOf(t, { admitted: ['127.0.0.0/8'] });
   const exact = await serve(t, say('x'.repeat(1024 * 1024)));
   t.equal(await failureOf(outbound, `http://127.0.0.1:${exact.port}/`), 'answered 200');
@@ -275,7 +275,7 @@ t.test('an answer is read up to 1 MB, told or not', async (t) => {
   t.match(await failureOf(outbound, `http://127.0.0.1:${headers.port}/`), /^too_large:/);
 });
 
-t.test('a broken connection and a broken answer are told apart from a whole one', async (t) => {
+t.test('an outbound call reports broken connections and incomplete responses', async (t) => {
   const { outbound } = outboundOf(t, { admitted: ['127.0.0.0/8'] });
   const cases: [string, RegExp][] = [
     ['', /^unreachable: .*closed the connection/],

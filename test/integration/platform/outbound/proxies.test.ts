@@ -79,7 +79,7 @@ t.test('the proxy is told the address that was checked, never the name', async (
   );
 });
 
-t.test('what is not public is not asked for, by number, by name, or by what a name means', async (t) => {
+t.test('addresses that are not public are not called, by number, by name, or by resolution', async (t) => {
   const proxy = await startConnectProxy(t);
   const { post } = await setUp(t, proxy, {
     'private.example': ['10.0.0.1'],
@@ -137,7 +137,7 @@ t.test('TLS goes through the tunnel, and the certificate is for the name', async
   );
 });
 
-t.test('a proxy that fails is told as such', async (t) => {
+t.test('an outbound call reports a failing proxy', async (t) => {
   const proxy = await startConnectProxy(t);
   const { post } = await setUp(t, proxy, { 'scorer.example': [PUBLIC] }, { connectMs: 200 });
   const url = 'http://scorer.example/';

@@ -70,7 +70,7 @@ t.test('a migration that is missing before an applied one is refused', async (t)
   });
 });
 
-t.test('a server that closes every connection is given up after ten seconds', async (t) => {
+t.test('migrating gives up after ten seconds on a server that closes every connection', async (t) => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());

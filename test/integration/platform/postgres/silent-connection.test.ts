@@ -25,7 +25,7 @@ async function setUp(t: Test, max = 3) {
   return { proxy, sql };
 }
 
-t.test('what waits on a dead connection is rejected, and the next statements are answered', async (t) => {
+t.test('statements on a dead connection are rejected, and the next ones succeed', async (t) => {
   const { proxy, sql } = await setUp(t);
   const ask = () => sql`select 1 as one`;
   await Promise.all([ask(), ask(), ask()]);
@@ -47,7 +47,7 @@ t.test('what waits on a dead connection is rejected, and the next statements are
   );
 });
 
-t.test('a transaction on a dead connection is rejected, and the server lets go of its locks', async (t) => {
+t.test('a transaction on a dead connection is rejected, and the server releases its locks', async (t) => {
   const { proxy, sql } = await setUp(t);
   await database.sql`create table public.claimed (id int primary key, by text)`;
   const claimed = Promise.withResolvers<void>();
@@ -64,14 +64,14 @@ t.test('a transaction on a dead connection is rejected, and the server lets go o
   t.same([...(await database.sql`select * from public.claimed`)], [{ id: 1, by: 'another' }]);
 });
 
-t.test('a statement may take as long as it may, whatever others get meanwhile', async (t) => {
+t.test('a long statement is not cut by the silence limit while others get responses', async (t) => {
   const { sql } = await setUp(t);
   const slow = sql`select pg_sleep(0.7), 'done' as said`;
   for (let turn = 0; turn < 5; turn += 1) await sql`select 1`;
   t.match([...(await slow)], [{ said: 'done' }]);
 });
 
-t.test('a connection that rests is closed, and the next statement gets another', async (t) => {
+t.test('an idle connection is closed, and the next statement opens another', async (t) => {
   const { sql } = await setUp(t, 1);
   const pid = async () => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]!.pid;
   const first = await pid();
@@ -95,7 +95,7 @@ function listenTo(t: Test, sql: Sql) {
   return heard;
 }
 
-t.test('a connection that listens may rest for ever', async (t) => {
+t.test('a listening connection stays open without notifications', async (t) => {
   const { sql } = await setUp(t);
   const heard = listenTo(t, sql);
   await waitFor('it to listen', () => heard.length > 0);
@@ -106,7 +106,7 @@ t.test('a connection that listens may rest for ever', async (t) => {
   t.same(heard, ['listening', 'still there']);
 });
 
-t.test('one that listens and is dead is replaced', async (t) => {
+t.test('a dead listening connection is replaced', async (t) => {
   const { proxy, sql } = await setUp(t);
   const heard = listenTo(t, sql);
   await waitFor('it to listen', () => heard.length > 0);

@@ -27,7 +27,7 @@ async function holder(directory: string, path: string, runtime: 'node' | 'deno')
   return child;
 }
 
-t.test('one holder at a time, within a process too', async (t) => {
+t.test('a process lock has one holder at a time, also within a process', async (t) => {
   const path = join(t.testdir(), 'lock');
   const lock = tryLock(path);
   t.ok(lock);
@@ -63,7 +63,7 @@ t.test('a waiter gets the lock when it is released, or gives up in time', async 
   second?.release();
 });
 
-t.test('a file that is no lock is an error, not a lock', async (t) => {
+t.test('locking a file that is not a lock file is an error', async (t) => {
   const path = join(t.testdir({ lock: 'x'.repeat(4_096) }), 'lock');
   t.throws(() => tryLock(path));
 });

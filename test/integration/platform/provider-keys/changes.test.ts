@@ -53,7 +53,7 @@ async function measure(what: string, probe: () => Promise<boolean>): Promise<num
   return performance.now() - startedAt;
 }
 
-t.test('an API key comes with what its organization has stored', async (t) => {
+t.test('an API key is found with the provider keys of its organization', async (t) => {
   const { directory, sql, organizationId, key } = await setting(t, { secrets });
   const other = await createOrganization(sql, { name: 'globex' });
   const { key: otherKey } = await createKey(sql, { organizationId: other.organizationId, scopes: SCOPES });
@@ -67,7 +67,7 @@ t.test('an API key comes with what its organization has stored', async (t) => {
   t.equal(await directory.providerKeysOf(other.organizationId), NO_PROVIDER_KEYS);
 });
 
-t.test('a key that is stored, replaced or removed counts within a second', async (t) => {
+t.test('a stored, replaced or removed provider key takes effect within a second', async (t) => {
   const { directory, sql, organizationId, key } = await setting(t, { secrets });
   const changes: [what: string, change: () => Promise<unknown>, openai: string | undefined][] = [
     ['stored', () => store(sql, organizationId, { openai: 'sk-first' }), 'sk-first'],
@@ -125,7 +125,7 @@ t.test('while Postgres is away what is known goes on, and nothing is guessed', a
   await t.rejects(Promise.resolve(directory.providerKeysOf(organizationId)), { code: 'store_unavailable' });
 });
 
-t.test('a change that was missed while cut off is made up for when the line is back', async (t) => {
+t.test('a change of provider keys missed during a disconnection takes effect after it', async (t) => {
   const { directory, sql, proxy, organizationId, key } = await setting(t, { secrets });
   await store(sql, organizationId, { openai: 'sk-old' });
   await warm(directory, key);
@@ -142,7 +142,7 @@ t.test('a change that was missed while cut off is made up for when the line is b
   t.ok(tookMs < 3_000);
 });
 
-t.test('a notification that gets lost is made up for within 30 seconds', async (t) => {
+t.test('a lost notification of a change takes effect within 30 seconds', async (t) => {
   const { directory, sql, organizationId, key, advance } = await setting(t, { secrets });
   await store(sql, organizationId, { openai: 'sk-old' });
   await warm(directory, key);
@@ -194,7 +194,7 @@ t.test('keys that an earlier SECRET_KEY sealed open while it is still named', as
   t.equal((await keysOf(directory, key)).get('openai'), 'sk-of-before');
 });
 
-t.test('a process that calls no provider is given none', async (t) => {
+t.test('a process that calls no provider gets no provider keys', async (t) => {
   const { directory, sql, organizationId, key } = await setting(t);
   await store(sql, organizationId, { openai: 'sk-acme' });
   t.equal(await keysOf(directory, key), NO_PROVIDER_KEYS);

@@ -36,7 +36,7 @@ const other = (of: { organizationId: string; provider: string }) =>
       ({ organizationId, provider }) => organizationId !== of.organizationId || provider !== of.provider,
     );
 
-t.test('it opens for no other organization and no other provider', async () => {
+t.test('a sealed provider key opens for no other organization or provider', async () => {
   const cases = owner.chain((of) => fc.tuple(key, fc.constant(of), other(of)));
   fc.assert(
     fc.property(cases, ([text, of, wrong]) => {
@@ -79,6 +79,6 @@ t.test('SECRET_KEY is replaced by naming the new one first', async (t) => {
   );
 });
 
-t.test('what can be sealed is a header value that Node sends', async () => {
+t.test('only provider keys that are valid header values can be sealed', async () => {
   fc.assert(fc.property(key, (text) => validateHeaderValue('authorization', `Bearer ${text}`) === undefined));
 });

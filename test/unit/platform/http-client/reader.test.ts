@@ -124,7 +124,7 @@ t.test(
   },
 );
 
-t.test('a response that breaks off is not whole, wherever it does', async (t) => {
+t.test('a response cut at any place is not complete', async (t) => {
   const full = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nx: y\r\n\r\n';
   const sized = 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello';
   for (const text of [full, sized]) {
@@ -135,7 +135,7 @@ t.test('a response that breaks off is not whole, wherever it does', async (t) =>
   }
 });
 
-t.test('whether its connection may be used again is what the response says', async (t) => {
+t.test('a response decides whether its connection may be used again', async (t) => {
   const cases: [string, string, boolean][] = [
     ['HTTP/1.1', 'content-length: 0\r\n', true],
     ['HTTP/1.1', 'content-length: 0\r\nConnection: Close\r\n', false],
@@ -157,7 +157,7 @@ t.test('answers without a body end with their head', async (t) => {
   }
 });
 
-t.test('what is not HTTP/1.1 is refused, and the message names the rule', async (t) => {
+t.test('bytes that are not HTTP/1.1 are refused, and the message names the rule', async (t) => {
   const ok = 'HTTP/1.1 200 OK\r\n';
   const inChunks = `${ok}transfer-encoding: chunked\r\n\r\n`;
   const cases: [string, RegExp][] = [
@@ -229,7 +229,7 @@ t.test('what is not HTTP/1.1 is refused, and the message names the rule', async 
   }
 });
 
-t.test('what a chunk may carry beside its data is passed over', async (t) => {
+t.test('chunk extensions and trailers are skipped', async (t) => {
   const asked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
   for (const extension of [';a', ';a=b', '\t;\ta = b ; c', ';a="b c"', ';a="\\"\\\\;"', ';a=""', ';a="\xe9"'])
     t.match(readText(`${asked}5${extension}\r\nhello\r\n0${extension}\r\n\r\n`), {
@@ -241,7 +241,7 @@ t.test('what a chunk may carry beside its data is passed over', async (t) => {
   t.match(readText(`${asked}${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`), { body: 'x'.repeat(50_000) });
 });
 
-t.test('what cannot become a head is refused with its first bytes, cut anywhere', async (t) => {
+t.test('bytes that cannot become a response head are refused at once, cut anywhere', async (t) => {
   const settings = '\0\0\x12\x04\0\0\0\0\0';
   const cases: [string, RegExp][] = [
     [settings, /status line/],

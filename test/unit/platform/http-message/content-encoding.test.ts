@@ -57,7 +57,7 @@ for (const [encoding, encode] of Object.entries(ENCODERS)) {
   });
 }
 
-t.test('a body without an encoding comes back as it is', async (t) => {
+t.test('a body without an encoding is returned unchanged', async (t) => {
   const body = Buffer.from('plain');
   for (const encoding of [null, '', 'identity', ' Identity ']) {
     t.equal(decodeContent(body, encoding, 1).toString(), 'plain');
@@ -65,7 +65,7 @@ t.test('a body without an encoding comes back as it is', async (t) => {
   }
 });
 
-t.test('an encoding that is not known, and a list of several, are refused', async (t) => {
+t.test('an unknown content-encoding and a list of several are refused', async (t) => {
   for (const encoding of ['compress', 'gzip, br', 'toString']) {
     t.notOk(canDecode(encoding));
     t.throws(() => decodeContent(Buffer.from(''), encoding), {

@@ -50,7 +50,7 @@ t.test('milliseconds come before seconds, and before them only where they can be
     t.equal(readRetryAfter({ ...seconds, 'retry-after-ms': unread }, NOW_MS), 5_000, unread);
 });
 
-t.test('of a header that was sent several times the first value counts', async (t) => {
+t.test('the first value of a repeated Retry-After header counts', async (t) => {
   t.equal(readRetryAfter({ 'retry-after': ['3', '9'] }, NOW_MS), 3_000);
 });
 

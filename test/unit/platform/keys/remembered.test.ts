@@ -50,7 +50,7 @@ t.test('however many ask at once, Postgres is asked once, and then not again', a
   t.equal(asked.length, 1);
 });
 
-t.test('an answer that was asked for before a change is not kept after it, nor waited for', async (t) => {
+t.test('a look-up that began before a change is neither cached nor awaited after it', async (t) => {
   for (const change of ['forget', 'revalidate', 'onListening'] as const) {
     const { find, asked, ...memory } = world();
     const before = find('a');
@@ -66,7 +66,7 @@ t.test('an answer that was asked for before a change is not kept after it, nor w
   }
 });
 
-t.test('what changed is not believed any more, even while Postgres is away; the rest is', async (t) => {
+t.test('a changed value is not used while Postgres is away, and unchanged ones are', async (t) => {
   const { find, forget, learn, asked, advance } = world();
   await learn('a', 1);
   await learn('b', 1);
@@ -104,7 +104,7 @@ t.test('while nobody tells of changes each answer is asked for', async (t) => {
   t.same(find('a'), { name: 'a', version: 4 });
 });
 
-t.test('what was not found is asked for again at the next call', async (t) => {
+t.test('a value that was not found is looked up again at the next call', async (t) => {
   const { find, learn, asked } = world();
   await learn('new', null);
   const found = find('new');
@@ -138,7 +138,7 @@ t.test('made-up ids push no real one out, and do not pile up', async (t) => {
   t.ok(refused.every((error) => error instanceof AssayError && error.code === 'store_unavailable'));
 });
 
-t.test('an error that is no outage is passed on', async (t) => {
+t.test('the key cache passes on an error that is no outage', async (t) => {
   const { find, learn, asked, advance } = world();
   await learn('a', 1);
   advance(30_000);

@@ -8,7 +8,7 @@ const listed = (...entries: string[]) => {
 };
 const nothing = listed();
 
-t.test('a URL that is none, or of another scheme, is refused', (t) => {
+t.test('an outbound URL that is invalid or has another scheme is refused', (t) => {
   const others =
     'file:///etc/passwd gopher://example.com/_x ftp://example.com dict://example.com:11211 data:text/plain,x javascript:1 ldap://example.com unix:///run/x.sock //example.com example.com http:// http://a:99999 http://exa%00mple.com http://good.com%40evil.com https://a%2eb%2f.com'.split(
       ' ',
@@ -55,7 +55,7 @@ t.test('public addresses are taken, at any port', (t) => {
   t.end();
 });
 
-t.test('what the operator admits is taken, and no more', (t) => {
+t.test("an outbound URL is accepted if the operator's allow list admits it", (t) => {
   const allow = listed('127.0.0.0/8', '::1', 'scorer', 'eval.corp');
   for (const url of [
     'http://127.0.0.1:1',

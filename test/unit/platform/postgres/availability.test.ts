@@ -39,7 +39,7 @@ t.afterEach(() => mock.timers.reset());
 const gone = () => Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
 const silent = () => new Promise<never>(() => {});
 
-t.test('an outage is an error of the store, and lasts for the pause after the last failure', async (t) => {
+t.test('a failing store is away until a pause after its last failure', async (t) => {
   const { store, heard, pass } = world();
   t.equal(await store.attempt(async () => 7), 7);
   t.notOk(store.isAway());
@@ -75,7 +75,7 @@ t.test('the caller may count every error as an outage', async (t) => {
   t.ok(store.isAway());
 });
 
-t.test('an answer that is late rejects as unavailable, and comes to onLate when it comes', async (t) => {
+t.test('a late attempt rejects as unavailable, and onLate gets its result', async (t) => {
   const { store, heard, pass } = world();
   const { promise, resolve } = Promise.withResolvers<string>();
   const late: string[] = [];
@@ -121,7 +121,7 @@ t.test(
   },
 );
 
-t.test('a wait during which the process stood still begins anew, where the caller says so', async (t) => {
+t.test('a wait is restarted after a stall of the process, if the caller sets stallMs', async (t) => {
   const { store, pass } = world({ stallMs: 50 });
   const attempt = t.rejects(store.attempt(silent));
   await pass(5_000, true);

@@ -18,7 +18,7 @@ t.test('a factor takes the place of doubling', async (t) => {
   );
 });
 
-t.test('no number of failures leads out of the bounds, nor to a shorter wait', async () => {
+t.test('waits never shrink and stay within their bounds after any number of failures', async () => {
   const bounds = fc.record({ firstMs: fc.integer({ min: 1, max: 10_000 }), more: fc.nat(100_000) });
   fc.assert(
     fc.property(bounds, fc.nat(100_000), ({ firstMs, more }, failures) => {

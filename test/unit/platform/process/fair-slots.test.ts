@@ -139,7 +139,7 @@ t.test('a job beyond the bounds of waiting is refused at once', async (t) => {
   t.notOk((await Promise.all([...own, other])).includes(null));
 });
 
-t.test('a job that has waited for too long is refused, and gets no slot later', async (t) => {
+t.test('a job that waits longer than its patience is refused, and gets no slot later', async (t) => {
   const slots = new FairSlots({ count: 1, patienceMs: 20, ...BOUNDS });
   const { running, begun, add } = track(slots);
   const first = add('a');

@@ -44,7 +44,7 @@ t.test('a signal stops the role, and the process ends with 0', async (t) => {
   t.same(lines, []);
 });
 
-t.test('a role that does not start is one sentence and 1', async (t) => {
+t.test('a role that fails to start prints one sentence and ends with 1', async (t) => {
   const { edge, ended, lines } = watchedProcess();
   const start = () => Promise.reject(new Error('Cannot listen on port 1\n    at somewhere'));
   await runRole(start, { deadlineMs: 1_000, edge });
@@ -52,7 +52,7 @@ t.test('a role that does not start is one sentence and 1', async (t) => {
   t.same(lines, ['Cannot listen on port 1']);
 });
 
-t.test('a start that never ends is ended by a signal, at the deadline', async (t) => {
+t.test('a start that hangs is ended at the deadline after a signal', async (t) => {
   const { edge, ended, send, lines } = watchedProcess();
   const start = () => {
     send('SIGTERM');
@@ -131,7 +131,7 @@ t.test('the steps of a stop run in order, whatever becomes of those before', asy
   t.same(done, ['one', 'two', 'three', 'four']);
 });
 
-t.test('an error without words of its own says what its first cause says', async (t) => {
+t.test('an error without a message is described by its first cause', async (t) => {
   t.equal(operatorSentence(new AggregateError([new Error('connect refused')])), 'connect refused');
   t.equal(operatorSentence(new Error('')), 'it failed without saying why');
 });

@@ -55,7 +55,7 @@ t.test('the keys of an organization are opened, once for all of its API keys', a
   t.equal(timesOpened(), 2);
 });
 
-t.test('of a change nothing is opened but what changed', async (t) => {
+t.test('only changed provider keys are opened again', async (t) => {
   const { open, seal, timesOpened } = world();
   const kept = seal('openai', 'sk-1');
   open([kept, seal('mistral', 'sk-2')]);

@@ -45,7 +45,7 @@ for (const [noProxy, direct, proxied] of CASES) {
   });
 }
 
-t.test('what is on this machine is never called through a proxy', async (t) => {
+t.test('addresses of this machine are never called through a proxy', async (t) => {
   for (const host of [
     'localhost',
     'LOCALHOST.',
@@ -75,7 +75,7 @@ t.test('a name is exempt exactly when an entry is one of the names that end it',
   );
 });
 
-t.test('an entry that cannot be read is told by its place', async (t) => {
+t.test('an invalid NO_PROXY entry is reported by its place', async (t) => {
   const bad = [
     '10.0.0.0/33',
     '169.254/16',

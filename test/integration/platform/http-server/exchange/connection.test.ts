@@ -79,7 +79,7 @@ t.test('requests one behind the other, cut anywhere, are answered in order', asy
   await fc.assert(property, { numRuns: 300 });
 });
 
-t.test('a body is asked for only when it is wanted, of a client that waits for a word', async (t) => {
+t.test('100 Continue is sent only when a handler reads the body', async (t) => {
   const dial = await served(t, async (request) => {
     const { pathname } = new URL(request.url);
     return pathname === '/refused' ? new Reply('no', { status: 401 }) : echo(request);
@@ -104,7 +104,7 @@ t.test('a body is asked for only when it is wanted, of a client that waits for a
   t.notMatch(impatient.text(), /100 Continue/);
 });
 
-t.test('a client of HTTP/1.0 gets the end of a stream by the end of the connection', async (t) => {
+t.test('an HTTP/1.0 client gets a stream that ends with the connection', async (t) => {
   const dial = await served(t, (request) => {
     const isWhole = new URL(request.url).pathname === '/whole';
     return new Reply(isWhole ? 'whole' : new Blob(['a', 'b']).stream());
@@ -146,7 +146,7 @@ t.test('some answers have no body, whatever they were given', async (t) => {
   t.equal(rest, '');
 });
 
-t.test('an answer that breaks off has no end that looks like one', async (t) => {
+t.test('a response that fails in the middle ends without a last chunk', async (t) => {
   const dial = await served(t, () => {
     const body = new ReadableStream({
       async start(controller) {
@@ -163,7 +163,7 @@ t.test('an answer that breaks off has no end that looks like one', async (t) => 
   t.match(wire.text(), /\r\n\r\n4\r\nhalf\r\n$/);
 });
 
-t.test('what an app throws, or puts into a header that cannot be there, is an internal error', async (t) => {
+t.test('an exception or an invalid header of a handler is an internal error', async (t) => {
   const dial = await served(t, (request) => {
     switch (new URL(request.url).pathname) {
       case '/throws':
@@ -207,7 +207,7 @@ t.test('a stream waits for a client that does not read', async (t) => {
   t.match(wire.text().slice(-20), /\r\n0\r\n\r\n$/);
 });
 
-t.test('who answers hears that the client has left, and what it sends then goes nowhere', async (t) => {
+t.test("a handler's request aborts when the client disconnects, and later writes are dropped", async (t) => {
   const left = Promise.withResolvers<string>();
   const dial = await served(t, async (request) => {
     const { signal } = request;
@@ -223,7 +223,7 @@ t.test('who answers hears that the client has left, and what it sends then goes 
   t.equal(await left.promise, 'client_closed_request');
 });
 
-t.test('who sends requests without reading the answers is not read without end', async (t) => {
+t.test('a client that pipelines requests without reading responses is paused', async (t) => {
   let handled = 0;
   const dial = await served(t, async () => {
     handled += 1;

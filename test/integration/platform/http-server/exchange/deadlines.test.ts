@@ -86,7 +86,7 @@ async function setUp(t: Test) {
   };
 }
 
-t.test('a connection that carries nothing is kept for 65 seconds', async (t) => {
+t.test('an idle connection is kept for 65 seconds', async (t) => {
   const client = await setUp(t);
   client.passes(64_999);
   t.ok(client.isOpen());
@@ -101,7 +101,7 @@ t.test('a connection that carries nothing is kept for 65 seconds', async (t) => 
   t.notMatch(client.text(), /408/, 'it owed no request');
 });
 
-t.test('a head takes 10 seconds at most, however slowly it comes', async (t) => {
+t.test('a request head must arrive within 10 seconds', async (t) => {
   const client = await setUp(t);
   await client.send('GET / HT');
   client.passes(5_000);
@@ -144,7 +144,7 @@ t.test('empty lines before a request renew no deadline, wherever they are cut', 
   await fc.assert(property, { numRuns: 60 });
 });
 
-t.test('a head that follows empty lines takes 10 seconds at most, counted from its first byte', async (t) => {
+t.test('a request head after empty lines must arrive within 10 seconds of its first byte', async (t) => {
   const client = await setUp(t);
   await client.send('\r\n\r');
   client.passes(40_000);
@@ -156,7 +156,7 @@ t.test('a head that follows empty lines takes 10 seconds at most, counted from i
   t.match(client.text(), /^HTTP\/1\.1 408 Request Timeout\r\n/);
 });
 
-t.test('a body takes 300 seconds at most', async (t) => {
+t.test('a request body must arrive within 300 seconds', async (t) => {
   const client = await setUp(t);
   await client.send('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n');
   client.passes(200_000);

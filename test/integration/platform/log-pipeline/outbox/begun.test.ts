@@ -18,7 +18,7 @@ import {
 /** A START is told apart from the entry that finishes the same call by its head. */
 const startOf = (name: string, requestBody?: string) => rawEntry(`START ${name}`, requestBody, '');
 
-t.test('what was begun and not finished is interrupted, and nothing else', async (t) => {
+t.test('exactly the calls that began and did not end are interrupted', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   for (const name of ['a', 'b', 'c']) t.equal(await outbox.begin(name, startOf(name)), true);
   t.equal(await outbox.append('b', rawEntry('b')), true);
@@ -151,7 +151,7 @@ function blockNextSegment(directory: string, segment: number) {
   return { remove: () => rmdirSync(path) };
 }
 
-t.test('when the disk fails, what was refused is withdrawn as soon as it takes bytes again', async (t) => {
+t.test('STARTs of refused calls are withdrawn once a failing disk accepts bytes again', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t), { segmentBytes: 1 });
   await outbox.begin('failed', startOf('failed'));
   const block = blockNextSegment(directory, 2);

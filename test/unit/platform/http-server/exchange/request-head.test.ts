@@ -3,7 +3,7 @@ import { parseRequestHead } from '#platform/http-server/exchange/incoming-reques
 
 const head = (...lines: string[]) => lines.join('\r\n');
 
-t.test('a head says what is asked for, how its body ends, and whether its connection is kept', async (t) => {
+t.test('a request head is parsed into method, target, framing and keep-alive', async (t) => {
   t.same(
     parseRequestHead(
       head('POST /v1/x?y=%20 HTTP/1.1', 'Host: a', 'X-One:  two three\t', 'Content-Length: 12'),
@@ -103,7 +103,7 @@ const MALFORMED: [what: string, head: string, rule: RegExp][] = [
   ['chunks in HTTP/1.0', head('PUT / HTTP/1.0', 'transfer-encoding: chunked'), /Transfer-Encoding/],
 ];
 
-t.test('what somebody on the way could read in another way is refused', async (t) => {
+t.test('a request head that a proxy could read otherwise is refused', async (t) => {
   for (const [what, text, rule] of MALFORMED)
     t.throws(() => parseRequestHead(text), { name: 'NotHttp', message: rule }, what);
 });
