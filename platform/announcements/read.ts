@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import type { Facts } from './facts.ts';
 
-/** How long an announcement counts without a renewal. The announcement of a killed process expires then. */
+/** Lifetime of an announcement without a renewal: those of killed processes expire then. */
 const LIVES_MS = 90_000;
 
 /** Returns the distinct facts of a role's running processes; empty when none runs. */

@@ -75,8 +75,8 @@ const MAX_CONNECTIONS = 1_024;
 /** Waiting calls of all organizations. More would not be served within the wait, unless calls were much shorter than it. */
 const MAX_WAITING = 1_024;
 /**
- * How long a call waits for a connection. Shorter, and a burst is refused that would be over after the first short responses;
- * longer, and clients that could try elsewhere wait in silence, with their bodies in memory.
+ * Longest wait of a call for a connection. Shorter, and a burst is refused that would be over after the first short
+ * responses; longer, and clients that could try elsewhere wait in silence, with their bodies in memory.
  */
 const WAIT_MS = 5_000;
 
@@ -87,7 +87,7 @@ export type PoolOptions = Pick<ConnectionOptions, 'timeouts' | 'now'> & {
   onBusy?(label: string): void;
   /** Connections to one address. Default: 1,024. */
   maxConnections?: number;
-  /** How long a call waits for a connection, in milliseconds. Default: 5,000. */
+  /** Longest wait of a call for a connection, in milliseconds. Default: 5,000. */
   waitMs?: number;
 };
 

@@ -17,7 +17,7 @@ export type ProviderRequest = {
 };
 
 /**
- * How long a provider may be silent, in milliseconds: until it has accepted a connection, from then until its headers, and
+ * Longest silences of a provider, in milliseconds: until it has accepted a connection, from then until its headers, and
  * between two pieces of its body.
  */
 export type ProviderTimeouts = { connectMs: number; firstByteMs: number; idleMs: number };

@@ -117,7 +117,7 @@ export class ResponseReader {
   }
 }
 
-/** How a body ends: after its length in bytes, with an empty chunk, or with the connection. */
+/** The end of a body: after its length in bytes, with an empty chunk, or with the connection. */
 export type Framing = number | 'chunked' | 'until close';
 
 /**
@@ -133,7 +133,7 @@ export type ResponseHead = {
   framing: Framing;
   /** Whether the connection may be used again. */
   isKept: boolean;
-  /** How long the provider keeps the connection, in milliseconds; null: it did not say. */
+  /** Time that the provider keeps the connection idle, in milliseconds; null: it did not say. */
   keptForMs: number | null;
 };
 
@@ -178,7 +178,7 @@ function parseResponseHead(text: string): ResponseHead {
   const statusLine = STATUS_LINE.exec(lines[0]!);
   if (statusLine === null) throw new NotHttp(NO_STATUS_LINE);
   const status = Number(statusLine[2]);
-  if (status > LARGEST_STATUS) throw new NotHttp(`its status ${status} is none that HTTP has`);
+  if (status > LARGEST_STATUS) throw new NotHttp(`its status ${status} is not one of HTTP`);
   const headers = collectHeaders(parseHeaderLines(lines));
   const connection = optionsOf(headers.connection);
   const framing = framingOf(status, headers);

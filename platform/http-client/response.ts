@@ -47,7 +47,7 @@ export class ResponseBody implements ResponseHandler {
   #handler: ResponseHandler | null = null;
   #gathering: { isEnough: IsEnough; settle(): void } | null = null;
   #hasPausedSender = false;
-  /** Whether the handler was told how the body ended. */
+  /** Whether the handler's `onEnd` or `onError` was called. */
   #isEndDelivered = false;
 
   constructor(sender: BodyControl) {

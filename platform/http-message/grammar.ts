@@ -1,7 +1,7 @@
 /** The grammar that requests and responses share (RFC 9112): header lines (section 5) and chunked bodies (section 7.1). */
 import { joinBytes } from './gathered-bytes.ts';
 
-/** What came is no HTTP/1.1. The message says which rule it breaks. */
+/** The bytes received are not HTTP/1.1. The message names the rule that they break. */
 export class NotHttp extends Error {
   constructor(rule: string) {
     super(rule);
@@ -198,7 +198,7 @@ export class ChunkedReader {
     const digits = SIZE.exec(line)?.[0];
     if (digits === undefined) throw new NotHttp('a chunk does not begin with its size');
     if (digits.length < line.length && !EXTENSIONS.test(line.slice(digits.length)))
-      throw new NotHttp('the size of a chunk is followed by what is no valid extension');
+      throw new NotHttp('the size of a chunk is followed by an invalid extension');
     const size = Number.parseInt(digits, 16);
     this.#bytesLeft = size;
     this.#next = size === 0 ? 'trailer' : 'bytes';
@@ -219,6 +219,6 @@ export class ChunkedReader {
   #addExcess(bytes: number): void {
     this.#excessBytes = Math.max(0, this.#excessBytes + bytes);
     if (this.#excessBytes > MAX_EXCESS_BYTES)
-      throw new NotHttp('its chunks carry too much that is no data: extensions, trailers or both');
+      throw new NotHttp('its chunks carry too many bytes beside their data: extensions, trailers or both');
   }
 }

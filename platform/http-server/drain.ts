@@ -9,7 +9,7 @@ import type { Server } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 export type DrainOptions = {
-  /** How long connections are still accepted, and idle ones kept, until load balancers notice: milliseconds. */
+  /** Time in which connections are still accepted, and idle ones kept, until load balancers notice: milliseconds. */
   delayMs: number;
   /** When calls that have not ended are cut, in milliseconds from the beginning of the drain, `delayMs` included. */
   deadlineMs: number;
@@ -49,7 +49,7 @@ const ACCEPT_MAX_MS = 500;
 /** A destroyed socket emits `close` within a turn or two of the event loop. */
 const CLOSED_MAX_MS = 500;
 
-/** Stops the server. Resolves when it no longer listens, every connection is closed, and their calls have been told. */
+/** Stops the server. Resolves when it no longer listens, every connection is closed, and the requests cut have aborted. */
 export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOptions): Promise<void> {
   const { server, connections, accepted, now } = draining;
   const startedAtMs = now();

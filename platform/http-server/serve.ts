@@ -27,7 +27,7 @@ export type ServeOptions = ListenOptions & {
   fetch: (request: ServerRequest) => Response | Promise<Response>;
   /** Returns the body of an error response for input that `fetch` cannot handle. Default: JSON with the error's message. */
   formatError?: (error: AssayError) => string;
-  /** How long `close` still accepts connections, for load balancers that poll `/readyz`: milliseconds. Default: 0. */
+  /** Time in which `close` still accepts connections, for load balancers that poll `/readyz`: milliseconds. Default: 0. */
   drainDelayMs?: number;
   /** Serves TLS with the certificate that is current when a connection begins. Default: no TLS. */
   certificate?: Pick<KeptCertificate, 'context'> | null;

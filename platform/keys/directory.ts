@@ -53,15 +53,17 @@ export type StoreCacheOptions<Input, Value> = {
   failure: string;
 };
 
-/** How long a value is fresh, in case a notification is lost on a connection that is dead without either end knowing. */
+/**
+ * Age up to which a value is fresh, in case a notification is lost on a connection whose ends do not know that it is dead.
+ */
 const FRESH_MS = 30_000;
-/** How long a value is used while Postgres is away: longer than a failover, shorter than a working day. */
+/** Age up to which a value is used while Postgres is away: longer than a failover, shorter than a working day. */
 const MAX_STALE_MS = 3_600_000;
-/** How long known values are used without a look-up after one has failed: an outage must not slow every call. */
+/** Time after a failed look-up in which known values are used without another: an outage must not slow every call. */
 const PAUSE_MS = 1_000;
-/** How long a call waits for Postgres when it can use a stale value instead. */
+/** Longest wait of a call for Postgres if it can use a stale value instead. */
 const WAIT_WITH_VALUE_MS = 1_000;
-/** How long a call without a stale value waits: it fails afterwards. */
+/** Longest wait of a call without a stale value, which fails afterwards. */
 const WAIT_WITHOUT_VALUE_MS = 5_000;
 /** Look-ups at a time: a flood of made-up ids must not pile up behind the pool of connections. */
 const MAX_LOOKUPS = 500;

@@ -13,7 +13,7 @@ export type FairSlotsOptions = {
   maxWaiting: number;
   /** Waiting jobs of one owner. */
   maxWaitingOfOne: number;
-  /** How long a job waits before it is refused; default: for ever. */
+  /** Longest wait of a job, which is refused afterwards; milliseconds. Default: for ever. */
   patienceMs?: number;
 };
 

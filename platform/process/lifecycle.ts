@@ -21,7 +21,7 @@ export type ProcessEdge = {
 };
 
 export type RunRoleOptions = {
-  /** How long `stop` may take before the process ends anyway. */
+  /** Time that `stop` may take before the process ends anyway, in milliseconds. */
   deadlineMs: number;
   /** Stops the role, as a signal does, when it settles: the supervisor is gone. */
   abandoned?: Promise<void>;

@@ -60,7 +60,7 @@ export function parseRequestHead(text: string): RequestHead {
         if (isName(name, 'host')) {
           hosts += 1;
           // RFC 9112, section 3.2: a server must refuse an invalid Host.
-          if (!HOST.test(value)) throw new NotHttp('its Host header is no host and port');
+          if (!HOST.test(value)) throw new NotHttp('its Host header is not a host and port');
         }
         break;
       case 6:
@@ -103,7 +103,7 @@ function appendValue(before: string | undefined, value: string): string {
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target;
   const origin = ORIGIN.exec(target);
-  if (origin === null) throw new NotHttp('its target is neither a path nor an address of http');
+  if (origin === null) throw new NotHttp('its target is neither a path nor an http URL');
   const path = target.slice(origin[0].length);
   return path.startsWith('/') ? path : `/${path}`;
 }

@@ -36,11 +36,11 @@ export type ForwarderOptions = {
   /** The outbox of this process. The outboxes of processes that are gone are taken over. */
   ownId: string;
   log: Logger;
-  /** How long the acknowledgements may stand still before the forwarder looks for the reason. */
+  /** Time that the acknowledgements may stand still before the forwarder looks for the reason. */
   stuckAfterMs?: number;
 };
 
-/** How soon a new entry is noticed after the outboxes were empty. */
+/** Time between checks for new entries while the outboxes are empty. */
 const IDLE_MS = 20;
 const CONFIRM_EVERY_MS = 200;
 const ADOPT_EVERY_MS = 1_000;
@@ -50,7 +50,7 @@ const PUBLISH_TIMEOUT_MS = 5_000;
 const MESSAGE_MARGIN_BYTES = 1_024;
 /** Most chunks of an outbox, of up to 4 MiB each, that are published and not known to be stored. */
 const MAX_UNCONFIRMED = 10_000;
-/** How long a full stream is left alone: each try sends it a chunk of up to 4 MiB. */
+/** Pause after the stream was full: each try sends a chunk of up to 4 MiB. */
 const FULL_RETRY_MS = 250;
 /** Long enough for another ingest process to be given the messages of one that died, and to store them. */
 const STUCK_AFTER_MS = 2 * ACK_WAIT_MS;
@@ -69,7 +69,7 @@ type Session = {
 
 /** The declared consumer is gone: what was published is published anew. */
 class SessionLostError extends Error {}
-/** Forwards until told to stop. */
+/** Forwards entries until `stop`. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #client: JetStreamClient;

@@ -5,7 +5,7 @@ import type { NatsAddress } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { settlesWithin } from '../../process/deadline.ts';
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export type ForwarderThreadData = {
   address: NatsAddress;
   /** The directory of the outboxes. */
@@ -17,7 +17,7 @@ export type ForwarderThreadData = {
   logLevel: LogLevel;
 };
 
-/** What the thread reports once a second. */
+/** The report of the thread, once a second. */
 export type ForwarderState = {
   /** Chunks that are published and not known to be in Postgres. */
   unconfirmed: number;

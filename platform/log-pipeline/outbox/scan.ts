@@ -26,7 +26,7 @@ export type Scan = {
 };
 
 export const READ_CHUNK_BYTES = 1024 * 1024;
-/** How much of a damaged stretch is kept, for an operator to look into. */
+/** Bytes of a damaged stretch that are kept for the operator. */
 const KEPT_DAMAGE_BYTES = 1024 * 1024;
 
 /** Passes the frames from `start` on to `visit`, until it stops the scan or there are no more. */

@@ -33,7 +33,7 @@ const NANOSECONDS_PER_MS = 1_000_000;
 const MAX_BYTES = 1024 ** 3;
 /** JetStream recognises a repetition within this time by its message id; Postgres recognises later ones. */
 const DUPLICATE_WINDOW_MS = 120_000;
-/** How long the entries of an ingest process that died wait for another. A living one asks for more time as it works. */
+/** Time after which the entries of a dead ingest process go to another. A living one asks for more time as it works. */
 export const ACK_WAIT_MS = 6_000;
 /** Unacknowledged messages of all ingest processes together, those that died with some included. */
 const MAX_ACK_PENDING = 1_000;

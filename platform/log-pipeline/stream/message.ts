@@ -35,9 +35,9 @@ const KINDS = { entries: 1, part: 2, damage: 3 } as const;
 const ID_BYTES = 26;
 const START_BYTES = 1 + ID_BYTES;
 const POSITION_BYTES = 8;
-/** What a message of one part holds beside the entry's bytes. */
+/** Bytes of a part message beside those of the entry. */
 const PART_OVERHEAD_BYTES = START_BYTES + POSITION_BYTES + 12;
-/** What a message of entries holds beside them. */
+/** Bytes of an entries message beside the entries. */
 export const ENTRIES_OVERHEAD_BYTES = START_BYTES;
 
 /** A message that no build of Assay sends. */

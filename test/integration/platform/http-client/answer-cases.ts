@@ -180,7 +180,7 @@ const CHUNKS: AnswerCase[] = [
       name: name!,
       stream: CHUNKED + body,
       taken: null,
-      refusal: /no valid extension/,
+      refusal: /followed by an invalid extension/,
     }),
   ),
   ...['chunked, deflate', 'chunked\r\nTransfer-Encoding: identity', 'chunkedchunked', 'chunked\r\n  abc'].map(

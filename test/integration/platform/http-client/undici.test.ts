@@ -16,12 +16,12 @@ const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
     /transfer-encoding is not chunked alone/,
     'undici reads an answer of unknown coding until the connection ends',
   ],
-  [/no valid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
+  [/followed by an invalid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
   [
     /chunk does not begin with its size/,
     'at most eight digits: undici allows any number of zeros before them',
   ],
-  [/status \d+ is none that HTTP has/, 'RFC 9110, section 15: statuses are from 100 to 599'],
+  [/status \d+ is not one of HTTP/, 'RFC 9110, section 15: statuses are from 100 to 599'],
   [/status line/, 'undici passes over lone carriage returns and line feeds before an answer'],
 ];
 

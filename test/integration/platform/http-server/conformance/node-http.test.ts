@@ -10,7 +10,7 @@ import { requestStream } from './request-streams.ts';
 /** Assay's refusals of what Node accepts. Any other one fails the test. */
 const ASSAY_IS_STRICTER: [refusal: RegExp, reason: string][] = [
   [/must have one Host header/, 'RFC 9112, section 3.2; Node checks it beside its parser, and here does not'],
-  [/Host header is no host and port/, 'RFC 9112, section 3.2: an invalid Host must be answered with 400'],
+  [/Host header is not a host and port/, 'RFC 9112, section 3.2: an invalid Host must be answered with 400'],
   [/target is neither a path nor an address/, 'no route is for `*` or for an authority'],
   [
     /request line is not one of HTTP\/1\.1/,
@@ -21,7 +21,7 @@ const ASSAY_IS_STRICTER: [refusal: RegExp, reason: string][] = [
     'RFC 9112, section 6.1: no chunks in HTTP/1.0; other codings are unknown here',
   ],
   [/Content-Length beside a Transfer-Encoding/, 'RFC 9112, section 6.3: a sign of smuggling'],
-  [/no valid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
+  [/followed by an invalid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
   [/chunk does not begin with its size/, 'at most eight digits: Node allows any number of zeros before them'],
   [/a line does not end in CR LF/, 'Node passes over a lone LF before a request'],
 ];

@@ -137,7 +137,7 @@ const HEADERS: RequestCase[] = [
     'h1spec',
     'a space within the Host',
     'GET /a HTTP/1.1\r\nHost: two words\r\n\r\n',
-    /no host and port/,
+    /not a host and port/,
   ),
   refused('h1spec', 'brackets within a name', get('x[]: y'), NAME),
   refused('h1spec', 'a bell within a value', get('x: a\x07'), CONTROL),
