@@ -215,7 +215,10 @@ t.test('bytes that are not HTTP/1.1 are refused, and the message names the rule'
       ';a\0',
       ';a="\x7f"',
       ';a\r',
-    ].map((tail): [string, RegExp] => [`${inChunks}5${tail}\r\nhello\r\n`, /followed by an invalid extension/]),
+    ].map((tail): [string, RegExp] => [
+      `${inChunks}5${tail}\r\nhello\r\n`,
+      /followed by an invalid extension/,
+    ]),
     [`${inChunks}${`1;${'e'.repeat(9_000)}\r\nx\r\n`.repeat(2)}`, /too many bytes beside their data/],
     [`${inChunks}0\r\n${`t: ${'e'.repeat(9_000)}\r\n`.repeat(2)}`, /too many bytes beside their data/],
     [`${ok}content-length: 5,\r\n\r\n`, /content-length/],
