@@ -31,9 +31,8 @@ import { createAuthenticator } from './request/authenticate.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
-import { createCacheLookUp } from './response/from-cache.ts';
-import { createProviderSources } from './response/from-providers.ts';
 import { errorDetails } from './response/reply.ts';
+import { createCacheLookUp, createProviderSources } from './response/sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from './routing/mod.ts';
 
 /** Of each of three pools: keys and ids, limits, stored responses. None of them keeps another waiting. */

@@ -14,8 +14,6 @@ import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { type CallLimit, type CallLimits, UNLIMITED } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
 import { ownKey, type PreparedRequest, prepareProviderRequest } from '../providers/prepare-request.ts';
-import { type LookUpCache, storedAsResponse, UNCACHED } from '../response/from-cache.ts';
-import type { ProviderSources } from '../response/from-providers.ts';
 import { failedOutcome } from '../response/outcome.ts';
 import { type ResponseSource, relayCall } from '../response/relay.ts';
 import {
@@ -26,6 +24,7 @@ import {
   unloggedHeaders,
   warningHeaders,
 } from '../response/reply.ts';
+import { type LookUpCache, type ProviderSources, storedAsResponse, UNCACHED } from '../response/sources.ts';
 import { parseRetries, type RoutePlan, requireOneProvider } from '../routing/mod.ts';
 import { readRequestBody } from './body.ts';
 import type { Call, Caller, CallHeaders } from './call.ts';

@@ -5,10 +5,9 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { encodingOf, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
-import { detectErrorPayload } from './error-in-success.ts';
+import { detectErrorPayload, findInvalidBody, pageOf } from './inspect-body.ts';
 import { type ResponseRelay, replyToLeft } from './outcome.ts';
 import { errorTypeOf, type HeaderPairs, ownErrorBody, relayedHeaders, unloggedHeaders } from './reply.ts';
-import { findInvalidBody, pageOf } from './validate-body.ts';
 
 /** How much of a provider's page is quoted in an error message. */
 const QUOTED_CHARACTERS = 2_000;

@@ -10,7 +10,7 @@ import { GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import type { LoggingDecision } from '../limits/logging-rate.ts';
 import { ClientStream } from './client-stream.ts';
-import { errorStatus, mayHoldError } from './error-in-success.ts';
+import { errorStatus, mayHoldError } from './inspect-body.ts';
 import type { ResponseRelay } from './outcome.ts';
 import { errorDetails, relayedHeaders, unloggedHeaders } from './reply.ts';
 import { isNote, isUsageFrame, SseSplitter } from './sse-splitter.ts';

@@ -14,7 +14,7 @@ import {
 import { canDecode, GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
 import type { Translation } from '../providers/translation.ts';
 import { decodedResponse } from './decode.ts';
-import { maxErrorBytes } from './error-in-success.ts';
+import { maxErrorBytes } from './inspect-body.ts';
 import { unpack } from './unpack.ts';
 
 export type TranslatedOptions = {

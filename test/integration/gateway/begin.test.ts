@@ -15,7 +15,7 @@ import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
-import { createProviderSources } from '../../../gateway/response/from-providers.ts';
+import { createProviderSources } from '../../../gateway/response/sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startScriptedProvider } from '../../support/scripted-provider.ts';
