@@ -49,7 +49,7 @@ export async function announce<Role extends keyof Facts>(
         on conflict (process_id) do update set seen_at = excluded.seen_at`;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ error: describeError(error) }, 'Cannot announce what this process can do');
+      if (!isFailing) log.warn({ error: describeError(error) }, 'Cannot announce the capabilities of this process');
       isFailing = true;
     }
   }

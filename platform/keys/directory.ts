@@ -273,7 +273,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     onLost() {
       for (const memory of both) memory.onLost();
       log.warn(
-        'Lost the connection that tells of changed keys; keys are checked one by one until it is back',
+        'Lost the connection that announces changed keys; each call checks its key in PostgreSQL until it is back',
       );
     },
   });

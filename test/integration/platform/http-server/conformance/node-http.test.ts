@@ -11,7 +11,7 @@ import { requestStream } from './request-streams.ts';
 const ASSAY_IS_STRICTER: [refusal: RegExp, reason: string][] = [
   [/must have one Host header/, 'RFC 9112, section 3.2; Node checks it beside its parser, and here does not'],
   [/Host header is not a host and port/, 'RFC 9112, section 3.2: an invalid Host must be answered with 400'],
-  [/target is neither a path nor an address/, 'no route is for `*` or for an authority'],
+  [/target is neither a path nor an http URL/, 'no route is for `*` or for an authority'],
   [
     /request line is not one of HTTP\/1\.1/,
     'Node takes a line without version for HTTP/0.9, and two spaces for one',
