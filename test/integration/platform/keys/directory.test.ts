@@ -58,11 +58,14 @@ t.test(
         while (!isMade) await directory.find(wanted);
       };
       const askers = [asking(), asking(), asking()];
-      t.equal(await directory.find(wanted), null);
-      await createKey(sql, { organizationId, scopes: SCOPES, key: wanted });
-      // Others ask at this very moment, and were answered a moment ago.
-      t.ok(await directory.find(wanted), `round ${round}`);
-      isMade = true;
+      try {
+        t.equal(await directory.find(wanted), null);
+        await createKey(sql, { organizationId, scopes: SCOPES, key: wanted });
+        // Others ask at this very moment, and were answered a moment ago.
+        t.ok(await directory.find(wanted), `round ${round}`);
+      } finally {
+        isMade = true;
+      }
       await Promise.all(askers);
     }
   },
