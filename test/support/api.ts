@@ -1,15 +1,7 @@
 /** The management API on a real socket over a real database, with two organizations to tell apart. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '#platform/config/mod.ts';
-import { createKey, createOrganization, type Scope } from '#platform/keys/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../api/mod.ts';
 import { checkContract } from './api-contract.ts';
-import { type TestDatabase, testDatabase } from './postgres.ts';
+import { createWorld, type Database, type TestOrganization as Organization, type Owner } from './world.ts';
 
 export type Answer = {
   status: number;
@@ -29,14 +21,13 @@ export type CallOptions = {
   headers?: Record<string, string>;
 };
 
-export type TestOrganization = {
-  organizationId: string;
+export type TestOrganization = Organization & {
+  /** Of the scopes `read` and `write`. */
   key: string;
-  keyWith(scopes: Scope[]): Promise<string>;
 };
 
 export type TestApi = {
-  database: TestDatabase;
+  database: Database;
   url: string;
   dataDir: string;
   /** The caller's organization, and another one. */
@@ -46,37 +37,28 @@ export type TestApi = {
   call(path: string, options?: CallOptions): Promise<Answer>;
   /** `POST /v1/request/query`, expected to succeed. */
   query(body: object, key?: string): Promise<Record<string, unknown>[]>;
-  close(): Promise<void>;
+  /** Stops it before its test ends. */
+  stop(): Promise<void>;
 };
 
-async function organization(database: TestDatabase, name: string): Promise<TestOrganization> {
-  const { organizationId } = await createOrganization(database.sql, { name });
-  const keyWith = async (scopes: Scope[]) => (await createKey(database.sql, { organizationId, scopes })).key;
-  return { organizationId, key: await keyWith(['read', 'write']), keyWith };
-}
-
-export type TestApiOptions = { database?: TestDatabase; environment?: Record<string, string> };
+export type TestApiOptions = { database?: Database; environment?: Record<string, string> };
 
 /**
- * Starts it, on a fresh database unless one is given; closes that too. `environment` overrides configuration variables.
+ * Starts it, until the test ends, on a fresh database or on one that its creator closes. `environment` overrides
+ * configuration variables.
  */
-export async function startTestApi(options: TestApiOptions = {}): Promise<TestApi> {
-  const database = options.database ?? (await testDatabase());
-  const own = await organization(database, 'own');
-  const other = await organization(database, 'other');
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-api-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
-    API_PORT: '0',
-    LOG_LEVEL: 'silent',
-    SHUTDOWN_TIMEOUT_MS: '500',
-    ...options.environment,
-  });
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const log = createLogger({ role: 'api', level: 'silent' });
-  const api = await startApi({ config: read.config, log, clock: systemClock });
-  const url = api.address ?? '';
+export async function startTestApi(owner: Owner, options: TestApiOptions = {}): Promise<TestApi> {
+  const world = await createWorld(owner, options.database);
+  const { database } = world;
+  const organization = async (name: string) => {
+    const created = await world.organization({ name });
+    return { ...created, key: await created.keyWith(['read', 'write']) };
+  };
+  const own = await organization('own');
+  const other = await organization('other');
+  // The server ends the sessions of a closed pool a moment later; a database in use cannot be dropped quietly.
+  owner.teardown(() => sleep(20));
+  const { url, dataDir, stop } = await world.start('api', options.environment);
 
   async function call(path: string, given: CallOptions = {}): Promise<Answer> {
     const headers: Record<string, string> = { ...given.headers };
@@ -110,17 +92,11 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
     own,
     other,
     call,
+    stop,
     async query(body, key) {
       const answer = await call('/v1/request/query', { body, ...(key === undefined ? {} : { key }) });
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
       return answer.body.data as Record<string, unknown>[];
-    },
-    async close() {
-      await api.stop();
-      rmSync(dataDir, { recursive: true, force: true });
-      // The server ends the sessions of a closed pool a moment later; a database in use cannot be dropped quietly.
-      await sleep(20);
-      await database.close();
     },
   };
 }

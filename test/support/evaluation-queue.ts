@@ -6,7 +6,7 @@ import { createOrganization } from '#platform/keys/mod.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { claim, type Job } from '../../evaluators/queue/mod.ts';
 import { waitFor } from './assay.ts';
-import { type TestDatabase, testDatabase } from './postgres.ts';
+import { type Database, databaseFor } from './world.ts';
 
 export type Evaluator = {
   organizationId: string;
@@ -91,13 +91,11 @@ export type World = {
 
 /** Creates a database, which is removed after the test. */
 export async function startWorld(t: Test): Promise<World> {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
-  return await worldIn(t, database);
+  return await worldIn(t, await databaseFor(t));
 }
 
 /** Uses an existing database, which stays. */
-export async function worldIn(t: Test, { sql, url }: Pick<TestDatabase, 'sql' | 'url'>): Promise<World> {
+export async function worldIn(t: Test, { sql, url }: Database): Promise<World> {
   const pools: Sql[] = [];
   t.teardown(() => Promise.all(pools.map((pool) => pool.end({ timeout: 5 }))));
   await sql`select assay.ensure_partitions(now()::date)`;

@@ -3,11 +3,10 @@
 import type { TestTrialResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { announce } from '#platform/announcements/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
 import { listen } from '#platform/postgres/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { startTestApi, type TestApi } from './api.ts';
-import type { TestDatabase } from './postgres.ts';
+import { type Database, type Owner, silentLog } from './world.ts';
 
 export type EvaluatorsProcess = {
   /** What it was asked, in order. */
@@ -42,7 +41,7 @@ export function tested(outcome: Outcome, rest: Partial<TestTrialResult> = {}): T
 }
 
 /** Starts one; resolves when it listens. */
-async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<EvaluatorsProcess> {
+async function startEvaluatorsProcess({ sql }: Database): Promise<EvaluatorsProcess> {
   const started: EvaluatorsProcess = { bodies: [], answer: usualAnswer, tells: true, stop: async () => {} };
   const under = new Set<Promise<void>>();
   async function take(trialId: string): Promise<void> {
@@ -59,7 +58,7 @@ async function startEvaluatorsProcess({ sql }: TestDatabase): Promise<Evaluators
   }
   const announcement = await announce({
     sql,
-    log: createLogger({ role: 'test', level: 'silent' }),
+    log: silentLog,
     role: 'evaluators',
     facts: { sandbox: 'chroot', why: null },
   });
@@ -98,10 +97,11 @@ export type EvaluatorApi = TestApi & {
 /** As far as tests look at it. */
 export type Evaluator = Record<string, unknown> & { id: string; version: number; name: string };
 
-/** The API with an evaluators process beside it. */
-export async function startEvaluatorApi(): Promise<EvaluatorApi> {
-  const api = await startTestApi({ environment: { SECRET_KEY: SECRET_KEY_TEXT } });
+/** Starts the API with an evaluators process beside it, until the test ends. */
+export async function startEvaluatorApi(owner: Owner): Promise<EvaluatorApi> {
+  const api = await startTestApi(owner, { environment: { SECRET_KEY: SECRET_KEY_TEXT } });
   const process = await startEvaluatorsProcess(api.database);
+  owner.teardown(() => process.stop());
   return {
     ...api,
     process,
@@ -109,10 +109,6 @@ export async function startEvaluatorApi(): Promise<EvaluatorApi> {
       const answer = await api.call(path, body === undefined ? { method } : { method, body });
       if (answer.status !== 200) throw new Error(`${answer.status} ${answer.text}`);
       return answer.body.data as T;
-    },
-    async close() {
-      await process.stop();
-      await api.close();
     },
   };
 }

@@ -1,17 +1,8 @@
 /** A gateway with ingest in this process, a real database and a scripted provider: the log path from end to end. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '#platform/config/mod.ts';
-import { createKey, createOrganization } from '#platform/keys/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startGateway } from '../../gateway/mod.ts';
-import { startIngest } from '../../ingest/mod.ts';
-import { testDatabase } from './postgres.ts';
-import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+import type { ScriptedProvider } from './scripted-provider.ts';
+import { createWorld, type Owner } from './world.ts';
 
 /** A record as Postgres has it, with its bodies. */
 export type StoredRecord = {
@@ -45,46 +36,32 @@ export type TestGateway = {
   url: string;
   /** All scopes. */
   key: string;
+  organizationId: string;
   sql: Sql;
   provider: ScriptedProvider;
   dataDir: string;
   /** POSTs a chat completion; `body` may be anything, a string goes out as it is. */
   chat(body: unknown, headers?: Record<string, string>): Promise<Response>;
-  /** The record of an answer, once it is stored; fails after five seconds. */
+  /** The record of an answer, once it is stored; fails after 30 s. */
   record(answer: Response | string): Promise<StoredRecord>;
-  [Symbol.asyncDispose](): Promise<void>;
 };
 
 const FOUND_WITHIN_MS = 30_000;
 
-/** Starts it all; `environment` overrides configuration variables. */
-export async function startTestGateway(environment: Record<string, string> = {}): Promise<TestGateway> {
-  const database = await testDatabase();
-  const provider = await startScriptedProvider();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-gateway-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
-    GATEWAY_PORT: '0',
-    API_PORT: '0',
-    OPENAI_API_KEY: 'sk-operator',
-    OPENAI_BASE_URL: provider.url,
-    ...environment,
-  });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const options = {
-    config: read.config,
-    log: createLogger({ role: 'test', level: 'silent' }),
-    clock: systemClock,
-  };
-  const organization = await createOrganization(database.sql, { name: 'acme' });
-  const { key } = await createKey(database.sql, {
-    organizationId: organization.organizationId,
-    scopes: ['gateway', 'read', 'write'],
-  });
-  const gateway = await startGateway(options);
-  const ingest = await startIngest(options);
-  const url = gateway.address!;
+/** Starts it all, until the test ends; `environment` overrides configuration variables. */
+export async function startTestGateway(
+  owner: Owner,
+  environment: Record<string, string> = {},
+): Promise<TestGateway> {
+  const world = await createWorld(owner);
+  const { sql } = world;
+  const provider = await world.provider();
+  const { organizationId, keyWith } = await world.organization({ name: 'acme' });
+  const key = await keyWith(['gateway', 'read', 'write']);
+  const settings = { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url, ...environment };
+  // Stopped after the gateway, and on its data directory.
+  const { dataDir } = await world.start('ingest', settings);
+  const { url } = await world.start('gateway', { ...settings, DATA_DIR: dataDir });
 
   const chat = (body: unknown, headers: Record<string, string> = {}) =>
     fetch(`${url}/v1/chat/completions`, {
@@ -97,7 +74,7 @@ export async function startTestGateway(environment: Record<string, string> = {})
     const id = typeof answer === 'string' ? answer : answer.headers.get('service-request-id')!;
     const deadline = Date.now() + FOUND_WITHIN_MS;
     for (;;) {
-      const rows = await database.sql<StoredRecord[]>`
+      const rows = await sql<StoredRecord[]>`
         select * from assay.requests join assay.request_bodies using (organization_id, created_at, request_id)
          where request_id = ${id}`;
       if (rows.length > 0) return rows[0]!;
@@ -106,20 +83,5 @@ export async function startTestGateway(environment: Record<string, string> = {})
     }
   };
 
-  return {
-    url,
-    key,
-    sql: database.sql,
-    provider,
-    dataDir,
-    chat,
-    record,
-    [Symbol.asyncDispose]: async () => {
-      await gateway.stop();
-      await ingest.stop();
-      await provider.stop();
-      await database.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
+  return { url, key, sql, organizationId, provider, dataDir, chat, record };
 }

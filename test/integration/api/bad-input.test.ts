@@ -4,10 +4,9 @@ import { insertRequests } from '../../support/seed-requests.ts';
 
 let api: TestApi;
 t.before(async () => {
-  api = await startTestApi();
+  api = await startTestApi(t);
   await insertRequests(api.database.sql, api.own.organizationId, [{ request_id: 'known' }]);
 });
-t.teardown(() => api.close());
 
 const QUERY = '/v1/request/query';
 const query = (body: unknown): [string, CallOptions] => [QUERY, { body }];

@@ -6,9 +6,8 @@ import { insertRequests } from '../../support/seed-requests.ts';
 
 let api: TestApi;
 t.before(async () => {
-  api = await startTestApi();
+  api = await startTestApi(t);
 });
-t.teardown(() => api.close());
 
 const OK = { data: null, error: null };
 

@@ -17,11 +17,10 @@ const counter = createTokenCounter({ clock: systemClock, onFailure: () => {}, ti
 
 let api: TestApi;
 t.before(async () => {
-  api = await startTestApi();
+  api = await startTestApi(t);
 });
 t.teardown(async () => {
   await counter.close();
-  await api.close();
 });
 
 const ANSWER = {

@@ -63,8 +63,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
 }
 
 t.test('a query that takes too long is cancelled, and says how to narrow it', async (t) => {
-  const api = await startTestApi();
-  t.teardown(() => api.close());
+  const api = await startTestApi(t);
   const { url } = api.database;
   const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 200 });
   t.teardown(() => sql.end());
@@ -138,8 +137,7 @@ t.test('while Postgres is away, calls are told so, and work again when it is bac
   const first = await startEmbeddedPostgres({ dataDir, log });
   await migrate(first.url);
   const sql = connectPostgres({ url: first.url, max: 2, applicationName: 'test', statementTimeoutMs: 5_000 });
-  const api = await startTestApi({ database: { url: first.url, sql, close: () => sql.end() } });
-  t.teardown(() => api.close());
+  const api = await startTestApi(t, { database: { url: first.url, sql } });
   await insertRequests(api.database.sql, api.own.organizationId, [{}]);
   t.equal((await api.query({ filter: 'all' })).length, 1);
   t.equal((await api.call('/readyz')).status, 200);
@@ -166,8 +164,7 @@ t.test('while Postgres is away, calls are told so, and work again when it is bac
 });
 
 t.test('health and metrics need no key', async (t) => {
-  const api = await startTestApi();
-  t.teardown(() => api.close());
+  const api = await startTestApi(t);
   const metrics = await api.call('/metrics', { key: null });
   t.equal(metrics.status, 200);
   t.match(metrics.text, 'process_cpu_seconds_total');

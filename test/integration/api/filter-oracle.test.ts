@@ -37,7 +37,7 @@ function truthTable(
 }
 
 async function startWithRecords(): Promise<TestApi> {
-  const api = await startTestApi();
+  const api = await startTestApi(t);
   const { sql } = api.database;
   await insertRequests(
     sql,
@@ -58,7 +58,6 @@ t.test(
   '20,000 random filters find what the contract says, and complements split the set in two',
   async (t) => {
     const api = await startWithRecords();
-    t.teardown(() => api.close());
     const { organizationId } = api.own;
     const sql = connectAsApi(api.database.url, { statementTimeoutMs: 60_000 });
     t.teardown(() => sql.end());
@@ -111,7 +110,6 @@ t.test(
 
 t.test('over HTTP, random filters page and count what the contract says', async (t) => {
   const api = await startWithRecords();
-  t.teardown(() => api.close());
   const sorts = ['created_at', 'latency', 'cost', 'tokens'].flatMap((field) => [
     { [field]: 'asc' },
     { [field]: 'desc' },

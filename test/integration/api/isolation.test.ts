@@ -7,7 +7,7 @@ import { insertRequests, type SeedRequest } from '../../support/seed-requests.ts
 let api: TestApi;
 let foreign: SeedRequest;
 t.before(async () => {
-  api = await startTestApi();
+  api = await startTestApi(t);
   const rows = await insertRequests(api.database.sql, api.other.organizationId, [
     {
       request_id: 'theirs',
@@ -23,7 +23,6 @@ t.before(async () => {
   foreign = rows[0]!;
   await insertRequests(api.database.sql, api.own.organizationId, [{ request_id: 'ours' }]);
 });
-t.teardown(() => api.close());
 
 t.test('no query finds a request of another organization', async (t) => {
   const FILTERS: object[] = [

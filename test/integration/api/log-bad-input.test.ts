@@ -6,9 +6,8 @@ const MAX_BODY_BYTES = 400_000;
 
 let api: TestApi;
 t.before(async () => {
-  api = await startTestApi({ environment: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
+  api = await startTestApi(t, { environment: { MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
 });
-t.teardown(() => api.close());
 
 const BEGUN = '2026-03-01T12:00:00.000Z';
 const ENDED = '2026-03-01T12:00:01.250Z';

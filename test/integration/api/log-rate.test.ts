@@ -4,16 +4,15 @@ import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { isReady, runMain, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { seededRandom } from '../../support/random.ts';
+import { databaseFor } from '../../support/world.ts';
 
 t.setTimeout(60_000);
 
 const RATE = 50;
 const WINDOW_MS = 5_000;
 
-const database = await testDatabase();
-t.teardown(() => database.close());
+const database = await databaseFor(t);
 const urls = await Promise.all([startApi(), startApi()]);
 
 /** The API in a process of its own. */

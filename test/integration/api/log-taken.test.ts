@@ -55,8 +55,7 @@ t.test('a body that is refused does not use its id up', async (t) => {
 });
 
 t.test('a full outbox is told, counted, and uses no id up', async (t) => {
-  const small = await startTestApi({ environment: { OUTBOX_MAX_BYTES: String(1024 * 1024) } });
-  t.teardown(() => small.close());
+  const small = await startTestApi(t, { environment: { OUTBOX_MAX_BYTES: String(1024 * 1024) } });
   const id = newRequestId();
   const large = call({ request_id: id }, { body: { text: 'x'.repeat(1024 * 1024) } });
   const metric = async () =>
@@ -107,8 +106,7 @@ t.test('a body may be as large as on the gateway', async (t) => {
 });
 
 t.test('retention: what would be dropped at once is refused', async (t) => {
-  const brief = await startTestApi({ environment: { RETENTION_DAYS: '30' } });
-  t.teardown(() => brief.close());
+  const brief = await startTestApi(t, { environment: { RETENTION_DAYS: '30' } });
   const daysAgo = (days: number) => {
     const at = Date.now() - days * 86_400_000;
     return brief.call(LOG, {

@@ -40,8 +40,7 @@ export type LogWorld = {
 
 /** Starts the API; it stops with the tests of the file. */
 export async function startLogWorld(t: Test): Promise<LogWorld> {
-  const api = await startTestApi();
-  t.teardown(() => api.close());
+  const api = await startTestApi(t);
 
   async function ingest(from: TestApi = api): Promise<void> {
     const root = join(from.dataDir, 'outbox');

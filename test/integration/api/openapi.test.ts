@@ -12,9 +12,8 @@ const GOLDEN = fileURLToPath(new URL('../../../docs/api/openapi.json', import.me
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 
 t.test('the document of the server is the golden file docs/api/openapi.json', async (t) => {
   const { status, text, headers } = await api.call('/openapi.json', { key: null });

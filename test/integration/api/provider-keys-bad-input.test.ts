@@ -8,9 +8,8 @@ const MARK = 'sk-marked';
 
 let api: TestApi;
 t.before(async () => {
-  api = await startProviderKeyApi();
+  api = await startProviderKeyApi(t);
 });
-t.teardown(() => api.close());
 
 const put = (body: unknown): CallOptions => ({ method: 'PUT', body });
 const raw = (text: string | Uint8Array, rest: CallOptions = {}): CallOptions => ({

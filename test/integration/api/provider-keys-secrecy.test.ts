@@ -1,15 +1,10 @@
 /** Who sees what of a provider key: another organization nothing, the database nothing in the clear, the log nothing. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../../api/mod.ts';
 import type { TestApi } from '../../support/api.ts';
 import { connectAsApi } from '../../support/postgres.ts';
+import { createWorld } from '../../support/world.ts';
 import { list, PATH, put, secretKeyOf, startProviderKeyApi } from './provider-keys-world.ts';
 
 const OURS = 'sk-ours-1f0c8a55e2d94b7730aa-OurK';
@@ -19,7 +14,7 @@ let api: TestApi;
 /** As the API connects: under row-level security. */
 let confined: Sql;
 t.before(async () => {
-  api = await startProviderKeyApi();
+  api = await startProviderKeyApi(t);
   confined = connectAsApi(api.database.url);
 });
 t.beforeEach(async () => {
@@ -28,7 +23,6 @@ t.beforeEach(async () => {
 });
 t.teardown(async () => {
   await confined.end();
-  await api.close();
 });
 
 t.test("another organization's keys are not there", async (t) => {
@@ -128,22 +122,11 @@ t.test('a dump of the database holds nothing of a key', async (t) => {
 t.test('a failure while a key is stored tells nothing of it, neither its caller nor the log', async (t) => {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-api-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: api.database.url,
-    API_PORT: '0',
-    SECRET_KEY: secretKeyOf(7),
-  });
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const role = await startApi({ config: read.config, log, clock: systemClock });
-  t.teardown(async () => {
-    await role.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-    await api.database.sql`alter table assay.provider_keys drop constraint refused`;
-  });
+  const world = await createWorld(t, api.database);
+  const { url } = await world.start('api', { SECRET_KEY: secretKeyOf(7) }, log);
+  t.teardown(() => api.database.sql`alter table assay.provider_keys drop constraint refused`);
   await api.database.sql`alter table assay.provider_keys add constraint refused check (provider <> 'groq')`;
-  const answer = await fetch(`${role.address}${PATH}/groq`, {
+  const answer = await fetch(`${url}${PATH}/groq`, {
     method: 'PUT',
     headers: { authorization: `Bearer ${api.own.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ key: OURS }),

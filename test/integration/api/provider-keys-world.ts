@@ -1,5 +1,6 @@
 /** The API with a SECRET_KEY, or with several, and what its answers about provider keys look like. */
 import { startTestApi, type TestApi, type TestApiOptions } from '../../support/api.ts';
+import type { Owner } from '../../support/world.ts';
 
 export const PATH = '/v1/provider-keys';
 
@@ -15,10 +16,11 @@ export type ShownKey = {
 export const secretKeyOf = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 
 export function startProviderKeyApi(
+  owner: Owner,
   secretKey: string = secretKeyOf(7),
   options: TestApiOptions = {},
 ): Promise<TestApi> {
-  return startTestApi({ ...options, environment: { SECRET_KEY: secretKey, ...options.environment } });
+  return startTestApi(owner, { ...options, environment: { SECRET_KEY: secretKey, ...options.environment } });
 }
 
 /** `PUT`, expected to succeed. */

@@ -10,7 +10,8 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import type { TestApi } from '../../support/api.ts';
 import { waitFor } from '../../support/assay.ts';
-import { natsIsMissing, startNats } from '../../support/nats.ts';
+import { natsIsMissing } from '../../support/nats.ts';
+import { createWorld, silentLog } from '../../support/world.ts';
 import { list, PATH, put, secretKeyOf, startProviderKeyApi } from './provider-keys-world.ts';
 
 const SECRET = 'sk-proj-4f9b1c7e2a8d6053-Zx9Q';
@@ -18,10 +19,9 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let api: TestApi;
 t.before(async () => {
-  api = await startProviderKeyApi();
+  api = await startProviderKeyApi(t);
 });
 t.beforeEach(() => api.database.sql`delete from assay.provider_keys`);
-t.teardown(() => api.close());
 
 t.test('a key is stored, shown without being shown, and removed', async (t) => {
   t.same(await list(api), []);
@@ -141,8 +141,7 @@ t.test(
     await put(api, 'openai', SECRET);
     await put(api, 'groq', SECRET);
     // As another API on the same database; the key of `api` is good for it too.
-    const later = await startProviderKeyApi(secretKeyOf(8), { database: await sameDatabase(api) });
-    t.teardown(() => later.close());
+    const later = await startProviderKeyApi(t, secretKeyOf(8), { database: await sameDatabase(api) });
     const seenLater = await list(later, api.own.key);
     t.match(seenLater, [
       { provider: 'groq', hint: null, readable: false },
@@ -160,15 +159,13 @@ t.test(
 t.test('while both SECRET_KEYs are named everything is readable', async (t) => {
   await put(api, 'openai', SECRET);
   const both = `${secretKeyOf(8)},${secretKeyOf(7)}`;
-  const later = await startProviderKeyApi(both, { database: await sameDatabase(api) });
-  t.teardown(() => later.close());
+  const later = await startProviderKeyApi(t, both, { database: await sameDatabase(api) });
   t.match(await list(later, api.own.key), [{ hint: 'Zx9Q', readable: true }]);
 });
 
 t.test('without SECRET_KEY nothing can be stored, and what is there can be seen and removed', async (t) => {
   await put(api, 'openai', SECRET);
-  const bare = await startProviderKeyApi('', { database: await sameDatabase(api) });
-  t.teardown(() => bare.close());
+  const bare = await startProviderKeyApi(t, '', { database: await sameDatabase(api) });
   const refused = await bare.call(`${PATH}/groq`, { method: 'PUT', body: { key: SECRET } });
   t.same(
     [refused.status, refused.body],
@@ -179,23 +176,21 @@ t.test('without SECRET_KEY nothing can be stored, and what is there can be seen 
 });
 
 t.test('a change is announced over NATS, where there is any', { skip: natsIsMissing() }, async (t) => {
-  const nats = await startNats();
   const database = await sameDatabase(api);
-  const behindPooler = await startProviderKeyApi(secretKeyOf(7), {
+  const nats = await (await createWorld(t, database)).nats();
+  const behindPooler = await startProviderKeyApi(t, secretKeyOf(7), {
     database,
     environment: { NATS_URL: nats.url },
   });
   const directory = createKeyDirectory({
     sql: database.sql,
     clock: systemClock,
-    log: createLogger({ role: 'test', level: 'silent' }),
+    log: silentLog,
     nats: { servers: [nats.url], credentialsFile: null },
     secrets: createSecretBox([Buffer.alloc(32, 7)]),
   });
   t.teardown(async () => {
     await directory.stop();
-    await behindPooler.close();
-    await nats[Symbol.asyncDispose]();
     await api.database.sql`alter table assay.provider_keys enable trigger provider_keys_changed`;
   });
   // As behind a pooler in transaction mode: no notification arrives.
@@ -230,15 +225,9 @@ t.test('the example of the document is what is answered', async (t) => {
   for (const provider of PROVIDER_NAMES) t.match(document, `\`${provider}\``, provider);
 });
 
-/** The database of an API, which another one may close without it being dropped. */
+/** Returns the database of an API, for another one. */
 async function sameDatabase({ database }: TestApi) {
-  const sql = connectPostgres({
-    url: database.url,
-    max: 2,
-    applicationName: 'test',
-    statementTimeoutMs: 5_000,
-  });
-  // The organizations of this API are the other's to make.
-  await sql`update assay.organizations set name = gen_random_uuid()::text where name in ('own', 'other')`;
-  return { url: database.url, sql, close: () => sql.end() };
+  // The other one creates organizations of these names.
+  await database.sql`update assay.organizations set name = gen_random_uuid()::text where name in ('own', 'other')`;
+  return database;
 }

@@ -6,9 +6,8 @@ import { generateRequests, insertRequests, type SeedRequest } from '../../suppor
 
 let api: TestApi;
 t.before(async () => {
-  api = await startTestApi();
+  api = await startTestApi(t);
 });
-t.teardown(() => api.close());
 
 /** A fresh organization's key with these requests in it. */
 async function withRequests(rows: Partial<SeedRequest>[]): Promise<{ key: string; rows: SeedRequest[] }> {

@@ -4,8 +4,7 @@ import { startTestApi } from '../../support/api.ts';
 import { rawCall } from '../../support/raw-call.ts';
 import { repeatedCredentials } from '../../support/repeated-credentials.ts';
 
-const api = await startTestApi();
-t.teardown(() => api.close());
+const api = await startTestApi(t);
 
 const PATHS = ['/v1/request/query', '/v1/evaluator/query', '/v1/log/request'];
 const JSON_TYPE = ['content-type', 'application/json'];

@@ -4,8 +4,7 @@ import t from 'tap';
 import { startTestApi } from '../../support/api.ts';
 import { insertRequests } from '../../support/seed-requests.ts';
 
-const api = await startTestApi();
-t.teardown(() => api.close());
+const api = await startTestApi(t);
 const { sql } = api.database;
 
 const EVALUATOR = randomUUID();

@@ -2,12 +2,11 @@ import t from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 
-const gateway = await startTestGateway({
+const gateway = await startTestGateway(t, {
   MAX_BODY_BYTES: '20000',
   ANTHROPIC_API_KEY: 'sk-ant',
   GROQ_BASE_URL: 'http://127.0.0.1:9/v1',
 });
-t.teardown(() => gateway[Symbol.asyncDispose]());
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const GOOD = { model: 'gpt-4o-mini', messages: MESSAGES };
@@ -306,7 +305,7 @@ t.test(
 );
 
 t.test('a body nested 150,000 levels deep is refused within a second', async (t) => {
-  await using deep = await startTestGateway();
+  const deep = await startTestGateway(t);
   const body = `{"model":"gpt-4o-mini","messages":${'['.repeat(150_000)}${']'.repeat(150_000)}}`;
   const answer = await deep.chat(body);
   t.equal(answer.status, 400);

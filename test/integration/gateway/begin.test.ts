@@ -1,6 +1,5 @@
 /** When the provider hears of a call: after its START is committed, and only if the client is still there. */
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
 import { createProviderClient, type ProviderClient } from '#platform/http-client/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
@@ -18,7 +17,7 @@ import { createCallHandler } from '../../../gateway/request/handle.ts';
 import { createProviderSources } from '../../../gateway/response/sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
 import { waitFor } from '../../support/assay.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { configOf, scriptedProvider } from '../../support/world.ts';
 
 const API_KEY: ApiKey = {
   keyId: '00000000-0000-4000-8000-000000000002',
@@ -32,10 +31,8 @@ const API_KEY: ApiKey = {
 
 /** A gateway whose START is committed when the test says so. */
 async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
-  const provider = await startScriptedProvider();
-  const read = readConfig({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const { config } = read;
+  const provider = await scriptedProvider(t);
+  const config = configOf({ OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url });
   const client = createProviderClient({
     timeouts: config.providerTimeouts,
     now: systemClock.monotonic,
@@ -84,7 +81,6 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
   t.teardown(async () => {
     await server.close(0);
     await client.close();
-    await provider.stop();
   });
   const chat = (signal?: AbortSignal) =>
     fetch(`${server.url}/v1/chat/completions`, {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
 import { type Assay, startAssay, waitFor } from '../../support/assay.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 import { CHAT } from './limits-world.ts';
 
 t.setTimeout(180_000);
@@ -80,14 +80,11 @@ async function countRecords(assay: Assay, filter: unknown): Promise<number> {
 }
 
 t.test(`${MANY} calls at once for one answer are one call of the provider`, { skip }, async (t) => {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-  });
+  t.teardown(() => assay.stop());
   // Nobody is answered before all of them have asked.
   const misses = async () => {
     const metrics = await (await fetch(`${assay.gatewayUrl}/metrics`)).text();

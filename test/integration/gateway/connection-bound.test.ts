@@ -8,9 +8,8 @@ import { Agent, request } from 'undici';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { inheritedEnvironment, isReady, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
 import { tether } from '../../support/tether.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 const MAIN = fileURLToPath(new URL('../../../main.ts', import.meta.url));
 const OPEN_FILES = 320;
@@ -20,10 +19,8 @@ const MAX_CONNECTIONS = 64;
 t.test(
   'calls on kept connections are answered while others take all descriptors that they can',
   async (t) => {
-    const database = await testDatabase();
-    t.teardown(() => database.close());
-    const provider = await startScriptedProvider();
-    t.teardown(() => provider.stop());
+    const database = await databaseFor(t);
+    const provider = await scriptedProvider(t);
     const dataDir = temporaryDataDir();
     t.teardown(dataDir.remove);
     const port = await freePort();

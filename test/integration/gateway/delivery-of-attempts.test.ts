@@ -3,8 +3,7 @@ import t from 'tap';
 import { startTestGateway } from '../../support/gateway.ts';
 
 t.test('every try of a call is in its record, in order', async (t) => {
-  const gateway = await startTestGateway();
-  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const gateway = await startTestGateway(t);
   let calls = 0;
   gateway.provider.script(() => {
     calls += 1;

@@ -4,8 +4,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import type { StoredRecord } from '../../support/gateway.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 
-const gateway = await startTestGateway();
-t.teardown(() => gateway[Symbol.asyncDispose]());
+const gateway = await startTestGateway(t);
 
 const CHAT = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] };
 const STREAM = { ...CHAT, stream: true };

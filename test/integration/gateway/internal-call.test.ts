@@ -8,8 +8,7 @@ const BODY = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', c
 const MINUTE = 60_000;
 const EVALUATION = '4711';
 
-const gateway = await startTestGateway();
-t.teardown(() => gateway[Symbol.asyncDispose]());
+const gateway = await startTestGateway(t);
 const { sql } = gateway;
 const secret = await readInternalSecret(sql);
 /** The organization of `gateway.key`, and another with a key of its own. */

@@ -6,18 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { RequestRecord } from '#core/contracts/record.ts';
 import { type Assay, isReady, startAssay, waitFor } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import {
-  defaultScript,
-  type RecordedRequest,
-  startScriptedProvider,
-} from '../../support/scripted-provider.ts';
+import { defaultScript, type RecordedRequest } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 type ChatBody = { model: string; user: string; stream: boolean; messages: unknown[] };
 
 async function setUp(t: Test) {
-  const database = await testDatabase();
-  const provider = await startScriptedProvider();
+  const database = await databaseFor(t);
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: {
       DATABASE_URL: database.url,
@@ -25,11 +21,7 @@ async function setUp(t: Test) {
       OPENAI_API_KEY: 'sk-test',
     },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-    await database.close();
-  });
+  t.teardown(() => assay.stop());
   return { assay, provider, sql: database.sql };
 }
 

@@ -1,20 +1,12 @@
 /** Gateways on one database, each with ingest and an outbox of its own, before one scripted provider. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import OpenAI from 'openai';
 import type { Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
-import { createKey, createOrganization } from '#platform/keys/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
+import { createKey } from '#platform/keys/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startGateway } from '../../../gateway/mod.ts';
-import { startIngest } from '../../../ingest/mod.ts';
 import { waitFor } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
-import { type TcpProxy, tcpProxy } from '../../support/tcp-proxy.ts';
+import type { ScriptedProvider } from '../../support/scripted-provider.ts';
+import type { TcpProxy } from '../../support/tcp-proxy.ts';
+import { createWorld } from '../../support/world.ts';
 
 /** What these tests read of a record. */
 export type LimitedRecord = {
@@ -84,45 +76,26 @@ export async function readAll(answer: Response): Promise<{ status: number; text:
 
 /** Starts one gateway, and what it needs; all of it stops when the test ends. */
 export async function startLimitsWorld(t: Test, environment: Headers = {}): Promise<LimitsWorld> {
-  const database = await testDatabase();
-  const { sql } = database;
-  const provider = await startScriptedProvider();
-  const proxy = await tcpProxy(database.url);
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const running = new Set<() => Promise<void>>();
-  const directories: string[] = [];
+  const world = await createWorld(t);
+  const { sql } = world;
+  const provider = await world.provider();
+  const proxy = await world.proxy();
   let warmKey: string | undefined;
 
-  const newDirectory = () => {
-    const directory = mkdtempSync(join(tmpdir(), 'assay-limits-'));
-    directories.push(directory);
-    return directory;
-  };
-
-  async function start(dataDir = newDirectory()): Promise<Gateway> {
-    const configOf = (databaseUrl: string) => {
-      const read = readConfig({
-        DATA_DIR: dataDir,
-        DATABASE_URL: databaseUrl,
-        GATEWAY_PORT: '0',
-        API_PORT: '0',
-        OPENAI_API_KEY: 'sk-operator',
-        OPENAI_BASE_URL: provider.url,
-        SHUTDOWN_TIMEOUT_MS: '500',
-        ...environment,
-      });
-      if (!read.ok) throw new Error(read.problems.join('\n'));
-      return read.config;
+  async function start(dataDir = world.directory()): Promise<Gateway> {
+    const settings = {
+      DATA_DIR: dataDir,
+      OPENAI_API_KEY: 'sk-operator',
+      OPENAI_BASE_URL: provider.url,
+      ...environment,
     };
-    const gateway = await startGateway({ config: configOf(proxy.url), log, clock: systemClock });
-    const ingest = await startIngest({ config: configOf(database.url), log, clock: systemClock });
+    const ingest = await world.start('ingest', settings);
+    const gateway = await world.start('gateway', { ...settings, DATABASE_URL: proxy.url });
     const stop = async () => {
-      if (!running.delete(stop)) return;
       await gateway.stop();
       await ingest.stop();
     };
-    running.add(stop);
-    const url = gateway.address!;
+    const { url } = gateway;
     const started: Gateway = {
       url,
       stop,
@@ -161,22 +134,10 @@ export async function startLimitsWorld(t: Test, environment: Headers = {}): Prom
     });
   }
 
-  t.teardown(async () => {
-    for (const stop of [...running].reverse()) await stop();
-    await provider.stop();
-    await proxy.close();
-    await database.close();
-    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-  });
-
-  let organizations = 0;
-  const newOrganization = async (options: { logsPer5s?: number } = {}) => {
-    organizations += 1;
-    const name = `organization ${organizations}`;
-    return (await createOrganization(sql, { name, tier: 'enterprise', ...options })).organizationId;
-  };
+  const newOrganization = async (options: { logsPer5s?: number } = {}) =>
+    (await world.organization({ tier: 'enterprise', ...options })).organizationId;
   const own = await newOrganization();
-  const dataDir = newDirectory();
+  const dataDir = world.directory();
   const known = new Map<string, { organizationId: string; keyId: string }>();
   const idsOf = (key: string) => known.get(key)!;
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startTestGateway } from '../../support/gateway.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 const path = join(t.testdir(), 'models.json');
 writeFileSync(
@@ -23,14 +23,12 @@ writeFileSync(
     ],
   }),
 );
-const house = await startScriptedProvider();
-t.teardown(() => house.stop());
-const gateway = await startTestGateway({
+const house = await scriptedProvider(t);
+const gateway = await startTestGateway(t, {
   MODELS_FILE: path,
   CUSTOM_BASE_URL: house.url,
   CUSTOM_API_KEY: 'sk-house',
 });
-t.teardown(() => gateway[Symbol.asyncDispose]());
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const PRICE_SOURCE = /^models-file@[0-9a-f]{12}$/;

@@ -1,18 +1,17 @@
 /** The list has the models of providers that some key here opens. */
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
 import { sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { operatorProviders } from '../../../gateway/models/mod.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
 import { leastOf } from '../../support/least-of.ts';
+import { configOf } from '../../support/world.ts';
 
 const secretKey = randomBytes(32);
 
 async function start(t: Test, environment: Record<string, string>): Promise<TestGateway> {
-  const gateway = await startTestGateway({ SECRET_KEY: secretKey.toString('base64'), ...environment });
-  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const gateway = await startTestGateway(t, { SECRET_KEY: secretKey.toString('base64'), ...environment });
   return gateway;
 }
 
@@ -66,24 +65,26 @@ t.test(
     const gateway = await start(t, {});
     const before = await listed(gateway);
     t.same(before.makers, ['openai']);
-    const fastest = await leastOf(3, async () => {
-      await storeKey(gateway, 'anthropic');
-      const waited = await msUntil(gateway, ['anthropic', 'openai']);
-      t.not((await listed(gateway)).etag, before.etag);
-      await gateway.sql`delete from assay.provider_keys`;
-      await msUntil(gateway, ['openai']);
-      t.equal((await listed(gateway)).etag, before.etag, 'the former tag with the former list');
-      return waited;
-    });
+    const fastest = await leastOf(
+      3,
+      async () => {
+        await storeKey(gateway, 'anthropic');
+        const waited = await msUntil(gateway, ['anthropic', 'openai']);
+        t.not((await listed(gateway)).etag, before.etag);
+        await gateway.sql`delete from assay.provider_keys`;
+        await msUntil(gateway, ['openai']);
+        t.equal((await listed(gateway)).etag, before.etag, 'the former tag with the former list');
+        return waited;
+      },
+      1_000,
+    );
     t.ok(fastest < 1_000, `${fastest} ms`);
   },
 );
 
 t.test('a provider counts as configured with an address and, where it needs one, a key', async (t) => {
   const configured = (environment: Record<string, string>) => {
-    const read = readConfig(environment);
-    if (!read.ok) throw new Error(read.problems.join('\n'));
-    return [...operatorProviders(read.config.providers)];
+    return [...operatorProviders(configOf(environment).providers)];
   };
   t.same(configured({}), []);
   t.same(configured({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' }), [], 'an address alone opens nothing');

@@ -3,17 +3,15 @@ import { performance } from 'node:perf_hooks';
 import OpenAI from 'openai';
 import t from 'tap';
 import { BUILT_IN_CATALOG, type CatalogModel } from '#core/models/mod.ts';
-import { readConfig } from '#platform/config/mod.ts';
 import { serve } from '#platform/http-server/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { createGatewayApp } from '../../../gateway/app.ts';
 import { type ModelLists, routableModels } from '../../../gateway/models/mod.ts';
 import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
+import { configOf } from '../../support/world.ts';
 
-const read = readConfig({});
-if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createResolver(read.config.providers);
+const route = createResolver(configOf({}).providers);
 const listed = routableModels(BUILT_IN_CATALOG.chatModels(), route);
 
 async function serveModels(models: ModelLists) {
@@ -77,9 +75,7 @@ t.test('what has no way here is not listed', async (t) => {
     created: 1,
   }));
   const routed = (environment: Record<string, string>) => {
-    const config = readConfig(environment);
-    if (!config.ok) throw new Error(config.problems.join('\n'));
-    return routableModels(models, createResolver(config.config.providers)).map(({ id }) => id);
+    return routableModels(models, createResolver(configOf(environment).providers)).map(({ id }) => id);
   };
   t.same(routed({}), ['gpt-4o']);
   t.same(

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startTestGateway } from '../../support/gateway.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
+import type { ScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 const SILENT = { ...HELLO, messages: [{ role: 'user', content: 'silence' }] };
@@ -19,8 +20,7 @@ function beSilentWhenAsked(provider: ScriptedProvider): void {
 
 /** A gateway of two organizations: `call` makes a call of the first, `neighbour` one of the second. */
 async function setUp(t: Test, environment: Record<string, string> = {}) {
-  const gateway = await startTestGateway(environment);
-  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const gateway = await startTestGateway(t, environment);
   beSilentWhenAsked(gateway.provider);
   const { organizationId } = await createOrganization(gateway.sql, { name: 'neighbour', tier: 'enterprise' });
   const { key } = await createKey(gateway.sql, { organizationId, scopes: ['gateway'] });
@@ -52,8 +52,7 @@ t.test('1,024 silent calls of one organization keep no other from their provider
 });
 
 t.test('an organization at its bound gets a 503 of its own, and its fallback', async (t) => {
-  const other = await startScriptedProvider();
-  t.teardown(() => other.stop());
+  const other = await scriptedProvider(t);
   const { neighbour, isSoon, chat, provider, url, record } = await setUp(t, {
     PROVIDER_CONCURRENCY_PER_ORGANIZATION: '2',
     CUSTOM_BASE_URL: other.url,

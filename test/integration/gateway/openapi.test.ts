@@ -7,8 +7,7 @@ import { startTestGateway } from '../../support/gateway.ts';
 
 const GOLDEN = fileURLToPath(new URL('../../../docs/api/gateway.openapi.json', import.meta.url));
 
-const gateway = await startTestGateway();
-t.teardown(() => gateway[Symbol.asyncDispose]());
+const gateway = await startTestGateway(t);
 
 t.test('the document of the gateway is the golden file docs/api/gateway.openapi.json', async (t) => {
   const response = await fetch(`${gateway.url}/openapi.json`);

@@ -16,8 +16,7 @@ const box = createSecretBox([secretKey]);
 const ask = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 
 async function setUp(t: Test, environment: Record<string, string> = {}) {
-  const gateway = await startTestGateway({ SECRET_KEY: secretKey.toString('base64'), ...environment });
-  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const gateway = await startTestGateway(t, { SECRET_KEY: secretKey.toString('base64'), ...environment });
   const [row] = await gateway.sql<{ organizationId: string }[]>`
     select organization_id as "organizationId" from assay.organizations`;
   const { organizationId } = row!;

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startConnectProxy } from '../../support/connect-proxy.ts';
 import { startTestGateway } from '../../support/gateway.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }] };
 
@@ -12,14 +12,8 @@ t.test(
     const hosts: Record<string, number> = {};
     const credentials = 'ada:s3cret';
     const proxy = await startConnectProxy(t, { hosts, credentials });
-    const near = await startScriptedProvider();
-    t.teardown(() => near.stop());
-    const {
-      chat,
-      record,
-      provider,
-      [Symbol.asyncDispose]: stop,
-    } = await startTestGateway({
+    const near = await scriptedProvider(t);
+    const { chat, record, provider } = await startTestGateway(t, {
       http_proxy: `http://${credentials}@127.0.0.1:${proxy.port}`,
       OPENAI_BASE_URL: 'http://openai.test:8000/v1',
       GROQ_BASE_URL: 'http://groq.test/v1',
@@ -28,7 +22,6 @@ t.test(
       CUSTOM_BASE_URL: near.url,
       CUSTOM_API_KEY: 'sk-custom',
     });
-    t.teardown(() => stop());
     hosts['openai.test'] = provider.port;
 
     const far = await chat({ ...HELLO, model: 'gpt-4o-mini' });
@@ -55,19 +48,13 @@ t.test(
   'a proxy that refuses a call is told to the client and in the record, and other routes are tried',
   async (t) => {
     const proxy = await startConnectProxy(t, { credentials: 'ada:s3cret' });
-    const near = await startScriptedProvider();
-    t.teardown(() => near.stop());
-    const {
-      chat,
-      record,
-      [Symbol.asyncDispose]: stop,
-    } = await startTestGateway({
+    const near = await scriptedProvider(t);
+    const { chat, record } = await startTestGateway(t, {
       HTTP_PROXY: `http://ada:wr0ng@127.0.0.1:${proxy.port}`,
       OPENAI_BASE_URL: 'http://openai.test/v1',
       CUSTOM_BASE_URL: near.url,
       CUSTOM_API_KEY: 'sk-custom',
     });
-    t.teardown(() => stop());
     const refused = await chat({ ...HELLO, model: 'gpt-4o-mini' });
     t.equal(refused.status, 502);
     t.match(await refused.json(), {

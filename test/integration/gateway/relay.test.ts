@@ -7,13 +7,12 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 import { leastOf } from '../../support/least-of.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
-const gateway = await startTestGateway({
+const gateway = await startTestGateway(t, {
   MISTRAL_API_KEY: 'sk-mistral',
   AZURE_OPENAI_API_KEY: 'azure-secret',
 });
-t.teardown(() => gateway[Symbol.asyncDispose]());
 t.afterEach(() => gateway.provider.script(null));
 
 const GOOD = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
@@ -93,7 +92,7 @@ t.test('a caller with its own provider key sends the Assay key as Service-Auth',
 });
 
 t.test('Azure gets its key as api-key', async (t) => {
-  await using azure = await startTestGateway({
+  const azure = await startTestGateway(t, {
     AZURE_OPENAI_API_KEY: 'azure-secret',
     AZURE_OPENAI_ENDPOINT: new URL(gateway.provider.url).origin,
   });
@@ -177,9 +176,8 @@ t.test('a gzipped request is unpacked for the provider', async (t) => {
 });
 
 t.test("a server of one's own needs no key, and is sent none", async (t) => {
-  const local = await startScriptedProvider();
-  await using keyless = await startTestGateway({ CUSTOM_BASE_URL: local.url });
-  t.teardown(() => local.stop());
+  const local = await scriptedProvider(t);
+  const keyless = await startTestGateway(t, { CUSTOM_BASE_URL: local.url });
   local.script(() => ({ kind: 'answer' }));
   t.equal((await keyless.chat({ ...GOOD, model: 'custom/llama3.2' })).status, 200);
   t.notOk('authorization' in local.requests[0]!.headers);
@@ -257,19 +255,23 @@ t.test(
 
 t.test('a revoked key is refused within a second', async (t) => {
   const { organizationId } = await createOrganization(gateway.sql, { name: 'leavers' });
-  const leastMs = await leastOf(3, async () => {
-    const { key, record } = await createKey(gateway.sql, { organizationId, scopes: ['gateway'] });
-    const statusOfCall = async () => {
-      const answer = await gateway.chat(GOOD, { authorization: `Bearer ${key}` });
-      await answer.text();
-      return answer.status;
-    };
-    t.equal(await statusOfCall(), 200);
-    await revokeKey(gateway.sql, record.keyId);
-    const revokedAt = performance.now();
-    await waitFor('the key to be refused', async () => (await statusOfCall()) === 401);
-    return performance.now() - revokedAt;
-  });
+  const leastMs = await leastOf(
+    3,
+    async () => {
+      const { key, record } = await createKey(gateway.sql, { organizationId, scopes: ['gateway'] });
+      const statusOfCall = async () => {
+        const answer = await gateway.chat(GOOD, { authorization: `Bearer ${key}` });
+        await answer.text();
+        return answer.status;
+      };
+      t.equal(await statusOfCall(), 200);
+      await revokeKey(gateway.sql, record.keyId);
+      const revokedAt = performance.now();
+      await waitFor('the key to be refused', async () => (await statusOfCall()) === 401);
+      return performance.now() - revokedAt;
+    },
+    1_000,
+  );
   t.ok(leastMs < 1_000, `${leastMs} ms`);
 });
 

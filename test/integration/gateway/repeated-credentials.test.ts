@@ -4,8 +4,7 @@ import { startTestGateway } from '../../support/gateway.ts';
 import { rawCall } from '../../support/raw-call.ts';
 import { repeatedCredentials } from '../../support/repeated-credentials.ts';
 
-const gateway = await startTestGateway();
-t.teardown(() => gateway[Symbol.asyncDispose]());
+const gateway = await startTestGateway(t);
 
 const BODY = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] });
 const JSON_TYPE = ['content-type', 'application/json'];

@@ -6,26 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts';
-import {
-  type Behaviour,
-  type ScriptedProvider,
-  startScriptedProvider,
-} from '../../support/scripted-provider.ts';
+import type { Behaviour, ScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 type World = { gateway: TestGateway; openai: ScriptedProvider; groq: ScriptedProvider };
 
 async function setUp(t: Test, environment: Record<string, string> = {}): Promise<World> {
-  const groq = await startScriptedProvider();
-  const gateway = await startTestGateway({
+  const groq = await scriptedProvider(t);
+  const gateway = await startTestGateway(t, {
     GROQ_API_KEY: 'sk-groq',
     GROQ_BASE_URL: groq.url,
     ANTHROPIC_API_KEY: 'sk-ant',
     ANTHROPIC_BASE_URL: groq.url.replace(/\/v1$/, ''),
     ...environment,
-  });
-  t.teardown(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await groq.stop();
   });
   return { gateway, openai: gateway.provider, groq };
 }

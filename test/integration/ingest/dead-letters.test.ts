@@ -14,7 +14,7 @@ import {
 import { retryAllDeadLetters, retryDeadLetter } from '../../../ingest/retry-dead-letter.ts';
 import { waitFor } from '../../support/assay.ts';
 import { logEntry, logEntryHead, TEST_ORGANIZATION } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 import { outboxWorld } from './outbox-world.ts';
 
 const MIGRATION = new URL(
@@ -23,8 +23,7 @@ const MIGRATION = new URL(
 );
 
 async function setUp(t: Test) {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   return database;
 }
 

@@ -13,10 +13,10 @@ import { BatchStore, type BatchStoreOptions } from '../../../ingest/store-batch.
 import { createTokenCounter, type TokenCounter } from '../../../ingest/tokens/mod.ts';
 import { logEntry } from '../../support/log-entries.ts';
 import { loopDelayMs } from '../../support/loop-delay.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { slowText } from '../../support/slow-text.ts';
+import { databaseFor } from '../../support/world.ts';
 
-const database = await testDatabase();
+const database = await databaseFor(t);
 const { sql } = database;
 const counter = createTokenCounter({
   clock: systemClock,
@@ -25,10 +25,7 @@ const counter = createTokenCounter({
   },
   timeoutMs: 30_000,
 });
-t.teardown(async () => {
-  await counter.close();
-  await database.close();
-});
+t.teardown(() => counter.close());
 
 type Stored = {
   prompt_tokens: number | null;

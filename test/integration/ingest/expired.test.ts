@@ -3,7 +3,7 @@ import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { type BatchEntry, BatchStore } from '../../../ingest/store-batch.ts';
 import { logEntry } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -11,8 +11,7 @@ const DAY_MS = 86_400_000;
 t.test(
   'an entry older than the retention is counted as expired, and its dropped week is not created again',
   async (t) => {
-    const database = await testDatabase();
-    t.teardown(() => database.close());
+    const database = await databaseFor(t);
     const { sql } = database;
     const store = new BatchStore({ sql, log, clock: systemClock, retentionDays: 30 });
     const partitions = async () =>

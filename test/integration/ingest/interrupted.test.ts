@@ -8,14 +8,13 @@ import { systemClock } from '#platform/process/clock.ts';
 import { Drain } from '../../../ingest/drain.ts';
 import { logEntry } from '../../support/log-entries.ts';
 import { openIn, temporaryRoot } from '../../support/outbox.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 
 async function setUp(t: Test) {
-  const database = await testDatabase();
+  const database = await databaseFor(t);
   const root = temporaryRoot(t);
-  t.teardown(() => database.close());
   const { sql } = database;
   /** Reads everything that is there, as a process of its own would. */
   const ingest = async (limits?: { maxEntries: number; maxBytes: number }) => {

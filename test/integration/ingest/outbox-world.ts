@@ -1,35 +1,22 @@
 /** A database, an outbox, and ingest between them. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Outbox, openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { Drain } from '../../../ingest/drain.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
-
-const log = createLogger({ role: 'test', level: 'silent' });
+import { createWorld, type Database, type Owner, silentLog } from '../../support/world.ts';
 
 type Bytes = string | Uint8Array;
 
-/** On a database of its own unless one is given, which its owner closes. */
-export async function outboxWorld(
-  t: { teardown(fn: () => Promise<void>): void },
-  given: { database?: TestDatabase } = {},
-) {
-  const database = given.database ?? (await testDatabase());
-  const { sql } = database;
-  const root = mkdtempSync(join(tmpdir(), 'assay-ingest-'));
-  const openAnother = () => openOutbox({ root, id: newRequestId(), maxBytes: 1e9, sync: 'process', log });
+/** Creates one on a database of its own, unless one is given. */
+export async function outboxWorld(owner: Owner, given: { database?: Database } = {}) {
+  const { database, sql, directory } = await createWorld(owner, given.database);
+  const root = directory();
+  const openAnother = () =>
+    openOutbox({ root, id: newRequestId(), maxBytes: 1e9, sync: 'process', log: silentLog });
   const outbox = await openAnother();
-  t.teardown(async () => {
-    await outbox.close();
-    if (given.database === undefined) await database.close();
-    rmSync(root, { recursive: true, force: true });
-  });
+  owner.teardown(() => outbox.close());
   const drain = () =>
-    new Drain({ root, sql, log, clock: systemClock, retentionDays: null, onStored: () => {} });
+    new Drain({ root, sql, log: silentLog, clock: systemClock, retentionDays: null, onStored: () => {} });
   return {
     database,
     sql,

@@ -2,17 +2,14 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { startTestApi } from '../../support/api.ts';
 import { logEntryHead } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { outboxWorld } from './outbox-world.ts';
 
 const MIB = 1024 * 1024;
 
 /** An outbox, ingest, and the management API over what it stores. */
 async function setUp(t: Test) {
-  const database = await testDatabase();
-  const api = await startTestApi({ database });
-  t.teardown(() => api.close());
-  const world = await outboxWorld(t, { database });
+  const api = await startTestApi(t);
+  const world = await outboxWorld(t, { database: api.database });
   return {
     ...world,
     api,

@@ -10,8 +10,9 @@ import {
   startPartitionKeeper,
 } from '../../../ingest/retention.ts';
 import { waitFor } from '../../support/assay.ts';
-import { connectAsApi, openTransaction, testDatabase } from '../../support/postgres.ts';
+import { connectAsApi, openTransaction } from '../../support/postgres.ts';
 import { insertRequests } from '../../support/seed-requests.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const DAY_MS = 86_400_000;
@@ -32,8 +33,7 @@ async function weeksOf(t: Test, sql: Sql): Promise<string[]> {
 }
 
 async function setUp(t: Test, options: { retentionDays: number | null; weeks?: number }) {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const { sql, url } = database;
   // The weeks before this one, oldest first, with this week as the last.
   for (let back = (options.weeks ?? 0) - 1; back >= 0; back -= 1) {

@@ -4,7 +4,8 @@ import type { Test } from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { Probe, ScoringType } from '#core/scoring/mod.ts';
 import { logEntryHead, TEST_ORGANIZATION } from '../../support/log-entries.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 import { outboxWorld } from './outbox-world.ts';
 
 export const OTHER_ORGANIZATION = '00000000-0000-4000-8000-000000000002';
@@ -52,8 +53,7 @@ let named = 0;
  * before has taken everything.
  */
 export async function scheduleWorld(t: Test) {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   await database.sql`
     insert into assay.organizations (organization_id, name)
     values (${TEST_ORGANIZATION}, 'ours'), (${OTHER_ORGANIZATION}, 'theirs')`;

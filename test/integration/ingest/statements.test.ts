@@ -2,10 +2,9 @@ import t from 'tap';
 import { buildRecord } from '../../../ingest/build-record.ts';
 import { ensurePartitions, insertNewRecords, insertRecords } from '../../../ingest/statements.ts';
 import { logEntry } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
-const { sql, close } = await testDatabase();
-t.teardown(close);
+const { sql } = await databaseFor(t);
 await ensurePartitions(sql, [new Date()]);
 
 t.test('every inserted value is read back unchanged, whatever it holds, alone and in a batch', async (t) => {

@@ -6,7 +6,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { type BatchEntry, BatchStore, type UnpricedCall } from '../../../ingest/store-batch.ts';
 import { createUnpricedReport } from '../../../ingest/unpriced.ts';
 import { logEntry } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
@@ -23,8 +23,7 @@ function entryOf(
 }
 
 t.test('stored calls with tokens and without a price are reported, and no others', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const unpriced: UnpricedCall[] = [];
   const store = new BatchStore({
     sql: database.sql,

@@ -6,7 +6,7 @@ import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 import { ensureSecretKey } from '../../../supervisor/secret-key.ts';
 import { runMain, sentences } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const MODULE = new URL('../../../supervisor/secret-key.ts', import.meta.url).href;
 
@@ -55,8 +55,7 @@ for (const [what, content] of CORRUPT) {
 }
 
 t.test('Assay does not start with such a file, and says just that', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const dataDir = t.testdir({ 'secret.key': 'no key' });
   const environment = { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url };
   const run = runMain([], environment);

@@ -1,14 +1,6 @@
 /** A gateway and an API in this process, without ingest: what their event loops are held up by is theirs alone. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { readConfig } from '#platform/config/mod.ts';
-import { createKey, createOrganization } from '#platform/keys/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../../api/mod.ts';
-import { startGateway } from '../../../gateway/mod.ts';
-import { testDatabase } from '../postgres.ts';
+
+import { createWorld } from '../../support/world.ts';
 import { type Sender, startSender } from './sender.ts';
 
 export type Served = {
@@ -21,37 +13,26 @@ export type Served = {
 
 /** Starts both on a database of their own. Every provider is the sender's. */
 export async function startServed(): Promise<Served> {
-  const database = await testDatabase();
+  const parts = new AsyncDisposableStack();
+  const world = await createWorld({ teardown: (stop) => parts.defer(async () => void (await stop())) });
   const sender = await startSender();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-bodies-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url,
-    GATEWAY_PORT: '0',
-    API_PORT: '0',
+  parts.defer(() => sender.stop());
+  const settings = {
+    DATA_DIR: world.directory(),
     OPENAI_API_KEY: 'sk-operator',
     OPENAI_BASE_URL: sender.providerUrl,
     ANTHROPIC_API_KEY: 'sk-operator',
     ANTHROPIC_BASE_URL: sender.providerUrl,
-  });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const options = { config: read.config, log, clock: systemClock };
-  const { organizationId } = await createOrganization(database.sql, { name: 'acme' });
-  const { key } = await createKey(database.sql, { organizationId, scopes: ['gateway', 'read', 'write'] });
-  const gateway = await startGateway(options);
-  const api = await startApi(options);
+  };
+  const { keyWith } = await world.organization();
+  const key = await keyWith(['gateway', 'read', 'write']);
+  const api = await world.start('api', settings);
+  const gateway = await world.start('gateway', settings);
   return {
-    gatewayUrl: gateway.address!,
-    apiUrl: api.address!,
+    gatewayUrl: gateway.url,
+    apiUrl: api.url,
     headers: { authorization: `Bearer ${key}` },
     sender,
-    stop: async () => {
-      await gateway.stop();
-      await api.stop();
-      await sender.stop();
-      await database.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    stop: () => parts.disposeAsync(),
   };
 }

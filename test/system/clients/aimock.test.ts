@@ -29,13 +29,12 @@ aimock.onMessage('unlucky', {
 });
 aimock.onEmbedding(/./, { embedding: EMBEDDING });
 const origin = await aimock.start();
-const gateway = await startTestGateway({
+const gateway = await startTestGateway(t, {
   OPENAI_BASE_URL: `${origin}/v1`,
   ANTHROPIC_BASE_URL: origin,
   ANTHROPIC_API_KEY: 'sk-ant-operator',
 });
 t.teardown(async () => {
-  await gateway[Symbol.asyncDispose]();
   await aimock.stop();
 });
 

@@ -3,12 +3,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { documentedVariables, readConfig } from '#platform/config/mod.ts';
+import { documentedVariables } from '#platform/config/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { natsIsMissing } from '../../support/nats.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { configOf, databaseFor, scriptedProvider } from '../../support/world.ts';
 import { networksOf, readCompose, type Service, servicesCalled } from './compose.ts';
 import { buildImage, type Container, type Image, PROJECT } from './container.ts';
 import { environmentOf, oneOf, readDockerfile } from './dockerfile.ts';
@@ -101,13 +100,12 @@ t.test('roles are given the account that PostgreSQL makes', async (t) => {
 });
 
 t.test('a role has the time that it takes to stop', async (t) => {
-  const result = readConfig({});
-  if (!result.ok) throw new Error(result.problems.join('; '));
+  const config = configOf({});
   /** main.ts's, for what comes after the calls under way. */
   const graceMs = 4_000;
   for (const [name, service] of all) {
     const seconds = Number(/^(\d+)s$/.exec(service.stop_grace_period)?.[1]);
-    t.ok(seconds * 1_000 > result.config.shutdownMs + graceMs, `${name}: ${service.stop_grace_period}`);
+    t.ok(seconds * 1_000 > config.shutdownMs + graceMs, `${name}: ${service.stop_grace_period}`);
   }
 });
 
@@ -213,9 +211,8 @@ async function startNats(t: Test, image: Image): Promise<string> {
 t.test('what it describes works together', { skip: natsIsMissing() }, async (t) => {
   const image = buildImage();
   t.teardown(() => image.remove());
-  const database = await testDatabase({ migrated: false });
-  t.teardown(() => database.close());
-  const provider = await startScriptedProvider();
+  const database = await databaseFor(t, { migrated: false });
+  const provider = await scriptedProvider(t);
   provider.script(({ body }) =>
     body.includes('"submit_verdict"')
       ? {
@@ -225,7 +222,6 @@ t.test('what it describes works together', { skip: natsIsMissing() }, async (t) 
         }
       : { kind: 'answer', text: 'Hello' },
   );
-  t.teardown(() => provider.stop());
   const gateways: string[] = [];
   const stores = { postgres: database.url, nats: await startNats(t, image) };
 

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { sentences, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 import { buildImage, PROJECT } from './container.ts';
 import { oneOf, readDockerfile } from './dockerfile.ts';
 import { sandboxIsMissing } from './sandbox.ts';
@@ -83,10 +82,8 @@ t.test('without a database it says in one sentence what it needs', async (t) => 
 });
 
 t.test('roles in containers of their own are healthy, log a call, and stop', async (t) => {
-  const database = await testDatabase({ migrated: false });
-  t.teardown(() => database.close());
-  const provider = await startScriptedProvider();
-  t.teardown(() => provider.stop());
+  const database = await databaseFor(t, { migrated: false });
+  const provider = await scriptedProvider(t);
   const [gatewayPort, apiPort, ingestPort, evaluatorsPort] = [
     await freePort(),
     await freePort(),
@@ -139,8 +136,7 @@ t.test(
   'Python is evaluated in a container, behind the filter of its engine',
   { skip: await sandboxIsMissing() },
   async (t) => {
-    const database = await testDatabase();
-    t.teardown(() => database.close());
+    const database = await databaseFor(t);
     const [evaluatorsPort, apiPort] = [await freePort(), await freePort()];
     const environment = {
       DATABASE_URL: database.url,
@@ -174,8 +170,7 @@ t.test(
 );
 
 t.test('a role that does not answer well is unhealthy, and the check says why', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const environment = { DATABASE_URL: database.url, EVALUATORS_PORT: String(await freePort()) };
   const container = image.run(['evaluators'], environment);
   await waitFor('the evaluators to be healthy', async () => (await container.check()).healthy);

@@ -1,16 +1,8 @@
 /** What judges cost, counted towards budgets to the nano-dollar while evaluators processes are killed. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startGateway } from '../../../gateway/mod.ts';
-import { startIngest } from '../../../ingest/mod.ts';
 import { runMain, waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { createWorld, type Database } from '../../support/world.ts';
 
 t.setTimeout(240_000);
 
@@ -21,38 +13,27 @@ const KILLS = 2;
 const USAGE = { promptTokens: 1_000, completionTokens: 100, totalTokens: 1_100 };
 const COST_NANO = 1_000 * 2_500 + 100 * 10_000;
 
-async function startServices(t: Test, databaseUrl: string) {
-  const provider = await startScriptedProvider();
+async function startServices(t: Test, database: Database) {
+  const services = await createWorld(t, database);
+  const provider = await services.provider();
   provider.script(() => ({
     kind: 'answer',
     text: null,
     toolCalls: [{ name: 'submit_verdict', arguments: '{"reasoning":"It is.","score":true}' }],
     usage: USAGE,
   }));
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-budget-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: databaseUrl,
-    GATEWAY_PORT: '0',
-    API_PORT: '0',
+  const settings = {
+    DATA_DIR: services.directory(),
     OPENAI_API_KEY: 'sk-operator',
     OPENAI_BASE_URL: provider.url,
-  });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const gateway = await startGateway({ config: read.config, log, clock: systemClock });
-  const ingest = await startIngest({ config: read.config, log, clock: systemClock });
-  t.teardown(async () => {
-    await gateway.stop();
-    await ingest.stop();
-    await provider.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  };
+  await services.start('ingest', settings);
+  const gateway = await services.start('gateway', settings);
   const start = () => {
     const run = runMain(['evaluators'], {
-      DATABASE_URL: databaseUrl,
-      DATA_DIR: dataDir,
-      GATEWAY_URL: gateway.address!,
+      DATABASE_URL: database.url,
+      DATA_DIR: settings.DATA_DIR,
+      GATEWAY_URL: gateway.url,
       PYTHON_CONCURRENCY: '1',
       EVALUATOR_CONCURRENCY: String(CONCURRENCY),
     });
@@ -69,7 +50,7 @@ async function startServices(t: Test, databaseUrl: string) {
 t.test('each judge call that was served counts once, also those of processes that were killed', async (t) => {
   const world = await startWorld(t);
   const { sql } = world;
-  const { provider, start } = await startServices(t, world.url);
+  const { provider, start } = await startServices(t, world);
   const evaluator = await world.evaluator(await world.organization(), {
     scoringType: 'LLM-BOOLEAN',
     llmTemplate: { model: 'gpt-4o', prompt: 'Polite?' },

@@ -8,16 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startGateway } from '../../../gateway/mod.ts';
-import { startIngest } from '../../../ingest/mod.ts';
 import { type Run, runMain, waitFor } from '../../support/assay.ts';
 import { type Evaluator, startWorld, type World } from '../../support/evaluation-queue.ts';
 import { descendantsOf, eventually, isRunning, type Process } from '../../support/processes.ts';
 import { seededRandom } from '../../support/random.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { createWorld, type Database } from '../../support/world.ts';
 
 /** Half of them Python's, half a judge's. */
 const EVALUATIONS = Number(process.env.ASSAY_EVALUATIONS ?? 1_500);
@@ -33,27 +28,16 @@ t.setTimeout(EVALUATIONS * 60 + 240_000);
 type Fault = 'process' | 'zygote' | 'connections';
 
 /** A gateway, ingest and a provider whose judge gives each answer the number that stands in it. */
-async function startJudge(t: Test, databaseUrl: string) {
-  const provider = await startScriptedProvider();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-crash-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: databaseUrl,
-    GATEWAY_PORT: '0',
-    API_PORT: '0',
+async function startJudge(t: Test, database: Database) {
+  const services = await createWorld(t, database);
+  const provider = await services.provider();
+  const settings = {
+    DATA_DIR: services.directory(),
     OPENAI_API_KEY: 'sk-operator',
     OPENAI_BASE_URL: provider.url,
-  });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const gateway = await startGateway({ config: read.config, log, clock: systemClock });
-  const ingest = await startIngest({ config: read.config, log, clock: systemClock });
-  t.teardown(async () => {
-    await gateway.stop();
-    await ingest.stop();
-    await provider.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  };
+  await services.start('ingest', settings);
+  const gateway = await services.start('gateway', settings);
   const calls = new Map<number, number>();
   provider.script((request) => {
     const number = Number(/output (\d+)/.exec(request.body.toString())?.[1]);
@@ -65,7 +49,7 @@ async function startJudge(t: Test, databaseUrl: string) {
       toolCalls: [{ name: 'submit_verdict', arguments: verdict }],
     };
   });
-  return { url: gateway.address!, calls };
+  return { url: gateway.url, calls };
 }
 
 /** Processes that can be killed and started again. */
@@ -165,7 +149,7 @@ t.test(`each of ${EVALUATIONS} evaluations comes to one outcome over ${FAULTS} f
   const pick = (count: number) => Math.floor(random() * count);
   const world = await startWorld(t);
   const { sql } = world;
-  const judge = await startJudge(t, world.url);
+  const judge = await startJudge(t, world);
   const expected = await schedule(world);
   await audit(world);
   const processes = startProcesses(t, world.url, judge.url);

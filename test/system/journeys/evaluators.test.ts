@@ -7,11 +7,8 @@ import t, { type Test } from 'tap';
 import { connectPostgres } from '#platform/postgres/mod.ts';
 import { signInternalCall } from '#platform/secrets/mod.ts';
 import { type Assay, type Runtime, startAssay, waitFor } from '../../support/assay.ts';
-import {
-  type Behaviour,
-  type ScriptedProvider,
-  startScriptedProvider,
-} from '../../support/scripted-provider.ts';
+import type { Behaviour, ScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(240_000);
 
@@ -56,15 +53,12 @@ function scriptJudge(provider: ScriptedProvider, score: (prompt: string) => unkn
 }
 
 async function setUp(t: Test, runtime: Runtime) {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     runtime,
     environment: { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-  });
+  t.teardown(() => assay.stop());
   const api = clientOf(assay, assay.key!);
   const call = async (content: string, headers: Record<string, string> = {}): Promise<string> => {
     const response = await fetch(`${assay.gatewayUrl}/v1/chat/completions`, {

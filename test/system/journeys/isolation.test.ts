@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { type Assay, runMain, startAssay, waitFor } from '../../support/assay.ts';
 import { seededRandom } from '../../support/random.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(120_000);
 
@@ -220,14 +220,11 @@ async function scopesAreKept(t: Test, assay: Assay): Promise<void> {
 }
 
 t.test('two organizations see nothing of each other', async (t) => {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-test' },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-  });
+  t.teardown(() => assay.stop());
   const random = seededRandom(Date.now());
   const makeTenant = async (name: string): Promise<Tenant> => {
     const key = await makeKey(assay, name, 'gateway,read,write');

@@ -13,9 +13,8 @@ import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { type Answered, plainCall, recordedCalls, streamedCall } from '../../support/answered.ts';
 import { type Run, type Runtime, runMain, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { seededRandom } from '../../support/random.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 const KILLS = Number(process.env.ASSAY_KILLS ?? 16);
 /** Every so many kills it is the gateway under Deno: they take over each other's outboxes. */
@@ -61,7 +60,7 @@ async function kill(run: Run): Promise<void> {
  * Without their supervisor: its growing pauses between restarts would make so many kills take minutes.
  */
 async function startServices(t: Test, databaseUrl: string) {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-data-'));
   const gatewayPort = await freePort();
   const environment = {
@@ -80,7 +79,6 @@ async function startServices(t: Test, databaseUrl: string) {
   const runs: Partial<Record<'gateway' | 'ingest', Run>> = {};
   t.teardown(async () => {
     for (const run of Object.values(runs)) await kill(run);
-    await provider.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
   return {
@@ -101,8 +99,7 @@ t.test(`every answer is recorded exactly once over ${KILLS} kills of the gateway
   const seed = Number(process.env.ASSAY_SEED ?? Date.now() % 1_000_000);
   t.comment(`ASSAY_SEED=${seed}`);
   const random = seededRandom(seed);
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const services = await startServices(t, database.url);
   const { organizationId } = await createOrganization(database.sql, { name: 'acme', tier: 'enterprise' });
   const { key } = await createKey(database.sql, { organizationId, scopes: ['gateway'], name: '' });

@@ -15,8 +15,9 @@ import {
   startAssay,
   waitFor,
 } from '../../support/assay.ts';
-import { type TestDatabase, testDatabase } from '../../support/postgres.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
+import type { TestDatabase } from '../../support/postgres.ts';
+import type { ScriptedProvider } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(180_000);
 
@@ -26,8 +27,8 @@ const ask = (content: string) => ({ model: MODEL, messages: [{ role: 'user' as c
 type World = { assay: Assay; provider: ScriptedProvider; database: TestDatabase };
 
 async function startWorld(t: Test, runtime: Runtime): Promise<World> {
-  const database = await testDatabase();
-  const provider = await startScriptedProvider();
+  const database = await databaseFor(t);
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     runtime,
     environment: {
@@ -38,11 +39,7 @@ async function startWorld(t: Test, runtime: Runtime): Promise<World> {
       SHUTDOWN_TIMEOUT_MS: '1000',
     },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-    await database.close();
-  });
+  t.teardown(() => assay.stop());
   return { assay, provider, database };
 }
 

@@ -5,12 +5,10 @@ import { startTestApi } from '../../support/api.ts';
 import { isReady, runMain, startAssay, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startTestGateway } from '../../support/gateway.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
-const gateway = await startTestGateway({ API_PORT: '18585' });
-t.teardown(() => gateway[Symbol.asyncDispose]());
-const api = await startTestApi({ environment: { GATEWAY_PORT: '18787' } });
-t.teardown(() => api.close());
+const gateway = await startTestGateway(t, { API_PORT: '18585' });
+const api = await startTestApi(t, { environment: { GATEWAY_PORT: '18787' } });
 
 /** A path that a pattern stands for. */
 function pathOf(pattern: string): string {
@@ -62,8 +60,7 @@ t.test('a path of neither port is a 404 that names no other port', async (t) => 
 });
 
 t.test('a gateway run by itself names no port of the API that it does not know', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   const port = String(await freePort());

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { isReady, startAssay, waitFor } from '../../support/assay.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 const KILLS = 3;
 const BETWEEN_KILLS_MS = 1_000;
@@ -10,14 +10,11 @@ const RECOVERED_WITHIN_MS = 15_000;
 t.test(
   'kill -9 of Postgres under load fails no call, loses no record, and queries are answered again',
   async (t) => {
-    const provider = await startScriptedProvider();
+    const provider = await scriptedProvider(t);
     const assay = await startAssay({
       environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-x' },
     });
-    t.teardown(async () => {
-      await assay.stop();
-      await provider.stop();
-    });
+    t.teardown(() => assay.stop());
     const headers = { authorization: `Bearer ${assay.key}`, 'content-type': 'application/json' };
     const post = (url: string, body: object) =>
       fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });

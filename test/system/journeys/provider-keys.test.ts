@@ -6,21 +6,18 @@ import { spawnSync } from 'node:child_process';
 import OpenAI from 'openai';
 import t from 'tap';
 import { startAssay, waitFor } from '../../support/assay.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(120_000);
 
 const KEYS = ['sk-acme-71c0d5e2b94f4a8f', 'sk-acme-52aa90be17c36d40'];
 
 t.test('a stored key is used by the gateway within a second, and is nowhere to be read', async (t) => {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-operator', LOG_LEVEL: 'trace' },
   });
-  t.teardown(async () => {
-    await assay.stop();
-    await provider.stop();
-  });
+  t.teardown(() => assay.stop());
   const client = new OpenAI({ baseURL: `${assay.gatewayUrl}/v1`, apiKey: assay.key!, maxRetries: 0 });
   const answers: string[] = [];
   const keySent = async () => {

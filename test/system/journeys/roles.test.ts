@@ -8,8 +8,7 @@ import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { isReady, type Run, type Runtime, runMain, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { natsIsMissing, startNats } from '../../support/nats.ts';
-import { testDatabase } from '../../support/postgres.ts';
-import { startScriptedProvider } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(120_000);
 const skip = natsIsMissing();
@@ -20,8 +19,8 @@ for (const runtime of ['node', 'deno'] as const satisfies Runtime[]) {
     `under ${runtime}, two gateways, an API and two ingests share NATS and Postgres`,
     { skip },
     async (t) => {
-      const database = await testDatabase();
-      const provider = await startScriptedProvider();
+      const database = await databaseFor(t);
+      const provider = await scriptedProvider(t);
       const nats = await startNats();
       const runs: Run[] = [];
       const directories: string[] = [];
@@ -29,8 +28,6 @@ for (const runtime of ['node', 'deno'] as const satisfies Runtime[]) {
         for (const run of runs) run.process.kill('SIGKILL');
         await Promise.all(runs.map((run) => run.ended));
         await nats[Symbol.asyncDispose]();
-        await provider.stop();
-        await database.close();
         for (const directory of directories) await rm(directory, { recursive: true, force: true });
       });
       const organization = await createOrganization(database.sql, { name: 'acme' });

@@ -12,9 +12,9 @@ import t from 'tap';
 import { Agent, type Dispatcher, fetch as undiciFetch } from 'undici';
 import { type Answered, chat, plainCall, recordedCalls, streamedCall } from '../../support/answered.ts';
 import { type Assay, startAssay, waitFor } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
 import { seededRandom } from '../../support/random.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../../support/scripted-provider.ts';
+import type { ScriptedProvider } from '../../support/scripted-provider.ts';
+import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
 const RESTARTS = Number(process.env.ASSAY_RESTARTS ?? 4);
 /** Callers that keep their connection, with a pause between calls that is shorter than a drain's patience with silence. */
@@ -168,10 +168,8 @@ t.test(`${RESTARTS} rolling restarts fail no call, cut no stream, and lose no re
   const seed = Number(process.env.ASSAY_SEED ?? Date.now() % 1_000_000);
   t.comment(`ASSAY_SEED=${seed}`);
   const random = seededRandom(seed);
-  const database = await testDatabase();
-  t.teardown(() => database.close());
-  const provider = await startScriptedProvider();
-  t.teardown(() => provider.stop());
+  const database = await databaseFor(t);
+  const provider = await scriptedProvider(t);
   scriptStreams(provider, random);
   const assay = await startAssay({
     environment: {

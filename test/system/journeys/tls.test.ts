@@ -12,7 +12,8 @@ import { Agent, request } from 'undici';
 import { leafFingerprint } from '#platform/tls/mod.ts';
 import { inheritedEnvironment, type Runtime, startAssay, waitFor } from '../../support/assay.ts';
 import { certificateFiles, makeCertificate } from '../../support/make-certificate.ts';
-import { type Behaviour, startScriptedProvider } from '../../support/scripted-provider.ts';
+import type { Behaviour } from '../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../support/world.ts';
 
 t.setTimeout(240_000);
 
@@ -22,7 +23,7 @@ const HEALTH_CHECK = fileURLToPath(new URL('../../../scripts/image/healthcheck.t
 type Json = Record<string, unknown>;
 
 async function setUp(t: Test, runtime: Runtime) {
-  const provider = await startScriptedProvider();
+  const provider = await scriptedProvider(t);
   provider.script((asked): Behaviour => {
     const { model } = JSON.parse(asked.body.toString()) as { model: string };
     if (model !== JUDGE_MODEL) return { kind: 'answer', text: 'A polite answer.' };
@@ -45,7 +46,6 @@ async function setUp(t: Test, runtime: Runtime) {
   t.teardown(async () => {
     await agent.destroy();
     await assay.stop();
-    await provider.stop();
     files.remove();
   });
   const post = async (url: string, body: unknown): Promise<Json> => {

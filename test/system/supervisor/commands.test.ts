@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { runMain, startAssay, temporaryDataDir } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 type Environment = Record<string, string>;
 
@@ -45,8 +45,7 @@ async function exercise(t: Test, environment: Environment): Promise<void> {
 }
 
 t.test('keys and organizations are managed through DATABASE_URL', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   await exercise(t, { DATABASE_URL: database.url });
 });
 
@@ -82,8 +81,7 @@ t.test('they are managed in DATA_DIR while Assay is stopped, and while it runs',
 });
 
 t.test('a wrong command is one sentence', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const environment = { DATABASE_URL: database.url };
   const cases: [string[], RegExp][] = [
     [

@@ -2,11 +2,10 @@ import t, { type Test } from 'tap';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { runMain } from '../../support/assay.ts';
 import { logEntryHead, TEST_ORGANIZATION } from '../../support/log-entries.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 async function setUp(t: Test) {
-  const { sql, url, close } = await testDatabase();
-  t.teardown(close);
+  const { sql, url } = await databaseFor(t);
   await sql`insert into assay.organizations (organization_id, name) values (${TEST_ORGANIZATION}, 'acme')`;
   const command = async (...parameters: string[]) => {
     const run = runMain(['dead-letters', ...parameters], { DATABASE_URL: url });

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createDoor } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { isReady, runMain, sentences, startAssay, temporaryDataDir, waitFor } from '../../support/assay.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 t.test('a second start on the same DATA_DIR says so and ends with 1', async (t) => {
   const assay = await startAssay();
@@ -41,8 +41,7 @@ t.test('wrong variables are reported together, one line each', async (t) => {
 });
 
 t.test('a schema that is newer than the build is not touched', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   await database.sql`insert into assay.migrations (name, run_on) values ('9999_from_the_future', now())`;
   const newer =
     "The database's schema is newer than this build of Assay (it has 9999_from_the_future): run a newer build";
@@ -76,8 +75,7 @@ t.test('a role run by itself needs a database with the schema', async (t) => {
   t.equal((await without.ended).code, 1);
   t.same(sentences(without.stderr()), ['The gateway run by itself needs DATABASE_URL']);
 
-  const database = await testDatabase({ migrated: false });
-  t.teardown(() => database.close());
+  const database = await databaseFor(t, { migrated: false });
   const environment = {
     DATABASE_URL: database.url,
     DATA_DIR: dataDir.path,

@@ -15,7 +15,7 @@ let api: EvaluatorApi;
 /** Ids of the other organization. */
 let theirs: { evaluator: string; online: string; run: string; evaluation: string };
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
   const { key, organizationId } = api.other;
   const make = async (path: string, body: unknown) =>
     ((await api.call(path, { key, body })).body.data as { id: string }).id;
@@ -29,7 +29,6 @@ t.before(async () => {
   );
   theirs = { evaluator, online, run, evaluation: evaluation! };
 });
-t.teardown(() => api.close());
 
 type Ids = typeof theirs;
 const testInput = { inputBody: {}, outputBody: {} };

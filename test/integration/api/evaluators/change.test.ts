@@ -14,9 +14,8 @@ import {
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 
 const put = (id: string, body: object) => api.call(`/v1/evaluator/${id}`, { method: 'PUT', body });
 const change = (id: string, body: object) => api.make(`/v1/evaluator/${id}`, body, 'PUT');

@@ -14,9 +14,8 @@ import {
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 
 const llm = (fields: object) => ({ ...BOOLEAN, llm_template: { ...BOOLEAN.llm_template, ...fields } });
 const range = (fields: object) => ({ ...RANGE, llm_template: { ...RANGE.llm_template, ...fields } });

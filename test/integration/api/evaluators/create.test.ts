@@ -16,9 +16,8 @@ import {
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -167,8 +166,7 @@ t.test('Python may have limits of its own, up to what the sandbox gives', async 
 });
 
 t.test('without a key, an evaluator with secrets is refused, and one without is made', async (t) => {
-  const keyless = await startTestApi();
-  t.teardown(() => keyless.close());
+  const keyless = await startTestApi(t);
   const refused = await keyless.call('/v1/evaluator', { body: { name: 'Secret', ...EXTERNAL } });
   t.strictSame(
     [refused.status, refused.body.error],

@@ -8,11 +8,10 @@ let api: EvaluatorApi;
 let evaluatorId: string;
 let otherId: string;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
   evaluatorId = (await api.make('/v1/evaluator', { name: 'First', ...BOOLEAN })).id;
   otherId = (await api.make('/v1/evaluator', { name: 'Second', ...RANGE })).id;
 });
-t.teardown(() => api.close());
 
 const post = (path: string) => api.call(path, { method: 'POST' });
 

@@ -1,21 +1,16 @@
 /** Judges whose model no gateway could call, refused before they are made. The gateway itself is the oracle. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
 import { createKey } from '#platform/keys/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startGateway } from '../../../../gateway/mod.ts';
 import {
   BOOLEAN,
   type EvaluatorApi,
   SECRET_KEY_TEXT,
   startEvaluatorApi,
 } from '../../../support/evaluators-process.ts';
-import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+import { createWorld } from '../../../support/world.ts';
 
 t.setTimeout(180_000);
 
@@ -29,45 +24,21 @@ const MODELS_FILE = {
 
 /** A gateway beside the API that can call OpenAI and a server of its own; Azure has no address, the others no key. */
 async function startGatewayBeside(t: Test, api: EvaluatorApi, environment: Record<string, string> = {}) {
-  const provider = await startScriptedProvider();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-judges-'));
-  const modelsFile = join(dataDir, 'models.json');
+  const world = await createWorld(t, api.database);
+  const provider = await world.provider();
+  const modelsFile = join(world.directory(), 'models.json');
   writeFileSync(modelsFile, JSON.stringify(MODELS_FILE));
   const addresses = ['OPENAI', 'MISTRAL', 'GROQ', 'XAI', 'CUSTOM'].map((name) => [
     `${name}_BASE_URL`,
     provider.url,
   ]);
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: api.database.url,
-    GATEWAY_PORT: '0',
+  return world.start('gateway', {
     OPENAI_API_KEY: 'sk-operator',
     SECRET_KEY: SECRET_KEY_TEXT,
     MODELS_FILE: modelsFile,
-    SHUTDOWN_TIMEOUT_MS: '500',
     ...Object.fromEntries(addresses),
     ...environment,
   });
-  if (!read.ok) throw new Error(read.problems.join('\n'));
-  const log = createLogger({ role: 'gateway', level: 'silent' });
-  const gateway = await startGateway({ config: read.config, log, clock: systemClock });
-  let stopping: Promise<void> | null = null;
-  const stop = () => {
-    stopping ??= gateway.stop();
-    return stopping;
-  };
-  t.teardown(async () => {
-    await stop();
-    await provider.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  return { url: gateway.address!, stop };
-}
-
-async function setUp(t: Test) {
-  const api = await startEvaluatorApi();
-  t.teardown(() => api.close());
-  return api;
 }
 
 const template = (model: string) => ({ ...BOOLEAN.llm_template, model });
@@ -96,7 +67,7 @@ async function refusalOf(api: EvaluatorApi, model: string): Promise<string | nul
 }
 
 t.test('a judge of an unknown model is refused with the models whose names are nearest', async (t) => {
-  const api = await setUp(t);
+  const api = await startEvaluatorApi(t);
   await startGatewayBeside(t, api);
   const { status, body } = await create(api, 'gpt-4o-minni');
   t.equal(status, 400);
@@ -113,7 +84,7 @@ t.test('a judge of an unknown model is refused with the models whose names are n
 t.test(
   'a judge whose provider has no key or no address is refused, until the organization stores one',
   async (t) => {
-    const api = await setUp(t);
+    const api = await startEvaluatorApi(t);
     await startGatewayBeside(t, api);
     t.match((await create(api, 'mistral/mistral-large-latest')).body, {
       data: null,
@@ -136,7 +107,7 @@ t.test(
 t.test(
   'a change to a judge that cannot be called is refused, and the evaluator stays as it was',
   async (t) => {
-    const api = await setUp(t);
+    const api = await startEvaluatorApi(t);
     await startGatewayBeside(t, api);
     const { id } = await api.make('/v1/evaluator', { name: 'Changed', ...BOOLEAN });
     const change = { llm_template: template('claude-sonnet-5') };
@@ -153,7 +124,7 @@ t.test(
 t.test(
   'a try-out of a judge that cannot be called is refused, and no evaluators process hears of it',
   async (t) => {
-    const api = await setUp(t);
+    const api = await startEvaluatorApi(t);
     await startGatewayBeside(t, api);
     t.match(
       await refusalOf(api, 'grok-4.5'),
@@ -166,7 +137,7 @@ t.test(
 );
 
 t.test('a deployment of Azure can judge where Azure has an address and a key', async (t) => {
-  const api = await setUp(t);
+  const api = await startEvaluatorApi(t);
   await startGatewayBeside(t, api, {
     AZURE_OPENAI_ENDPOINT: 'http://127.0.0.1:9',
     AZURE_OPENAI_API_KEY: 'azure-key',
@@ -176,7 +147,7 @@ t.test('a deployment of Azure can judge where Azure has an address and a key', a
 });
 
 t.test('nothing is refused while no gateway runs, as only a gateway knows what it can call', async (t) => {
-  const api = await setUp(t);
+  const api = await startEvaluatorApi(t);
   t.equal(await refusalOf(api, 'no-such-model'), null);
   const gateway = await startGatewayBeside(t, api);
   t.match(await refusalOf(api, 'no-such-model'), /no gateway here knows/);
@@ -188,7 +159,7 @@ t.test('nothing is refused while no gateway runs, as only a gateway knows what i
 });
 
 t.test('of two gateways that differ, a judge needs one that can call it', async (t) => {
-  const api = await setUp(t);
+  const api = await startEvaluatorApi(t);
   await startGatewayBeside(t, api);
   await startGatewayBeside(t, api, { GROQ_API_KEY: 'groq-key' });
   t.equal(await refusalOf(api, 'groq/llama-3.3-70b'), null);
@@ -225,7 +196,7 @@ const lists = fc
 t.test(
   'whatever model is named, a judge is refused exactly where the gateway refuses its call',
   async (t) => {
-    const api = await setUp(t);
+    const api = await startEvaluatorApi(t);
     const gateway = await startGatewayBeside(t, api);
     const { key } = await createKey(api.database.sql, {
       organizationId: api.own.organizationId,

@@ -15,10 +15,9 @@ type Run = Record<string, unknown> & { id: string };
 let api: EvaluatorApi;
 let id: string;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
   id = (await api.make('/v1/evaluator', { name: 'Judge', ...RANGE })).id;
 });
-t.teardown(() => api.close());
 
 const online = () => `/v1/evaluator/${id}/onlineEvaluators`;
 

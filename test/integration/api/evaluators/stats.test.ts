@@ -22,9 +22,8 @@ type Stats = {
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 
 const statsOf = (id: string, search = '') => api.make<Stats>(`/v1/evaluator/${id}/stats${search}`);
 const scored = (evaluator_id: string, score: number, rest: Partial<SeedEvaluation> = {}): SeedEvaluation => ({

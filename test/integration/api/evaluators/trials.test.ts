@@ -19,9 +19,8 @@ import { connectAsApi } from '../../../support/postgres.ts';
 
 let api: EvaluatorApi;
 t.before(async () => {
-  api = await startEvaluatorApi();
+  api = await startEvaluatorApi(t);
 });
-t.teardown(() => api.close());
 t.beforeEach(() => {
   api.process.answer = usualAnswer;
   api.process.tells = true;

@@ -1,13 +1,7 @@
 /** Why evaluations wait, told by the API of what the evaluators processes announce; here a real one without a sandbox. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { announce } from '#platform/announcements/mod.ts';
-import { readConfig } from '#platform/config/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startEvaluators } from '../../../../evaluators/mod.ts';
 import {
   BOOLEAN,
   type EvaluatorApi,
@@ -16,6 +10,7 @@ import {
   SECRET_KEY_TEXT,
   startEvaluatorApi,
 } from '../../../support/evaluators-process.ts';
+import { createWorld } from '../../../support/world.ts';
 import { insertEvaluations } from './seed-evaluations.ts';
 
 t.setTimeout(120_000);
@@ -28,8 +23,7 @@ const SCORER = {
 
 /** Makes evaluators of each kind while a process with a sandbox is there, and lets that process end. */
 async function setUp(t: Test) {
-  const api = await startEvaluatorApi();
-  t.teardown(() => api.close());
+  const api = await startEvaluatorApi(t);
   const make = (name: string, kind: object) => api.make('/v1/evaluator', { name, ...kind });
   const made = {
     python: await make('Python', PYTHON),
@@ -44,20 +38,8 @@ async function setUp(t: Test) {
 
 /** An evaluators process of a machine without Python. */
 async function startWithoutSandbox(t: Test, api: EvaluatorApi) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-waiting-'));
-  const read = readConfig({
-    DATA_DIR: dataDir,
-    DATABASE_URL: api.database.url,
-    SECRET_KEY: SECRET_KEY_TEXT,
-    PYTHON: '/no/such/python3',
-    SHUTDOWN_TIMEOUT_MS: '2000',
-  });
-  if (!read.ok) throw new Error(read.problems.join('; '));
-  const role = await startEvaluators({ config: read.config, log, clock: systemClock });
-  t.teardown(async () => {
-    await role.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  const world = await createWorld(t, api.database);
+  await world.start('evaluators', { SECRET_KEY: SECRET_KEY_TEXT, PYTHON: '/no/such/python3' });
 }
 
 const waitingOf = async (api: EvaluatorApi, path: string) => (await api.make(path)).waiting;

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { parseExactJson, storableJson } from '#core/json/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
-const database = await testDatabase();
-t.teardown(() => database.close());
+const database = await databaseFor(t);
 
 /** What makes Postgres refuse a cast from JSON text to jsonb. */
 const ODD: [string, string][] = [

@@ -10,11 +10,11 @@ import { freePort } from '../../../support/free-port.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import { SUBJECT, verdict } from '../../../support/judge/scripted-judge.ts';
 import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../../support/world.ts';
 
 const MIB = 1_048_576;
 /** A server in place of the gateway. */
-const gateway = await startScriptedProvider();
-t.teardown(() => gateway.stop());
+const gateway = await scriptedProvider(t);
 
 function edge(more: Partial<JudgeClientOptions> = {}): JudgeClient {
   const made = createJudgeClient({

@@ -5,7 +5,7 @@ import { startTestGateway } from '../../../support/gateway.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import { SUBJECT } from '../../../support/judge/scripted-judge.ts';
 
-const gateway = await startTestGateway({ PROVIDER_FIRST_BYTE_TIMEOUT_MS: '1000' });
+const gateway = await startTestGateway(t, { PROVIDER_FIRST_BYTE_TIMEOUT_MS: '1000' });
 const edge = createJudgeClient({
   gatewayUrl: gateway.url,
   internalHeaders: () => ({ authorization: `Bearer ${gateway.key}` }),
@@ -14,7 +14,6 @@ const edge = createJudgeClient({
 });
 t.teardown(async () => {
   await edge.close();
-  await gateway[Symbol.asyncDispose]();
 });
 
 const asks = (model = 'gpt-4o-mini') =>

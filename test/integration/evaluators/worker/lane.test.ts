@@ -2,13 +2,13 @@
 import t, { type Test } from 'tap';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
-import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { type Job, LEASE_MS, type NextState, nextState } from '../../../../evaluators/queue/mod.ts';
 import { Lane } from '../../../../evaluators/worker/lane.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { openTransaction } from '../../../support/postgres.ts';
-import { tcpProxy } from '../../../support/tcp-proxy.ts';
+import { createWorld } from '../../../support/world.ts';
 
 t.setTimeout(120_000);
 
@@ -239,18 +239,9 @@ t.test('the lease of a long evaluation is renewed', async (t) => {
 
 /** Starts a lane that reaches Postgres through a TCP proxy. */
 async function startLaneBehindDoor(t: Test, world: World) {
-  const proxy = await tcpProxy(world.url);
-  const sql = connectPostgres({
-    url: proxy.url,
-    max: 4,
-    applicationName: 'test-lane',
-    statementTimeoutMs: 30_000,
-  });
-  // Teardowns run from the last to the first: the lane stops before its connections are closed.
-  t.teardown(async () => {
-    await sql.end({ timeout: 1 });
-    await proxy.close();
-  });
+  const door = await createWorld(t, world);
+  const proxy = await door.proxy();
+  const sql = door.connect({ url: proxy.url, max: 4, statementTimeoutMs: 30_000 });
   const warned: string[] = [];
   const watched = Object.create(log, {
     warn: { value: (_fields: object, message: string) => warned.push(message) },

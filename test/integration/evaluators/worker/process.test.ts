@@ -1,31 +1,25 @@
 /** The evaluators role as a process: notified of work, terminated, killed. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { LEASE_MS } from '../../../../evaluators/queue/mod.ts';
 import { runMain, waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
-import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+import { scriptedProvider, temporaryDirectory } from '../../../support/world.ts';
 
 t.setTimeout(120_000);
 
 /** Starts an evaluators process whose gateway never responds. */
 async function startProcess(t: Test, world: World) {
-  const gateway = await startScriptedProvider();
+  const gateway = await scriptedProvider(t);
   gateway.script(() => ({ kind: 'hang' }));
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-evaluators-'));
   const run = runMain(['evaluators'], {
     DATABASE_URL: world.url,
-    DATA_DIR: dataDir,
+    DATA_DIR: temporaryDirectory(t),
     GATEWAY_URL: gateway.url.replace('/v1', ''),
     SHUTDOWN_TIMEOUT_MS: '1500',
   });
   t.teardown(async () => {
     run.process.kill('SIGKILL');
     await run.ended;
-    await gateway.stop();
-    rmSync(dataDir, { recursive: true, force: true });
   });
   await waitFor('the process to serve', () => run.stderr().includes('evaluators serve'));
   return { run, gateway };

@@ -30,8 +30,7 @@ type Run = {
 type DryRun = { matching: number; already_scored: number };
 
 async function setUp(t: Test) {
-  const api = await startEvaluatorApi();
-  t.teardown(() => api.close());
+  const api = await startEvaluatorApi(t);
   const world = await worldIn(t, api.database);
   const organizationId = api.own.organizationId;
   const make = async (name: string, body: object = PYTHON): Promise<Evaluator> => {

@@ -1,8 +1,7 @@
 /** A real database and caches on it, each as a gateway process has one. */
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
-import { createLogger } from '#platform/observability/log.ts';
-import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
 import type { ResponseCacheOptions } from '../../../../gateway/cache/cache.ts';
@@ -13,8 +12,8 @@ import {
   type StoredResponse,
 } from '../../../../gateway/cache/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { testDatabase } from '../../../support/postgres.ts';
-import { type TcpProxy, tcpProxy } from '../../../support/tcp-proxy.ts';
+import type { TcpProxy } from '../../../support/tcp-proxy.ts';
+import { createWorld, movableClock, silentLog } from '../../../support/world.ts';
 
 export type CacheWorld = {
   /** Past the proxy, and past every cache. */
@@ -44,38 +43,27 @@ export function askFor(content: string, given: Partial<CacheQuery> = {}): CacheQ
 }
 
 export async function cacheWorld(t: Test): Promise<CacheWorld> {
-  const database = await testDatabase();
-  const proxy = await tcpProxy(database.url);
-  const sql = connectPostgres({ url: proxy.url, max: 4, applicationName: 'test', statementTimeoutMs: 5_000 });
-  const caches: ResponseCache[] = [];
-  let ahead = 0;
-  const clock: Clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead };
-  t.teardown(async () => {
-    await Promise.all(caches.map((cache) => cache.stop(1_000)));
-    await sql.end({ timeout: 1 });
-    await proxy.close();
-    await database.close();
-  });
+  const world = await createWorld(t);
+  const proxy = await world.proxy();
+  const sql = world.connect({ url: proxy.url, max: 4 });
+  const { clock, advance } = movableClock();
   return {
-    sql: database.sql,
+    sql: world.sql,
     proxy,
     clock,
-    advance: (ms) => {
-      ahead += ms;
-    },
+    advance,
     cache: (options = {}) => {
-      const log = createLogger({ role: 'test', level: 'silent' });
       const cache = createResponseCache({
         sql,
         clock,
-        log,
+        log: silentLog,
         random: Math.random,
         maxMemoryBytes: 1024 * 1024,
         // A machine that is busy with other tests must not look like an outage.
         patienceMs: 10_000,
         ...options,
       });
-      caches.push(cache);
+      t.teardown(() => cache.stop(1_000));
       return cache;
     },
     answer: (text, given = {}) => ({
@@ -88,7 +76,7 @@ export async function cacheWorld(t: Test): Promise<CacheWorld> {
     }),
     stored: (count) =>
       waitFor(`${count} answers in Postgres`, async () => {
-        const [row] = await database.sql`select count(*)::int as answers from assay.cached_answers`;
+        const [row] = await world.sql`select count(*)::int as answers from assay.cached_answers`;
         return row?.answers === count;
       }),
   };

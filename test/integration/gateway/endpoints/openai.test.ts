@@ -5,8 +5,7 @@ import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
 import type { Behaviour } from '../../../support/scripted-provider.ts';
 
 async function setUp(t: Test): Promise<{ gateway: TestGateway; client: OpenAI }> {
-  const gateway = await startTestGateway({ MISTRAL_API_KEY: 'sk-mistral' });
-  t.teardown(() => gateway[Symbol.asyncDispose]());
+  const gateway = await startTestGateway(t, { MISTRAL_API_KEY: 'sk-mistral' });
   const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   return { gateway, client };
 }

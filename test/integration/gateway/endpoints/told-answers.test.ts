@@ -2,17 +2,13 @@
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { startTestGateway } from '../../../support/gateway.ts';
-import { startScriptedProvider } from '../../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../../support/world.ts';
 
-const provider = await startScriptedProvider();
-const gateway = await startTestGateway({
+const provider = await scriptedProvider(t);
+const gateway = await startTestGateway(t, {
   OPENROUTER_API_KEY: 'sk-or',
   OPENROUTER_BASE_URL: provider.url,
   CUSTOM_BASE_URL: provider.url,
-});
-t.teardown(async () => {
-  await gateway[Symbol.asyncDispose]();
-  await provider.stop();
 });
 
 const TOLD = '{"error":{"message":"Provider returned error","code":429},"user_id":"u"}';

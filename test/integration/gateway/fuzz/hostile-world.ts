@@ -42,12 +42,11 @@ export async function startHostileWorld(
       acts.get(mark)?.(socket);
     },
   });
-  const gateway = await startTestGateway({
+  const gateway = await startTestGateway(t, {
     CUSTOM_BASE_URL: `${wire.origin}/v1`,
     CUSTOM_API_KEY: 'k',
     ...environment,
   });
-  t.teardown(() => gateway[Symbol.asyncDispose]());
   // More calls in a second than an organization of the free tier has logged.
   await gateway.sql`update assay.organizations set tier = 'enterprise'`;
   let calls = 0;

@@ -3,8 +3,7 @@ import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import { startWorld } from './sockets.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 const MIB = 1024 * 1024;
 const EVENTS = { 'content-type': 'text/event-stream' };

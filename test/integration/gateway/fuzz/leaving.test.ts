@@ -7,8 +7,7 @@ import { startWorld } from './sockets.ts';
 import { chat, completions, messages, responses, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, writeStream } from './written-streams.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 /** As long as an answer may be before its provider notices. */
 const STOPPED_WITHIN_MS = 100;

@@ -12,8 +12,7 @@ import { sameBytes } from './same-bytes.ts';
 import { sampled, startWorld } from './sockets.ts';
 import { streamCases } from './stream-cases.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 /** A body as the log has it: its bytes as given where the text is another. */
 function kept(text: string, raw: Buffer | null): Buffer {

@@ -5,8 +5,7 @@ import { CODINGS, packed } from './codings.ts';
 import { startWorld } from './sockets.ts';
 
 const MAX_BODY_BYTES = 100_000;
-const world = await startWorld({ MAX_BODY_BYTES: String(MAX_BODY_BYTES) });
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t, { MAX_BODY_BYTES: String(MAX_BODY_BYTES) });
 
 const asking = (model: string, more: object = {}) =>
   Buffer.from(JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }], ...more }));

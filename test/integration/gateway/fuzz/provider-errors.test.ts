@@ -3,8 +3,7 @@ import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import t from 'tap';
 import { startWorld } from './sockets.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 const body = (model: string) =>
   Buffer.from(JSON.stringify({ model, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }));

@@ -6,8 +6,7 @@ import t, { type Test } from 'tap';
 import type { Behaviour } from '../../../support/scripted-provider.ts';
 import { startWorld, type World } from './sockets.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 const CHAT = '/v1/chat/completions';
 const asking = (model: string, more: object = {}) =>
@@ -88,9 +87,8 @@ async function before(t: Test, server: Server): Promise<World> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const other = await startWorld({ CUSTOM_BASE_URL: `http://127.0.0.1:${port}/v1`, CUSTOM_API_KEY: 'k' });
+  const other = await startWorld(t, { CUSTOM_BASE_URL: `http://127.0.0.1:${port}/v1`, CUSTOM_API_KEY: 'k' });
   t.teardown(async () => {
-    await other[Symbol.asyncDispose]();
     server.close();
   });
   return other;

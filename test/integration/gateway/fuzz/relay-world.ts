@@ -5,7 +5,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { AssayError } from '#core/contracts/errors.ts';
-import { readConfig } from '#platform/config/mod.ts';
 import { type ProviderResponse, ResponseBody, type ResponseHeaders } from '#platform/http-client/mod.ts';
 import { sendableOf } from '#platform/http-server/exchange/reply.ts';
 import type { BodySource, BodyWriter } from '#platform/http-server/mod.ts';
@@ -20,6 +19,7 @@ import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import { readCallHeaders } from '../../../../gateway/request/headers.ts';
 import { relayCall } from '../../../../gateway/response/relay.ts';
 import { translatedResponse } from '../../../../gateway/response/translated.ts';
+import { configOf } from '../../../support/world.ts';
 
 export type Exchange = {
   surface: ApiEndpoint;
@@ -48,9 +48,8 @@ export type Relayed = {
 
 const CREATED_AT_MS = 1_700_000_000_000;
 
-const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
-if (!read.ok) throw new Error(read.problems.join('\n'));
-const candidate = createResolver(read.config.providers)('gpt-4o-mini');
+const config = configOf({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2' });
+const candidate = createResolver(config.providers)('gpt-4o-mini');
 const CALLER: Call['caller'] = {
   organizationId: 'acme',
   apiKeyId: null,

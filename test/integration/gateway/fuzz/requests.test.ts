@@ -2,19 +2,18 @@
 import { strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { readConfig } from '#platform/config/mod.ts';
 import { API_ENDPOINTS } from '../../../../gateway/endpoints/endpoint.ts';
 import { prepareBody } from '../../../../gateway/providers/prepare-request.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { parseRequestBody } from '../../../../gateway/request/body.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
+import { configOf } from '../../../support/world.ts';
 import { endpointOf } from './relay-world.ts';
 import { type RequestCase, requestBodies, silentOptions } from './request-bodies.ts';
 import { sameBytes } from './same-bytes.ts';
 
-const read = readConfig({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', MISTRAL_API_KEY: 'sk-3' });
-if (!read.ok) throw new Error(read.problems.join('\n'));
-const route = createResolver(read.config.providers);
+const config = configOf({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', MISTRAL_API_KEY: 'sk-3' });
+const route = createResolver(config.providers);
 
 async function check(
   surface: (typeof API_ENDPOINTS)[number],

@@ -2,12 +2,8 @@
 import { Agent, request } from 'node:http';
 import fc from 'fast-check';
 import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
-import {
-  type Behaviour,
-  type RecordedRequest,
-  type ScriptedProvider,
-  startScriptedProvider,
-} from '../../../support/scripted-provider.ts';
+import type { Behaviour, RecordedRequest, ScriptedProvider } from '../../../support/scripted-provider.ts';
+import { type Owner, scriptedProvider } from '../../../support/world.ts';
 
 export type Sent = {
   path: string;
@@ -41,16 +37,15 @@ export type World = {
   /** Has the provider do something with a call to come. */
   expect(behaviour: Behaviour): Expected;
   send(sent: Sent): Promise<Answered>;
-  [Symbol.asyncDispose](): Promise<void>;
 };
 
 /** Of all that clients send, providers are passed this on. */
 const MARK = 'x-client-request-id';
 
-/** Starts it all; `environment` overrides configuration variables. */
-export async function startWorld(environment: Record<string, string> = {}): Promise<World> {
-  const provider = await startScriptedProvider();
-  const gateway = await startTestGateway({
+/** Starts it all, until the test ends; `environment` overrides configuration variables. */
+export async function startWorld(owner: Owner, environment: Record<string, string> = {}): Promise<World> {
+  const provider = await scriptedProvider(owner);
+  const gateway = await startTestGateway(owner, {
     OPENAI_BASE_URL: provider.url,
     ANTHROPIC_API_KEY: 'sk-ant-operator',
     ANTHROPIC_BASE_URL: provider.url.replace(/\/v1$/, ''),
@@ -63,6 +58,7 @@ export async function startWorld(environment: Record<string, string> = {}): Prom
   const behaviours = new Map<string, Behaviour>();
   provider.script(({ headers }) => behaviours.get(String(headers[MARK])) ?? { kind: 'reset' });
   const agent = new Agent({ keepAlive: true });
+  owner.teardown(() => agent.destroy());
   let calls = 0;
 
   const expect = (behaviour: Behaviour): Expected => {
@@ -87,17 +83,7 @@ export async function startWorld(environment: Record<string, string> = {}): Prom
     return { ...answer, id: String(answer.headers['service-request-id']), heard: expected.heard() };
   };
 
-  return {
-    gateway,
-    provider,
-    expect,
-    send,
-    [Symbol.asyncDispose]: async () => {
-      agent.destroy();
-      await gateway[Symbol.asyncDispose]();
-      await provider.stop();
-    },
-  };
+  return { gateway, provider, expect, send };
 }
 
 type Outgoing = {

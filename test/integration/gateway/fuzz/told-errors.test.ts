@@ -4,8 +4,7 @@ import { startWorld } from './sockets.ts';
 import { chat, completions, messages, responses, type Said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, writeStream } from './written-streams.ts';
 
-const world = await startWorld();
-t.teardown(() => world[Symbol.asyncDispose]());
+const world = await startWorld(t);
 
 const said: Said = {
   texts: ['Half of the ', 'answer'],

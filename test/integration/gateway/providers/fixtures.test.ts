@@ -9,13 +9,10 @@ const fixtures = readFixtures();
 
 /** One gateway for each environment that a fixture needs. */
 const worlds = new Map<string, Promise<World>>();
-t.teardown(async () => {
-  for (const world of worlds.values()) await (await world).close();
-});
 
 function worldOf({ environment = {} }: Fixture): Promise<World> {
   const key = JSON.stringify(environment);
-  const world = worlds.get(key) ?? startWorld(fixtures, environment);
+  const world = worlds.get(key) ?? startWorld(t, fixtures, environment);
   worlds.set(key, world);
   return world;
 }

@@ -7,8 +7,7 @@ import { startWorld } from './world.ts';
 const FAILURES = ['error-with-200', 'error-stream', 'vllm-error-stream'];
 
 const fixtures = readFixtures().filter(({ name }) => FAILURES.includes(name));
-const { gateway, provider, close } = await startWorld(fixtures);
-t.teardown(close);
+const { gateway, provider } = await startWorld(t, fixtures);
 
 for (const fixture of fixtures) {
   t.test(

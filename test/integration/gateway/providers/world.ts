@@ -1,17 +1,16 @@
 /** A gateway with a key and an address for every provider; all addresses are one scripted provider's. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProviderName } from '#platform/config/mod.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
 import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
-import { type ScriptedProvider, startScriptedProvider } from '../../../support/scripted-provider.ts';
+import type { ScriptedProvider } from '../../../support/scripted-provider.ts';
+import { type Owner, scriptedProvider, temporaryDirectory } from '../../../support/world.ts';
 import type { Fixture } from './fixture.ts';
 
 export type World = {
   gateway: TestGateway;
   provider: ScriptedProvider;
-  close(): Promise<void>;
 };
 
 /** USD for a million tokens, the same for all models: a cost then tells how tokens of each kind were counted. */
@@ -22,29 +21,21 @@ export function operatorKey(provider: ProviderName): string {
   return `key-for-${provider}`;
 }
 
-/** Starts it with prices for the models of these fixtures; `environment` overrides variables. */
+/** Starts it, until the test ends, with prices for the models of these fixtures; `environment` overrides variables. */
 export async function startWorld(
+  owner: Owner,
   fixtures: readonly Fixture[],
   environment: Record<string, string> = {},
 ): Promise<World> {
-  const provider = await startScriptedProvider();
-  const directory = mkdtempSync(join(tmpdir(), 'assay-providers-'));
-  const modelsFile = join(directory, 'models.json');
+  const provider = await scriptedProvider(owner);
+  const modelsFile = join(temporaryDirectory(owner), 'models.json');
   writeFileSync(modelsFile, JSON.stringify({ models: pricedModels(fixtures) }));
-  const gateway = await startTestGateway({
+  const gateway = await startTestGateway(owner, {
     ...variables(new URL(provider.url).origin),
     MODELS_FILE: modelsFile,
     ...environment,
   });
-  return {
-    gateway,
-    provider,
-    close: async () => {
-      await gateway[Symbol.asyncDispose]();
-      await provider.stop();
-      rmSync(directory, { recursive: true, force: true });
-    },
-  };
+  return { gateway, provider };
 }
 
 function pricedModels(fixtures: readonly Fixture[]) {

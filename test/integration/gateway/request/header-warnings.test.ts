@@ -5,8 +5,7 @@ import { readCallHeaders } from '../../../../gateway/request/headers.ts';
 import { SERVICE_HEADERS } from '../../../../gateway/request/service-headers.ts';
 import { startTestGateway } from '../../../support/gateway.ts';
 
-const gateway = await startTestGateway();
-t.teardown(() => gateway[Symbol.asyncDispose]());
+const gateway = await startTestGateway(t);
 
 const ASK = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 

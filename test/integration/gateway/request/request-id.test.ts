@@ -1,28 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
-import { connectPostgres } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createRequestIdReservations } from '../../../../gateway/request/request-id.ts';
-import { testDatabase } from '../../../support/postgres.ts';
-import { tcpProxy } from '../../../support/tcp-proxy.ts';
+import { createWorld } from '../../../support/world.ts';
 
 t.test(
   'an id that a caller chose is claimed once, and taken on trust while Postgres is silent or gone',
   async (t) => {
-    const database = await testDatabase();
-    const proxy = await tcpProxy(database.url);
-    const sql = connectPostgres({
-      url: proxy.url,
-      max: 2,
-      applicationName: 'test',
-      statementTimeoutMs: 5_000,
-    });
-    t.teardown(async () => {
-      await sql.end({ timeout: 0 });
-      await proxy.close();
-      await database.close();
-    });
+    const world = await createWorld(t);
+    const proxy = await world.proxy();
+    const sql = world.connect({ url: proxy.url });
     const time = { ms: 0 };
     const claim = createRequestIdReservations({
       sql,

@@ -5,7 +5,8 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { createProviderClient } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createAttemptLoop, createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
-import { type Behaviour, startScriptedProvider } from '../../../support/scripted-provider.ts';
+import type { Behaviour } from '../../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../../support/world.ts';
 import { candidateOf, refuse } from './world.ts';
 
 const TIMEOUTS = { connectMs: 1_000, firstByteMs: 800, idleMs: 800 };
@@ -22,8 +23,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
   t.teardown(() => client.close());
   const providers = await Promise.all(
     scripts.map(async (script) => {
-      const provider = await startScriptedProvider();
-      t.teardown(() => provider.stop());
+      const provider = await scriptedProvider(t);
       const left = [...script];
       provider.script(() => (left.length > 1 ? left.shift()! : left[0]!));
       return provider;

@@ -1,16 +1,13 @@
 import t from 'tap';
 import { announce, readAnnounced } from '#platform/announcements/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { connectPostgres } from '#platform/postgres/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
-import { tcpProxy } from '../../../support/tcp-proxy.ts';
+import { createWorld, databaseFor } from '../../../support/world.ts';
 
 t.setTimeout(60_000);
 
 const log = createLogger({ role: 'test', level: 'silent' });
-const database = await testDatabase();
+const database = await databaseFor(t);
 const { sql } = database;
-t.teardown(() => database.close());
 t.afterEach(() => sql`delete from assay.announcements`);
 
 const facts = { sandbox: 'chroot', why: null };
@@ -54,18 +51,10 @@ t.test(
 t.test(
   'a process without Postgres stops as soon as any other, and goes on announcing when it is back',
   async (t) => {
-    const proxy = await tcpProxy(database.url);
-    const pool = connectPostgres({
-      url: proxy.url,
-      max: 2,
-      applicationName: 'announcing',
-      statementTimeoutMs: 5_000,
-    });
-    t.teardown(async () => {
-      proxy.thaw();
-      await pool.end({ timeout: 1 });
-      await proxy.close();
-    });
+    const world = await createWorld(t, database);
+    const proxy = await world.proxy();
+    const pool = world.connect({ url: proxy.url });
+    t.teardown(() => proxy.thaw());
     const announcement = await announce({ sql: pool, log, role: 'evaluators', facts, renewEveryMs: 20 });
     await proxy.cut();
     await sql`delete from assay.announcements`;

@@ -4,17 +4,15 @@ import {
   type ApiKey,
   createKey,
   createKeyDirectory,
-  createOrganization,
   type KeyDirectory,
   type Scope,
 } from '#platform/keys/mod.ts';
-import { createLogger, type Logger } from '#platform/observability/log.ts';
-import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
-import type { Clock } from '#platform/process/clock.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { testDatabase } from '../../../support/postgres.ts';
-import { type TcpProxy, tcpProxy } from '../../../support/tcp-proxy.ts';
+import type { TcpProxy } from '../../../support/tcp-proxy.ts';
+import { createWorld, movableClock, silentLog } from '../../../support/world.ts';
 
 export const SCOPES: Scope[] = ['gateway', 'read'];
 
@@ -37,34 +35,18 @@ export type SettingOptions = {
   log?: Logger;
 };
 
-/** Keeps one server running for all settings of a file, when it runs by itself: starting one takes a second and more. */
-export function keepServer(t: Test): void {
-  const kept = testDatabase();
-  t.before(() => kept);
-  t.teardown(async () => (await kept).close());
-}
-
-/** One organization with one key, and a directory that nobody has asked yet. */
+/** Creates one organization with one key, and a directory that has not been asked yet. */
 export async function setting(t: Test, options: SettingOptions = {}): Promise<Setting> {
-  const database = await testDatabase();
-  const { organizationId } = await createOrganization(database.sql, { name: 'acme', tier: 'pro' });
-  const { key, record } = await createKey(database.sql, { organizationId, scopes: SCOPES });
-  const proxy = await tcpProxy(database.url);
-  const sql = connectPostgres({ url: proxy.url, max: 2, applicationName: 'test', statementTimeoutMs: 2_000 });
-  let ahead = 0;
-  const clock: Clock = { now: () => Date.now() + ahead, monotonic: () => performance.now() + ahead };
-  const { secrets = null, log = createLogger({ role: 'test', level: 'silent' }) } = options;
+  const world = await createWorld(t);
+  const { organizationId } = await world.organization({ tier: 'pro' });
+  const { key, record } = await createKey(world.sql, { organizationId, scopes: SCOPES });
+  const proxy = await world.proxy();
+  const sql = world.connect({ url: proxy.url, statementTimeoutMs: 2_000 });
+  const { clock, advance } = movableClock();
+  const { secrets = null, log = silentLog } = options;
   const directory = createKeyDirectory({ sql, clock, log, nats: null, secrets });
-  t.teardown(async () => {
-    await directory.stop();
-    await sql.end({ timeout: 1 });
-    await proxy.close();
-    await database.close();
-  });
-  const advance = (ms: number) => {
-    ahead += ms;
-  };
-  return { directory, sql: database.sql, proxy, organizationId, key, keyId: record.keyId, advance };
+  t.teardown(() => directory.stop());
+  return { directory, sql: world.sql, proxy, organizationId, key, keyId: record.keyId, advance };
 }
 
 /** Asks until the answer comes at once, from memory: so it is there, and the directory listens. */

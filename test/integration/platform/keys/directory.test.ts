@@ -5,9 +5,11 @@ import { createKey, createOrganization, revokeKey, setTier } from '#platform/key
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { leastOf } from '../../../support/least-of.ts';
-import { keepServer, SCOPES, setting, warm } from './directory-world.ts';
+import { databaseFor } from '../../../support/world.ts';
+import { SCOPES, setting, warm } from './directory-world.ts';
 
-keepServer(t);
+// Keeps a server of this file's own running between tests, where there is no shared one.
+await databaseFor(t);
 
 /** Far from the half minute after which an answer is asked for again: the change was heard. */
 const SOON_MS = 4_000;
@@ -145,12 +147,16 @@ t.test('a Postgres that hangs holds a call with a known key for a second at most
   const { directory, proxy, key, advance } = await setting(t);
   const known = await warm(directory, key);
   proxy.freeze();
-  const leastMs = await leastOf(3, async () => {
-    advance(31_000);
-    const startedAt = performance.now();
-    t.same(await directory.find(key), known);
-    return performance.now() - startedAt;
-  });
+  const leastMs = await leastOf(
+    3,
+    async () => {
+      advance(31_000);
+      const startedAt = performance.now();
+      t.same(await directory.find(key), known);
+      return performance.now() - startedAt;
+    },
+    1_500,
+  );
   t.ok(leastMs > 900 && leastMs < 1_500, `${leastMs} ms`);
   proxy.thaw();
 });

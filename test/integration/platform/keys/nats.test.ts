@@ -9,7 +9,7 @@ import { sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { natsIsMissing, startNats } from '../../../support/nats.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 
@@ -17,7 +17,7 @@ t.test(
   'a revocation that Postgres told nobody of counts when it is announced, also after NATS was away',
   { skip: natsIsMissing() },
   async (t) => {
-    const database = await testDatabase();
+    const database = await databaseFor(t);
     const nats = await startNats();
     const { sql } = database;
     // As behind a pooler in transaction mode: no notification arrives.
@@ -27,7 +27,6 @@ t.test(
     t.teardown(async () => {
       await directory.stop();
       await nats[Symbol.asyncDispose]();
-      await database.close();
     });
     const { organizationId } = await createOrganization(sql, { name: 'acme' });
     const make = async () => await createKey(sql, { organizationId, scopes: ['read'], name: '' });
@@ -61,7 +60,7 @@ t.test(
   'a provider key that Postgres told nobody of counts when it is announced',
   { skip: natsIsMissing() },
   async (t) => {
-    const database = await testDatabase();
+    const database = await databaseFor(t);
     const nats = await startNats();
     const { sql } = database;
     await sql`drop trigger provider_keys_changed on assay.provider_keys`;
@@ -71,7 +70,6 @@ t.test(
     t.teardown(async () => {
       await directory.stop();
       await nats[Symbol.asyncDispose]();
-      await database.close();
     });
     const { organizationId } = await createOrganization(sql, { name: 'acme' });
     const { key } = await createKey(sql, { organizationId, scopes: ['gateway'] });

@@ -9,11 +9,10 @@ import {
   reserveRequestId,
   revokeKey,
 } from '#platform/keys/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 t.test('keys', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const { sql } = database;
   const { organizationId } = await createOrganization(sql, { name: 'acme' });
 

@@ -1,14 +1,13 @@
 /** A cluster of processes on one database, each with its own leases and holds, that are killed and frozen. */
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Counter, Policy } from '#platform/limiter/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
 import { seededRandom } from '../../../support/random.ts';
+import { databaseFor, temporaryDirectory } from '../../../support/world.ts';
 import { DEGRADED, type MemberTask, RECORD_BYTES } from './member.ts';
 import { startProgram } from './with-parent.ts';
 
@@ -64,12 +63,8 @@ type Member = { exited: Promise<number | null>; child: ChildProcess };
 
 /** Creates a database and a directory, which are removed after the test. */
 export async function startCluster(t: Test): Promise<Cluster> {
-  const database = await testDatabase();
-  const directory = mkdtempSync(join(tmpdir(), 'assay-limits-'));
-  t.teardown(async () => {
-    await database.close();
-    rmSync(directory, { recursive: true });
-  });
+  const database = await databaseFor(t);
+  const directory = temporaryDirectory(t);
 
   function startMember(name: string, seed: number, task: Omit<MemberTask, 'url' | 'file' | 'seed'>): Member {
     const given: MemberTask = { ...task, url: database.url, file: join(directory, name), seed };

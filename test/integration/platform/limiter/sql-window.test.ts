@@ -3,12 +3,11 @@ import fc from 'fast-check';
 import t from 'tap';
 import { correct, createWindow, resetAfterMs, retryAfterMs, windowShape } from '#core/rate-limit/mod.ts';
 import { used } from '#core/rate-limit/window.ts';
-import { testDatabase } from '../../../support/postgres.ts';
 import { admit } from '../../../support/window-model.ts';
+import { databaseFor } from '../../../support/world.ts';
 
-const database = await testDatabase();
+const database = await databaseFor(t);
 const { sql } = database;
-t.teardown(() => database.close());
 
 /** Replays a schedule on the SQL functions of which counters are made. When the clock steps back, counters stand still. */
 await sql`

@@ -16,7 +16,8 @@ import type { Unit } from '#platform/limiter/types.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { type TestDatabase, testDatabase } from '../../../support/postgres.ts';
+import type { TestDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 export type World = TestDatabase & {
   /** Creates a counter store, without a limiter. */
@@ -36,8 +37,7 @@ const silent = createLogger({ role: 'test', level: 'silent' });
 
 /** Creates a database. */
 export async function limitsWorld(t: Test): Promise<World> {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const connect = (t: Test, url = database.url) => {
     const sql = connectPostgres({
       url,

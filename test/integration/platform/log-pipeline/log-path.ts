@@ -1,43 +1,30 @@
 /** The way of log entries, all of it real: outbox → forwarder → nats-server → ingest → Postgres. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Forwarder } from '#platform/log-pipeline/forward/forwarder.ts';
 import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
-import { connectNats, type NatsConnection } from '#platform/nats/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
+import { connectNats } from '#platform/nats/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { StreamConsumer } from '../../../../ingest/consume.ts';
-import { startNats } from '../../../support/nats.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { createWorld, type Owner, silentLog } from '../../../support/world.ts';
 
-const log = createLogger({ role: 'test', level: 'silent' });
-
-type Teardown = { teardown(fn: () => Promise<void> | void): void };
+const log = silentLog;
 
 /** A nats-server, a database and a directory of outboxes, and what starts the parts between them. */
-export async function setUpLogPath(t: Teardown, natsConfig = '') {
-  const database = await testDatabase();
-  const nats = await startNats({ config: natsConfig });
-  const root = mkdtempSync(join(tmpdir(), 'assay-forward-'));
-  const connections: NatsConnection[] = [];
+export async function setUpLogPath(owner: Owner, natsConfig = '') {
+  const world = await createWorld(owner);
+  const { database, sql } = world;
+  const nats = await world.nats({ config: natsConfig });
+  const root = world.directory();
   const connectTo = async (name: string) => {
     const connection = await connectNats({
       address: { servers: [nats.url], credentialsFile: null },
       name,
       log,
     });
-    connections.push(connection);
+    owner.teardown(() => connection.close());
     return connection;
   };
-  t.teardown(async () => {
-    for (const connection of connections) await connection.close();
-    await nats[Symbol.asyncDispose]();
-    await database.close();
-    rmSync(root, { recursive: true, force: true });
-  });
   const outbox = async (segmentBytes?: number) => {
     const id = newRequestId();
     const opened = await openOutbox({
@@ -48,7 +35,7 @@ export async function setUpLogPath(t: Teardown, natsConfig = '') {
       log,
       ...(segmentBytes !== undefined && { segmentBytes }),
     });
-    t.teardown(() => opened.close());
+    owner.teardown(() => opened.close());
     return { id, outbox: opened };
   };
   const forward = async (ownId: string) => {
@@ -60,7 +47,7 @@ export async function setUpLogPath(t: Teardown, natsConfig = '') {
     const connection = await connectTo('ingest');
     const consumer = new StreamConsumer({
       connection,
-      sql: database.sql,
+      sql,
       log,
       clock: systemClock,
       retentionDays: null,
@@ -69,9 +56,9 @@ export async function setUpLogPath(t: Teardown, natsConfig = '') {
     return { consumer, connection, running: consumer.run() };
   };
   const stored = async () => {
-    const rows = await database.sql<{ request_id: string }[]>`select request_id from assay.requests`;
+    const rows = await sql<{ request_id: string }[]>`select request_id from assay.requests`;
     return rows.map((row) => row.request_id).sort();
   };
   const manager = async () => jetstreamManager(await connectTo('test'));
-  return { database, sql: database.sql, nats, root, outbox, forward, consume, stored, manager, connectTo };
+  return { database, sql, nats, root, outbox, forward, consume, stored, manager, connectTo };
 }

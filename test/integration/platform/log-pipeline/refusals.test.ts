@@ -9,7 +9,7 @@ import { createLogger } from '#platform/observability/log.ts';
 import { runMain, sentences, temporaryDataDir } from '../../../support/assay.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { natsIsMissing, startNats } from '../../../support/nats.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const skip = natsIsMissing();
@@ -89,10 +89,9 @@ t.test(
 );
 
 t.test('a role that NATS refuses prints one sentence and does not start', { skip }, async (t) => {
-  const database = await testDatabase();
+  const database = await databaseFor(t);
   const data = temporaryDataDir();
   t.teardown(async () => {
-    await database.close();
     data.remove();
   });
   await using nats = await startNats({ jetStream: false });

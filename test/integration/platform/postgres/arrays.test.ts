@@ -1,19 +1,16 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { connectPostgres } from '#platform/postgres/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
-const database = await testDatabase();
+const database = await databaseFor(t);
 const sql = connectPostgres({
   url: database.url,
   max: 1,
   applicationName: 'arrays',
   statementTimeoutMs: 5_000,
 });
-t.teardown(async () => {
-  await sql.end({ timeout: 1 });
-  await database.close();
-});
+t.teardown(() => sql.end({ timeout: 1 }));
 
 /** What Postgres cannot hold as text: NUL, and halves of surrogate pairs. */
 const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0') && value.isWellFormed());

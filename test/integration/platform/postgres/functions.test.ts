@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { checkSchema, migrate, type Sql } from '#platform/postgres/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.meta.url);
 
@@ -39,8 +39,7 @@ t.test('a file of functions that has changed has another revision', async (t) =>
 });
 
 t.test('each function of the schema has its text in one file, and no file has another', async (t) => {
-  const { sql, close } = await testDatabase();
-  t.teardown(close);
+  const { sql } = await databaseFor(t);
   const inFiles = files.flatMap(({ text }) =>
     [...text.matchAll(/^create or replace function assay\.(\w+)/gm)].map((found) => found[1]),
   );
@@ -61,8 +60,7 @@ async function beat(sql: Sql): Promise<number> {
 }
 
 t.test('a database that node-pg-migrate migrated gets the functions of this build', async (t) => {
-  const { url, sql, close } = await testDatabase();
-  t.teardown(close);
+  const { url, sql } = await databaseFor(t);
   await sql`drop table assay.function_files`;
   await makeStale(sql);
   await t.rejects(checkSchema(sql), { message: /older than this build .*functions\/limit_requests/ });
@@ -78,8 +76,7 @@ t.test('a database that node-pg-migrate migrated gets the functions of this buil
 t.test(
   'a file of functions is applied again when its text or its revision differs, and only then',
   async (t) => {
-    const { url, sql, close } = await testDatabase();
-    t.teardown(close);
+    const { url, sql } = await databaseFor(t);
     await makeStale(sql);
     t.same(await migrate(url), { applied: [] });
     t.equal(await beat(sql), -1, 'a file that has not changed is left alone');
@@ -96,8 +93,7 @@ t.test(
 t.test(
   'functions of a later revision, or of a file that this build lacks, are refused and left as they are',
   async (t) => {
-    const { url, sql, close } = await testDatabase();
-    t.teardown(close);
+    const { url, sql } = await databaseFor(t);
     for (const later of [
       { name: 'limit_requests', revision: 2_000_000_000 },
       { name: 'later', revision: 1 },

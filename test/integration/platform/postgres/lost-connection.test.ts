@@ -2,11 +2,10 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { connectPostgres, isStoreUnavailable } from '#platform/postgres/mod.ts';
-import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 const CONNECTIONS = 4;
-const database = await testDatabase();
-t.teardown(() => database.close());
+const database = await databaseFor(t);
 
 t.test(
   'a connection that dies inside a transaction fails its statement, not the process, and is of use again',

@@ -9,10 +9,10 @@ import {
   migrate,
 } from '#platform/postgres/mod.ts';
 import { testDatabase } from '../../../support/postgres.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 t.test('an empty database gets every migration once when three processes migrate it together', async (t) => {
-  const { url, sql, close } = await testDatabase({ migrated: false });
-  t.teardown(close);
+  const { url, sql } = await databaseFor(t, { migrated: false });
   await t.rejects(checkSchema(sql), { name: 'SchemaMismatchError', message: /older.*npm start migrate/ });
   const results = await Promise.all([migrate(url), migrate(url), migrate(url)]);
   const applied = results.flatMap((result) => result.applied);
@@ -23,8 +23,7 @@ t.test('an empty database gets every migration once when three processes migrate
 });
 
 t.test('everything is in the schema "assay"', async (t) => {
-  const { sql, close } = await testDatabase();
-  t.teardown(close);
+  const { sql } = await databaseFor(t);
   const outside = await sql`
     select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname not in ('assay', 'pg_catalog', 'information_schema', 'pg_toast')`;
@@ -34,8 +33,7 @@ t.test('everything is in the schema "assay"', async (t) => {
 t.test(
   'a database with a migration that this build does not know is refused, and left as it is',
   async (t) => {
-    const { url, sql, close } = await testDatabase();
-    t.teardown(close);
+    const { url, sql } = await databaseFor(t);
     await sql`insert into assay.migrations (name, run_on) values ('9999_later', now())`;
     const newer = {
       name: 'SchemaMismatchError',
@@ -47,8 +45,7 @@ t.test(
 );
 
 t.test('a migration that fails leaves nothing behind, and the error names its file', async (t) => {
-  const { url, sql, close } = await testDatabase({ migrated: false });
-  t.teardown(close);
+  const { url, sql } = await databaseFor(t, { migrated: false });
   await sql.unsafe('create schema assay; create table assay.online_evaluators ()');
   await t.rejects(migrate(url), {
     message:
@@ -62,8 +59,7 @@ t.test('a migration that fails leaves nothing behind, and the error names its fi
 });
 
 t.test('a migration that is missing before an applied one is refused', async (t) => {
-  const { url, sql, close } = await testDatabase();
-  t.teardown(close);
+  const { url, sql } = await databaseFor(t);
   await sql`delete from assay.migrations where name = '0003_entry_parts'`;
   await t.rejects(migrate(url), {
     message: /0003_entry_parts is missing, but \S+, which follows it, has been applied/,
@@ -83,8 +79,7 @@ t.test('migrating gives up after ten seconds on a server that closes every conne
 t.test(
   'partitions are made for the week of a moment, in UTC, whatever the session’s time zone',
   async (t) => {
-    const { sql, close } = await testDatabase();
-    t.teardown(close);
+    const { sql } = await databaseFor(t);
     await sql.begin(async (tx) => {
       await tx`set local timezone = 'Pacific/Auckland'`;
       await tx`select assay.ensure_partitions('2026-03-01T23:59:59.999Z')`;
@@ -103,8 +98,7 @@ t.test(
 );
 
 t.test('partitions are made once, however many ask at the same time', async (t) => {
-  const { sql, close } = await testDatabase();
-  t.teardown(close);
+  const { sql } = await databaseFor(t);
   await Promise.all(
     Array.from({ length: 5 }, () => sql`select assay.ensure_partitions('2026-06-01T00:00:00Z')`),
   );
@@ -189,8 +183,7 @@ t.test('a statement that takes too long is cancelled by the server', async (t) =
 });
 
 t.test('an unreachable server is told apart from a wrong statement', async (t) => {
-  const { url, sql, close } = await testDatabase({ migrated: false });
-  t.teardown(close);
+  const { url, sql } = await databaseFor(t, { migrated: false });
   const codeOf = (work: Promise<unknown>) => work.then(() => null, isStoreUnavailable);
   const nowhere = connectPostgres({
     url: 'postgres://a:b@127.0.0.1:1/c',

@@ -2,12 +2,11 @@
 import t, { type Test } from 'tap';
 import { connectPostgres, isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { testDatabase } from '../../../support/postgres.ts';
 import { tcpProxy } from '../../../support/tcp-proxy.ts';
+import { databaseFor } from '../../../support/world.ts';
 
 const SILENCE_MS = 1_000;
-const database = await testDatabase();
-t.teardown(() => database.close());
+const database = await databaseFor(t);
 
 async function setUp(t: Test, max = 3) {
   const proxy = await tcpProxy(database.url);

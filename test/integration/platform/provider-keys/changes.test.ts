@@ -9,9 +9,11 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { NO_PROVIDER_KEYS, type ProviderKeys, sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { keepServer, SCOPES, setting, warm } from '../keys/directory-world.ts';
+import { databaseFor } from '../../../support/world.ts';
+import { SCOPES, setting, warm } from '../keys/directory-world.ts';
 
-keepServer(t);
+// Keeps a server of this file's own running between tests, where there is no shared one.
+await databaseFor(t);
 
 const secretKey = randomBytes(32);
 const secrets = createSecretBox([secretKey]);

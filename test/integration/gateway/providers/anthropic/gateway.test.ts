@@ -3,11 +3,8 @@ import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { startTestGateway, type TestGateway } from '../../../../support/gateway.ts';
-import {
-  type Behaviour,
-  type ScriptedProvider,
-  startScriptedProvider,
-} from '../../../../support/scripted-provider.ts';
+import type { Behaviour, ScriptedProvider } from '../../../../support/scripted-provider.ts';
+import { scriptedProvider } from '../../../../support/world.ts';
 
 const MODEL = 'claude-sonnet-4-5';
 const MESSAGE = {
@@ -38,14 +35,10 @@ const sse = (body: Uint8Array): Behaviour => ({
 async function setUp(
   t: Test,
 ): Promise<{ gateway: TestGateway; anthropic: ScriptedProvider; client: OpenAI }> {
-  const anthropic = await startScriptedProvider();
-  const gateway = await startTestGateway({
+  const anthropic = await scriptedProvider(t);
+  const gateway = await startTestGateway(t, {
     ANTHROPIC_API_KEY: 'sk-ant-operator',
     ANTHROPIC_BASE_URL: anthropic.url.replace(/\/v1$/, ''),
-  });
-  t.teardown(async () => {
-    await gateway[Symbol.asyncDispose]();
-    await anthropic.stop();
   });
   return {
     gateway,
