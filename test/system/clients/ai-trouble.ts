@@ -28,15 +28,14 @@ function checkError(t: Test, error: unknown, status: number, name: string): void
 }
 
 export async function errors(t: Test, world: World): Promise<void> {
-  for (const { name, place, model } of AI_MODELS) {
-    for (const status of STATUSES) {
-      const { headers, logged } = world.newCase(`ai ${name} error ${status}`);
-      const asked = { model: model(world, headers), prompt: `/status ${status}`, ...LIMITS };
-      checkError(t, await failureOf(generateText(asked)), status, name);
-      const [record] = await logged(1);
-      checkFailure(t, record, status, place);
-    }
-  }
+  const check = async ({ name, place, model }: AiModel, status: number) => {
+    const { headers, logged } = world.newCase(`ai ${name} error ${status}`);
+    const asked = { model: model(world, headers), prompt: `/status ${status}`, ...LIMITS };
+    checkError(t, await failureOf(generateText(asked)), status, name);
+    const [record] = await logged(1);
+    checkFailure(t, record, status, place);
+  };
+  await Promise.all(AI_MODELS.flatMap((model) => STATUSES.map((status) => check(model, status))));
 }
 
 export async function embeddingErrors(t: Test, world: World): Promise<void> {
@@ -92,25 +91,27 @@ const ENDINGS: Ending[] = [
 
 /** What came before arrives, then an error. */
 export async function brokenStreams(t: Test, world: World): Promise<void> {
-  for (const { name, place, model } of AI_MODELS) {
-    for (const [question, errorCode, pattern] of ENDINGS) {
-      const { headers, logged } = world.newCase(`ai ${name} ${question}`);
-      const told: unknown[] = [];
-      const result = streamText({
-        model: model(world, headers),
-        prompt: question,
-        ...LIMITS,
-        onError: ({ error }) => {
-          told.push(error);
-        },
-      });
-      t.equal((await collect(result.textStream)).join(''), `You said: ${question}`, name);
-      t.match(JSON.stringify(told, detail), pattern, `${name}, ${question}: the error is told`);
-      const { path: request_path, provider } = place;
-      const delivery = { truncated: true, stream: true, error_code: errorCode };
-      t.match(await logged(1), [{ provider, request_path, delivery }], `${name}, ${question}`);
-    }
-  }
+  const check = async (
+    { name, place, model }: AiModel,
+    [question, errorCode, pattern]: Ending,
+  ): Promise<void> => {
+    const { headers, logged } = world.newCase(`ai ${name} ${question}`);
+    const errors: unknown[] = [];
+    const result = streamText({
+      model: model(world, headers),
+      prompt: question,
+      ...LIMITS,
+      onError: ({ error }) => {
+        errors.push(error);
+      },
+    });
+    t.equal((await collect(result.textStream)).join(''), `You said: ${question}`, name);
+    t.match(JSON.stringify(errors, detail), pattern, `${name}, ${question}: the error is reported`);
+    const { path: request_path, provider } = place;
+    const delivery = { truncated: true, stream: true, error_code: errorCode };
+    t.match(await logged(1), [{ provider, request_path, delivery }], `${name}, ${question}`);
+  };
+  await Promise.all(AI_MODELS.flatMap((model) => ENDINGS.map((ending) => check(model, ending))));
 }
 
 /** Of an error, too. */

@@ -31,18 +31,17 @@ async function errorOf(call: PromiseLike<unknown>): Promise<InstanceType<typeof 
 }
 
 export async function providerErrors(t: Test, world: World): Promise<void> {
-  for (const place of PLACES) {
-    for (const [status, type, name] of PROVIDER_ERRORS) {
-      const { headers, logged } = world.newCase(`anthropic error ${status} ${place.provider}`);
-      const asked = ask(`/status ${status}`, place.model);
-      const error = await errorOf(clientOf(world, headers).messages.create(asked));
-      t.type(error, type, `${status} of ${place.provider} is a ${type.name}`);
-      t.match(error, { status, type: name, apiMessage: `Scripted failure with status ${status}` });
-      if (status === 429) t.equal(error.headers?.get('retry-after'), '1');
-      const [record] = await logged(1);
-      checkFailure(t, record, status, place);
-    }
-  }
+  const check = async (place: (typeof PLACES)[number], [status, type, name]: ErrorCase) => {
+    const { headers, logged } = world.newCase(`anthropic error ${status} ${place.provider}`);
+    const asked = ask(`/status ${status}`, place.model);
+    const error = await errorOf(clientOf(world, headers).messages.create(asked));
+    t.type(error, type, `${status} of ${place.provider} is a ${type.name}`);
+    t.match(error, { status, type: name, apiMessage: `Scripted failure with status ${status}` });
+    if (status === 429) t.equal(error.headers?.get('retry-after'), '1');
+    const [record] = await logged(1);
+    checkFailure(t, record, status, place);
+  };
+  await Promise.all(PLACES.flatMap((place) => PROVIDER_ERRORS.map((expected) => check(place, expected))));
 }
 
 /** What came before the cut arrives, then an error: no stream that is cut ends as if it were whole. */

@@ -21,7 +21,7 @@ const PROVIDER_ERRORS: ErrorCase[] = [
 ];
 
 export async function providerErrors(t: Test, world: World): Promise<void> {
-  for (const [status, type, code] of PROVIDER_ERRORS) {
+  const check = async ([status, type, code]: (typeof PROVIDER_ERRORS)[number]) => {
     const { headers, logged } = world.newCase(`openai error ${status}`);
     const error = await errorOf(clientOf(world, headers).chat.completions.create(ask(`/status ${status}`)));
     t.type(error, type, `${status} is a ${type.name}`);
@@ -30,7 +30,8 @@ export async function providerErrors(t: Test, world: World): Promise<void> {
     if (status === 429) t.equal(error.headers?.get('retry-after'), '1');
     const [record] = await logged(1);
     checkFailure(t, record, status);
-  }
+  };
+  await Promise.all(PROVIDER_ERRORS.map(check));
 }
 
 /** A page instead of JSON, and connections that break: errors that the package understands, with the record. */

@@ -25,7 +25,7 @@ const STATUSES: [status: number, type: new (...given: never[]) => Error][] = [
 ];
 
 export async function errors(t: Test, world: World): Promise<void> {
-  for (const [status, type] of STATUSES) {
+  const check = async ([status, type]: (typeof STATUSES)[number]) => {
     const { headers, logged } = world.newCase(`openai surfaces error ${status}`);
     const client = clientOf(world, headers);
     const input = `/status ${status}`;
@@ -42,7 +42,8 @@ export async function errors(t: Test, world: World): Promise<void> {
     const byPath = (path: string) => records.find(({ request_path }) => request_path === path);
     checkFailure(t, byPath(RESPONSES_PLACE.path), status, RESPONSES_PLACE);
     checkFailure(t, byPath(EMBEDDINGS_PLACE.path), status, EMBEDDINGS_PLACE);
-  }
+  };
+  await Promise.all(STATUSES.map(check));
 }
 
 export async function brokenStream(t: Test, world: World): Promise<void> {

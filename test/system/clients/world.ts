@@ -107,13 +107,11 @@ export async function startWorld(t: Test, runtime: Runtime): Promise<World> {
       },
     }),
     checkNoneTwice: async (t) => {
-      for (const [name, count] of expected) {
-        t.equal(
-          (await find(name)).length,
-          count,
-          `"${name}" is recorded exactly ${count === 1 ? 'once' : `${count} times`}`,
-        );
-      }
+      const check = async ([name, count]: [string, number]) => {
+        const times = count === 1 ? 'once' : `${count} times`;
+        t.equal((await find(name)).length, count, `"${name}" is recorded exactly ${times}`);
+      };
+      await Promise.all([...expected].map(check));
     },
   };
 }

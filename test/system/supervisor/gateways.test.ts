@@ -10,7 +10,7 @@ import {
   waitFor,
 } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
-import { testDatabase } from '../../support/postgres.ts';
+import { databaseFor } from '../../support/world.ts';
 
 const runtimes: Runtime[] = ['node', 'deno'];
 
@@ -23,8 +23,7 @@ async function isServed(url: string): Promise<boolean> {
 
 for (const runtime of runtimes) {
   t.test(`under ${runtime}, GATEWAYS=2 serve one port, and SIGUSR2 replaces both`, async (t) => {
-    const database = await testDatabase();
-    t.teardown(() => database.close());
+    const database = await databaseFor(t);
     const assay = await startAssay({ runtime, environment: { DATABASE_URL: database.url, GATEWAYS: '2' } });
     t.teardown(() => assay.stop());
     const started = () => [...assay.stderr().matchAll(/"started":"gateway"/g)].length;
@@ -34,41 +33,37 @@ for (const runtime of runtimes) {
     await waitFor('the restart', () => assay.stderr().includes('Restarted the gateways'));
     t.equal(started(), 4);
     t.ok(await isServed(assay.gatewayUrl), 'on the same port');
-    t.same(await assay.stop(), { code: 0, signal: null });
     t.same(sentences(assay.stderr()), [], 'there is nothing to complain about');
+
+    await t.test(`under ${runtime}, kill -9 of one of two gateways fails no later call`, async (t) => {
+      const before = assay.pidOf('gateway');
+      assay.kill('gateway');
+      await waitFor('the next', async () => {
+        t.ok(await isServed(assay.gatewayUrl));
+        return assay.pidOf('gateway') !== before;
+      });
+    });
+    t.same(await assay.stop(), { code: 0, signal: null });
+    t.same(sentences(assay.stderr()), [], 'nor when it has stopped');
   });
 }
 
 t.test('after kill -9 of the only gateway callers wait for the next and are not refused', async (t) => {
-  const assay = await startAssay();
+  const database = await databaseFor(t);
+  const assay = await startAssay({ environment: { DATABASE_URL: database.url } });
   t.teardown(() => assay.stop());
   assay.kill('gateway');
   await waitFor('its death', () => assay.stderr().includes('"died":"gateway"'));
   t.ok(await isServed(assay.gatewayUrl));
-});
 
-t.test('kill -9 of one of two gateways fails no call that comes after', async (t) => {
-  const assay = await startAssay({ environment: { GATEWAYS: '2' } });
-  t.teardown(() => assay.stop());
-  const before = assay.pidOf('gateway');
-  assay.kill('gateway');
-  await waitFor('the next', async () => {
-    t.ok(await isServed(assay.gatewayUrl));
-    return assay.pidOf('gateway') !== before;
+  await t.test('a gateway that cannot start does not replace the one that serves', async (t) => {
+    await database.sql`insert into assay.migrations (name, run_on) values ('9999_from_the_future', now())`;
+    assay.process.kill('SIGUSR2');
+    await waitFor('the restart to fail', () => assay.stderr().includes('The restart of the gateways failed'));
+    t.ok(await isServed(assay.gatewayUrl), 'the former goes on');
+    t.match(sentences(assay.stderr()), [/schema is newer/]);
+    t.same(await assay.stop(), { code: 0, signal: null });
   });
-});
-
-t.test('a gateway that does not come to serve takes nobody’s place', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
-  const assay = await startAssay({ environment: { DATABASE_URL: database.url } });
-  t.teardown(() => assay.stop());
-  await database.sql`insert into assay.migrations (name, run_on) values ('9999_from_the_future', now())`;
-  assay.process.kill('SIGUSR2');
-  await waitFor('the restart to fail', () => assay.stderr().includes('The restart of the gateways failed'));
-  t.ok(await isServed(assay.gatewayUrl), 'the former goes on');
-  t.match(sentences(assay.stderr()), [/schema is newer/]);
-  t.same(await assay.stop(), { code: 0, signal: null });
 });
 
 t.test('SIGUSR2 in the middle of the start does no harm', async (t) => {
@@ -83,8 +78,7 @@ t.test('SIGUSR2 in the middle of the start does no harm', async (t) => {
 });
 
 t.test('gateways started by themselves share a port when all of them are to, and else not', async (t) => {
-  const database = await testDatabase();
-  t.teardown(() => database.close());
+  const database = await databaseFor(t);
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   const port = String(await freePort());

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
+  type Assay,
   isAlive,
   isReady,
   type Runtime,
@@ -33,49 +34,37 @@ for (const runtime of runtimes) {
       t.same(pids.filter(isAlive), [], 'the orphans have ended');
       t.ok(await isReady(second.gatewayUrl), 'the new gateway is ready');
       t.equal(second.key, null, 'it is the same database');
+      if (runtime === 'node') await surviveDeaths(t, second);
       t.same(await second.stop(), { code: 0, signal: null });
     },
   );
 }
 
-t.test('a role that dies is started again on the port it had', async (t) => {
-  const assay = await startAssay();
-  t.teardown(() => assay.stop());
-  for (const [role, url] of [
-    ['gateway', assay.gatewayUrl],
-    ['api', assay.apiUrl],
-  ] as const) {
-    const before = assay.pidOf(role);
-    const killedAt = performance.now();
-    assay.kill(role);
-    await waitFor(`the ${role} to be back`, async () => assay.pidOf(role) !== before && (await isReady(url)));
-    t.pass(`the ${role} is back, after ${Math.round(performance.now() - killedAt)} ms`);
-  }
-  t.same(await assay.stop(), { code: 0, signal: null });
-});
+/** Kills each part of a running Assay, which starts it again. */
+async function surviveDeaths(t: Test, assay: Assay): Promise<void> {
+  await t.test('a role that dies is started again on the port it had', async (t) => {
+    for (const [role, url] of [
+      ['gateway', assay.gatewayUrl],
+      ['api', assay.apiUrl],
+    ] as const) {
+      const before = assay.pidOf(role);
+      const killedAt = performance.now();
+      assay.kill(role);
+      await waitFor(
+        `the ${role} to be back`,
+        async () => assay.pidOf(role) !== before && (await isReady(url)),
+      );
+      t.pass(`the ${role} is back, after ${Math.round(performance.now() - killedAt)} ms`);
+    }
+  });
+  await t.test('the embedded PostgreSQL is started again when it dies, and the roles find it', async () => {
+    assay.killPostgres();
+    await waitFor('the gateway to notice', async () => !(await isReady(assay.gatewayUrl)));
+    await waitFor('the gateway to be ready again', () => isReady(assay.gatewayUrl));
+  });
+}
 
-t.test('the embedded PostgreSQL is started again when it dies, and the roles find it', async (t) => {
-  const assay = await startAssay();
-  t.teardown(() => assay.stop());
-  assay.killPostgres();
-  await waitFor('the gateway to notice', async () => !(await isReady(assay.gatewayUrl)));
-  await waitFor('the gateway to be ready again', () => isReady(assay.gatewayUrl));
-  t.same(await assay.stop(), { code: 0, signal: null });
-});
-
-t.test('a second signal ends everything at once', async (t) => {
-  const assay = await startAssay();
-  t.teardown(() => assay.stop());
-  const pids = ROLES.map((role) => assay.pidOf(role));
-  assay.process.kill('SIGINT');
-  await sleep(150);
-  assay.process.kill('SIGINT');
-  const ending = await assay.ended;
-  t.ok(ending.code === 130 || ending.code === 0, 'with the status of a Ctrl-C, unless the stop was quicker');
-  await waitFor('the roles to be gone', () => pids.every((pid) => !isAlive(pid)));
-});
-
-t.test('a Ctrl-C that comes twice within a moment, as npm sends it, is one', async (t) => {
+t.test('a Ctrl-C that comes twice within a moment, as npm sends it, counts as one', async (t) => {
   const assay = await startAssay();
   t.teardown(() => assay.stop());
   assay.process.kill('SIGINT');
@@ -83,7 +72,7 @@ t.test('a Ctrl-C that comes twice within a moment, as npm sends it, is one', asy
   t.same(await assay.ended, { code: 0, signal: null });
 });
 
-t.test('a signal in the middle of the start stops what has started', async (t) => {
+t.test('a signal in the middle of the start stops what has started, and the next start works', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   const run = runMain([], { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir.path });
@@ -93,4 +82,16 @@ t.test('a signal in the middle of the start stops what has started', async (t) =
   const again = await startAssay({ dataDir: dataDir.path });
   t.teardown(() => again.stop());
   t.ok(await isReady(again.apiUrl));
+  await t.test('a second signal ends everything at once', async (t) => {
+    const pids = ROLES.map((role) => again.pidOf(role));
+    again.process.kill('SIGINT');
+    await sleep(150);
+    again.process.kill('SIGINT');
+    const ending = await again.ended;
+    t.ok(
+      ending.code === 130 || ending.code === 0,
+      'with the status of a Ctrl-C, unless the stop was quicker',
+    );
+    await waitFor('the roles to be gone', () => pids.every((pid) => !isAlive(pid)));
+  });
 });
