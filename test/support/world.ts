@@ -48,7 +48,7 @@ export type World = {
   /** Owns everything in the database. */
   sql: Sql;
   /** Opens a pool, on the database unless `url` names another way to it. */
-  connect(options?: { url?: string; max?: number; statementTimeoutMs?: number }): Sql;
+  connect(options?: Partial<Parameters<typeof connectPostgres>[0]>): Sql;
   /** Puts a proxy before the database. */
   proxy(): Promise<TcpProxy>;
   provider(): Promise<ScriptedProvider>;
@@ -128,7 +128,8 @@ export async function createWorld(owner: Owner, given?: Database): Promise<World
     organizations += 1;
     const named = { ...rest, name: name === '' ? `organization ${organizations}` : name };
     const { organizationId } = await createOrganization(sql, named);
-    const keyWith = async (scopes: readonly Scope[]) => (await createKey(sql, { organizationId, scopes })).key;
+    const keyWith = async (scopes: readonly Scope[]) =>
+      (await createKey(sql, { organizationId, scopes })).key;
     return { organizationId, keyWith };
   }
 

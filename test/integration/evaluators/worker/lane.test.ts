@@ -241,7 +241,12 @@ t.test('the lease of a long evaluation is renewed', async (t) => {
 async function startLaneBehindDoor(t: Test, world: World) {
   const door = await createWorld(t, world);
   const proxy = await door.proxy();
-  const sql = door.connect({ url: proxy.url, max: 4, statementTimeoutMs: 30_000 });
+  const sql = door.connect({
+    url: proxy.url,
+    max: 4,
+    applicationName: 'test-lane',
+    statementTimeoutMs: 30_000,
+  });
   const warned: string[] = [];
   const watched = Object.create(log, {
     warn: { value: (_fields: object, message: string) => warned.push(message) },

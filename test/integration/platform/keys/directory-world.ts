@@ -38,7 +38,7 @@ export type SettingOptions = {
 /** Creates one organization with one key, and a directory that has not been asked yet. */
 export async function setting(t: Test, options: SettingOptions = {}): Promise<Setting> {
   const world = await createWorld(t);
-  const { organizationId } = await world.organization({ tier: 'pro' });
+  const { organizationId } = await world.organization({ name: 'acme', tier: 'pro' });
   const { key, record } = await createKey(world.sql, { organizationId, scopes: SCOPES });
   const proxy = await world.proxy();
   const sql = world.connect({ url: proxy.url, statementTimeoutMs: 2_000 });
