@@ -34,7 +34,7 @@ export type StoredRecord = {
 export type TestGateway = {
   /** `http://127.0.0.1:port` */
   url: string;
-  /** All scopes. */
+  /** All scopes, of an organization whose calls are all logged, however many come in a second. */
   key: string;
   organizationId: string;
   sql: Sql;
@@ -56,7 +56,7 @@ export async function startTestGateway(
   const world = await createWorld(owner);
   const { sql } = world;
   const provider = await world.provider();
-  const { organizationId, keyWith } = await world.organization({ name: 'acme' });
+  const { organizationId, keyWith } = await world.organization({ name: 'acme', tier: 'enterprise' });
   const key = await keyWith(['gateway', 'read', 'write']);
   const settings = { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url, ...environment };
   // Stopped after the gateway, and on its data directory.

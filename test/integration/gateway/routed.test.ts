@@ -43,6 +43,15 @@ async function attemptsOf({ sql }: TestGateway, answer: Response): Promise<Recor
   return row!.attempts;
 }
 
+/** The world of tests that leave the circuits of both providers closed: few calls fail, and others succeed. */
+const shared = await setUp(t);
+t.beforeEach(() => {
+  for (const provider of [shared.openai, shared.groq]) {
+    provider.script(null);
+    provider.requests.length = 0;
+  }
+});
+
 t.test('the next model of a list answers when what the first sent is no answer', async (t) => {
   const { gateway, openai, groq } = await setUp(t);
   const json = { 'content-type': 'application/json' };
@@ -63,7 +72,7 @@ t.test('the next model of a list answers when what the first sent is no answer',
 });
 
 t.test('the next model of a list answers when the first cannot', async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+  const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'error', status: 503 }));
   const answer = await gateway.chat(ask(LIST));
   t.equal(answer.status, 200);
@@ -86,7 +95,7 @@ t.test('the next model of a list answers when the first cannot', async (t) => {
 });
 
 t.test('the first of a list answers when it can, and says so', async (t) => {
-  const { gateway, groq } = await setUp(t);
+  const { gateway, groq } = shared;
   const answer = await gateway.chat(ask(LIST));
   t.equal(answer.headers.get('service-fallback-index'), '0');
   t.match(await gateway.record(answer), { provider: 'OPENAI', request_model: LIST });
@@ -97,7 +106,7 @@ t.test('the first of a list answers when it can, and says so', async (t) => {
 });
 
 t.test('a list crosses dialects: what Anthropic answers is a completion', async (t) => {
-  const { gateway, openai, groq: anthropic } = await setUp(t);
+  const { gateway, openai, groq: anthropic } = shared;
   openai.script(() => ({ kind: 'cut', at: 'headers' }));
   anthropic.script(() => ({
     kind: 'json',
@@ -117,7 +126,7 @@ t.test('a list crosses dialects: what Anthropic answers is a completion', async 
 });
 
 t.test('when all fail, the client gets the last answer, and the record shows each try', async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+  const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'reset' }));
   groq.script(() => ({
     kind: 'error',
@@ -137,7 +146,7 @@ t.test('when all fail, the client gets the last answer, and the record shows eac
 });
 
 t.test("the caller's own mistake is not tried elsewhere", async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+  const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'error', status: 400, message: 'temperature is too high' }));
   const answer = await gateway.chat(ask(LIST));
   t.equal(answer.status, 400);
@@ -162,7 +171,7 @@ t.test('a call that asks for retries gets them, one that does not does not', asy
 });
 
 t.test('Retry-After is kept to', async (t) => {
-  const { gateway, openai } = await setUp(t);
+  const { gateway, openai } = shared;
   openai.script(inTurn({ kind: 'error', status: 429, headers: { 'retry-after': '1' } }, { kind: 'answer' }));
   t.equal((await gateway.chat(ask('gpt-4o-mini'), RETRY)).status, 200);
   const [first, second] = openai.requests;
@@ -170,7 +179,7 @@ t.test('Retry-After is kept to', async (t) => {
 });
 
 t.test('nothing is tried again once something has gone out', async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+  const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'stream', deltas: ['Hel', 'lo'], ending: 'cut' }));
   const answer = await gateway.chat(ask(LIST, { stream: true }), RETRY);
   const text = await answer.text();
@@ -184,7 +193,7 @@ t.test('nothing is tried again once something has gone out', async (t) => {
 t.test(
   'a client that leaves while a retry is waited for is recorded, and no call is made any more',
   async (t) => {
-    const { gateway, openai } = await setUp(t);
+    const { gateway, openai } = shared;
     openai.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '5' } }));
     const requestId = '01JD0000000000000000000000';
     const controller = new AbortController();
@@ -241,8 +250,8 @@ t.test('an address that fails again and again is passed by, where there is anoth
   t.match(metrics, /assay_gateway_provider_open\{[^}]*\} 1/);
 });
 
-t.test('what another model answered is not stored for the first', async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+t.test("a fallback's response is not stored for the first model of the list", async (t) => {
+  const { gateway, openai, groq } = shared;
   const cached = { 'service-cache-enabled': 'true' };
   openai.script(inTurn({ kind: 'error', status: 500 }, { kind: 'answer' }));
   const first = await gateway.chat(ask(LIST), cached);
@@ -256,7 +265,7 @@ t.test('what another model answered is not stored for the first', async (t) => {
 });
 
 t.test('a list that breaks a rule is refused before any call', async (t) => {
-  const { gateway, openai, groq } = await setUp(t);
+  const { gateway, openai, groq } = shared;
   const cases: [string, number, RegExp][] = [
     ['gpt-4o-mini,', 400, /entry 2 of .* is empty/],
     ['gpt-4o-mini,openai/gpt-4o-mini', 400, /are the same/],

@@ -14,7 +14,7 @@ t.setTimeout(240_000);
 
 const JUDGE_MODEL = 'gpt-4o';
 /** Client calls in the proof that judges are not judged. */
-const CALLS = 1_000;
+const CALLS = 500;
 const ALL = { config: { sampleRate: 100, propertyFilters: [] } };
 
 type Json = Record<string, unknown>;

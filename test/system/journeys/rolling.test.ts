@@ -16,7 +16,7 @@ import { seededRandom } from '../../support/random.ts';
 import type { ScriptedProvider } from '../../support/scripted-provider.ts';
 import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
-const RESTARTS = Number(process.env.ASSAY_RESTARTS ?? 4);
+const RESTARTS = Number(process.env.ASSAY_RESTARTS ?? 3);
 /** Callers that keep their connection, with a pause between calls that is shorter than a drain's patience with silence. */
 const STEADY = 4;
 const STREAMING = 6;

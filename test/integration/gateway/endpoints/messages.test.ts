@@ -1,9 +1,9 @@
 /** `POST /v1/messages` with Anthropic's own client: passed through to Anthropic, translated for every other provider. */
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
-import t, { type Test } from 'tap';
-import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
-import type { Behaviour, ScriptedProvider } from '../../../support/scripted-provider.ts';
+import t from 'tap';
+import { startTestGateway } from '../../../support/gateway.ts';
+import type { Behaviour } from '../../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../../support/world.ts';
 
 const MODEL = 'claude-sonnet-4-5';
@@ -45,22 +45,20 @@ const sse = (body: Uint8Array | string, ending: 'end' | 'cut' = 'end'): Behaviou
   ending,
 });
 
-type World = { gateway: TestGateway; anthropic: ScriptedProvider; client: Anthropic };
+const anthropic = await scriptedProvider(t);
+const gateway = await startTestGateway(t, {
+  ANTHROPIC_API_KEY: 'sk-ant-operator',
+  ANTHROPIC_BASE_URL: anthropic.url.replace(/\/v1$/, ''),
+});
+const client = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
+t.beforeEach(() => {
+  for (const provider of [anthropic, gateway.provider]) {
+    provider.script(null);
+    provider.requests.length = 0;
+  }
+});
 
-async function setUp(t: Test): Promise<World> {
-  const anthropic = await scriptedProvider(t);
-  const gateway = await startTestGateway(t, {
-    ANTHROPIC_API_KEY: 'sk-ant-operator',
-    ANTHROPIC_BASE_URL: anthropic.url.replace(/\/v1$/, ''),
-  });
-  return {
-    gateway,
-    anthropic,
-    client: new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 }),
-  };
-}
-
-function post({ gateway }: World, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+function post(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   return fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': gateway.key, 'content-type': 'application/json', ...headers },
@@ -79,7 +77,6 @@ const dataOf = (text: string) =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Record<string, unknown>);
 
 t.test("Anthropic's client shows the id of every call: the provider's, else ours", async (t) => {
-  const { anthropic, client, gateway } = await setUp(t);
   const OF_OPENAI = { ...ASK, model: 'gpt-4o-mini' };
   const own = async (ask: typeof ASK) => {
     const { response, request_id } = await client.messages.create(ask).withResponse();
@@ -115,22 +112,21 @@ t.test("Anthropic's client shows the id of every call: the provider's, else ours
 });
 
 t.test('a message of Anthropic passes through, byte for byte, and is logged with its cost', async (t) => {
-  const world = await setUp(t);
   const answer = `{ "id":"msg_1", "big":12345678901234567890, ${JSON.stringify(MESSAGE).slice(1)}`;
-  world.anthropic.script(() => ({
+  anthropic.script(() => ({
     kind: 'bytes',
     body: answer,
     headers: { 'content-type': 'application/json', 'request-id': 'req_9' },
   }));
   const asked = `{"model":"${MODEL}" , "max_tokens":100,"odd":1.0,"metadata":{"user_id":"ada"},"messages":[]}`;
-  const response = await post(world, asked, {
+  const response = await post(asked, {
     'anthropic-version': '2023-06-01',
     'anthropic-beta': 'context-1m',
   });
   t.equal(response.status, 200);
   t.equal(response.headers.get('request-id'), 'req_9');
   t.equal(await response.text(), answer);
-  const [heard] = world.anthropic.requests;
+  const [heard] = anthropic.requests;
   t.equal(heard!.body.toString(), asked);
   t.match(heard, {
     path: '/v1/messages',
@@ -141,7 +137,7 @@ t.test('a message of Anthropic passes through, byte for byte, and is logged with
       authorization: undefined,
     },
   });
-  t.match(await world.gateway.record(response), {
+  t.match(await gateway.record(response), {
     provider: 'ANTHROPIC',
     path: '/v1/messages',
     user_id: 'ada',
@@ -154,11 +150,10 @@ t.test('a message of Anthropic passes through, byte for byte, and is logged with
 });
 
 t.test('a stream passes through, and its record is the message', async (t) => {
-  const world = await setUp(t);
-  world.anthropic.script(() => sse(STREAM));
-  const response = await post(world, { ...ASK, stream: true });
+  anthropic.script(() => sse(STREAM));
+  const response = await post({ ...ASK, stream: true });
   t.equal(await response.text(), STREAM.toString());
-  const record = await world.gateway.record(response);
+  const record = await gateway.record(response);
   t.match(record, { status: 200, is_stream: true, truncated: false, response_model: /^claude/ });
   t.ok(record.prompt_tokens! > 0 && record.completion_tokens! > 0);
   const message = JSON.parse(record.response_text) as { type: string; stop_reason: string };
@@ -166,19 +161,17 @@ t.test('a stream passes through, and its record is the message', async (t) => {
 });
 
 t.test('the record is there when the last event is', async (t) => {
-  const world = await setUp(t);
-  world.anthropic.script(() => ({ ...sse(STREAM), ending: 'stall' }) as Behaviour);
-  const response = await post(world, { ...ASK, stream: true });
+  anthropic.script(() => ({ ...sse(STREAM), ending: 'stall' }) as Behaviour);
+  const response = await post({ ...ASK, stream: true });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ''; !text.includes('message_stop'); ) text += (await reader.read()).value;
-  t.match(await world.gateway.record(response), { truncated: false });
+  t.match(await gateway.record(response), { truncated: false });
   await reader.cancel();
 });
 
 t.test('the keys of either client and of the caller', async (t) => {
-  const world = await setUp(t);
-  world.anthropic.script(() => json(MESSAGE));
-  const { key, url } = world.gateway;
+  anthropic.script(() => json(MESSAGE));
+  const { key, url } = gateway;
   const cases: [Record<string, string>, Record<string, string | undefined>][] = [
     [{ 'x-api-key': key }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
     [{ authorization: `Bearer ${key}` }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
@@ -198,15 +191,13 @@ t.test('the keys of either client and of the caller', async (t) => {
       body: JSON.stringify(ASK),
     });
     t.equal(response.status, 200);
-    t.match(world.anthropic.requests.at(-1)!.headers, expected, Object.keys(headers).join(' and '));
+    t.match(anthropic.requests.at(-1)!.headers, expected, Object.keys(headers).join(' and '));
   }
 });
 
 t.test("the gateway's own errors are Anthropic's, each class of its client", async (t) => {
-  const world = await setUp(t);
-  const { client } = world;
-  world.anthropic.script(() => json(MESSAGE));
-  const wrong = new Anthropic({ apiKey: 'nobodys', baseURL: world.gateway.url, maxRetries: 0 });
+  anthropic.script(() => json(MESSAGE));
+  const wrong = new Anthropic({ apiKey: 'nobodys', baseURL: gateway.url, maxRetries: 0 });
   t.match(await failureOf(wrong.messages.create(ASK)), {
     status: 401,
     error: { type: 'error', error: { type: 'authentication_error', message: /^Incorrect API key provided/ } },
@@ -224,13 +215,13 @@ t.test("the gateway's own errors are Anthropic's, each class of its client", asy
       error: { error: { type: 'rate_limit_error' } },
     },
   );
-  const notJson = await post(world, '{"model":');
+  const notJson = await post('{"model":');
   t.equal(notJson.status, 400);
   t.match(await notJson.json(), {
     type: 'error',
     error: { type: 'invalid_request_error', message: /not valid JSON/ },
   });
-  const get = await fetch(`${world.gateway.url}/v1/messages`);
+  const get = await fetch(`${gateway.url}/v1/messages`);
   t.equal(get.status, 405);
   t.match(await get.json(), { type: 'error' });
 });
@@ -238,68 +229,61 @@ t.test("the gateway's own errors are Anthropic's, each class of its client", asy
 t.test(
   'a provider that breaks off is told of in an event of error, and nothing pretends an end',
   async (t) => {
-    const world = await setUp(t);
     const half = STREAM.subarray(0, STREAM.indexOf('event: content_block_stop'));
-    world.anthropic.script(() => sse(half, 'cut'));
-    const response = await post(world, { ...ASK, stream: true });
+    anthropic.script(() => sse(half, 'cut'));
+    const response = await post({ ...ASK, stream: true });
     const text = await response.text();
     t.match(text, /event: error\ndata: \{"type":"error","error":\{"type":"api_error"/);
     t.notMatch(text, /message_stop/);
-    t.match(await world.gateway.record(response), { truncated: true, error_code: 'provider_unreachable' });
-    await t.rejects(world.client.messages.stream(ASK).finalMessage());
+    t.match(await gateway.record(response), { truncated: true, error_code: 'provider_unreachable' });
+    await t.rejects(client.messages.stream(ASK).finalMessage());
   },
 );
 
 t.test("an error in the middle of Anthropic's stream is the record's status", async (t) => {
-  const world = await setUp(t);
   const half = STREAM.subarray(0, STREAM.indexOf('event: content_block_stop')).toString();
   const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
-  world.anthropic.script(() => sse(`${half}event: error\ndata: ${JSON.stringify(overloaded)}\n\n`));
-  const response = await post(world, { ...ASK, stream: true });
+  anthropic.script(() => sse(`${half}event: error\ndata: ${JSON.stringify(overloaded)}\n\n`));
+  const response = await post({ ...ASK, stream: true });
   t.match(dataOf(await response.text()).at(-1), overloaded);
-  const record = await world.gateway.record(response);
+  const record = await gateway.record(response);
   t.match(record, { status: 529, truncated: true });
   t.ok(record.prompt_tokens! > 0, 'what was counted is billed');
 });
 
 t.test('tokens can be counted, which costs nothing', async (t) => {
-  const world = await setUp(t);
-  world.anthropic.script(() => json({ input_tokens: 14 }));
-  t.same(await world.client.messages.countTokens({ model: MODEL, messages: ASK.messages }), {
+  anthropic.script(() => json({ input_tokens: 14 }));
+  t.same(await client.messages.countTokens({ model: MODEL, messages: ASK.messages }), {
     input_tokens: 14,
   });
-  t.equal(world.anthropic.requests[0]!.path, '/v1/messages/count_tokens');
-  t.match(
-    await failureOf(world.client.messages.countTokens({ model: 'gpt-4o-mini', messages: ASK.messages })),
-    {
-      status: 404,
-      error: { error: { type: 'not_found_error', message: /OPENAI.*has no \/v1\/messages\/count_tokens/ } },
-    },
-  );
+  t.equal(anthropic.requests[0]!.path, '/v1/messages/count_tokens');
+  t.match(await failureOf(client.messages.countTokens({ model: 'gpt-4o-mini', messages: ASK.messages })), {
+    status: 404,
+    error: { error: { type: 'not_found_error', message: /OPENAI.*has no \/v1\/messages\/count_tokens/ } },
+  });
 });
 
 t.test("a model of OpenAI's answers Anthropic's client, plain and streamed", async (t) => {
-  const world = await setUp(t);
   const ask = { ...ASK, model: 'gpt-4o-mini' };
-  const { data, response } = await world.client.messages.create(ask).withResponse();
+  const { data, response } = await client.messages.create(ask).withResponse();
   t.match(data, {
     type: 'message',
     role: 'assistant',
     stop_reason: 'end_turn',
     content: [{ type: 'text', text: 'You said: The weather in Paris?' }],
   });
-  const [heard] = world.gateway.provider.requests;
+  const [heard] = gateway.provider.requests;
   t.equal(heard!.path, '/v1/chat/completions');
   t.match(JSON.parse(heard!.body.toString()), { max_completion_tokens: 100, model: 'gpt-4o-mini' });
   t.notMatch(heard!.headers, { 'anthropic-version': /./ });
-  const record = await world.gateway.record(response.headers.get('service-request-id')!);
+  const record = await gateway.record(response.headers.get('service-request-id')!);
   t.match(record, { provider: 'OPENAI', path: '/v1/messages', prompt_tokens: data.usage.input_tokens });
   t.match(JSON.parse(record.response_text), { type: 'message', content: data.content });
 
-  const stream = world.client.messages.stream(ask);
+  const stream = client.messages.stream(ask);
   const streamed = await stream.finalMessage();
   t.match(streamed, { content: data.content, usage: data.usage, stop_reason: 'end_turn' });
-  const streamedRecord = await world.gateway.record(stream.response!.headers.get('service-request-id')!);
+  const streamedRecord = await gateway.record(stream.response!.headers.get('service-request-id')!);
   t.match(streamedRecord, {
     is_stream: true,
     truncated: false,
@@ -308,36 +292,30 @@ t.test("a model of OpenAI's answers Anthropic's client, plain and streamed", asy
 });
 
 t.test("an error of OpenAI's is told in Anthropic's shape, with its status and retry-after", async (t) => {
-  const world = await setUp(t);
-  world.gateway.provider.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '7' } }));
-  t.match(await failureOf(world.client.messages.create({ ...ASK, model: 'gpt-4o-mini' })), {
+  gateway.provider.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '7' } }));
+  t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini' })), {
     constructor: Anthropic.RateLimitError,
     status: 429,
     error: { error: { type: 'rate_limit_error' } },
   });
 });
 
-t.test('what OpenAI cannot be asked is refused before any call, by its name', async (t) => {
-  const world = await setUp(t);
-  t.match(
-    await failureOf(world.client.messages.create({ ...ASK, model: 'gpt-4o-mini', top_k: 3 } as never)),
-    {
-      status: 400,
-      error: { error: { type: 'invalid_request_error', message: /top_k/ } },
-    },
-  );
-  t.equal(world.gateway.provider.requests.length, 0);
+t.test('a field that OpenAI does not have is refused by name, before any call', async (t) => {
+  t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini', top_k: 3 } as never)), {
+    status: 400,
+    error: { error: { type: 'invalid_request_error', message: /top_k/ } },
+  });
+  t.equal(gateway.provider.requests.length, 0);
 });
 
 t.test('a repeated message comes from the cache, streams as streams', async (t) => {
-  const world = await setUp(t);
-  world.anthropic.script(() => sse(STREAM));
-  const ask = () => post(world, { ...ASK, stream: true }, { 'service-cache-enabled': 'true' });
+  anthropic.script(() => sse(STREAM));
+  const ask = () => post({ ...ASK, stream: true }, { 'service-cache-enabled': 'true' });
   const first = await ask();
   const text = await first.text();
-  await world.gateway.record(first);
+  await gateway.record(first);
   const second = await ask();
   t.equal(second.headers.get('service-cache'), 'HIT');
   t.equal(await second.text(), text);
-  t.equal(world.anthropic.requests.length, 1);
+  t.equal(anthropic.requests.length, 1);
 });

@@ -1,19 +1,20 @@
 /** OpenAI's other endpoints, by its unmodified client: passed through, logged with usage and cost. */
 import OpenAI from 'openai';
-import t, { type Test } from 'tap';
-import { startTestGateway, type TestGateway } from '../../../support/gateway.ts';
+import t from 'tap';
+import { startTestGateway } from '../../../support/gateway.ts';
 import type { Behaviour } from '../../../support/scripted-provider.ts';
 
-async function setUp(t: Test): Promise<{ gateway: TestGateway; client: OpenAI }> {
-  const gateway = await startTestGateway(t, { MISTRAL_API_KEY: 'sk-mistral' });
-  const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
-  return { gateway, client };
-}
+const gateway = await startTestGateway(t, { MISTRAL_API_KEY: 'sk-mistral' });
+const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+t.beforeEach(() => {
+  gateway.provider.script(null);
+  gateway.provider.requests.length = 0;
+});
 
 const json = (body: unknown): Behaviour => ({ kind: 'json', body });
 const idOf = (response: { headers: Headers }) => response.headers.get('service-request-id')!;
 
-function post({ gateway }: { gateway: TestGateway }, path: string, body: unknown): Promise<Response> {
+function post(path: string, body: unknown): Promise<Response> {
   return fetch(`${gateway.url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
@@ -91,7 +92,6 @@ const sse = (frames: readonly string[], ending: 'end' | 'cut' | 'stall' = 'end')
 });
 
 t.test('a response is passed through and logged with its cost', async (t) => {
-  const { gateway, client } = await setUp(t);
   gateway.provider.script(() => json(RESPONSE));
   const { data, response } = await client.responses
     .create({ model: 'gpt-4o-mini', input: 'Hi', user: 'ada' })
@@ -116,7 +116,6 @@ t.test('a response is passed through and logged with its cost', async (t) => {
 });
 
 t.test('the events of a response pass through, and its record is the response', async (t) => {
-  const { gateway, client } = await setUp(t);
   gateway.provider.script(() => sse(EVENTS));
   const { data: stream, response } = await client.responses
     .create({ model: 'gpt-4o-mini', input: 'Hi', stream: true })
@@ -133,18 +132,19 @@ t.test('the events of a response pass through, and its record is the response', 
   t.same(JSON.parse(record.response_text), RESPONSE);
 });
 
-t.test('its record is there when the last event is, although the connection stays open', async (t) => {
-  const world = await setUp(t);
-  world.gateway.provider.script(() => sse(EVENTS, 'stall'));
-  const response = await post(world, '/v1/responses', { model: 'gpt-4o-mini', input: 'Hi', stream: true });
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  for (let text = ''; !text.includes('response.completed'); ) text += (await reader.read()).value;
-  t.match(await world.gateway.record(response), { truncated: false, prompt_tokens: 100 });
-  await reader.cancel();
-});
+t.test(
+  'the record of a response is stored when its last event arrives, although the connection stays open',
+  async (t) => {
+    gateway.provider.script(() => sse(EVENTS, 'stall'));
+    const response = await post('/v1/responses', { model: 'gpt-4o-mini', input: 'Hi', stream: true });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    for (let text = ''; !text.includes('response.completed'); ) text += (await reader.read()).value;
+    t.match(await gateway.record(response), { truncated: false, prompt_tokens: 100 });
+    await reader.cancel();
+  },
+);
 
 t.test('a response that breaks off ends in an event that clients raise as an error', async (t) => {
-  const { gateway, client } = await setUp(t);
   gateway.provider.script(() => sse(EVENTS.slice(0, 4), 'cut'));
   const { data: stream, response } = await client.responses
     .create({ model: 'gpt-4o-mini', input: 'Hi', stream: true })
@@ -163,9 +163,8 @@ t.test('a response that breaks off ends in an event that clients raise as an err
 });
 
 t.test('embeddings, as numbers and in base64', async (t) => {
-  const { gateway, client } = await setUp(t);
   for (const path of ['/v1/embeddings', '/embeddings']) {
-    const response = await post({ gateway }, path, { model: 'text-embedding-3-small', input: ['a', 'b'] });
+    const response = await post(path, { model: 'text-embedding-3-small', input: ['a', 'b'] });
     t.equal(response.status, 200);
     t.match(await gateway.record(response), {
       path: '/v1/embeddings',
@@ -180,16 +179,14 @@ t.test('embeddings, as numbers and in base64', async (t) => {
 });
 
 t.test('an embedding of five megabytes comes whole', async (t) => {
-  const { gateway } = await setUp(t);
   const embedding = Array.from({ length: 300_000 }, (_, index) => index / 7);
   gateway.provider.script(() => json({ object: 'list', data: [{ index: 0, embedding }], model: 'x' }));
-  const response = await post({ gateway }, '/v1/embeddings', { model: 'text-embedding-3-small', input: 'a' });
+  const response = await post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'a' });
   const answer = (await response.json()) as { data: { embedding: number[] }[] };
   t.same(answer.data[0]!.embedding, embedding);
 });
 
 t.test('a moderation needs no model and has no cost', async (t) => {
-  const { gateway, client } = await setUp(t);
   const answer = { id: 'modr-1', model: 'omni-moderation-latest', results: [{ flagged: false }] };
   gateway.provider.script(() => json(answer));
   const { data, response } = await client.moderations.create({ input: 'Hi' }).withResponse();
@@ -209,7 +206,6 @@ t.test('a moderation needs no model and has no cost', async (t) => {
 });
 
 t.test('the older completions, plain and streamed', async (t) => {
-  const { gateway, client } = await setUp(t);
   const base = {
     id: 'cmpl-1',
     object: 'text_completion',
@@ -240,9 +236,8 @@ t.test('the older completions, plain and streamed', async (t) => {
   t.match(JSON.parse(record.response_text), { object: 'text_completion', choices: [choice] });
 });
 
-t.test('what a provider does not have is refused by name, before any call', async (t) => {
-  const { gateway } = await setUp(t);
-  const response = await post({ gateway }, '/v1/responses', { model: 'mistral-small-latest', input: 'Hi' });
+t.test('an endpoint that a provider does not have is refused by name, before any call', async (t) => {
+  const response = await post('/v1/responses', { model: 'mistral-small-latest', input: 'Hi' });
   t.equal(response.status, 404);
   t.match(await response.json(), {
     error: { code: 'endpoint_not_supported', message: /MISTRAL .*no \/v1\/responses here/ },
@@ -250,7 +245,6 @@ t.test('what a provider does not have is refused by name, before any call', asyn
 });
 
 t.test("a body that breaks a rule is told so in the surface's words", async (t) => {
-  const { gateway } = await setUp(t);
   const cases: [string, unknown, number, RegExp][] = [
     ['/v1/embeddings', { input: 'a' }, 400, /model is required/],
     ['/v1/embeddings', '[]', 400, /must be a JSON object/],
@@ -260,7 +254,7 @@ t.test("a body that breaks a rule is told so in the surface's words", async (t) 
     ['/v1/embeddings', { model: 'no-such', input: 'a' }, 404, /no-such/],
   ];
   for (const [path, body, status, message] of cases) {
-    const response = await post({ gateway }, path, body);
+    const response = await post(path, body);
     t.equal(response.status, status, path);
     t.match(await response.json(), { error: { message } });
   }

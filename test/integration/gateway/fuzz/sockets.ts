@@ -53,8 +53,6 @@ export async function startWorld(owner: Owner, environment: Record<string, strin
     MISTRAL_BASE_URL: provider.url,
     ...environment,
   });
-  // More calls in a second than an organization of the free tier has logged.
-  await gateway.sql`update assay.organizations set tier = 'enterprise'`;
   const behaviours = new Map<string, Behaviour>();
   provider.script(({ headers }) => behaviours.get(String(headers[MARK])) ?? { kind: 'reset' });
   const agent = new Agent({ keepAlive: true });

@@ -1,9 +1,9 @@
 /** A client of OpenAI's calls a model of Anthropic's: what the provider hears, what the client reads, what the log keeps. */
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
-import t, { type Test } from 'tap';
-import { startTestGateway, type TestGateway } from '../../../../support/gateway.ts';
-import type { Behaviour, ScriptedProvider } from '../../../../support/scripted-provider.ts';
+import t from 'tap';
+import { startTestGateway } from '../../../../support/gateway.ts';
+import type { Behaviour } from '../../../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../../../support/world.ts';
 
 const MODEL = 'claude-sonnet-4-5';
@@ -32,23 +32,20 @@ const sse = (body: Uint8Array): Behaviour => ({
   headers: { 'content-type': 'text/event-stream; charset=utf-8' },
 });
 
-async function setUp(
-  t: Test,
-): Promise<{ gateway: TestGateway; anthropic: ScriptedProvider; client: OpenAI }> {
-  const anthropic = await scriptedProvider(t);
-  const gateway = await startTestGateway(t, {
-    ANTHROPIC_API_KEY: 'sk-ant-operator',
-    ANTHROPIC_BASE_URL: anthropic.url.replace(/\/v1$/, ''),
-  });
-  return {
-    gateway,
-    anthropic,
-    client: new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 }),
-  };
-}
+const anthropic = await scriptedProvider(t);
+const gateway = await startTestGateway(t, {
+  ANTHROPIC_API_KEY: 'sk-ant-operator',
+  ANTHROPIC_BASE_URL: anthropic.url.replace(/\/v1$/, ''),
+});
+const client = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+t.beforeEach(() => {
+  for (const provider of [anthropic, gateway.provider]) {
+    provider.script(null);
+    provider.requests.length = 0;
+  }
+});
 
 t.test('a plain answer comes as a completion, and is logged as one with its cost', async (t) => {
-  const { gateway, anthropic, client } = await setUp(t);
   anthropic.script(() => json(MESSAGE));
   const { data, response } = await client.chat.completions.create(ASK).withResponse();
   const [choice] = data.choices;
@@ -90,7 +87,6 @@ t.test('a plain answer comes as a completion, and is logged as one with its cost
 });
 
 t.test('a stream comes as chunks, its usage only to who asks for it, and is logged whole', async (t) => {
-  const { gateway, anthropic, client } = await setUp(t);
   anthropic.script(() => sse(STREAM));
   for (const asks of [false, true]) {
     const { data, response } = await client.chat.completions
@@ -116,7 +112,6 @@ t.test('a stream comes as chunks, its usage only to who asks for it, and is logg
 });
 
 t.test("a provider's error keeps its status and says what it says, in OpenAI's shape", async (t) => {
-  const { gateway, anthropic } = await setUp(t);
   for (const [status, type] of [
     [400, 'invalid_request_error'],
     [429, 'rate_limit_error'],
@@ -141,7 +136,6 @@ t.test("a provider's error keeps its status and says what it says, in OpenAI's s
 });
 
 t.test('an answer that is no message is a 502, and a stream that breaks off has no [DONE]', async (t) => {
-  const { gateway, anthropic } = await setUp(t);
   anthropic.script(() => json({ hello: 'world' }));
   const odd = await gateway.chat(ASK);
   t.equal(odd.status, 502);
@@ -159,8 +153,7 @@ t.test('an answer that is no message is a 502, and a stream that breaks off has 
   t.match(await gateway.record(cut), { truncated: true });
 });
 
-t.test('of a stream that has no end, the log keeps what was counted at its beginning', async (t) => {
-  const { gateway, anthropic } = await setUp(t);
+t.test('a stream that breaks off keeps the tokens that were counted at its beginning', async (t) => {
   anthropic.script(() => ({
     ...(sse(STREAM.subarray(0, 900)) as Behaviour & { kind: 'bytes' }),
     ending: 'cut',
@@ -177,8 +170,7 @@ t.test('of a stream that has no end, the log keeps what was counted at its begin
   });
 });
 
-t.test('what Anthropic cannot express is refused before it is called', async (t) => {
-  const { gateway, anthropic } = await setUp(t);
+t.test('a request that Anthropic cannot express is refused before Anthropic is called', async (t) => {
   const refused = await gateway.chat({ ...ASK, n: 2 });
   t.equal(refused.status, 400);
   t.match(await refused.json(), { error: { code: 'invalid_body', message: /\bn\b/ } });
@@ -186,7 +178,6 @@ t.test('what Anthropic cannot express is refused before it is called', async (t)
 });
 
 t.test('a stored answer is what the client read, and comes without the provider', async (t) => {
-  const { gateway, anthropic } = await setUp(t);
   anthropic.script((request) =>
     (JSON.parse(request.body.toString()) as { stream?: boolean }).stream === true
       ? sse(STREAM)
