@@ -27,7 +27,7 @@ async function starter<Told>(t: Test, program: string) {
   };
 }
 
-t.test('who starts a PostgreSQL server and is killed leaves neither it nor its files', async (t) => {
+t.test('a killed process leaves no PostgreSQL server that it started, and none of its files', async (t) => {
   const { told, kill } = await starter<{ pid: number; directory: string }>(
     t,
     `import { dirname } from 'node:path';
@@ -45,21 +45,25 @@ t.test('who starts a PostgreSQL server and is killed leaves neither it nor its f
   await waitFor('its files to go', () => !existsSync(told.directory));
 });
 
-t.test('the same of nats-server', { skip: natsIsMissing() }, async (t) => {
-  const { told, kill } = await starter<{ pid: number; directory: string }>(
-    t,
-    `import { dirname } from 'node:path';
+t.test(
+  'a killed process leaves no nats-server that it started, and none of its files',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { told, kill } = await starter<{ pid: number; directory: string }>(
+      t,
+      `import { dirname } from 'node:path';
      import { startNats } from ${moduleOf('./nats.ts')};
      const nats = await startNats();
      tell({ directory: dirname(nats.storeDirectory), pid: nats.process.pid });`,
-  );
-  t.ok(isAlive(told.pid));
-  await kill();
-  await waitFor('the server to end', () => !isAlive(told.pid));
-  await waitFor('its files to go', () => !existsSync(told.directory));
-});
+    );
+    t.ok(isAlive(told.pid));
+    await kill();
+    await waitFor('the server to end', () => !isAlive(told.pid));
+    await waitFor('its files to go', () => !existsSync(told.directory));
+  },
+);
 
-t.test('the same of the whole product, which stops in order', async (t) => {
+t.test('a killed process leaves no Assay that it started, which stops in order', async (t) => {
   type Told = { pids: number[]; directory: string };
   const { told, kill } = await starter<Told>(
     t,
@@ -75,7 +79,7 @@ t.test('the same of the whole product, which stops in order', async (t) => {
   await waitFor('its files to go', () => !existsSync(told.directory));
 });
 
-t.test('who starts something and has nothing else to do is not kept', async (t) => {
+t.test('a process that started something and has nothing else to do ends', async (t) => {
   const child = spawn(
     process.execPath,
     [

@@ -156,17 +156,20 @@ t.test('a request that was logged by its caller has its delivery too', async (t)
   });
 });
 
-t.test('what is unknown, another organization’s or not to be read is refused as elsewhere', async (t) => {
-  const id = await stored();
-  const path = (of: string) => `/v1/request/${of}/delivery`;
-  t.match(await api.call(path('nobody')), {
-    status: 404,
-    body: { data: null, error: 'There is no request with the id "nobody"' },
-  });
-  const foreign = await api.call(path(id), { key: api.other.key });
-  t.match(foreign, { status: 404, body: { data: null, error: `There is no request with the id "${id}"` } });
-  t.equal((await api.call(path(id), { key: null })).status, 401);
-  t.equal((await api.call(path(id), { key: await api.own.keyWith(['write']) })).status, 403);
-  t.equal((await api.call(path(id), { method: 'POST', body: {} })).status, 405);
-  t.equal((await api.call(`${path(id)}/`)).status, 200, 'with a slash at its end too');
-});
+t.test(
+  'the delivery of a request that is unknown, another organization’s or not readable is refused as elsewhere',
+  async (t) => {
+    const id = await stored();
+    const path = (of: string) => `/v1/request/${of}/delivery`;
+    t.match(await api.call(path('nobody')), {
+      status: 404,
+      body: { data: null, error: 'There is no request with the id "nobody"' },
+    });
+    const foreign = await api.call(path(id), { key: api.other.key });
+    t.match(foreign, { status: 404, body: { data: null, error: `There is no request with the id "${id}"` } });
+    t.equal((await api.call(path(id), { key: null })).status, 401);
+    t.equal((await api.call(path(id), { key: await api.own.keyWith(['write']) })).status, 403);
+    t.equal((await api.call(path(id), { method: 'POST', body: {} })).status, 405);
+    t.equal((await api.call(`${path(id)}/`)).status, 200, 'with a slash at its end too');
+  },
+);

@@ -82,7 +82,7 @@ t.test('a query that takes too long is cancelled, and says how to narrow it', as
   t.equal((await app.query({ filter: 'all' })).status, 200, 'and the next one works');
 });
 
-t.test('what nobody expected is told without its inside', async (t) => {
+t.test('an unexpected error is reported without its details', async (t) => {
   const boom = () => Promise.reject(new Error('select secret from assay.requests; password=hunter2'));
   const app = await serveApp('o', { query: boom } as unknown as RequestService);
   t.teardown(() => app.stop());

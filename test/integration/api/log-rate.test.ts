@@ -98,7 +98,7 @@ t.before(async () => {
   });
 });
 
-t.test('of requests sent to two processes at once, as many are logged as the rate allows', async (t) => {
+t.test('two processes together log as many simultaneous requests as the rate allows', async (t) => {
   const answers = await burst();
   t.equal(countOk(answers), RATE);
 

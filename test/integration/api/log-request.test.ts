@@ -80,7 +80,7 @@ t.test('a request made elsewhere is found by its filter, with all that was said 
   );
 });
 
-t.test('what is left out, or null, is null; the id is a new one', async (t) => {
+t.test('fields that are left out or null are null, and the id is a new one', async (t) => {
   const before = Date.now();
   const nothing = Object.fromEntries(
     ['user_id', 'properties', 'session_id', 'session_path', 'session_name', 'prompt_id', 'experiment_id'].map(

@@ -107,7 +107,7 @@ t.test('a wrong key is told what is wrong with it, and is never quoted', async (
   t.same(await list(api), [], 'and nothing is stored');
 });
 
-t.test('what is no provider is unknown, whatever it is', async (t) => {
+t.test('a name that is not a provider is unknown, whatever it is', async (t) => {
   const NAMES = [
     'openay',
     'OPENAI',

@@ -83,7 +83,7 @@ t.test('every provider can have one', async (t) => {
   );
 });
 
-t.test('of a short key nothing is shown', async (t) => {
+t.test('a short key has no hint', async (t) => {
   t.equal((await put(api, 'custom', 'x')).hint, null);
   t.equal((await put(api, 'custom', 'k'.repeat(19))).hint, null);
   t.equal((await put(api, 'custom', `${'k'.repeat(16)}last`)).hint, 'last');

@@ -80,7 +80,7 @@ t.test('calls of two gateways are one call of the provider', async (t) => {
   t.fail('the calls of two gateways were never one');
 });
 
-t.test('who does not ask for it is not kept waiting', async (t) => {
+t.test('a call that does not ask for coalescing does not wait for another', async (t) => {
   const body = fresh();
   const before = provider.requests.length;
   provider.script(() => ({ kind: 'answer', delayMs: 300 }));
@@ -91,7 +91,7 @@ t.test('who does not ask for it is not kept waiting', async (t) => {
   t.equal(countOf(given, 'service-cache', 'MISS'), 5);
 });
 
-t.test('what is not the same waits for nobody', async (t) => {
+t.test('a call that differs from the one under way does not wait for it', async (t) => {
   const body = fresh();
   const before = provider.requests.length;
   const other = await world.newKey({ organizationId: await world.newOrganization() });

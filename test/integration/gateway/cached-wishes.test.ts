@@ -40,7 +40,7 @@ t.test('an answer is given until it is as old as the call that stored it said', 
   t.ok((await agesOut(body, {}, since)) >= 1_000);
 });
 
-t.test('who asks for a younger answer gets one, and it takes the older’s place', async (t) => {
+t.test('a call that wants a younger response gets one, which replaces the older one', async (t) => {
   const body = fresh();
   countAnswers();
   const since = performance.now();

@@ -7,7 +7,7 @@ const world = await startCachedWorld(t);
 const { gateway, provider, key, countAnswers, call, cacheOf, written } = world;
 
 t.test(
-  'what was answered once is given again: the same bytes, an id of its own, and no call of the provider',
+  'a stored response is given again: the same bytes, a new request id, and no call of the provider',
   async (t) => {
     const body = fresh();
     provider.script(() => ({

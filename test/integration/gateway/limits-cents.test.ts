@@ -138,7 +138,7 @@ t.test('an estimate counts what may be answered: max_tokens, or what answers are
   );
 });
 
-t.test('what is usual is learnt from the answers', async (t) => {
+t.test('the estimate of a call is learnt from the cost of earlier responses', async (t) => {
   const key = await world.newKey();
   // A model of its own, of which no other test has had an answer.
   const body = { ...CHAT, model: 'gpt-4.1-nano' };

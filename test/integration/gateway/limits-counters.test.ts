@@ -165,15 +165,15 @@ async function checkExact(t: Test, gateways: Gateway[], quota: number, count: nu
   t.equal(provider.requests.length - before, quota, 'the provider was called as often');
 }
 
-t.test('of many calls at once exactly the quota is let in, by one gateway', async (t) => {
+t.test('one gateway admits exactly the quota of many simultaneous calls', async (t) => {
   for (const quota of [1, 7, 100]) await checkExact(t, [gateway], quota, 200);
 });
 
-t.test('of many calls at once exactly the quota is let in, by two gateways together', async (t) => {
+t.test('two gateways together admit exactly the quota of many simultaneous calls', async (t) => {
   for (const quota of [1, 7, 100]) await checkExact(t, [gateway, second], quota, 200);
 });
 
-t.test('of the first two calls of many users at once, each is let in once', async (t) => {
+t.test('of two simultaneous calls of each of many users, one is admitted', async (t) => {
   const statuses = await undegraded(async () => {
     const key = await world.newKey();
     const ofUser = (index: number) => policy('1;w=60;s=user', { 'Service-User-Id': `user-${index % 30}` });

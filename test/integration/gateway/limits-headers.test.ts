@@ -210,7 +210,7 @@ t.test('over the limit a call is refused in OpenAI’s shape, and says when to c
   t.equal(provider.requests.length, calls, 'the provider hears of neither');
 });
 
-t.test('of a limit in cents the refusal is the same, without the standard fields', async (t) => {
+t.test('a refusal by a limit in cents has the same fields, without the standard ones', async (t) => {
   const key = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '0.0001;w=60;u=cents' };
   t.equal(

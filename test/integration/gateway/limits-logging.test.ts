@@ -173,7 +173,7 @@ t.test('a stream whose provider is quicker than the counters says so too', async
 });
 
 t.test(
-  'what was not logged does not come up as interrupted, when its gateway stops nor when the next starts',
+  'a call that was not logged is not recorded as interrupted when its gateway stops or the next one starts',
   async (t) => {
     const organizationId = await world.newOrganization({ logsPer5s: RATE });
     const key = await world.newKey({ organizationId });

@@ -33,7 +33,7 @@ const gateway = await startTestGateway(t, {
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const PRICE_SOURCE = /^models-file@[0-9a-f]{12}$/;
 
-t.test('it is listed, as far as it can be reached and has a price', async (t) => {
+t.test('a model of the models file is listed if it can be reached and has a price', async (t) => {
   const answer = await fetch(`${gateway.url}/v1/models`);
   const { data } = (await answer.json()) as { data: { id: string }[] };
   t.same(
@@ -46,19 +46,22 @@ t.test('it is listed, as far as it can be reached and has a price', async (t) =>
   t.notOk(ids.includes('custom/free-of-price'));
 });
 
-t.test('it is called by the name that its provider knows, and costs what the file says', async (t) => {
-  const answer = await gateway.chat({ model: 'house-llama', messages: MESSAGES });
-  t.equal(answer.status, 200);
-  await answer.text();
-  t.match(house.requests.at(-1), { body: /"model":\s*"meta-llama\/Llama-3.3-70B"/ });
-  const record = await gateway.record(answer);
-  t.match(record, { provider: 'CUSTOM', price_source: PRICE_SOURCE });
-  const expected = record.prompt_tokens! * 1_000_000 + record.completion_tokens! * 2_000_000;
-  t.ok(expected > 0);
-  t.equal(Number(record.cost_nano), expected);
-});
+t.test(
+  'a model of the models file is called by the name that its provider knows, and costs what the file says',
+  async (t) => {
+    const answer = await gateway.chat({ model: 'house-llama', messages: MESSAGES });
+    t.equal(answer.status, 200);
+    await answer.text();
+    t.match(house.requests.at(-1), { body: /"model":\s*"meta-llama\/Llama-3.3-70B"/ });
+    const record = await gateway.record(answer);
+    t.match(record, { provider: 'CUSTOM', price_source: PRICE_SOURCE });
+    const expected = record.prompt_tokens! * 1_000_000 + record.completion_tokens! * 2_000_000;
+    t.ok(expected > 0);
+    t.equal(Number(record.cost_nano), expected);
+  },
+);
 
-t.test("its price comes before the registry's", async (t) => {
+t.test("a price of the models file comes before the catalog's", async (t) => {
   const answer = await gateway.chat({ model: 'gpt-4o', messages: MESSAGES });
   await answer.text();
   const record = await gateway.record(answer);

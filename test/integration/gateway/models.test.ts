@@ -66,7 +66,7 @@ t.test('every model of the list has a way to its provider, and the bare id is th
   for (const { id, provider } of listed) t.match(route(id), { provider, model: id }, id);
 });
 
-t.test('what has no way here is not listed', async (t) => {
+t.test('a model that no configured provider serves is not listed', async (t) => {
   const models: CatalogModel[] = ['azure/eu-gpt', 'custom/llama', 'gpt-4o', 'no-such-model'].map((id) => ({
     id,
     provider: 'custom',
@@ -148,7 +148,7 @@ t.test("an unknown model is a 404 of OpenAI's shape", async (t) => {
   }
 });
 
-t.test('who has the list already is told so, in no bytes', async (t) => {
+t.test('a client that has the current list gets a 304 without a body', async (t) => {
   const first = await get('/v1/models');
   const etag = first.headers.get('etag')!;
   t.match(etag, /^"[\w-]{27}"$/);
@@ -216,7 +216,7 @@ t.test("a failure has the interface's shape and does not tell what failed", asyn
   }
 });
 
-t.test("who sends anthropic-version gets Anthropic's list, the newest first", async (t) => {
+t.test("a client that sends anthropic-version gets Anthropic's list, the newest model first", async (t) => {
   const list = (await (await get('/v1/models', ANTHROPIC)).json()) as AnthropicPage;
   t.same(Object.keys(list), ['data', 'first_id', 'has_more', 'last_id']);
   t.equal(list.data.length, listed.length, 'whole, when no page is asked for');
@@ -241,7 +241,7 @@ t.test("who sends anthropic-version gets Anthropic's list, the newest first", as
   t.match(one, { type: 'model', id: 'gpt-4o-mini', created_at: '2024-07-18T00:00:00Z' });
 });
 
-t.test('its pages, in both directions, are the whole of it', async (t) => {
+t.test("the pages of Anthropic's list, in both directions, are the whole list", async (t) => {
   const pageAt = async (query: string) =>
     (await (await get(`/v1/models?${query}`, ANTHROPIC)).json()) as AnthropicPage;
   const all = (await pageAt('')).data.map(({ id }) => id);

@@ -20,7 +20,7 @@ t.test('a key is made that SECRET_KEY takes, for its owner alone to read', async
   t.same(readdirSync(dataDir), ['secret.key'], 'and nothing is left beside it');
 });
 
-t.test('it is made once, and read ever after', async (t) => {
+t.test('the secret key is created at the first start and read at every later one', async (t) => {
   const dataDir = t.testdir();
   const key = ensureSecretKey(dataDir);
   t.equal(ensureSecretKey(dataDir), key);

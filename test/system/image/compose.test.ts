@@ -56,24 +56,27 @@ t.test('every service has the least of rights, and its ports on loopback at most
   t.equal(networks.stores?.internal, true, 'which has no way out');
 });
 
-t.test('what a service needs is declared, and healthy or done before it starts', async (t) => {
-  for (const [name, service] of all) {
-    for (const network of networksOf(service)) t.ok(network in networks, `${name} in ${network}`);
-    for (const volume of service.volumes ?? [])
-      t.ok(volume.split(':')[0]! in volumes, `${name} on ${volume}`);
-    for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
-      const ends = serviceNamed(other).command[0] === 'migrate';
-      t.equal(
-        condition,
-        ends ? 'service_completed_successfully' : 'service_healthy',
-        `${name} after ${other}`,
-      );
+t.test(
+  'each service of compose.yaml declares what it needs, and starts when that is healthy or done',
+  async (t) => {
+    for (const [name, service] of all) {
+      for (const network of networksOf(service)) t.ok(network in networks, `${name} in ${network}`);
+      for (const volume of service.volumes ?? [])
+        t.ok(volume.split(':')[0]! in volumes, `${name} on ${volume}`);
+      for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+        const ends = serviceNamed(other).command[0] === 'migrate';
+        t.equal(
+          condition,
+          ends ? 'service_completed_successfully' : 'service_healthy',
+          `${name} after ${other}`,
+        );
+      }
     }
-  }
-  for (const store of ['postgres', 'nats'])
-    t.ok(serviceNamed(store).healthcheck, `${store} tells its health`);
-  t.ok(oneOf(final, 'HEALTHCHECK'), 'and the image that of every role');
-});
+    for (const store of ['postgres', 'nats'])
+      t.ok(serviceNamed(store).healthcheck, `${store} tells its health`);
+    t.ok(oneOf(final, 'HEALTHCHECK'), 'and the image that of every role');
+  },
+);
 
 t.test('each outbox has a volume of its own, and nothing else is kept by roles', async (t) => {
   const { DATA_DIR = '' } = environmentOf(final);
@@ -208,7 +211,7 @@ async function startNats(t: Test, image: Image): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-t.test('what it describes works together', { skip: natsIsMissing() }, async (t) => {
+t.test('the services of compose.yaml work together', { skip: natsIsMissing() }, async (t) => {
   const image = buildImage();
   t.teardown(() => image.remove());
   const database = await databaseFor(t, { migrated: false });

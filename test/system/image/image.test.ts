@@ -19,7 +19,7 @@ t.comment(`The image holds: ${image.said.join('; ')}; Node itself is beside them
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(PROJECT, path), 'utf8'));
 
-t.test('it holds what runs, and nothing of development', async (t) => {
+t.test('the image holds what runs, and nothing of development', async (t) => {
   const paths = readdirSync(image.root, { recursive: true, encoding: 'utf8' });
   t.same(
     paths.filter((path) => /^usr\/local\/bin\/./.test(path)),
@@ -51,26 +51,26 @@ t.test('it holds what runs, and nothing of development', async (t) => {
   for (const name of python) t.ok(paths.includes(`opt/assay/evaluators/python/${name}`), name);
 });
 
-t.test('its Node is the one that the tests run on', async (t) => {
+t.test("the image's Node is the one that the tests run on", async (t) => {
   const dockerfile = readFileSync(join(PROJECT, 'Dockerfile'), 'utf8');
   const { version } = readJson('node_modules/node/package.json');
   t.match(dockerfile, `ARG NODE_IMAGE=node:${version}-`);
   t.equal(`v${version}`, process.version);
 });
 
-t.test("its driver is mended, as the tests' is", async (t) => {
+t.test("the image's PostgreSQL driver is patched, as the tests' is", async (t) => {
   for (const file of ['connection.js', 'index.js']) {
     const path = join('node_modules/postgres/src', file);
     t.ok(readFileSync(join(image.root, 'opt/assay', path)).equals(readFileSync(join(PROJECT, path))), file);
   }
 });
 
-t.test('it runs as a user of its own, by number', async (t) => {
+t.test('the image runs as a user of its own, by number', async (t) => {
   const { final } = readDockerfile(join(PROJECT, 'Dockerfile'));
   t.match(oneOf(final, 'USER'), /^[1-9]\d{3,}:[1-9]\d{3,}$/);
 });
 
-t.test('without a database it says in one sentence what it needs', async (t) => {
+t.test('the image without a database says in one sentence what it needs', async (t) => {
   for (const [parameters, sentence] of [
     [[], /^There is no embedded PostgreSQL .*: set DATABASE_URL to a PostgreSQL server of your own$/],
     [['gateway'], /^The gateway run by itself needs DATABASE_URL$/],

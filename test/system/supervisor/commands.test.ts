@@ -49,7 +49,7 @@ t.test('keys and organizations are managed through DATABASE_URL', async (t) => {
   await exercise(t, { DATABASE_URL: database.url });
 });
 
-t.test('they are managed in DATA_DIR while Assay is stopped, and while it runs', async (t) => {
+t.test('API keys are managed in DATA_DIR while Assay is stopped and while it runs', async (t) => {
   const { path: dataDir, remove } = temporaryDataDir();
   t.teardown(remove);
   await exercise(t, { DATA_DIR: dataDir });

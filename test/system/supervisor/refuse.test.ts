@@ -107,7 +107,7 @@ t.test('a database that cannot be reached is one sentence', async (t) => {
   ]);
 });
 
-t.test('so is one behind a door that closes whenever somebody knocks', async (t) => {
+t.test('a PostgreSQL server that closes every new connection is reported as unreachable', async (t) => {
   const door = createDoor((socket) => socket.resume().end()).listen(0, '127.0.0.1');
   await once(door, 'listening');
   t.teardown(() => door.close());

@@ -57,7 +57,7 @@ t.test('a changed name or budget, or what is equal, makes no version', async (t)
   t.equal((await versionsOf(judge.id)).length, 1);
 });
 
-t.test('what cannot be changed, or to that, is said, and nothing changes', async (t) => {
+t.test('a change that is not allowed is refused with its reason, and nothing changes', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Steady', ...PYTHON });
   const other = await api.make('/v1/evaluator', { name: 'Other', ...RANGE });
   const REFUSALS: [string, object, number, string][] = [

@@ -253,7 +253,7 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
   ],
 ];
 
-t.test('what breaks a rule is refused with the path, the value and the rule', async (t) => {
+t.test('an evaluator that breaks a rule is refused with the path, the value and the rule', async (t) => {
   const before = await api.make<Evaluator[]>('/v1/evaluator/query', {});
   for (const [what, body, sentence] of REFUSALS) {
     const answer = await api.call('/v1/evaluator/', { body });

@@ -105,7 +105,7 @@ t.test('names share no score key', async (t) => {
   t.equal(elsewhere.status, 200, 'another organization has names of its own');
 });
 
-t.test('of calls at the same time with one name, one makes it', async (t) => {
+t.test('of simultaneous calls with one name, one creates the evaluator', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => api.call('/v1/evaluator', { body: { name: 'Raced', ...BOOLEAN } })),
   );

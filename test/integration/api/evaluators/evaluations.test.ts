@@ -95,7 +95,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
   });
 });
 
-t.test('they are listed newest first, by page, and by what they are', async (t) => {
+t.test('evaluations are listed newest first, by page and by filter', async (t) => {
   const run = await api.make(`/v1/evaluator/${otherId}/run`, { filter: 'all' });
   const ids = await insertEvaluations(
     api,
@@ -194,7 +194,7 @@ t.test('only what has not begun can be cancelled', async (t) => {
   }
 });
 
-t.test('what is cancelled and tried again at the same time ends in one of the two', async (t) => {
+t.test('an evaluation that is cancelled and retried at the same time ends in one of the two', async (t) => {
   const [id] = await insertEvaluations(api, [{ evaluator_id: evaluatorId }]);
   const answers = await Promise.all([
     post(`/v1/evaluation/${id}/cancel`),

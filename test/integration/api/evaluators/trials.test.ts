@@ -221,7 +221,7 @@ t.test('tests are checked like the making of an evaluator', async (t) => {
   t.strictSame(api.process.bodies, [], 'and nothing is tried');
 });
 
-t.test('what a process cannot do now is told', async (t) => {
+t.test('a trial that the evaluators process cannot run now says why', async (t) => {
   api.process.answer = () => ({ kind: 'unavailable', message: 'There is no sandbox on this machine' });
   const answer = await api.call('/v1/evaluator', { body: { name: 'Unboxed', ...PYTHON } });
   t.strictSame([answer.status, answer.body.error], [503, 'There is no sandbox on this machine']);

@@ -48,15 +48,18 @@ t.test('numbers kept as they were written are written so, whatever else has to b
   });
 });
 
-t.test('of them Postgres takes every one, those beyond double precision as the largest', async (t) => {
-  const long = `0.${'1'.repeat(40_000)}`;
-  const small = `1.2345678901234567890e-30000`;
-  const { text } = storableJson(
-    parseExactJson(`{"a":1e400000,"b":-1e999,"c":${'9'.repeat(200_000)},"d":${long},"e":${small}}`),
-  );
-  t.match(text, /^\{"a":1e\+308,"b":-1e\+308,"c":1e\+308,"d":0\.1/);
-  await t.resolves(database.sql`select ${text}::text::jsonb`);
-});
+t.test(
+  'Postgres takes every number as it was written, those beyond double precision as the largest',
+  async (t) => {
+    const long = `0.${'1'.repeat(40_000)}`;
+    const small = `1.2345678901234567890e-30000`;
+    const { text } = storableJson(
+      parseExactJson(`{"a":1e400000,"b":-1e999,"c":${'9'.repeat(200_000)},"d":${long},"e":${small}}`),
+    );
+    t.match(text, /^\{"a":1e\+308,"b":-1e\+308,"c":1e\+308,"d":0\.1/);
+    await t.resolves(database.sql`select ${text}::text::jsonb`);
+  },
+);
 
 t.test('ordinary values are written as JSON.stringify writes them', async (t) => {
   fc.assert(

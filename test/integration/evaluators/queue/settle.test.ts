@@ -235,7 +235,7 @@ t.test('settling twice, because the first response was lost, adds nothing', asyn
   }
 });
 
-t.test('of many concurrent settlements of one claim, exactly one takes effect', async (t) => {
+t.test('exactly one of many concurrent settlements of one claim takes effect', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job } = await claimOne(world);
   const processes = Array.from({ length: 8 }, () => world.connect(1));

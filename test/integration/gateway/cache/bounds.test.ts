@@ -51,7 +51,7 @@ t.test('one large answer pushes out as many small ones as it needs, however many
   t.same(await bytesOf(world.sql, ACME), { counted: 300_000, there: 300_000, rows: 22 });
 });
 
-t.test('what has expired is removed in small batches, also by several at a time', async (t) => {
+t.test('expired responses are removed in small batches, also by several gateways at a time', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const old = { storedAtMs: world.clock.now() - 60_000 };

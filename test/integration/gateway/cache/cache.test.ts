@@ -191,7 +191,7 @@ t.test('a bucket keeps no more answers than its caller asked for, the oldest go'
   t.equal(await found(cache, { ...ask, buckets: 3 }), null, 'nor does memory');
 });
 
-t.test('what another gateway put in its place is found within a minute', async (t) => {
+t.test('a response that another gateway has replaced is found within a minute', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello');

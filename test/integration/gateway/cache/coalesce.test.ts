@@ -97,7 +97,7 @@ t.test('a leader that fails hands on to one; when it fails too to two, then to f
   await noClaims(world);
 });
 
-t.test('who has left is handed nothing, and does not count as one that failed', async (t) => {
+t.test('a follower that has left is not promoted and does not count as a failed leader', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello');

@@ -48,21 +48,25 @@ t.test('answers wait for Postgres to come back', async (t) => {
   t.equal(cache.counts.dropped, 0);
 });
 
-t.test('as many as there is room for: the rest is dropped and counted', async (t) => {
-  const world = await cacheWorld(t);
-  const cache = world.cache({ maxQueuedBytes: 100_000 });
-  await world.proxy.cut();
-  const body = Buffer.alloc(9_000);
-  for (let number = 0; number < 25; number += 1) cache.store(askFor(`${number}`), world.answer('', { body }));
-  t.equal(cache.counts.dropped, 15);
-  t.ok(cache.find(askFor('24')), 'memory has them all the same');
-  await world.proxy.restore();
-  await world.stored(10);
-  for (let number = 0; number < 10; number += 1)
-    cache.store(askFor(`later ${number}`), world.answer('', { body }));
-  await world.stored(20);
-  t.equal(cache.counts.dropped, 15, 'and there is room again');
-});
+t.test(
+  'responses that wait for an unavailable store are kept up to a bound, and the rest is dropped and counted',
+  async (t) => {
+    const world = await cacheWorld(t);
+    const cache = world.cache({ maxQueuedBytes: 100_000 });
+    await world.proxy.cut();
+    const body = Buffer.alloc(9_000);
+    for (let number = 0; number < 25; number += 1)
+      cache.store(askFor(`${number}`), world.answer('', { body }));
+    t.equal(cache.counts.dropped, 15);
+    t.ok(cache.find(askFor('24')), 'memory has them all the same');
+    await world.proxy.restore();
+    await world.stored(10);
+    for (let number = 0; number < 10; number += 1)
+      cache.store(askFor(`later ${number}`), world.answer('', { body }));
+    await world.stored(20);
+    t.equal(cache.counts.dropped, 15, 'and there is room again');
+  },
+);
 
 t.test('a gateway that stops does not wait for a Postgres that is away', async (t) => {
   const world = await cacheWorld(t);

@@ -53,7 +53,7 @@ t.test('a stream ends as its provider ended it when it is whole, else in an erro
   );
 });
 
-t.test('so does a translated one: whole once its provider has said why it ended', async (t) => {
+t.test('a translated stream is whole once its provider has reported why it ended', async (t) => {
   const direction = fc.constantFrom(['chat', messages] as const, ['messages', chat] as const);
   await fc.assert(
     fc.asyncProperty(direction, said, styles, fc.nat(), fc.constantFrom('end', 'cut'), async (...all) => {
@@ -77,7 +77,7 @@ t.test('so does a translated one: whole once its provider has said why it ended'
 });
 
 t.test(
-  'what a provider tells is its error, and is not told again when the connection ends or breaks',
+  'an error that a provider reports in a stream is reported once, also when the connection then ends or breaks',
   async (t) => {
     const error = { message: 'Overloaded', type: 'overloaded_error' };
     for (const [endpoint, told] of [
@@ -96,7 +96,7 @@ t.test(
 );
 
 t.test(
-  'what follows the last event is not the answer: the record is the same wherever it is cut',
+  'bytes behind the last event of a stream do not change its record, wherever the stream is cut',
   async (t) => {
     const all = { texts: ['Hi'], call: null, hasFinish: true, hasUsage: false, hasLast: true };
     const [usage] = chat({ ...all, texts: [], hasFinish: false, hasUsage: true, hasLast: false }).slice(-1);

@@ -55,7 +55,7 @@ for (const { what, act, rule } of [
   });
 }
 
-t.test('what a provider tells browsers, or says of one connection, does not reach the client', async (t) => {
+t.test("a provider's headers for browsers and for its own connection do not reach the client", async (t) => {
   const dropped = [
     'connection: keep-alive, x-hop',
     'x-hop: 1',

@@ -84,7 +84,7 @@ t.test('two lengths, or two transfer encodings, are a 502 that names the header'
 });
 
 t.test(
-  'of a second date, server or retry-after the first counts; other repeated headers are joined',
+  'a repeated date, server or retry-after header counts once, and other repeated headers are joined',
   async (t) => {
     const lines = ['server: a', 'server: b', 'retry-after: 1', 'retry-after: 2', 'x-list: a', 'x-list: b'];
     const { status, headers } = await world.call(respondWith('200 OK', [JSON_TYPE, ...lines], COMPLETION));

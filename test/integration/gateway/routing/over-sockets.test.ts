@@ -131,7 +131,7 @@ t.test('an answer that is discarded is hung up on, and its body not waited for',
   t.ok(providers[0]!.requests[0]!.aborted);
 });
 
-t.test('the same provider is asked again, and its last error comes with its bytes', async (t) => {
+t.test('a retried call gets the last error of its provider, byte for byte', async (t) => {
   const { providers, call } = await setUp(t, [BUSY, { kind: 'reset' }, ANSWER]);
   t.match(await call(2).heard, { status: 200, body: /"here"/ });
   t.equal(providers[0]!.requests.length, 3);

@@ -15,24 +15,21 @@ const nextRead = async (isDone: (count: number) => boolean) => {
   while (!isDone((await readAnnounced(sql, 'evaluators')).length));
 };
 
-t.test(
-  'what processes announce is read by role, what several say alike once, until they withdraw it',
-  async (t) => {
-    const other = { sandbox: 'none', why: 'it needs Linux' };
-    const announced = [
-      await announce({ sql, log, role: 'evaluators', facts }),
-      await announce({ sql, log, role: 'evaluators', facts }),
-      await announce({ sql, log, role: 'evaluators', facts: other }),
-      await announce({ sql, log, role: 'gateway', facts: { providers: {}, models: [], groups: [] } }),
-    ];
-    const read = await readAnnounced(sql, 'evaluators');
-    t.strictSame(new Set(read.map(({ sandbox }) => sandbox)), new Set(['chroot', 'none']));
-    t.equal(read.length, 2);
-    t.strictSame(await readAnnounced(sql, 'gateway'), [{ providers: {}, models: [], groups: [] }]);
-    for (const one of announced) await one.stop();
-    t.strictSame(await readAnnounced(sql, 'evaluators'), []);
-  },
-);
+t.test('announcements are read by role, equal ones once, until they are withdrawn', async (t) => {
+  const other = { sandbox: 'none', why: 'it needs Linux' };
+  const announced = [
+    await announce({ sql, log, role: 'evaluators', facts }),
+    await announce({ sql, log, role: 'evaluators', facts }),
+    await announce({ sql, log, role: 'evaluators', facts: other }),
+    await announce({ sql, log, role: 'gateway', facts: { providers: {}, models: [], groups: [] } }),
+  ];
+  const read = await readAnnounced(sql, 'evaluators');
+  t.strictSame(new Set(read.map(({ sandbox }) => sandbox)), new Set(['chroot', 'none']));
+  t.equal(read.length, 2);
+  t.strictSame(await readAnnounced(sql, 'gateway'), [{ providers: {}, models: [], groups: [] }]);
+  for (const one of announced) await one.stop();
+  t.strictSame(await readAnnounced(sql, 'evaluators'), []);
+});
 
 t.test(
   'an announcement comes back by itself when its row is lost, and rows of killed processes go',

@@ -94,7 +94,7 @@ t.test(
 );
 
 t.test(
-  'what an ingest process holds of a stream that was emptied since is not acknowledged in the new one',
+  'entries of a stream that was emptied meanwhile are not acknowledged in the new one',
   { skip },
   async (t) => {
     const { nats, manager, connectTo } = await setUpLogPath(t);

@@ -35,7 +35,7 @@ t.test('a cluster is made once, keeps what is in it, and has Unicode rules of it
   await second.stop();
 });
 
-t.test('it takes no one without the password', async (t) => {
+t.test('the embedded PostgreSQL refuses a connection without the password', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
