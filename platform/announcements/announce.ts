@@ -49,7 +49,8 @@ export async function announce<Role extends keyof Facts>(
         on conflict (process_id) do update set seen_at = excluded.seen_at`;
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn({ error: describeError(error) }, 'Cannot announce the capabilities of this process');
+      if (!isFailing)
+        log.warn({ error: describeError(error) }, 'Cannot announce the capabilities of this process');
       isFailing = true;
     }
   }
