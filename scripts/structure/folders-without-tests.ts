@@ -7,13 +7,9 @@ export const FOLDERS_WITHOUT_TESTS: readonly string[] = [
   'api/provider-keys',
   'api/requests',
   'api/routes',
-  'core',
-  'core/chat/streams',
-  'gateway/models',
   'gateway/providers/anthropic/messages',
   'gateway/providers/anthropic/openai',
   'gateway/routes',
   'platform/nats',
-  'platform/tls',
   'supervisor/commands',
 ];
