@@ -6,7 +6,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startTestServer } from '../test/support/postgres.ts';
 import { prepareCluster } from '../test/support/prepared-cluster.ts';
@@ -54,7 +54,7 @@ function printSlowest(sinceMs: number): void {
 }
 
 /** Runs tap. If this process is killed, tap ends too and `directory` is removed. */
-function runTap(environment: Record<string, string>, directory: string): Promise<number> {
+function runTap(environment: Record<string, string>, directory?: string): Promise<number> {
   const child = spawn(tap, process.argv.slice(2).map(patternOf), {
     cwd: root,
     stdio: 'inherit',
@@ -69,16 +69,24 @@ function runTap(environment: Record<string, string>, directory: string): Promise
   return ended;
 }
 
+/** Returns whether all tests that are asked for are unit tests, which need no PostgreSQL. */
+function runsUnitTestsOnly(): boolean {
+  const places = process.argv.slice(2).filter((parameter) => !parameter.startsWith('-'));
+  return places.length > 0 && places.every((place) => `${relative(root, place)}/`.startsWith('test/unit/'));
+}
+
+/** Runs tap beside a PostgreSQL server and a prepared cluster, which it removes afterwards. */
+async function runWithPostgres(): Promise<number> {
+  const [server, cluster] = await Promise.all([startTestServer(), prepareCluster()]);
+  try {
+    return await runTap({ ASSAY_TEST_POSTGRES_URL: server.url, ...cluster.environment }, cluster.directory);
+  } finally {
+    await server.stop();
+    rmSync(cluster.directory, { recursive: true, force: true });
+  }
+}
+
 buildTap();
 const startedMs = Date.now();
-const [server, cluster] = await Promise.all([startTestServer(), prepareCluster()]);
-try {
-  process.exitCode = await runTap(
-    { ASSAY_TEST_POSTGRES_URL: server.url, ...cluster.environment },
-    cluster.directory,
-  );
-  printSlowest(startedMs);
-} finally {
-  await server.stop();
-  rmSync(cluster.directory, { recursive: true, force: true });
-}
+process.exitCode = runsUnitTestsOnly() ? await runTap({}) : await runWithPostgres();
+printSlowest(startedMs);

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { isSampled, samplingPoint } from '#core/scoring/mod.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 const IDS = Array.from({ length: 20_000 }, (_, index) => `01J8QZ5K3M${String(index).padStart(16, '0')}`);
 const EVALUATOR = '7d3c0b9e-3f50-4b0e-9a51-0c8f6a2f5d10';
 /** Evaluator ids that differ in one digit. */
 const NEIGHBOUR = '7d3c0b9e-3f50-4b0e-9a51-0c8f6a2f5d11';
 
-const id = fc.string({ unit: 'binary', maxLength: 40 });
+const id = fc.string({ unit: anyCharacter, maxLength: 40 });
 /** Uniform in [0, 100): most doubles are near zero. */
 const rate = fc.integer({ min: 0, max: 10_000 }).map((hundredths) => hundredths / 100);
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { scoreKeyOf } from '#core/scoring/mod.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 const KEYS: [string, string][] = [
   ['helpfulness', 'helpfulness'],
@@ -40,7 +41,7 @@ function keyByRule(name: string): string {
   return key === '_' ? '' : key;
 }
 
-const anyName = fc.string({ unit: 'binary', maxLength: 100 });
+const anyName = fc.string({ unit: anyCharacter, maxLength: 100 });
 
 t.test(
   'a score key has one underscore for each run of characters other than letters and digits',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import { parseTemplate, renderTemplate, type Subject } from '#core/scoring/mod.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 const SUBJECT: Subject = {
   requestId: 'r',
@@ -126,7 +127,7 @@ t.test('a value can neither name a variable nor close a tag of the prompt', asyn
 });
 
 const odd = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.constantFrom('{{input}}', '{{output}}', '</a>', '"', '\\', '\\"', '}}', '{{', '\0', '\ud800', '\u2028'),
 );
 const value = fc.array(odd, { maxLength: 8 }).map((parts) => parts.join(''));

@@ -17,6 +17,7 @@ import {
   postponed,
   skipped,
 } from '../../../../evaluators/queue/mod.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
 
 type Failed = Extract<Outcome, { state: 'failed' }>;
 
@@ -150,12 +151,12 @@ t.test(
       fc.record({
         state: fc.constant('skipped' as const),
         reason: fc.constantFrom(...SKIP_REASONS),
-        message: fc.string({ unit: 'binary', maxLength: 700 }),
+        message: fc.string({ unit: anyCharacter, maxLength: 700 }),
       }),
       fc.record({
         state: fc.constant('failed' as const),
         code: fc.constantFrom(...EVALUATION_ERROR_CODES),
-        message: fc.string({ unit: 'binary', maxLength: 700 }),
+        message: fc.string({ unit: anyCharacter, maxLength: 700 }),
         retry: fc.constantFrom('never' as const, 'later' as const),
         retryAfterMs: fc.option(fc.nat(86_400_000)),
         pause: fc.option(fc.constantFrom(...PAUSE_REASONS)),

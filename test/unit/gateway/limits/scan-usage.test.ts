@@ -5,6 +5,10 @@ import { assembleStream, readUsage } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { scanUsage } from '../../../../gateway/limits/scan-usage.ts';
 import type { Outcome } from '../../../../gateway/request/call.ts';
+import { anyCharacter } from '../../../support/any-character.ts';
+import { runs } from '../../../support/fuzz-runs.ts';
+
+const RUNS = 4_000;
 
 const outcomeOf = (text: string, given: Partial<Outcome> = {}): Outcome => ({
   status: 200,
@@ -48,7 +52,7 @@ const WORDS = [
 ];
 const word = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...WORDS) },
-  fc.string({ unit: 'binary', maxLength: 8 }),
+  fc.string({ unit: anyCharacter, maxLength: 8 }),
 );
 const name = fc.oneof(
   { weight: 3, arbitrary: word },
@@ -102,15 +106,16 @@ const answers = fc
 
 t.test('it has the usage and the model that the whole answer has, whatever else is in it', async (t) => {
   let found = 0;
+  const parameters = runs(t, RUNS);
   fc.assert(
     fc.property(answers, (text) => {
       const whole = JSON.parse(text) as { usage?: unknown; model?: unknown };
       if (whole.usage !== undefined && typeof whole.model === 'string') found += 1;
       return isExact(text);
     }),
-    { numRuns: 20_000, seed: 41 },
+    parameters,
   );
-  t.ok(found > 1_500, `${found} with both`);
+  t.ok(found > parameters.numRuns / 20, `${found} with both`);
 });
 
 /** An answer of each surface, in the order in which its provider writes it, with a text in it. */
@@ -156,7 +161,7 @@ const OF_SURFACES: Record<string, (text: unknown) => object> = {
 };
 
 for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
-  t.test(`of ${what} it is exact, whatever its text or its tools say`, async () => {
+  t.test(`of ${what} it is exact, whatever its text or its tools say`, async (t) => {
     const texts = fc.oneof(
       fc.array(word, { maxLength: 40 }).map((words) => words.join(' ')),
       fc.json().map((json) => JSON.parse(json) as unknown),
@@ -166,7 +171,7 @@ for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
       fc.property(texts, fc.constantFrom(undefined, 2), (text, indent) =>
         isExact(JSON.stringify(answerOf(text), null, indent)),
       ),
-      { numRuns: 3_000, seed: 42 },
+      runs(t, RUNS / 4),
     );
   });
 
@@ -254,15 +259,16 @@ const STREAMED = { stream: true, contentType: 'text/event-stream' };
 
 t.test('of a stream too, whatever its events are', async (t) => {
   let quick = 0;
+  const parameters = runs(t, RUNS);
   fc.assert(
     fc.property(streams, (text) => {
       const bill = scanUsage(outcomeOf(text, STREAMED));
       if (bill !== null && Object.keys(bill).length === 2) quick += 1;
       return bill !== null && told(bill) === told(assembleStream(text).completion);
     }),
-    { numRuns: 20_000, seed: 43 },
+    parameters,
   );
-  t.ok(quick > 2_000, `${quick} by their last chunk`);
+  t.ok(quick > parameters.numRuns / 20, `${quick} by their last chunk`);
 });
 
 t.test('what is compressed is read in the clear', async (t) => {

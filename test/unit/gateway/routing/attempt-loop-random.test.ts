@@ -10,8 +10,9 @@ import {
   startCall,
   Time,
 } from '../../../integration/gateway/routing/world.ts';
+import { runs } from '../../../support/fuzz-runs.ts';
 
-const RUNS = { numRuns: 3_000 };
+const RUNS = 800;
 const MODELS = ['a', 'b', 'c', 'd'];
 
 const STATUSES = [200, 204, 302, 400, 401, 402, 403, 404, 408, 409, 413, 422, 429, 500, 503, 529];
@@ -93,7 +94,7 @@ const triesIn = (events: readonly string[]) =>
   events.filter((event) => event.startsWith('try ')).map((event) => event.slice(4));
 const isHeard = (event: string) => / of [a-d]$/.test(event);
 
-t.test('what is tried is what the outcomes call for, and the relay hears of one of them', async () => {
+t.test('what is tried is what the outcomes call for, and the relay hears of one of them', async (t) => {
   await fc.assert(
     fc.asyncProperty(call, async (options) => {
       const made = startCall(options);
@@ -112,11 +113,11 @@ t.test('what is tried is what the outcomes call for, and the relay hears of one 
         throw new Error(`told of ${attempts.length} tries`);
       if (time.timers > 0) throw new Error('a timer is left');
     }),
-    RUNS,
+    runs(t, RUNS),
   );
 });
 
-t.test('a client that leaves at any moment is told nothing more, and nothing goes on', async () => {
+t.test('a client that leaves at any moment is told nothing more, and nothing goes on', async (t) => {
   await fc.assert(
     fc.asyncProperty(call, fc.nat({ max: 40 }), async (options, steps) => {
       const call = startCall({ ...options, isSynchronous: false });
@@ -134,13 +135,13 @@ t.test('a client that leaves at any moment is told nothing more, and nothing goe
       const isPlain = options.retries === 0 && Object.keys(options.script).length === 1;
       if (!isPlain && told !== tries) throw new Error(`${tries} tries, of which ${told} were told of`);
     }),
-    RUNS,
+    runs(t, RUNS),
   );
 });
 
 t.test(
   'under a breaker shared with others, in any state, each call still ends, once, within its tries',
-  async () => {
+  async (t) => {
     const ORIGINS = ['http://x.test', 'http://y.test'];
     const world = fc.record({
       calls: fc.array(call, { minLength: 1, maxLength: 25 }),
@@ -171,7 +172,7 @@ t.test(
           if (kind === 'open') throw new Error(`a probe was lost: ${origin} is never tried again`);
         }
       }),
-      { numRuns: 1_000 },
+      runs(t, RUNS / 4),
     );
   },
 );

@@ -9,8 +9,10 @@ import {
   toCompletion,
   toMessagesRequest,
 } from '../../../../../gateway/providers/anthropic/mod.ts';
+import { anyCharacter } from '../../../../support/any-character.ts';
+import { runs } from '../../../../support/fuzz-runs.ts';
 
-const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
+const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 12 });
 const name = fc.stringMatching(/^[a-z_]{1,8}$/);
 const mark = fc.constantFrom({ type: 'ephemeral' }, { type: 'ephemeral', ttl: '1h' });
 const base64 = fc.base64String({ minLength: 4, maxLength: 12 });
@@ -153,7 +155,7 @@ const request = fc
   )
   .map(([needed, wishes, tooling]) => ({ model: 'm', ...needed, ...wishes, ...tooling }) as JsonObject);
 
-t.test('a request comes back from Anthropic’s dialect as it went there', async () => {
+t.test('a request comes back from Anthropic’s dialect as it went there', async (t) => {
   fc.assert(
     fc.property(request, (body) => {
       // As it goes over the wire.
@@ -170,7 +172,7 @@ t.test('a request comes back from Anthropic’s dialect as it went there', async
       const expected = 'reasoning_effort' in body ? { ...body, thinking: { type: 'adaptive' } } : body;
       deepStrictEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(expected)));
     }),
-    { numRuns: 2_000 },
+    runs(t, 600),
   );
 });
 
@@ -219,7 +221,7 @@ const completion = fc
     }),
   );
 
-t.test('an answer comes back from Anthropic’s dialect as it went there', async () => {
+t.test('an answer comes back from Anthropic’s dialect as it went there', async (t) => {
   fc.assert(
     fc.property(completion, (answer) => {
       const back = toCompletion(JSON.parse(JSON.stringify(fromCompletion(answer))), { created: 5 });
@@ -229,6 +231,6 @@ t.test('an answer comes back from Anthropic’s dialect as it went there', async
       delete choice.message.thinking_blocks;
       deepStrictEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(answer)));
     }),
-    { numRuns: 1_000 },
+    runs(t, 500),
   );
 });
