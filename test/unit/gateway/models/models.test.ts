@@ -2,7 +2,7 @@ import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { CatalogModel } from '#core/models/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { createLiveModels, routable } from '../../../../gateway/models/mod.ts';
+import { createLiveModels, routableModels } from '../../../../gateway/models/mod.ts';
 import { createModelLists, type ModelDocument } from '../../../../gateway/models/model-list.ts';
 import { usableModels } from '../../../../gateway/models/usable.ts';
 
@@ -73,18 +73,18 @@ t.test('documents of models have the same ETag exactly when they have the same b
 });
 
 t.test(
-  'routable leaves out models that no provider can be called for, and lets other errors through',
+  'routableModels leaves out models that no provider can be called for, and lets other errors through',
   async (t) => {
     const route = (id: string) => {
       if (id === 'm-a') throw new AssayError('model_not_found', 'No provider');
     };
     t.same(
-      routable(MODELS, route).map(({ id }) => id),
+      routableModels(MODELS, route).map(({ id }) => id),
       ['m-b', 'm-c'],
     );
     t.throws(
       () =>
-        routable(MODELS, () => {
+        routableModels(MODELS, () => {
           throw new TypeError('a fault of the program');
         }),
       TypeError,
@@ -106,8 +106,8 @@ t.test(
     let read = async (): Promise<CatalogModel['provider'][]> => [];
     const live = await createLiveModels({
       models: MODELS,
-      operators: new Set(['openai']),
-      readStored: () => read(),
+      operatorProviders: new Set(['openai']),
+      readStoredProviders: () => read(),
       log: createLogger({ role: 'test', level: 'silent' }),
     });
     t.teardown(() => live.stop());

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { JsonFault } from '#core/json/mod.ts';
-import { inTurns, joinBytesInTurns, scanMembersInTurns, sharedInTurns } from '#platform/process/turns/mod.ts';
+import { inTurns, joinBytesInTurns, scanMembersInTurns, sharedInTurns } from '#platform/process/turns.ts';
 
 const MIB = 1024 * 1024;
 
