@@ -79,7 +79,7 @@ async function countRecords(assay: Assay, filter: unknown): Promise<number> {
   return ((await answer.json()) as { data: number }).data;
 }
 
-t.test(`${MANY} calls at once for one answer are one call of the provider`, { skip }, async (t) => {
+t.test(`${MANY} identical concurrent calls make one provider request`, { skip }, async (t) => {
   const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url },

@@ -30,7 +30,7 @@ const countOf = (given: readonly Given[], header: string, value: string) =>
 
 for (const stream of [false, true]) {
   t.test(
-    `${MANY} ${stream ? 'streams' : 'calls'} at once for one answer are one call of the provider`,
+    `${MANY} identical concurrent ${stream ? 'streams' : 'calls'} make one provider request`,
     async (t) => {
       const own = await world.newKey();
       const body = fresh({ stream });
@@ -61,7 +61,7 @@ for (const stream of [false, true]) {
   );
 }
 
-t.test('calls of two gateways are one call of the provider', async (t) => {
+t.test('identical concurrent calls of two gateways make one provider request', async (t) => {
   provider.script(() => ({ kind: 'answer', delayMs: 500 }));
   // A Postgres that takes more than a quarter of a second, as on a busy machine, is gone by for a second: then each
   // gateway makes a call.
@@ -105,7 +105,7 @@ t.test('a call that differs from the one under way does not wait for it', async 
   t.equal(provider.requests.length - before, 4);
 });
 
-t.test('when the one that was made fails, another is, and the others wait for that', async (t) => {
+t.test('when the leader fails, one follower calls the provider and the others wait for it', async (t) => {
   const body = fresh();
   const [before, missed] = [provider.requests.length, await misses(gateway)];
   const { promise: allWait, resolve: fail } = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ t.test('when the one that was made fails, another is, and the others wait for th
   t.equal(provider.requests.length - before, 2);
 });
 
-t.test('a provider that is down makes nobody queue for its refusal', async (t) => {
+t.test('followers do not queue one behind the other for the failures of a provider', async (t) => {
   const body = fresh();
   const [before, missed] = [provider.requests.length, await misses(gateway)];
   const { promise: allWait, resolve: fail } = Promise.withResolvers<void>();
@@ -144,7 +144,7 @@ t.test('a provider that is down makes nobody queue for its refusal', async (t) =
 
 for (const stream of [false, true]) {
   t.test(
-    `a ${stream ? 'stream' : 'call'} whose client leaves does not fail those that wait for it`,
+    `a leading ${stream ? 'stream' : 'call'} whose client disconnects does not fail its followers`,
     async (t) => {
       const body = fresh({ stream });
       const [before, missed] = [provider.requests.length, await misses(gateway)];
@@ -170,7 +170,7 @@ for (const stream of [false, true]) {
   );
 }
 
-t.test('one of those that wait may leave, and the others do not notice', async (t) => {
+t.test('followers that disconnect do not affect the others', async (t) => {
   const body = fresh();
   const [before, missed] = [provider.requests.length, await misses(gateway)];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -196,32 +196,35 @@ t.test('one of those that wait may leave, and the others do not notice', async (
   t.equal(provider.requests.length - before, 1);
 });
 
-t.test('when the one that is made is left, none is made for those that had left before', async (t) => {
-  const body = fresh();
-  const [before, missed] = [provider.requests.length, await misses(gateway)];
-  provider.script(() => ({ kind: 'hang' }));
-  const [first, others] = [new AbortController(), new AbortController()];
-  const leave = (leaving: AbortController) =>
-    gateway.chat(key, COALESCED, body, leaving.signal).then(
-      () => 'answered',
-      () => 'left',
-    );
-  const made = leave(first);
-  await waitFor('the provider to be called', () => provider.requests.length === before + 1);
-  const left = Array.from({ length: 10 }, () => leave(others));
-  await untilMissed(gateway, missed, 11);
-  const staying = Array.from({ length: 10 }, () => call(body));
-  await untilMissed(gateway, missed, 21);
-  others.abort();
-  t.same(new Set(await Promise.all(left)), new Set(['left']));
-  provider.script(null);
-  first.abort();
-  t.equal(await made, 'left');
-  t.ok((await Promise.all(staying)).every(({ status }) => status === 200));
-  t.ok(provider.requests.length - before <= 1 + staying.length, 'one for the first, none for who left');
-});
+t.test(
+  'when a leader disconnects, no provider request is made for followers that had left before',
+  async (t) => {
+    const body = fresh();
+    const [before, missed] = [provider.requests.length, await misses(gateway)];
+    provider.script(() => ({ kind: 'hang' }));
+    const [first, others] = [new AbortController(), new AbortController()];
+    const leave = (leaving: AbortController) =>
+      gateway.chat(key, COALESCED, body, leaving.signal).then(
+        () => 'answered',
+        () => 'left',
+      );
+    const made = leave(first);
+    await waitFor('the provider to be called', () => provider.requests.length === before + 1);
+    const left = Array.from({ length: 10 }, () => leave(others));
+    await untilMissed(gateway, missed, 11);
+    const staying = Array.from({ length: 10 }, () => call(body));
+    await untilMissed(gateway, missed, 21);
+    others.abort();
+    t.same(new Set(await Promise.all(left)), new Set(['left']));
+    provider.script(null);
+    first.abort();
+    t.equal(await made, 'left');
+    t.ok((await Promise.all(staying)).every(({ status }) => status === 200));
+    t.ok(provider.requests.length - before <= 1 + staying.length, 'one for the first, none for who left');
+  },
+);
 
-t.test('only the call that is made uses a limit', async (t) => {
+t.test('of coalesced calls only the leader uses the rate limit', async (t) => {
   const own = await world.newKey();
   const body = fresh();
   provider.script(() => ({ kind: 'answer', delayMs: 300 }));
@@ -235,7 +238,7 @@ t.test('only the call that is made uses a limit', async (t) => {
   t.equal((await call(fresh(), policy, gateway, own)).status, 429);
 });
 
-t.test('when the one that is to be made is over its limit, one with another limit is made', async (t) => {
+t.test('when the leader is over its rate limit, a follower with another limit leads', async (t) => {
   const [spent, free] = [await world.newKey(), await world.newKey()];
   const policy = { 'Service-RateLimit-Policy': '1;w=60' };
   t.equal((await call(fresh(), policy, gateway, spent)).status, 200);

@@ -7,7 +7,7 @@ import { CACHED, fresh, startCachedWorld } from './cached-world.ts';
 const world = await startCachedWorld(t);
 const { gateway, provider, key, call, cacheOf } = world;
 
-/** Whether an answer is stored, by asking again. */
+/** Returns whether a response is stored, by sending the call again. */
 async function isStoredAfter(t: Test, behaviour: Behaviour, stream: boolean): Promise<boolean> {
   const body = fresh({ stream });
   provider.script(() => behaviour);
@@ -50,13 +50,13 @@ for (const [what, behaviour] of [
   ['that ends without [DONE]', { kind: 'stream', omitDone: true }],
   ['that came compressed', { kind: 'stream', encoding: 'gzip' }],
 ] as [string, Behaviour][]) {
-  t.test(`a whole stream ${what} is stored`, async (t) => {
+  t.test(`a complete stream ${what} is stored`, async (t) => {
     t.equal(await isStoredAfter(t, behaviour, true), true);
   });
 }
 
 t.test(
-  'an answer that is to be forgotten is not stored, and one that is stored may be given and forgotten',
+  'with Service-Omit-Response a call stores no response, but can be answered with a stored one',
   async (t) => {
     const body = fresh();
     const omit = { 'Service-Omit-Response': 'true' };
@@ -72,7 +72,7 @@ t.test(
   },
 );
 
-t.test('an answer whose client left is not stored', async (t) => {
+t.test('a response whose client disconnected is not stored', async (t) => {
   for (const stream of [false, true]) {
     const body = fresh({ stream });
     const before = provider.requests.length;

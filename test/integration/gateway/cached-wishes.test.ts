@@ -1,4 +1,4 @@
-/** What a caller asks of the cache by headers: apart from others, how old, how many, not at all. */
+/** Cache options in the headers of a call: seed, age, bucket size, no cache. */
 import t from 'tap';
 import { waitFor } from '../../support/assay.ts';
 import { fresh, startCachedWorld } from './cached-world.ts';
@@ -7,7 +7,7 @@ import { type Headers, readAll } from './limits-world.ts';
 const world = await startCachedWorld(t);
 const { gateway, provider, key, countAnswers, call, cacheOf, written } = world;
 
-t.test('a seed keeps answers apart', async (t) => {
+t.test('calls with different cache seeds share no response', async (t) => {
   const body = fresh();
   countAnswers();
   const seeds = [undefined, 'a', 'b', 'A'];
@@ -26,13 +26,13 @@ t.test('a seed keeps answers apart', async (t) => {
   t.equal(provider.requests.at(-1)?.headers['service-cache-seed'], undefined);
 });
 
-/** Calls until the answer is not the stored one: how long after `since` that was, in milliseconds. */
+/** Calls until the stored response is not served any more; returns the milliseconds since `since`. */
 async function agesOut(body: object, headers: Headers, since: number): Promise<number> {
   await waitFor('the answer to be too old', async () => (await cacheOf(body, headers)) === 'MISS');
   return performance.now() - since;
 }
 
-t.test('an answer is given until it is as old as the call that stored it said', async (t) => {
+t.test('a stored response is served until the max-age of the call that stored it', async (t) => {
   const body = fresh();
   const since = performance.now();
   t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=1' }), 'MISS');
@@ -40,7 +40,7 @@ t.test('an answer is given until it is as old as the call that stored it said', 
   t.ok((await agesOut(body, {}, since)) >= 1_000);
 });
 
-t.test('a call that wants a younger response gets one, which replaces the older one', async (t) => {
+t.test('a call with a shorter max-age gets a new response, which replaces the stored one', async (t) => {
   const body = fresh();
   countAnswers();
   const since = performance.now();
@@ -52,7 +52,7 @@ t.test('a call that wants a younger response gets one, which replaces the older 
   t.not(next.text, first.text, 'the one that was answered last');
 });
 
-t.test('an answer that may have no age is neither given nor stored', async (t) => {
+t.test('a call with max-age=0 neither reads the cache nor stores its response', async (t) => {
   const body = fresh();
   t.equal(await cacheOf(body), 'MISS');
   t.equal(await cacheOf(body, { 'Cache-Control': 'max-age=0' }), 'MISS');
@@ -61,7 +61,7 @@ t.test('an answer that may have no age is neither given nor stored', async (t) =
   t.equal(await cacheOf(another), 'MISS');
 });
 
-t.test('a bucket fills with as many answers as it holds, and then gives any of them', async (t) => {
+t.test('a bucket stores as many responses as its size, and then serves any of them', async (t) => {
   const body = fresh();
   const three = { 'Service-Cache-Bucket-Max-Size': '3' };
   countAnswers();
@@ -85,14 +85,17 @@ t.test('a bucket fills with as many answers as it holds, and then gives any of t
   t.equal(provider.requests.length, calls);
 });
 
-t.test('no-store stores nothing and gives nothing, and says nothing of a cache', async (t) => {
-  const body = fresh();
-  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store' }), undefined);
-  t.equal(await cacheOf(body), 'MISS');
-  t.equal(await cacheOf(body, { 'Cache-Control': 'no-store, max-age=60' }), undefined);
-});
+t.test(
+  'with no-store nothing is stored or served from the cache, and Service-Cache is missing',
+  async (t) => {
+    const body = fresh();
+    t.equal(await cacheOf(body, { 'Cache-Control': 'no-store' }), undefined);
+    t.equal(await cacheOf(body), 'MISS');
+    t.equal(await cacheOf(body, { 'Cache-Control': 'no-store, max-age=60' }), undefined);
+  },
+);
 
-t.test('no-cache asks anew, and what comes is given to those who ask next', async (t) => {
+t.test('with no-cache the provider is called, and its response is served to later calls', async (t) => {
   const body = fresh();
   countAnswers();
   await call(body);
@@ -102,7 +105,7 @@ t.test('no-cache asks anew, and what comes is given to those who ask next', asyn
   t.same([next.cache, next.text], ['HIT', anew.text]);
 });
 
-t.test('a header that says nothing of the cache that can be understood is refused', async (t) => {
+t.test('an invalid cache header is refused with its name, and ignored where the cache is off', async (t) => {
   const before = provider.requests.length;
   for (const [name, value, rule] of [
     ['Service-Cache-Bucket-Max-Size', '0', 'it must be a whole number from 1 to 20'],

@@ -7,7 +7,7 @@ const world = await startCachedWorld(t);
 const { gateway, provider, key, countAnswers, call, cacheOf, written } = world;
 
 t.test(
-  'a stored response is given again: the same bytes, a new request id, and no call of the provider',
+  'a stored response is served with the same bytes, a new request id and no provider request',
   async (t) => {
     const body = fresh();
     provider.script(() => ({
@@ -34,19 +34,22 @@ t.test(
   },
 );
 
-t.test('without the header nothing is stored, nothing given, and nothing said', async (t) => {
-  const body = fresh();
-  countAnswers();
-  const off = { 'Service-Cache-Enabled': 'false' };
-  t.equal(await cacheOf(body, off), undefined);
-  t.equal(await cacheOf(body), 'MISS');
-  t.equal(await cacheOf(body, off), undefined);
-  const before = provider.requests.length;
-  await call(body, off);
-  t.equal(provider.requests.length, before + 1);
-});
+t.test(
+  'without Service-Cache-Enabled nothing is stored or served, and Service-Cache is missing',
+  async (t) => {
+    const body = fresh();
+    countAnswers();
+    const off = { 'Service-Cache-Enabled': 'false' };
+    t.equal(await cacheOf(body, off), undefined);
+    t.equal(await cacheOf(body), 'MISS');
+    t.equal(await cacheOf(body, off), undefined);
+    const before = provider.requests.length;
+    await call(body, off);
+    t.equal(provider.requests.length, before + 1);
+  },
+);
 
-t.test('a stream is given again byte for byte, as it came and as it was shown', async (t) => {
+t.test('a stored stream is served byte for byte as the first client read it', async (t) => {
   const body = fresh({ stream: true });
   provider.script(() => ({
     kind: 'stream',
@@ -75,7 +78,7 @@ t.test('a stream is given again byte for byte, as it came and as it was shown', 
   );
 });
 
-t.test('the openai client reads stored answers like any other, plain and streamed', async (t) => {
+t.test('the openai client reads stored responses like any other, plain and streamed', async (t) => {
   const client = gateway.client(key, CACHED);
   const question = fresh() as { model: string; messages: { role: 'user'; content: string }[] };
   countAnswers();
@@ -96,7 +99,7 @@ t.test('the openai client reads stored answers like any other, plain and streame
 });
 
 t.test(
-  'a hit is recorded: it cost nothing, has tokens, and names the call whose answer it got',
+  'the record of a cache hit has no cost, has tokens, and names the call that stored the response',
   async (t) => {
     for (const body of [fresh(), fresh({ stream: true })]) {
       const own = await world.newKey();
@@ -123,7 +126,7 @@ t.test(
   },
 );
 
-t.test('a hit uses nothing of a limit, also of one that is used up', async (t) => {
+t.test('a cache hit uses no rate limit, and is served when the limit is used up', async (t) => {
   const own = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '2;w=60' };
   const body = fresh();
@@ -149,7 +152,7 @@ t.test('a hit uses nothing of a limit, also of one that is used up', async (t) =
   ]);
 });
 
-t.test('the order, spacing and spelling of a body do not matter, its values do', async (t) => {
+t.test('a cache hit needs equal values in the body, not equal order, spacing or escapes', async (t) => {
   const { content } = fresh().messages[0]!;
   t.equal(
     await cacheOf(`{"model":"${MODEL}","messages":[{"role":"user","content":"${content}"}],"temperature":1}`),
@@ -173,7 +176,7 @@ t.test('the order, spacing and spelling of a body do not matter, its values do',
   }
 });
 
-t.test('an answer is for the keys of its organization, and for no other’s', async (t) => {
+t.test("a stored response is served to all keys of its organization, and to no other's", async (t) => {
   const organizationId = await world.newOrganization();
   const body = fresh();
   countAnswers();
@@ -190,7 +193,7 @@ t.test('an answer is for the keys of its organization, and for no other’s', as
   t.equal((await call(body)).text, first.text);
 });
 
-t.test('another gateway gives it too, and so does one that is started later', async (t) => {
+t.test('a stored response is served by other gateways, also by one that is started later', async (t) => {
   const body = fresh();
   countAnswers();
   const first = await call(body);
@@ -205,16 +208,19 @@ t.test('another gateway gives it too, and so does one that is started later', as
   await later.stop();
 });
 
-t.test('while Postgres is away, what is in memory is given, and all else is asked for', async (t) => {
-  const own = await world.newKey();
-  const body = fresh();
-  for (let time = 0; time < 3; time += 1) await call(body, {}, own);
-  await world.proxy.cut();
-  t.teardown(() => world.proxy.restore());
-  t.equal(await cacheOf(body, {}, own), 'HIT');
-  const other = await call(fresh(), {}, own);
-  t.same([other.cache, other.status], ['MISS', 200]);
-});
+t.test(
+  'while Postgres is unavailable, responses in memory are served and other calls go to the provider',
+  async (t) => {
+    const own = await world.newKey();
+    const body = fresh();
+    for (let time = 0; time < 3; time += 1) await call(body, {}, own);
+    await world.proxy.cut();
+    t.teardown(() => world.proxy.restore());
+    t.equal(await cacheOf(body, {}, own), 'HIT');
+    const other = await call(fresh(), {}, own);
+    t.same([other.cache, other.status], ['MISS', 200]);
+  },
+);
 
 t.test('a large stored stream reaches a slow client whole', async (t) => {
   const body = fresh({ stream: true });

@@ -1,8 +1,8 @@
-/** A call that was answered at its second try: its record's delivery shows both. */
+/** A call that was answered at its second attempt: its record's delivery shows both. */
 import t from 'tap';
 import { startTestGateway } from '../../support/gateway.ts';
 
-t.test('every try of a call is in its record, in order', async (t) => {
+t.test('the record of a call has all of its attempts, in order', async (t) => {
   const gateway = await startTestGateway(t);
   let calls = 0;
   gateway.provider.script(() => {

@@ -17,20 +17,23 @@ function costOf({ prompt_tokens, completion_tokens }: Estimated): string {
   return String(prompt_tokens! * PRICE.prompt + completion_tokens! * PRICE.completion);
 }
 
-t.test('a plain answer without usage is counted, priced and marked', async (t) => {
-  gateway.provider.script(() => ({
-    kind: 'answer',
-    text: 'Hello! How can I assist you today?',
-    usage: null,
-  }));
-  const answer = await gateway.chat(CHAT);
-  t.notOk((await answer.text()).includes('usage'), 'the client gets what the provider said');
-  const record = (await gateway.record(answer)) as Estimated;
-  t.match(record, { prompt_tokens: 8, completion_tokens: 9, total_tokens: 17, usage_estimated: true });
-  t.equal(record.cost_nano, costOf(record));
-});
+t.test(
+  'a plain response without usage is recorded with estimated tokens, their cost and a mark',
+  async (t) => {
+    gateway.provider.script(() => ({
+      kind: 'answer',
+      text: 'Hello! How can I assist you today?',
+      usage: null,
+    }));
+    const answer = await gateway.chat(CHAT);
+    t.notOk((await answer.text()).includes('usage'), 'the client gets what the provider said');
+    const record = (await gateway.record(answer)) as Estimated;
+    t.match(record, { prompt_tokens: 8, completion_tokens: 9, total_tokens: 17, usage_estimated: true });
+    t.equal(record.cost_nano, costOf(record));
+  },
+);
 
-t.test('a stream whose provider does not heed the wish for usage is counted', async (t) => {
+t.test('a stream whose provider ignores include_usage is recorded with estimated tokens', async (t) => {
   const deltas = ['Hello!', ' How can I', ' assist you today?'];
   gateway.provider.script(() => ({ kind: 'stream', deltas, usage: null }));
   const answer = await gateway.chat(STREAM);
@@ -40,47 +43,53 @@ t.test('a stream whose provider does not heed the wish for usage is counted', as
   t.equal(record.cost_nano, costOf(record));
 });
 
-t.test('a stream that its client leaves is counted as far as it came', async (t) => {
-  gateway.provider.script(() => ({
-    kind: 'stream',
-    deltas: Array.from({ length: 500 }, () => 'word '),
-    everyMs: 5,
-  }));
-  const id = newRequestId();
-  const leaving = new AbortController();
-  const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${gateway.key}`,
-      'content-type': 'application/json',
-      'service-request-id': id,
-    },
-    body: JSON.stringify(STREAM),
-    signal: leaving.signal,
-  });
-  const reader = answer.body!.getReader();
-  for (let chunk = 0; chunk < 10; chunk += 1) await reader.read();
-  leaving.abort();
-  const record = (await gateway.record(id)) as Estimated;
-  const said = JSON.parse(record.response_text).choices[0].message.content as string;
-  const words = said.trim().split(' ').length;
-  t.match(record, { status: 499, truncated: true, prompt_tokens: 8, usage_estimated: true });
-  t.ok(
-    words >= 5 && Math.abs(record.completion_tokens! - words) <= 1,
-    `${words} words, ${record.completion_tokens} tokens`,
-  );
-  t.equal(record.cost_nano, costOf(record));
-});
+t.test(
+  'a stream whose client disconnects is recorded with the estimated tokens of the received part',
+  async (t) => {
+    gateway.provider.script(() => ({
+      kind: 'stream',
+      deltas: Array.from({ length: 500 }, () => 'word '),
+      everyMs: 5,
+    }));
+    const id = newRequestId();
+    const leaving = new AbortController();
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        'content-type': 'application/json',
+        'service-request-id': id,
+      },
+      body: JSON.stringify(STREAM),
+      signal: leaving.signal,
+    });
+    const reader = answer.body!.getReader();
+    for (let chunk = 0; chunk < 10; chunk += 1) await reader.read();
+    leaving.abort();
+    const record = (await gateway.record(id)) as Estimated;
+    const said = JSON.parse(record.response_text).choices[0].message.content as string;
+    const words = said.trim().split(' ').length;
+    t.match(record, { status: 499, truncated: true, prompt_tokens: 8, usage_estimated: true });
+    t.ok(
+      words >= 5 && Math.abs(record.completion_tokens! - words) <= 1,
+      `${words} words, ${record.completion_tokens} tokens`,
+    );
+    t.equal(record.cost_nano, costOf(record));
+  },
+);
 
-t.test('a stream that its provider breaks off is counted as far as it came', async (t) => {
-  gateway.provider.script(() => ({ kind: 'stream', deltas: ['Hello!', ' How can I'], ending: 'cut' }));
-  const answer = await gateway.chat(STREAM);
-  await answer.text();
-  const record = (await gateway.record(answer)) as Estimated;
-  t.match(record, { truncated: true, prompt_tokens: 8, completion_tokens: 5, usage_estimated: true });
-});
+t.test(
+  'a stream that its provider breaks off is recorded with the estimated tokens of the received part',
+  async (t) => {
+    gateway.provider.script(() => ({ kind: 'stream', deltas: ['Hello!', ' How can I'], ending: 'cut' }));
+    const answer = await gateway.chat(STREAM);
+    await answer.text();
+    const record = (await gateway.record(answer)) as Estimated;
+    t.match(record, { truncated: true, prompt_tokens: 8, completion_tokens: 5, usage_estimated: true });
+  },
+);
 
-t.test('a provider that counts is believed, and one that refuses costs nothing', async (t) => {
+t.test('usage that a provider reports is not estimated, and an error response has no cost', async (t) => {
   gateway.provider.script(() => ({ kind: 'answer', usage: { promptTokens: 100, completionTokens: 50 } }));
   const counted = await gateway.chat(CHAT);
   await counted.text();

@@ -19,7 +19,7 @@ async function bytesOf(
   return row!;
 }
 
-t.test('an organization’s oldest answers make room for its newest, and nobody else’s do', async (t) => {
+t.test("a full cache evicts the oldest responses of the storing organization, and no other's", async (t) => {
   const world = await cacheWorld(t);
   const caches = [0, 1, 2, 3].map(() => world.cache({ maxOrganizationBytes: 50_000 }));
   const body = Buffer.alloc(1_500);
@@ -40,7 +40,7 @@ t.test('an organization’s oldest answers make room for its newest, and nobody 
   }
 });
 
-t.test('one large answer pushes out as many small ones as it needs, however many these are', async (t) => {
+t.test('one large response evicts as many small ones as it needs, however many', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ maxOrganizationBytes: 300_000 });
   for (let number = 0; number < 400; number += 1) cache.store(askFor(`${number}`), world.answer(''));
@@ -72,7 +72,7 @@ t.test('expired responses are removed in small batches, also by several gateways
   t.same(await bytesOf(world.sql, GLOBEX), { counted: 0, there: 0, rows: 0 });
 });
 
-t.test('writers and sweepers at once neither block each other nor lose count', async (t) => {
+t.test('concurrent writers and sweepers of the cache neither block each other nor miscount', async (t) => {
   const world = await cacheWorld(t);
   const caches = [0, 1, 2].map(() => world.cache({ maxOrganizationBytes: 20_000 }));
   for (let number = 0; number < 600; number += 1) {
@@ -99,7 +99,7 @@ t.test('writers and sweepers at once neither block each other nor lose count', a
   );
 });
 
-t.test('the API’s role has no business in the cache', async (t) => {
+t.test('the role assay_api has no access to the cache', async (t) => {
   const { url, close } = await testDatabase();
   const api = connectAsApi(url);
   t.teardown(async () => {

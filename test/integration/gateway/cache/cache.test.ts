@@ -16,26 +16,29 @@ async function found(
   return answer === null ? null : { text: answer.body.toString(), atOnce: !(asked instanceof Promise) };
 }
 
-t.test('an answer is found at once where it was stored, and by every other gateway', async (t) => {
-  const world = await cacheWorld(t);
-  const [here, there] = [world.cache(), world.cache()];
-  const ask = askFor('hello');
-  t.equal(await here.find(ask), null);
-  const answer = world.answer('{"a": "\\u0000 é"}', {
-    contentType: 'text/event-stream; charset=utf-8',
-    status: 201,
-  });
-  here.store(ask, answer);
-  t.same(here.find(ask), answer, 'byte for byte, with all that is known of it');
-  await world.stored(1);
-  t.same(await there.find(ask), answer);
-  t.same(there.find(ask), answer, 'and from then on at once');
-  t.equal(await found(here, askFor('other')), null);
-  t.match(here.counts, { memoryHits: 1, storeHits: 0, misses: 2, dropped: 0 });
-  t.match(there.counts, { memoryHits: 1, storeHits: 1, misses: 0 });
-});
+t.test(
+  'a response is found synchronously by the gateway that stored it, and by every other gateway',
+  async (t) => {
+    const world = await cacheWorld(t);
+    const [here, there] = [world.cache(), world.cache()];
+    const ask = askFor('hello');
+    t.equal(await here.find(ask), null);
+    const answer = world.answer('{"a": "\\u0000 é"}', {
+      contentType: 'text/event-stream; charset=utf-8',
+      status: 201,
+    });
+    here.store(ask, answer);
+    t.same(here.find(ask), answer, 'byte for byte, with all that is known of it');
+    await world.stored(1);
+    t.same(await there.find(ask), answer);
+    t.same(there.find(ask), answer, 'and from then on at once');
+    t.equal(await found(here, askFor('other')), null);
+    t.match(here.counts, { memoryHits: 1, storeHits: 0, misses: 2, dropped: 0 });
+    t.match(there.counts, { memoryHits: 1, storeHits: 1, misses: 0 });
+  },
+);
 
-t.test('an answer outlives the gateway that stored it, also when it stops at once', async (t) => {
+t.test('a stored response outlives its gateway, also one that stops at once', async (t) => {
   const world = await cacheWorld(t);
   const ask = askFor('hello');
   const stopped = world.cache();
@@ -47,7 +50,7 @@ t.test('an answer outlives the gateway that stored it, also when it stops at onc
   t.equal(stopped.counts.dropped, 0);
 });
 
-t.test('another organization never finds it, even if the keys were one', async (t) => {
+t.test('a response is never found by another organization, even under the same key', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello');
@@ -65,7 +68,7 @@ t.test('another organization never finds it, even if the keys were one', async (
   t.not(askFor('hello', { organizationId: other.organizationId }).key, ask.key);
 });
 
-t.test('a thousand that ask the same at the same time are one look-up', async (t) => {
+t.test('a thousand concurrent look-ups of one key share one result', async (t) => {
   const world = await cacheWorld(t);
   const ask = askFor('hello');
   world.cache().store(ask, world.answer('hello'));
@@ -75,7 +78,7 @@ t.test('a thousand that ask the same at the same time are one look-up', async (t
   t.ok(answers.every((answer) => answer === answers[0] && answer?.body.toString() === 'hello'));
 });
 
-t.test('an answer older than the caller likes is a miss, and its new one takes the place', async (t) => {
+t.test("a response older than the call's max-age is a miss, and the new one replaces it", async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello', { maxAgeMs: 100_000 });
@@ -95,7 +98,7 @@ t.test('an answer older than the caller likes is a miss, and its new one takes t
   t.equal(row?.answers, 1);
 });
 
-t.test('an answer expires with the age it was stored for, whatever a later caller would take', async (t) => {
+t.test('a response expires at the age it was stored with, whatever age a later call accepts', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello', { maxAgeMs: 10_000 });
@@ -110,7 +113,7 @@ t.test('an answer expires with the age it was stored for, whatever a later calle
   t.equal(await found(there, patient), null);
 });
 
-t.test('an answer that has expired does not hide an older one that has not', async (t) => {
+t.test('an expired response does not hide an older one that has not expired', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello', { buckets: 2 });
@@ -122,7 +125,7 @@ t.test('an answer that has expired does not hide an older one that has not', asy
   for (const cache of [here, there]) t.equal((await found(cache, { ...ask, buckets: 1 }))?.text, 'lasting');
 });
 
-t.test('a bucket fills before it answers, and then gives any of its answers', async (t) => {
+t.test('a bucket misses until it is full, and then returns any of its responses', async (t) => {
   const world = await cacheWorld(t);
   const random = seededRandom(5);
   const [here, there] = [world.cache({ random }), world.cache({ random })];
@@ -148,7 +151,7 @@ t.test('a bucket fills before it answers, and then gives any of its answers', as
   t.equal(await found(there, { ...ask, buckets: 4 }), null, 'who keeps more makes another');
 });
 
-t.test('a bucket that is asked for while Postgres is slow to write loses none of its answers', async (t) => {
+t.test('a bucket that is read while Postgres is slow to write loses none of its responses', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello', { buckets: 2 });
@@ -173,7 +176,7 @@ t.test('a bucket that is asked for while Postgres is slow to write loses none of
   await world.stored(2);
 });
 
-t.test('a bucket keeps no more answers than its caller asked for, the oldest go', async (t) => {
+t.test('a bucket keeps no more responses than its call asked for, and evicts the oldest', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello', { buckets: 2 });
@@ -247,7 +250,7 @@ t.test('a row that was damaged, cut or moved is a miss', async (t) => {
   }
 });
 
-t.test('only a complete success of at most 8 MiB, and some age, is kept', async (t) => {
+t.test('only a successful response of at most 8 MiB and a positive max-age is stored', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ maxMemoryBytes: 64 * MIB });
   const tries: [string, Partial<StoredResponse>, Partial<CacheQuery>, boolean][] = [
@@ -269,7 +272,7 @@ t.test('only a complete success of at most 8 MiB, and some age, is kept', async 
   }
 });
 
-t.test('memory is bounded by bytes, and counts no more than an answer’s own', async (t) => {
+t.test('the memory cache is bounded in bytes, and counts only the bytes of each response', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ maxMemoryBytes: 100_000 });
   const network = Buffer.alloc(64 * 1024, 'x');

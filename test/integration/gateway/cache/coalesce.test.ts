@@ -17,7 +17,7 @@ async function make(cache: ResponseCache, ask: CacheQuery, call: () => Promise<S
   return answer;
 }
 
-t.test('10,000 concurrent calls for one key are one call of the provider', async (t) => {
+t.test('10,000 concurrent calls for one key make one provider request', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   let calls = 0;
@@ -35,7 +35,7 @@ t.test('10,000 concurrent calls for one key are one call of the provider', async
   await noClaims(world);
 });
 
-t.test('calls of several gateways are one call of the provider, as they come', async (t) => {
+t.test('overlapping calls of several gateways for one key make one provider request', async (t) => {
   const world = await cacheWorld(t);
   const caches = [world.cache(), world.cache(), world.cache(), world.cache()];
   for (let round = 0; round < 10; round += 1) {
@@ -65,7 +65,7 @@ t.test('different keys, and different organizations, do not wait for each other'
     t.equal((await cache.lead(ask)).isLeader, true);
 });
 
-t.test('a leader that fails hands on to one; when it fails too to two, then to four', async (t) => {
+t.test('a failed leader is replaced by one follower, then by two, then by four', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello');
@@ -121,7 +121,7 @@ t.test('a follower that has left is not promoted and does not count as a failed 
   await noClaims(world);
 });
 
-t.test('one that leaves while another gateway is asked gives the lead back', async (t) => {
+t.test('a call that disconnects while it waits for another gateway passes the lead on', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello');
@@ -139,7 +139,7 @@ t.test('one that leaves while another gateway is asked gives the lead back', asy
   await noClaims(world);
 });
 
-t.test('a leader with nobody behind it leaves nothing behind', async (t) => {
+t.test('a leader without followers leaves no lock and no response behind', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello');
@@ -153,7 +153,7 @@ t.test('a leader with nobody behind it leaves nothing behind', async (t) => {
   }
 });
 
-t.test('a follower waits for so long, then leads; who comes after it does not wait', async (t) => {
+t.test('a follower whose wait is over leads, and calls after it do not wait', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ waitMs: 3_000 });
   const ask = askFor('hello');
@@ -177,7 +177,7 @@ t.test('a follower waits for so long, then leads; who comes after it does not wa
   stuck.done(null);
 });
 
-t.test('followers that still wait are served by one that lost its patience', async (t) => {
+t.test('followers that still wait get the response of a follower whose wait was over', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ waitMs: 1_000 });
   const ask = askFor('hello');
@@ -191,7 +191,7 @@ t.test('followers that still wait are served by one that lost its patience', asy
   t.equal((await second).isLeader, false);
 });
 
-t.test('an answer too large to be kept is still given to those who wait', async (t) => {
+t.test('a response too large to store is still given to its followers', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello');
@@ -211,7 +211,7 @@ t.test('gateways that fill a bucket do not wait for each other', async (t) => {
   t.equal((await there.lead(ask)).isLeader, true);
 });
 
-t.test('without Postgres the calls of one gateway still are one', async (t) => {
+t.test('without Postgres, concurrent calls of one gateway still make one provider request', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   await world.proxy.cut();

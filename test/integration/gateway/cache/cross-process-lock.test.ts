@@ -26,7 +26,7 @@ t.test('when a gateway’s leader fails, another gateway leads', async (t) => {
   await waitFor('all', () => others.answers.length === 4);
 });
 
-t.test('a gateway that has died is waited for until its claim expires', async (t) => {
+t.test('the lock of a gateway that died is waited for until it expires', async (t) => {
   const world = await cacheWorld(t);
   const ask = askFor('hello');
   await world.sql`
@@ -39,7 +39,7 @@ t.test('a gateway that has died is waited for until its claim expires', async (t
   t.ok(tookMs > 900 && tookMs < 5_000, `${tookMs.toFixed(0)} ms`);
 });
 
-t.test('one that lives is waited for, but not for ever', async (t) => {
+t.test('the lock of a live gateway is waited for until waitMs, and stays with that gateway', async (t) => {
   const world = await cacheWorld(t);
   const ask = askFor('hello');
   await world.sql`
@@ -55,7 +55,7 @@ t.test('one that lives is waited for, but not for ever', async (t) => {
   t.equal((await claimHolders(world)).length, 1, 'and keeps the claim, which was not ours to give back');
 });
 
-t.test('a claim is renewed while its call is under way, and given back when the gateway stops', async (t) => {
+t.test('a lock is renewed while its call is under way, and released when the gateway stops', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   await cache.lead(askFor('hello'));
@@ -66,29 +66,26 @@ t.test('a claim is renewed while its call is under way, and given back when the 
   t.same(await claimHolders(world), []);
 });
 
-t.test(
-  'a claim that Postgres made too late to be heard of is renewed and given back like any other',
-  async (t) => {
-    const world = await cacheWorld(t);
-    const cache = world.cache({ patienceMs: 250 });
-    await cache.find(askFor('warm'));
-    world.proxy.freeze();
-    const lead = await cache.lead(askFor('hello'));
-    t.equal(lead.isLeader, true);
-    world.proxy.thaw();
-    await waitFor('the claim', async () => (await claimHolders(world)).length === 1);
-    // Nobody asks a Postgres that has just been away.
-    world.advance(1_000);
-    await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
-    await renewed(world);
-    // Now it does not expire: it goes when it is given back.
-    await world.sql`update assay.answer_claims set expires_at = now() + interval '1 hour'`;
-    if (lead.isLeader) lead.done(null);
-    await noClaims(world);
-  },
-);
+t.test('a lock that Postgres granted after the timeout is renewed and released like any other', async (t) => {
+  const world = await cacheWorld(t);
+  const cache = world.cache({ patienceMs: 250 });
+  await cache.find(askFor('warm'));
+  world.proxy.freeze();
+  const lead = await cache.lead(askFor('hello'));
+  t.equal(lead.isLeader, true);
+  world.proxy.thaw();
+  await waitFor('the claim', async () => (await claimHolders(world)).length === 1);
+  // Nobody asks a Postgres that has just been away.
+  world.advance(1_000);
+  await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
+  await renewed(world);
+  // Now it does not expire: it goes when it is given back.
+  await world.sql`update assay.answer_claims set expires_at = now() + interval '1 hour'`;
+  if (lead.isLeader) lead.done(null);
+  await noClaims(world);
+});
 
-t.test('a call that ends before its claim is made gives it back behind it', async (t) => {
+t.test('a call that ends before its lock is granted releases it afterwards', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ patienceMs: 250 });
   await cache.find(askFor('warm'));

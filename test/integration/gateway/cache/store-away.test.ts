@@ -3,25 +3,28 @@ import t from 'tap';
 import { waitFor } from '../../../support/assay.ts';
 import { askFor, cacheWorld } from './world.ts';
 
-t.test('while Postgres is away memory goes on, everything else is a miss, and nothing fails', async (t) => {
-  const world = await cacheWorld(t);
-  const cache = world.cache();
-  cache.store(askFor('known'), world.answer('known'));
-  await world.stored(1);
-  await world.proxy.cut();
-  t.ok(cache.find(askFor('known')));
-  world.advance(120_000);
-  t.equal(
-    (await cache.find(askFor('known')))?.body.toString(),
-    'known',
-    'also when it would have asked again',
-  );
-  t.equal(await cache.find(askFor('unknown')), null);
-  const lead = await cache.lead(askFor('unknown'));
-  t.equal(lead.isLeader, true, 'and there is nobody to wait for');
-});
+t.test(
+  'while Postgres is unavailable the memory cache works, all else is a miss, and nothing fails',
+  async (t) => {
+    const world = await cacheWorld(t);
+    const cache = world.cache();
+    cache.store(askFor('known'), world.answer('known'));
+    await world.stored(1);
+    await world.proxy.cut();
+    t.ok(cache.find(askFor('known')));
+    world.advance(120_000);
+    t.equal(
+      (await cache.find(askFor('known')))?.body.toString(),
+      'known',
+      'also when it would have asked again',
+    );
+    t.equal(await cache.find(askFor('unknown')), null);
+    const lead = await cache.lead(askFor('unknown'));
+    t.equal(lead.isLeader, true, 'and there is nobody to wait for');
+  },
+);
 
-t.test('an outage costs one call its patience, not every call', async (t) => {
+t.test('during an outage of Postgres one call waits for the timeout, and later calls do not', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache({ patienceMs: 250 });
   await cache.find(askFor('first'));
@@ -37,7 +40,7 @@ t.test('an outage costs one call its patience, not every call', async (t) => {
   world.proxy.thaw();
 });
 
-t.test('answers wait for Postgres to come back', async (t) => {
+t.test('responses stored while Postgres is unavailable are written once it is back', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   await world.proxy.cut();
@@ -68,7 +71,7 @@ t.test(
   },
 );
 
-t.test('a gateway that stops does not wait for a Postgres that is away', async (t) => {
+t.test('a stopping gateway does not wait for an unavailable Postgres', async (t) => {
   const world = await cacheWorld(t);
   for (const outage of ['cut', 'freeze'] as const) {
     const cache = world.cache({ patienceMs: 250 });
@@ -86,7 +89,7 @@ t.test('a gateway that stops does not wait for a Postgres that is away', async (
   }
 });
 
-t.test('an answer that Postgres refuses holds up no other', async (t) => {
+t.test('a response that Postgres refuses is dropped, and delays no other', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
   await world.sql`alter table assay.cached_answers add check (status <> 299)`;

@@ -76,40 +76,43 @@ const failureOf = (call: PromiseLike<unknown>): PromiseLike<unknown> =>
 const dataOf = (text: string) =>
   [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!) as Record<string, unknown>);
 
-t.test("Anthropic's client shows the id of every call: the provider's, else ours", async (t) => {
-  const OF_OPENAI = { ...ASK, model: 'gpt-4o-mini' };
-  const own = async (ask: typeof ASK) => {
-    const { response, request_id } = await client.messages.create(ask).withResponse();
-    t.equal(request_id, response.headers.get('service-request-id'));
-  };
-  anthropic.script(() => json(MESSAGE));
-  await own(ASK);
-  await own(OF_OPENAI);
-  const stream = await client.messages.create({ ...OF_OPENAI, stream: true }).withResponse();
-  t.equal(stream.request_id, stream.response.headers.get('service-request-id'));
-  for await (const event of stream.data) t.type(event.type, 'string');
+t.test(
+  "Anthropic's client gets a request id for every call: the provider's, else the gateway's",
+  async (t) => {
+    const OF_OPENAI = { ...ASK, model: 'gpt-4o-mini' };
+    const own = async (ask: typeof ASK) => {
+      const { response, request_id } = await client.messages.create(ask).withResponse();
+      t.equal(request_id, response.headers.get('service-request-id'));
+    };
+    anthropic.script(() => json(MESSAGE));
+    await own(ASK);
+    await own(OF_OPENAI);
+    const stream = await client.messages.create({ ...OF_OPENAI, stream: true }).withResponse();
+    t.equal(stream.request_id, stream.response.headers.get('service-request-id'));
+    for await (const event of stream.data) t.type(event.type, 'string');
 
-  anthropic.script(() => json(MESSAGE, 200, { 'request-id': 'req_9' }));
-  const { request_id: given } = await client.messages.create(ASK).withResponse();
-  t.equal(given, 'req_9');
+    anthropic.script(() => json(MESSAGE, 200, { 'request-id': 'req_9' }));
+    const { request_id: given } = await client.messages.create(ASK).withResponse();
+    t.equal(given, 'req_9');
 
-  // Refused, not reached, broken off, and answered with something that no client could read.
-  const failing: [Partial<typeof ASK>, Behaviour][] = [
-    [{ model: 'no-such-model' }, json(MESSAGE)],
-    [{}, { kind: 'bytes', body: '{', ending: 'cut', headers: { 'request-id': 'req_9' } }],
-    [{}, { kind: 'html', status: 200 }],
-  ];
-  for (const [change, behaviour] of failing) {
-    anthropic.script(() => behaviour);
-    const error = (await failureOf(client.messages.create({ ...ASK, ...change }))) as InstanceType<
-      typeof Anthropic.APIError
-    >;
-    t.type(error.requestID, 'string');
-    t.equal(error.requestID, error.headers?.get('service-request-id'));
-  }
-  const chat = await gateway.chat({ model: 'no-such-model', messages: [] });
-  t.equal(chat.headers.get('request-id'), null, "it is a name of Anthropic's");
-});
+    // Refused, not reached, broken off, and answered with something that no client could read.
+    const failing: [Partial<typeof ASK>, Behaviour][] = [
+      [{ model: 'no-such-model' }, json(MESSAGE)],
+      [{}, { kind: 'bytes', body: '{', ending: 'cut', headers: { 'request-id': 'req_9' } }],
+      [{}, { kind: 'html', status: 200 }],
+    ];
+    for (const [change, behaviour] of failing) {
+      anthropic.script(() => behaviour);
+      const error = (await failureOf(client.messages.create({ ...ASK, ...change }))) as InstanceType<
+        typeof Anthropic.APIError
+      >;
+      t.type(error.requestID, 'string');
+      t.equal(error.requestID, error.headers?.get('service-request-id'));
+    }
+    const chat = await gateway.chat({ model: 'no-such-model', messages: [] });
+    t.equal(chat.headers.get('request-id'), null, "it is a name of Anthropic's");
+  },
+);
 
 t.test('a message of Anthropic passes through, byte for byte, and is logged with its cost', async (t) => {
   const answer = `{ "id":"msg_1", "big":12345678901234567890, ${JSON.stringify(MESSAGE).slice(1)}`;
@@ -160,7 +163,7 @@ t.test('a stream passes through, and its record is the message', async (t) => {
   t.match(message, { type: 'message', stop_reason: 'tool_use' });
 });
 
-t.test('the record is there when the last event is', async (t) => {
+t.test('the record of a Messages stream is stored before its last event arrives', async (t) => {
   anthropic.script(() => ({ ...sse(STREAM), ending: 'stall' }) as Behaviour);
   const response = await post({ ...ASK, stream: true });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
@@ -169,65 +172,74 @@ t.test('the record is there when the last event is', async (t) => {
   await reader.cancel();
 });
 
-t.test('the keys of either client and of the caller', async (t) => {
-  anthropic.script(() => json(MESSAGE));
-  const { key, url } = gateway;
-  const cases: [Record<string, string>, Record<string, string | undefined>][] = [
-    [{ 'x-api-key': key }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
-    [{ authorization: `Bearer ${key}` }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
-    [
-      { 'service-auth': `Bearer ${key}`, 'x-api-key': 'sk-ant-mine' },
-      { 'x-api-key': 'sk-ant-mine', authorization: undefined },
-    ],
-    [
-      { 'service-auth': `Bearer ${key}`, authorization: 'Bearer sk-ant-oat-subscription' },
-      { 'x-api-key': undefined, authorization: 'Bearer sk-ant-oat-subscription' },
-    ],
-  ];
-  for (const [headers, expected] of cases) {
-    const response = await fetch(`${url}/v1/messages`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(ASK),
-    });
-    t.equal(response.status, 200);
-    t.match(anthropic.requests.at(-1)!.headers, expected, Object.keys(headers).join(' and '));
-  }
-});
-
-t.test("the gateway's own errors are Anthropic's, each class of its client", async (t) => {
-  anthropic.script(() => json(MESSAGE));
-  const wrong = new Anthropic({ apiKey: 'nobodys', baseURL: gateway.url, maxRetries: 0 });
-  t.match(await failureOf(wrong.messages.create(ASK)), {
-    status: 401,
-    error: { type: 'error', error: { type: 'authentication_error', message: /^Incorrect API key provided/ } },
-  });
-  t.match(await failureOf(client.messages.create({ ...ASK, model: 'no-such-model' })), {
-    constructor: Anthropic.NotFoundError,
-    error: { error: { type: 'not_found_error', message: /no-such-model/ } },
-  });
-  const limited = client.messages.create(ASK, { headers: { 'Service-RateLimit-Policy': '1;w=60' } });
-  await limited;
-  t.match(
-    await failureOf(client.messages.create(ASK, { headers: { 'Service-RateLimit-Policy': '1;w=60' } })),
-    {
-      constructor: Anthropic.RateLimitError,
-      error: { error: { type: 'rate_limit_error' } },
-    },
-  );
-  const notJson = await post('{"model":');
-  t.equal(notJson.status, 400);
-  t.match(await notJson.json(), {
-    type: 'error',
-    error: { type: 'invalid_request_error', message: /not valid JSON/ },
-  });
-  const get = await fetch(`${gateway.url}/v1/messages`);
-  t.equal(get.status, 405);
-  t.match(await get.json(), { type: 'error' });
-});
+t.test(
+  "/v1/messages accepts the Assay key from either client, and passes the caller's own provider key on",
+  async (t) => {
+    anthropic.script(() => json(MESSAGE));
+    const { key, url } = gateway;
+    const cases: [Record<string, string>, Record<string, string | undefined>][] = [
+      [{ 'x-api-key': key }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
+      [{ authorization: `Bearer ${key}` }, { 'x-api-key': 'sk-ant-operator', authorization: undefined }],
+      [
+        { 'service-auth': `Bearer ${key}`, 'x-api-key': 'sk-ant-mine' },
+        { 'x-api-key': 'sk-ant-mine', authorization: undefined },
+      ],
+      [
+        { 'service-auth': `Bearer ${key}`, authorization: 'Bearer sk-ant-oat-subscription' },
+        { 'x-api-key': undefined, authorization: 'Bearer sk-ant-oat-subscription' },
+      ],
+    ];
+    for (const [headers, expected] of cases) {
+      const response = await fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(ASK),
+      });
+      t.equal(response.status, 200);
+      t.match(anthropic.requests.at(-1)!.headers, expected, Object.keys(headers).join(' and '));
+    }
+  },
+);
 
 t.test(
-  'a provider that breaks off is told of in an event of error, and nothing pretends an end',
+  "the gateway's own errors on /v1/messages raise the error classes of Anthropic's client",
+  async (t) => {
+    anthropic.script(() => json(MESSAGE));
+    const wrong = new Anthropic({ apiKey: 'nobodys', baseURL: gateway.url, maxRetries: 0 });
+    t.match(await failureOf(wrong.messages.create(ASK)), {
+      status: 401,
+      error: {
+        type: 'error',
+        error: { type: 'authentication_error', message: /^Incorrect API key provided/ },
+      },
+    });
+    t.match(await failureOf(client.messages.create({ ...ASK, model: 'no-such-model' })), {
+      constructor: Anthropic.NotFoundError,
+      error: { error: { type: 'not_found_error', message: /no-such-model/ } },
+    });
+    const limited = client.messages.create(ASK, { headers: { 'Service-RateLimit-Policy': '1;w=60' } });
+    await limited;
+    t.match(
+      await failureOf(client.messages.create(ASK, { headers: { 'Service-RateLimit-Policy': '1;w=60' } })),
+      {
+        constructor: Anthropic.RateLimitError,
+        error: { error: { type: 'rate_limit_error' } },
+      },
+    );
+    const notJson = await post('{"model":');
+    t.equal(notJson.status, 400);
+    t.match(await notJson.json(), {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: /not valid JSON/ },
+    });
+    const get = await fetch(`${gateway.url}/v1/messages`);
+    t.equal(get.status, 405);
+    t.match(await get.json(), { type: 'error' });
+  },
+);
+
+t.test(
+  'a Messages stream that its provider breaks off ends in an error event, without message_stop',
   async (t) => {
     const half = STREAM.subarray(0, STREAM.indexOf('event: content_block_stop'));
     anthropic.script(() => sse(half, 'cut'));
@@ -251,19 +263,22 @@ t.test("an error in the middle of Anthropic's stream is the record's status", as
   t.ok(record.prompt_tokens! > 0, 'what was counted is billed');
 });
 
-t.test('tokens can be counted, which costs nothing', async (t) => {
-  anthropic.script(() => json({ input_tokens: 14 }));
-  t.same(await client.messages.countTokens({ model: MODEL, messages: ASK.messages }), {
-    input_tokens: 14,
-  });
-  t.equal(anthropic.requests[0]!.path, '/v1/messages/count_tokens');
-  t.match(await failureOf(client.messages.countTokens({ model: 'gpt-4o-mini', messages: ASK.messages })), {
-    status: 404,
-    error: { error: { type: 'not_found_error', message: /OPENAI.*has no \/v1\/messages\/count_tokens/ } },
-  });
-});
+t.test(
+  'count_tokens is passed to Anthropic and costs nothing, and is refused for other providers',
+  async (t) => {
+    anthropic.script(() => json({ input_tokens: 14 }));
+    t.same(await client.messages.countTokens({ model: MODEL, messages: ASK.messages }), {
+      input_tokens: 14,
+    });
+    t.equal(anthropic.requests[0]!.path, '/v1/messages/count_tokens');
+    t.match(await failureOf(client.messages.countTokens({ model: 'gpt-4o-mini', messages: ASK.messages })), {
+      status: 404,
+      error: { error: { type: 'not_found_error', message: /OPENAI.*has no \/v1\/messages\/count_tokens/ } },
+    });
+  },
+);
 
-t.test("a model of OpenAI's answers Anthropic's client, plain and streamed", async (t) => {
+t.test("Anthropic's client can call a model of OpenAI's, plain and streamed", async (t) => {
   const ask = { ...ASK, model: 'gpt-4o-mini' };
   const { data, response } = await client.messages.create(ask).withResponse();
   t.match(data, {
@@ -291,24 +306,30 @@ t.test("a model of OpenAI's answers Anthropic's client, plain and streamed", asy
   });
 });
 
-t.test("an error of OpenAI's is told in Anthropic's shape, with its status and retry-after", async (t) => {
-  gateway.provider.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '7' } }));
-  t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini' })), {
-    constructor: Anthropic.RateLimitError,
-    status: 429,
-    error: { error: { type: 'rate_limit_error' } },
-  });
-});
+t.test(
+  "an OpenAI error on /v1/messages has Anthropic's format, with its status and retry-after",
+  async (t) => {
+    gateway.provider.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '7' } }));
+    t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini' })), {
+      constructor: Anthropic.RateLimitError,
+      status: 429,
+      error: { error: { type: 'rate_limit_error' } },
+    });
+  },
+);
 
-t.test('a field that OpenAI does not have is refused by name, before any call', async (t) => {
-  t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini', top_k: 3 } as never)), {
-    status: 400,
-    error: { error: { type: 'invalid_request_error', message: /top_k/ } },
-  });
-  t.equal(gateway.provider.requests.length, 0);
-});
+t.test(
+  'a Messages field without an OpenAI equivalent is refused by its name before any provider request',
+  async (t) => {
+    t.match(await failureOf(client.messages.create({ ...ASK, model: 'gpt-4o-mini', top_k: 3 } as never)), {
+      status: 400,
+      error: { error: { type: 'invalid_request_error', message: /top_k/ } },
+    });
+    t.equal(gateway.provider.requests.length, 0);
+  },
+);
 
-t.test('a repeated message comes from the cache, streams as streams', async (t) => {
+t.test('a repeated Messages stream is served from the cache as the same stream', async (t) => {
   anthropic.script(() => sse(STREAM));
   const ask = () => post({ ...ASK, stream: true }, { 'service-cache-enabled': 'true' });
   const first = await ask();

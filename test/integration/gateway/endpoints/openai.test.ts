@@ -162,7 +162,7 @@ t.test('a response that breaks off ends in an event that clients raise as an err
   t.match(record.response_text, /Hello /, 'what came is in the record');
 });
 
-t.test('embeddings, as numbers and in base64', async (t) => {
+t.test('embeddings are relayed as numbers and in base64, and recorded with their cost', async (t) => {
   for (const path of ['/v1/embeddings', '/embeddings']) {
     const response = await post(path, { model: 'text-embedding-3-small', input: ['a', 'b'] });
     t.equal(response.status, 200);
@@ -178,7 +178,7 @@ t.test('embeddings, as numbers and in base64', async (t) => {
   t.same(data[0]!.embedding, [0.25, -0.5, 0.125]);
 });
 
-t.test('an embedding of five megabytes comes whole', async (t) => {
+t.test('an embedding of five megabytes arrives whole', async (t) => {
   const embedding = Array.from({ length: 300_000 }, (_, index) => index / 7);
   gateway.provider.script(() => json({ object: 'list', data: [{ index: 0, embedding }], model: 'x' }));
   const response = await post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'a' });
@@ -205,7 +205,7 @@ t.test('a moderation needs no model and has no cost', async (t) => {
   t.equal(limited.status, 200, 'and is let in under a limit in money');
 });
 
-t.test('the older completions, plain and streamed', async (t) => {
+t.test('/v1/completions is relayed and recorded, plain and streamed', async (t) => {
   const base = {
     id: 'cmpl-1',
     object: 'text_completion',
@@ -236,15 +236,18 @@ t.test('the older completions, plain and streamed', async (t) => {
   t.match(JSON.parse(record.response_text), { object: 'text_completion', choices: [choice] });
 });
 
-t.test('an endpoint that a provider does not have is refused by name, before any call', async (t) => {
-  const response = await post('/v1/responses', { model: 'mistral-small-latest', input: 'Hi' });
-  t.equal(response.status, 404);
-  t.match(await response.json(), {
-    error: { code: 'endpoint_not_supported', message: /MISTRAL .*no \/v1\/responses here/ },
-  });
-});
+t.test(
+  'an endpoint that a provider does not have is refused by its name before any provider request',
+  async (t) => {
+    const response = await post('/v1/responses', { model: 'mistral-small-latest', input: 'Hi' });
+    t.equal(response.status, 404);
+    t.match(await response.json(), {
+      error: { code: 'endpoint_not_supported', message: /MISTRAL .*no \/v1\/responses here/ },
+    });
+  },
+);
 
-t.test("a body that breaks a rule is told so in the surface's words", async (t) => {
+t.test('an invalid body on any endpoint is refused with a sentence that names the rule', async (t) => {
   const cases: [string, unknown, number, RegExp][] = [
     ['/v1/embeddings', { input: 'a' }, 400, /model is required/],
     ['/v1/embeddings', '[]', 400, /must be a JSON object/],

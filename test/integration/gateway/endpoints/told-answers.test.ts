@@ -1,4 +1,4 @@
-/** Errors that come under the status 200, as OpenRouter tells of a model that failed when it had begun to work. */
+/** Error payloads under status 200, as OpenRouter sends them for a model that failed after its start. */
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { startTestGateway } from '../../../support/gateway.ts';
@@ -19,7 +19,7 @@ function answers(body: Uint8Array | string, headers: Record<string, string> = {}
   return { kind: 'bytes' as const, body, headers: all };
 }
 
-t.test('the call is tried at the next model, also when the error is packed', async (t) => {
+t.test('an error payload under status 200, compressed or not, leads to the next model', async (t) => {
   for (const told of [answers(TOLD), answers(gzipSync(TOLD), { 'content-encoding': 'gzip' })]) {
     provider.script(() => told);
     const answer = await gateway.chat({ ...CHAT, model: `${CHAT.model},gpt-4o-mini` });
@@ -29,7 +29,7 @@ t.test('the call is tried at the next model, also when the error is packed', asy
   }
 });
 
-t.test('the call is tried again, when it asked for that', async (t) => {
+t.test('an error payload under status 200 is retried when the call asks for retries', async (t) => {
   let calls = 0;
   provider.script(() => {
     calls += 1;
@@ -40,15 +40,22 @@ t.test('the call is tried again, when it asked for that', async (t) => {
   t.equal(calls, 2);
 });
 
-t.test('where nothing else can be tried, the client gets what the provider sent, to the byte', async (t) => {
-  provider.script(() => answers(TOLD));
-  const answer = await gateway.chat(CHAT);
-  t.equal(answer.status, 200);
-  t.equal(await answer.text(), TOLD);
-  t.match(await gateway.record(answer), { status: 429, error_code: null }, 'its record has the status told');
-});
+t.test(
+  'an error payload of the last model is relayed byte for byte, and recorded with its own status',
+  async (t) => {
+    provider.script(() => answers(TOLD));
+    const answer = await gateway.chat(CHAT);
+    t.equal(answer.status, 200);
+    t.equal(await answer.text(), TOLD);
+    t.match(
+      await gateway.record(answer),
+      { status: 429, error_code: null },
+      'its record has the status told',
+    );
+  },
+);
 
-t.test('a client of the other dialect is told it as an error, with the status that it has', async (t) => {
+t.test('an error payload reaches a client of the other dialect as an error with its status', async (t) => {
   provider.script(() => answers(TOLD));
   const answer = await fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',
@@ -63,7 +70,7 @@ t.test('a client of the other dialect is told it as an error, with the status th
   t.match(await gateway.record(answer), { status: 429 });
 });
 
-t.test('an answer that speaks of errors is one, however it comes', async (t) => {
+t.test('a response with choices beside an error member counts as an answer, in any chunks', async (t) => {
   const said = '{"choices":[{"message":{"content":null,"tool_calls":[]}}],"error":{"code":500},"x":"é"}';
   const long = `{"error":{"code":500},"choices":[],"pad":"${'x'.repeat(100_000)}"}`;
   for (const [body, bytesEach] of [

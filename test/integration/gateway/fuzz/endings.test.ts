@@ -40,7 +40,7 @@ const ERROR = {
 };
 const CODE = { end: 'provider_bad_answer', cut: 'provider_unreachable' };
 
-t.test('a stream ends as its provider ended it when it is whole, else in an error', async (t) => {
+t.test('a complete stream ends as its provider ended it, an incomplete one in an error', async (t) => {
   await fc.assert(
     fc.asyncProperty(streamCases, async ({ surface, hidesUsage, bytes, ending, expected }) => {
       const given = await relay({ surface, hidesUsage, chunks: [bytes], ending });
@@ -53,7 +53,7 @@ t.test('a stream ends as its provider ended it when it is whole, else in an erro
   );
 });
 
-t.test('a translated stream is whole once its provider has reported why it ended', async (t) => {
+t.test('a translated stream is complete once its provider has sent a stop reason', async (t) => {
   const direction = fc.constantFrom(['chat', messages] as const, ['messages', chat] as const);
   await fc.assert(
     fc.asyncProperty(direction, said, styles, fc.nat(), fc.constantFrom('end', 'cut'), async (...all) => {
@@ -112,18 +112,21 @@ t.test(
   },
 );
 
-t.test('the last event is known however it is written, and waits for the record', async (t) => {
-  const stop = '{"type":"message_stop"}';
-  for (const last of [
-    `event: message_stop\ndata: ${stop}\n\n`,
-    `data: ${stop}\n\n`,
-    `event:message_stop\r\ndata:${stop}\r\n\r\n`,
-    `event: message_stop\ndata: {\ndata:  "type": "message_stop"\ndata: }\n\n`,
-    `event: message_stop\ndata: {"type":"message_stop"${' '.repeat(500)}}\n\n`,
-    `event: message_stop\ndata: {"pad":"${'x'.repeat(300)}","type":"message_stop"}\n\n`,
-  ]) {
-    const given = await relay({ surface: endpointOf('messages'), chunks: [Buffer.from(last)] });
-    t.equal(given.bytes.toString(), last);
-    t.equal(given.bytesBeforeRecord, 0, JSON.stringify(last.slice(0, 60)));
-  }
-});
+t.test(
+  'the last event of a Messages stream is recognized in any notation, and waits for the record',
+  async (t) => {
+    const stop = '{"type":"message_stop"}';
+    for (const last of [
+      `event: message_stop\ndata: ${stop}\n\n`,
+      `data: ${stop}\n\n`,
+      `event:message_stop\r\ndata:${stop}\r\n\r\n`,
+      `event: message_stop\ndata: {\ndata:  "type": "message_stop"\ndata: }\n\n`,
+      `event: message_stop\ndata: {"type":"message_stop"${' '.repeat(500)}}\n\n`,
+      `event: message_stop\ndata: {"pad":"${'x'.repeat(300)}","type":"message_stop"}\n\n`,
+    ]) {
+      const given = await relay({ surface: endpointOf('messages'), chunks: [Buffer.from(last)] });
+      t.equal(given.bytes.toString(), last);
+      t.equal(given.bytesBeforeRecord, 0, JSON.stringify(last.slice(0, 60)));
+    }
+  },
+);

@@ -87,7 +87,7 @@ t.test("a provider's headers for browsers and for its own connection do not reac
 const LONG = JSON.stringify({ id: 'c1', padding: Array.from({ length: 20_000 }, (_, n) => n * 7_919) });
 
 for (const coding of CODINGS) {
-  t.test(`${coding}: an answer that is torn is a 502, as torn JSON is, and a whole one passes`, async (t) => {
+  t.test(`${coding}: a truncated response is a 502, and a whole one is relayed`, async (t) => {
     const headers = [JSON_TYPE, `content-encoding: ${coding}`];
     for (const text of [COMPLETION, LONG]) {
       const bytes = packed(coding, Buffer.from(text));
@@ -110,7 +110,7 @@ for (const coding of CODINGS) {
   });
 }
 
-t.test('a torn compressed answer is one that the next model of a list stands in for', async (t) => {
+t.test('a truncated compressed response leads to the next model of the list', async (t) => {
   const bytes = gzipSync(COMPLETION);
   const torn = respondWith('200 OK', [JSON_TYPE, 'content-encoding: gzip'], bytes.subarray(0, -1));
   const given = await world.call(torn, { model: 'custom/m,gpt-4o-mini' });
@@ -138,7 +138,7 @@ async function packedStream(): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-t.test('a compressed stream is unpacked only as far as its client reads', async (t) => {
+t.test('a compressed stream is decompressed only as far as its client reads', async (t) => {
   const stream = await packedStream();
   const act = respondWith('200 OK', [EVENTS_TYPE, 'content-encoding: gzip'], stream);
   const id = newRequestId();
@@ -161,6 +161,6 @@ t.test('a compressed stream is unpacked only as far as its client reads', async 
   t.ok(text.length < ON_ITS_WAY_BYTES, `${text.length} bytes were unpacked`);
 });
 
-t.test('no hostile answer was a dead letter', async (t) => {
+t.test('none of the hostile responses became a dead letter', async (t) => {
   t.equal(await world.deadLetters(), 0);
 });

@@ -26,7 +26,7 @@ for (const [path, model] of [
   ['/v1/responses', 'gpt-4o-mini'],
   ['/v1/embeddings', 'gpt-4o-mini'],
 ] as const) {
-  t.test(`${path}: ten megabytes go both ways as they are`, async (t) => {
+  t.test(`${path}: a request and a response of ten megabytes pass unchanged`, async (t) => {
     const sent = bytes(asking(model, { input: LONG.repeat(5) }));
     const told = bytes({ id: 'x', data: LONG.repeat(5) });
     t.ok(sent.length > 10 * MIB && told.length > 10 * MIB);
@@ -45,7 +45,7 @@ const chatEvent = (delta: object, finish_reason: string | null = null) =>
 const typed = (data: { type: string } & Record<string, unknown>) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
 
-t.test('one event of two megabytes passes as it is, and is in the record', async (t) => {
+t.test('a stream event of two megabytes passes unchanged, and is in the record', async (t) => {
   const body = `${chatEvent({ content: LONG })}${chatEvent({}, 'stop')}data: [DONE]\n\n`;
   const sent = bytes(asking('gpt-4o-mini', { stream: true, stream_options: { include_usage: true } }));
   const given = await world.send({
@@ -58,7 +58,7 @@ t.test('one event of two megabytes passes as it is, and is in the record', async
   t.ok(record.choices[0].message.content === LONG);
 });
 
-t.test('one event of two megabytes is translated, both ways', async (t) => {
+t.test('a stream event of two megabytes is translated in both directions', async (t) => {
   const args = JSON.stringify({ long: LONG });
   const anthropic = [
     typed({
@@ -91,7 +91,7 @@ t.test('one event of two megabytes is translated, both ways', async (t) => {
   }
 });
 
-t.test('brackets without end: in the same dialect they pass, both ways, and are recorded', async (t) => {
+t.test('bodies nested 90,000 levels deep pass in the same dialect, and are recorded', async (t) => {
   const sent = bytes(JSON.stringify(asking('gpt-4o-mini')).replace(/\}$/, `,"x":${deep(90_000)}}`));
   const told = bytes(`{"id":"c1","choices":[],"x":${deep(90_000)}}`);
   const given = await world.send({
@@ -114,32 +114,35 @@ t.test('brackets without end: in the same dialect they pass, both ways, and are 
   t.match(await world.gateway.record(stream.id), { status: 200, response_id: 'c1', truncated: false });
 });
 
-t.test('to another dialect they cannot go: that is the mistake of who sent them', async (t) => {
-  const schema = (levels: number) =>
-    `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","x":${deep(levels)}}}}]}`;
-  const input = (levels: number) =>
-    `{"model":"gpt-4o-mini","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"tools":[{"name":"f","input_schema":{"type":"object","x":${deep(levels)}}}]}`;
-  for (const [path, body] of [
-    ['/v1/chat/completions', schema],
-    ['/v1/messages', input],
-  ] as const) {
-    for (const levels of [10_000, 90_000]) {
-      const given = await world.send({ path, body: bytes(body(levels)), behaviour: { kind: 'echo' } });
-      t.equal(given.status, 400, `${path} ${levels}`);
-      t.match(JSON.parse(given.bytes.toString()).error.message, /nested deeper than \d+ levels/);
-      t.equal(given.heard, null);
+t.test(
+  'a request nested too deeply to translate is refused with 400 before any provider request',
+  async (t) => {
+    const schema = (levels: number) =>
+      `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","x":${deep(levels)}}}}]}`;
+    const input = (levels: number) =>
+      `{"model":"gpt-4o-mini","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"tools":[{"name":"f","input_schema":{"type":"object","x":${deep(levels)}}}]}`;
+    for (const [path, body] of [
+      ['/v1/chat/completions', schema],
+      ['/v1/messages', input],
+    ] as const) {
+      for (const levels of [10_000, 90_000]) {
+        const given = await world.send({ path, body: bytes(body(levels)), behaviour: { kind: 'echo' } });
+        t.equal(given.status, 400, `${path} ${levels}`);
+        t.match(JSON.parse(given.bytes.toString()).error.message, /nested deeper than \d+ levels/);
+        t.equal(given.heard, null);
+      }
+      const real = await world.send({
+        path,
+        body: bytes(body(400)),
+        behaviour: { kind: 'error', status: 429 },
+      });
+      t.equal(real.status, 429, 'what is merely deep goes');
+      t.ok(real.heard?.body.includes(deep(400)));
     }
-    const real = await world.send({
-      path,
-      body: bytes(body(400)),
-      behaviour: { kind: 'error', status: 429 },
-    });
-    t.equal(real.status, 429, 'what is merely deep goes');
-    t.ok(real.heard?.body.includes(deep(400)));
-  }
-});
+  },
+);
 
-t.test('an answer in brackets without end is no message', async (t) => {
+t.test('a response nested too deeply to translate is a 502', async (t) => {
   const message = `{"id":"m1","type":"message","content":[{"type":"tool_use","id":"t","name":"f","input":{"x":${deep(90_000)}}}]}`;
   const given = await world.send({
     path: '/v1/chat/completions',

@@ -108,7 +108,7 @@ const CASES: Case[] = [
 ];
 
 for (const { when, path, model, stream, behaviour, seen, kept } of CASES) {
-  t.test(`a client that leaves ${when}`, async (t) => {
+  t.test(`a client that disconnects ${when} stops its provider, and is recorded as 499`, async (t) => {
     const leastMs = await leastOf(3, async () => {
       const id = newRequestId();
       const { headers, heard } = world.expect(behaviour);

@@ -17,7 +17,7 @@ const EVENTS =
   'data: [DONE]\n\n';
 
 for (const coding of CODINGS) {
-  t.test(`${coding}: an error passes with its header, and the log has its text`, async (t) => {
+  t.test(`${coding}: a compressed error is relayed with its encoding, and recorded as text`, async (t) => {
     const told = JSON.stringify({ error: { message: 'slow down', type: 'requests' } });
     const body = packed(coding, Buffer.from(told));
     const given = await world.send({
@@ -38,7 +38,7 @@ for (const coding of CODINGS) {
     t.equal((await world.gateway.record(given.id)).response_text, told);
   });
 
-  t.test(`${coding}: a page in place of an error is told in its words`, async (t) => {
+  t.test(`${coding}: a compressed HTML error page becomes an error with the page's text`, async (t) => {
     const given = await world.send({
       path: CHAT,
       body: GPT,
@@ -57,7 +57,7 @@ for (const coding of CODINGS) {
     });
   });
 
-  t.test(`${coding}: an error of the other dialect is told in the client's`, async (t) => {
+  t.test(`${coding}: a compressed error of the other dialect is translated into the client's`, async (t) => {
     const told = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
     const given = await world.send({
       path: CHAT,
@@ -76,7 +76,7 @@ for (const coding of CODINGS) {
   });
 
   t.test(
-    `${coding}: a stream is unpacked before its headers go out, a request before its provider hears of it`,
+    `${coding}: a compressed stream reaches the client, and a compressed request the provider, decompressed`,
     async (t) => {
       const body = asking('gpt-4o-mini', { stream: true, stream_options: { include_usage: true } });
       const given = await world.send({
@@ -102,7 +102,7 @@ for (const coding of CODINGS) {
   );
 }
 
-t.test('an answer in an encoding that nobody knows is a 502', async (t) => {
+t.test('a response in an unknown content encoding is a 502', async (t) => {
   const coded = (type: string) => ({
     kind: 'bytes' as const,
     body: 'not to be read',
@@ -123,7 +123,7 @@ t.test('an answer in an encoding that nobody knows is a 502', async (t) => {
 });
 
 t.test(
-  'a compressed stream that is torn is passed as far as it can be read, and ends in an error',
+  'a truncated compressed stream is relayed as far as it can be read, and ends in an error',
   async (t) => {
     const [event] = EVENTS.split(/(?<=\n\n)/);
     const small = gzipSync(event!.repeat(50));
@@ -148,23 +148,26 @@ t.test(
   },
 );
 
-t.test('a request in an encoding that is none is refused before any call', async (t) => {
-  const behaviour = { kind: 'echo' } as const;
-  for (const [coding, status] of [
-    ['compress', 415],
-    ['gzip, br', 415],
-    ['constructor', 415],
-    ['__proto__', 415],
-    ['br', 400],
-  ] as const) {
-    const headers = { 'content-encoding': coding };
-    const given = await world.send({ path: CHAT, body: GPT, headers, behaviour });
-    t.equal(given.status, status, coding);
-    t.equal(given.heard, null, 'no call was made');
-  }
-});
+t.test(
+  'a request in an unknown or wrong content encoding is refused before any provider request',
+  async (t) => {
+    const behaviour = { kind: 'echo' } as const;
+    for (const [coding, status] of [
+      ['compress', 415],
+      ['gzip, br', 415],
+      ['constructor', 415],
+      ['__proto__', 415],
+      ['br', 400],
+    ] as const) {
+      const headers = { 'content-encoding': coding };
+      const given = await world.send({ path: CHAT, body: GPT, headers, behaviour });
+      t.equal(given.status, status, coding);
+      t.equal(given.heard, null, 'no call was made');
+    }
+  },
+);
 
-t.test('a small request that unpacks to a huge one is refused', async (t) => {
+t.test('a small request that decompresses to a huge one is refused', async (t) => {
   const bomb = gzipSync(Buffer.from(`{"model":"gpt-4o-mini","pad":"${'x'.repeat(MAX_BODY_BYTES)}"}`));
   t.ok(gunzipSync(bomb).length > MAX_BODY_BYTES && bomb.length < 1_000);
   const headers = { 'content-encoding': 'gzip' };

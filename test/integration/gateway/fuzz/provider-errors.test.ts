@@ -51,7 +51,7 @@ const TOLD = {
 };
 
 for (const { what, path, asked, dialect } of WAYS) {
-  t.test(`errors of ${what} in plain text, status by status`, async () => {
+  t.test(`errors in plain text get the type of their status: ${what}`, async () => {
     for (const [name, usual] of Object.entries(TYPES)) {
       const status = Number(name);
       const type = dialect === 'openai' ? usual : (ANTHROPIC_TYPES[status] ?? usual);
@@ -81,7 +81,7 @@ for (const { what, path, asked, dialect } of WAYS) {
     }
   });
 
-  t.test(`an error of ${what} as long as a book is told in part`, async () => {
+  t.test(`an error page of a megabyte is cut to its beginning: ${what}`, async () => {
     const given = await world.send({
       path,
       body: asked,
@@ -98,7 +98,7 @@ for (const { what, path, asked, dialect } of WAYS) {
   });
 }
 
-t.test('an error that says it is JSON and is passes as it is, beside what helps to try again', async (t) => {
+t.test('a JSON error is relayed unchanged, with its retry and rate-limit headers', async (t) => {
   const told =
     '{ "error" : {"message":"slow down", "type":"requests","param":null,"code":"rate_limit_exceeded", "x":1.0} }';
   const given = await world.send({
@@ -115,7 +115,7 @@ t.test('an error that says it is JSON and is passes as it is, beside what helps 
   t.match(given.headers, TOLD);
 });
 
-t.test('an error that comes as an event stream is no stream', async (t) => {
+t.test('an error status with an event stream is relayed as a plain error', async (t) => {
   for (const { path, asked } of WAYS) {
     const given = await world.send({
       path,

@@ -21,14 +21,14 @@ const as = (type: string) => ({ 'content-type': type });
 const send = (behaviour: Behaviour, body = asking('gpt-4o-mini'), headers = {}) =>
   world.send({ path: CHAT, body: Buffer.from(body), headers, behaviour });
 
-t.test('JSON in place of the stream that was asked for passes as it is', async (t) => {
+t.test('JSON in place of a requested stream is relayed unchanged', async (t) => {
   const body = asking('gpt-4o-mini', { stream: true });
   const given = await send({ kind: 'bytes', body: COMPLETION, headers: as('application/json') }, body);
   t.equal(given.bytes.toString(), COMPLETION);
   t.match(await world.gateway.record(given.id), { is_stream: false, truncated: false, response_id: 'c1' });
 });
 
-t.test('a stream that nobody asked for passes as it is', async (t) => {
+t.test('a stream that was not requested is relayed unchanged', async (t) => {
   for (const type of ['text/event-stream', 'Text/Event-Stream;charset=UTF-8']) {
     const given = await send({ kind: 'bytes', body: EVENTS, headers: as(type) });
     t.equal(given.bytes.toString(), EVENTS);
@@ -37,7 +37,7 @@ t.test('a stream that nobody asked for passes as it is', async (t) => {
   }
 });
 
-t.test('a success without a body is a 502, whatever its type', async (t) => {
+t.test('a successful response without a body is a 502, whatever its content type', async (t) => {
   for (const behaviour of [
     { kind: 'bytes', body: '', headers: as('application/json') },
     { kind: 'bytes', body: '', status: 204, headers: {} },
@@ -48,7 +48,7 @@ t.test('a success without a body is a 502, whatever its type', async (t) => {
   }
 });
 
-t.test('JSON without a content-type passes as it is', async (t) => {
+t.test('a JSON response without a content-type is relayed unchanged', async (t) => {
   const given = await send({ kind: 'bytes', body: ` ${COMPLETION}`, headers: {} });
   t.equal(given.bytes.toString(), ` ${COMPLETION}`);
 });
@@ -70,14 +70,14 @@ t.test(
   },
 );
 
-t.test('a byte order mark before a body is passed over, and no provider sees it', async (t) => {
+t.test('a byte order mark before a request body is accepted, and not sent to the provider', async (t) => {
   const body = asking('gpt-4o-mini');
   const given = await send({ kind: 'echo' }, `\ufeff${body}`);
   t.equal(given.status, 200);
   t.equal(given.heard?.body.toString(), body);
 });
 
-t.test('a client that waits to be told to continue is', async (t) => {
+t.test('a client that sends Expect: 100-continue is answered', async (t) => {
   const given = await send({ kind: 'bytes', body: COMPLETION }, undefined, { expect: '100-continue' });
   t.equal(given.bytes.toString(), COMPLETION);
 });
@@ -98,7 +98,7 @@ const http = (listener: RequestListener) => createServer(listener) as Server;
 const custom = (other: World, body = asking('custom/m')) =>
   other.send({ path: CHAT, body: Buffer.from(body), behaviour: { kind: 'reset' } });
 
-t.test('early hints are not the answer', async (t) => {
+t.test("a provider's 103 Early Hints is not taken for its response", async (t) => {
   const other = await before(
     t,
     http((incoming, response) => {
@@ -110,7 +110,7 @@ t.test('early hints are not the answer', async (t) => {
   t.equal((await custom(other)).bytes.toString(), COMPLETION);
 });
 
-t.test('an answer that ends with its connection, as in HTTP/1.0, is whole', async (t) => {
+t.test('an HTTP/1.0 response that ends with its connection is complete', async (t) => {
   const other = await before(
     t,
     createTcpServer((socket) => {
@@ -125,7 +125,7 @@ t.test('an answer that ends with its connection, as in HTTP/1.0, is whole', asyn
   t.equal(given.headers['content-length'], String(COMPLETION.length));
 });
 
-t.test('a provider that refuses a body before it has read it is heard', async (t) => {
+t.test("a provider's refusal before it has read the request body is relayed", async (t) => {
   const refusal = '{"error":{"message":"too large","type":"invalid_request_error"}}';
   const other = await before(
     t,

@@ -17,33 +17,33 @@ import { sampled } from './sockets.ts';
 
 const world = await startHostileWorld(t);
 
+t.test('a response with two equal content types is relayed and recorded', async (t) => {
+  for (const [type, again, body] of [
+    [JSON_TYPE, JSON_TYPE, COMPLETION],
+    [JSON_TYPE, 'Content-Type: Application/JSON', COMPLETION],
+    [EVENTS_TYPE, EVENTS_TYPE, EVENTS],
+  ] as const) {
+    const given = await world.call(respondWith('200 OK', [type, again], body));
+    t.equal(given.status, 200, again);
+    t.equal(given.text, body);
+    t.equal(`content-type: ${given.headers['content-type']}`, type);
+    t.match(await world.gateway.record(given.id), { status: 200, truncated: false, response_id: 'c1' });
+  }
+});
+
 t.test(
-  'a provider that says its content type twice in the same words is answered and recorded',
+  'a response with two different content types is a 502 that names the header, and is recorded',
   async (t) => {
-    for (const [type, again, body] of [
-      [JSON_TYPE, JSON_TYPE, COMPLETION],
-      [JSON_TYPE, 'Content-Type: Application/JSON', COMPLETION],
-      [EVENTS_TYPE, EVENTS_TYPE, EVENTS],
-    ] as const) {
-      const given = await world.call(respondWith('200 OK', [type, again], body));
-      t.equal(given.status, 200, again);
-      t.equal(given.text, body);
-      t.equal(`content-type: ${given.headers['content-type']}`, type);
-      t.match(await world.gateway.record(given.id), { status: 200, truncated: false, response_id: 'c1' });
+    for (const other of ['content-type: text/html', `${JSON_TYPE}; charset=utf-8`]) {
+      const given = await world.call(respondWith('200 OK', [JSON_TYPE, other], COMPLETION));
+      t.equal(given.status, 502);
+      t.match(JSON.parse(given.text).error, { code: 'provider_bad_answer', message: /content-type headers/ });
+      t.match(await world.gateway.record(given.id), { status: 502, error_code: 'provider_bad_answer' });
     }
   },
 );
 
-t.test('a provider that says two content types is a 502 that names the header, and recorded', async (t) => {
-  for (const other of ['content-type: text/html', `${JSON_TYPE}; charset=utf-8`]) {
-    const given = await world.call(respondWith('200 OK', [JSON_TYPE, other], COMPLETION));
-    t.equal(given.status, 502);
-    t.match(JSON.parse(given.text).error, { code: 'provider_bad_answer', message: /content-type headers/ });
-    t.match(await world.gateway.record(given.id), { status: 502, error_code: 'provider_bad_answer' });
-  }
-});
-
-t.test('a content encoding said twice means packed twice, which is a 502 that names it', async (t) => {
+t.test('a response with two content encodings is a 502 that names them', async (t) => {
   const lines = [JSON_TYPE, 'content-encoding: gzip', 'content-encoding: gzip'];
   const given = await world.call(respondWith('200 OK', lines, gzipSync(COMPLETION)));
   t.equal(given.status, 502);
@@ -54,7 +54,7 @@ t.test('a content encoding said twice means packed twice, which is a 502 that na
   t.match(await world.gateway.record(given.id), { status: 502, error_code: 'provider_bad_answer' });
 });
 
-t.test('an encoding said beside "identity", or beside nothing, is that encoding', async (t) => {
+t.test('a content encoding beside "identity" or an empty one counts alone', async (t) => {
   const packed = gzipSync(COMPLETION);
   for (const lines of [
     ['content-encoding: identity', 'content-encoding: GZIP'],
@@ -71,7 +71,7 @@ t.test('an encoding said beside "identity", or beside nothing, is that encoding'
   t.match(await world.gateway.record(given.id), { response_text: COMPLETION });
 });
 
-t.test('two lengths, or two transfer encodings, are a 502 that names the header', async (t) => {
+t.test('a response with two lengths or two transfer encodings is a 502 that names the header', async (t) => {
   for (const [line, name] of [
     ['content-length: 3', 'content-length'],
     ['transfer-encoding: chunked\r\ntransfer-encoding: gzip', 'transfer-encoding'],
@@ -153,7 +153,7 @@ const heads = fc.record({
 });
 
 t.test(
-  'whatever head a provider writes, its call is answered and found, and never a dead letter',
+  'a call is answered and recorded, and is no dead letter, whatever head its provider writes',
   async (t) => {
     await sampled(heads, runs(t, 400), async ({ lines, isStream, isTyped, status }) => {
       const type = isStream ? EVENTS_TYPE : JSON_TYPE;

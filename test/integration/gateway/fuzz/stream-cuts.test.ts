@@ -43,7 +43,7 @@ function checkEvents({ expected, bytes, said }: StreamCase, { outcome, ...given 
   else ok(all.startsWith(text));
 }
 
-t.test('10,000 cuts of streams of each dialect, however they are written and however they end', async (t) => {
+t.test('10,000 ways to cut a stream of any dialect, notation and ending relay the same events', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       streamCases,

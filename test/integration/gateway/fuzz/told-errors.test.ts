@@ -40,33 +40,36 @@ const WAYS: { path: string; model: string; tell: (said: Said) => Told[]; told: T
 const unasked = ({ isUsage }: Told) => isUsage !== true;
 
 for (const { path, model, tell, told, status } of WAYS) {
-  t.test(`${path} of ${model}: what came stays, the error follows, and no end is pretended`, async (t) => {
-    const events = [...tell(said).filter(unasked), told];
-    const given = await world.send({
-      path,
-      body: Buffer.from(
-        JSON.stringify({ model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
-      ),
-      behaviour: {
-        kind: 'bytes',
-        body: bytesOfFrames(writeStream(events, [PLAIN])),
-        headers: { 'content-type': 'text/event-stream' },
-      },
-    });
-    const text = given.bytes.toString();
-    t.match(text, /Half of the .*answer.*Overloaded/s);
-    t.notMatch(text, /\[DONE\]|message_stop|"finish_reason":"|"stop_reason":"/);
-    t.equal(text.match(/"error":/g)?.length, 1, 'the error comes once');
-    t.match(text.split('\n\n').at(-2)!, /^(?:event: error\n)?data: \{.*"overloaded_error".*\}$/);
-    const record = await world.gateway.record(given.id);
-    t.match(record, { status, truncated: true, is_stream: true });
-    t.match(record.response_text, /Half of the answer/);
-    t.ok(record.completion_tokens! > 0, 'what came is counted');
-    t.ok(Number(record.cost_nano) > 0, 'and paid for');
-  });
+  t.test(
+    `${path} of ${model}: an error in the middle of a stream follows the text, and no end mark comes`,
+    async (t) => {
+      const events = [...tell(said).filter(unasked), told];
+      const given = await world.send({
+        path,
+        body: Buffer.from(
+          JSON.stringify({ model, stream: true, max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] }),
+        ),
+        behaviour: {
+          kind: 'bytes',
+          body: bytesOfFrames(writeStream(events, [PLAIN])),
+          headers: { 'content-type': 'text/event-stream' },
+        },
+      });
+      const text = given.bytes.toString();
+      t.match(text, /Half of the .*answer.*Overloaded/s);
+      t.notMatch(text, /\[DONE\]|message_stop|"finish_reason":"|"stop_reason":"/);
+      t.equal(text.match(/"error":/g)?.length, 1, 'the error comes once');
+      t.match(text.split('\n\n').at(-2)!, /^(?:event: error\n)?data: \{.*"overloaded_error".*\}$/);
+      const record = await world.gateway.record(given.id);
+      t.match(record, { status, truncated: true, is_stream: true });
+      t.match(record.response_text, /Half of the answer/);
+      t.ok(record.completion_tokens! > 0, 'what came is counted');
+      t.ok(Number(record.cost_nano) > 0, 'and paid for');
+    },
+  );
 }
 
-t.test('a response that failed says so itself', async (t) => {
+t.test('a Responses stream that failed ends in its own response.failed event', async (t) => {
   const body = bytesOfFrames(writeStream([...responses({ ...said }), failed], [PLAIN]));
   const given = await world.send({
     path: '/v1/responses',

@@ -68,7 +68,7 @@ function rewriteNumber(number: number, draw: () => number): string {
   }
 }
 
-t.test('neither order nor spacing, nor how strings and numbers are written, change a key', async (t) => {
+t.test('a cache key does not depend on member order, spacing, escapes or number notation', async (t) => {
   fc.assert(
     fc.property(
       value,
@@ -86,7 +86,7 @@ t.test('neither order nor spacing, nor how strings and numbers are written, chan
   );
 });
 
-t.test('two values have two keys', async (t) => {
+t.test('bodies of different values have different cache keys', async (t) => {
   const canonical = (item: Json): string =>
     Array.isArray(item)
       ? `[${item.map(canonical).join()}]`
@@ -128,49 +128,52 @@ t.test('two values have two keys', async (t) => {
   t.ok(compared > parameters.numRuns / 20);
 });
 
-t.test('numbers are told apart by every digit, and equal however they are written', async (t) => {
-  const different = [
-    '9007199254740993',
-    '9007199254740992',
-    '0.1',
-    '0.10000000000000000001',
-    '1e400',
-    '1e401',
-    '-1e400',
-    '1e-400',
-    '0',
-    '-0',
-    '1e99999999999999999999',
-    '1e99999999999999999998',
-    '10',
-    '1',
-    '"1"',
-    'true',
-    '"true"',
-    'null',
-    '"null"',
-    '[]',
-    '{}',
-    '""',
-    '[[]]',
-    '[[],[]]',
-    '["a,b"]',
-    '["a","b"]',
-    '{"a":"b"}',
-    '["a:b"]',
-  ];
-  t.equal(new Set(different.map((text) => keyOf(text))).size, different.length);
-  for (const [one, ...others] of [
-    ['150', '1.5e2', '1.50E+02', '15e1', '150.00', '1500e-1', '0.0150e4'],
-    ['1e400', '10e399', '0.1e401'],
-    ['0', '0.0', '0e5'],
-    ['12345678901234567890123', '12345678901234567890123.000', '1.2345678901234567890123e22'],
-  ] as const) {
-    for (const other of others) t.equal(keyOf(other), keyOf(one), `${other} is ${one}`);
-  }
-});
+t.test(
+  'numbers that differ in any digit have different cache keys, equal ones the same key in any notation',
+  async (t) => {
+    const different = [
+      '9007199254740993',
+      '9007199254740992',
+      '0.1',
+      '0.10000000000000000001',
+      '1e400',
+      '1e401',
+      '-1e400',
+      '1e-400',
+      '0',
+      '-0',
+      '1e99999999999999999999',
+      '1e99999999999999999998',
+      '10',
+      '1',
+      '"1"',
+      'true',
+      '"true"',
+      'null',
+      '"null"',
+      '[]',
+      '{}',
+      '""',
+      '[[]]',
+      '[[],[]]',
+      '["a,b"]',
+      '["a","b"]',
+      '{"a":"b"}',
+      '["a:b"]',
+    ];
+    t.equal(new Set(different.map((text) => keyOf(text))).size, different.length);
+    for (const [one, ...others] of [
+      ['150', '1.5e2', '1.50E+02', '15e1', '150.00', '1500e-1', '0.0150e4'],
+      ['1e400', '10e399', '0.1e401'],
+      ['0', '0.0', '0e5'],
+      ['12345678901234567890123', '12345678901234567890123.000', '1.2345678901234567890123e22'],
+    ] as const) {
+      for (const other of others) t.equal(keyOf(other), keyOf(one), `${other} is ${one}`);
+    }
+  },
+);
 
-t.test('a string is what it says, with whatever escapes', async (t) => {
+t.test('a string has the same cache key with and without escapes', async (t) => {
   for (const [one, ...others] of [
     ['"/"', '"\\/"', '"\\u002f"', '"\\u002F"'],
     ['"\\n"', '"\\u000a"'],
@@ -183,7 +186,7 @@ t.test('a string is what it says, with whatever escapes', async (t) => {
   t.not(keyOf('"\\\\u0061"'), keyOf('"a"'));
 });
 
-t.test('a number of a quarter of a million digits is read in a moment', async (t) => {
+t.test('a number of a quarter of a million digits gets its cache key without delay', async (t) => {
   const startedAt = performance.now();
   keyOf(`1${'0'.repeat(250_000)}1`);
   keyOf(`0.${'0'.repeat(250_000)}1`);
@@ -192,7 +195,7 @@ t.test('a number of a quarter of a million digits is read in a moment', async (t
   t.ok(performance.now() - startedAt < 2_000);
 });
 
-t.test('of a repeated name the last value counts, whatever the name', async (t) => {
+t.test('the last value of a repeated name counts in the cache key, whatever the name', async (t) => {
   t.equal(keyOf('{"a":1,"a":2}'), keyOf('{"a":2}'));
   t.not(keyOf('{"a":1,"a":2}'), keyOf('{"a":1}'));
   t.equal(keyOf('{"\\u0061":1,"a":2}'), keyOf('{"a":2}'));
@@ -201,7 +204,7 @@ t.test('of a repeated name the last value counts, whatever the name', async (t) 
   t.equal(keyOf('{"b":1,"10":2,"9":3}'), keyOf('{"9":3,"10":2,"b":1}'));
 });
 
-t.test('what is no Unicode text is told apart byte by byte', async (t) => {
+t.test('strings that are not valid Unicode have different cache keys for different bytes', async (t) => {
   const lone = ['"\\ud800"', '"\\ud801"', '"\\udc00"', '"\\ufffd"'];
   t.equal(new Set(lone.map((text) => keyOf(text))).size, lone.length, 'lone surrogates');
   const broken = [[0xff], [0xfe], [0xc3], [0xef, 0xbf, 0xbd]].map((bytes) =>
@@ -210,7 +213,7 @@ t.test('what is no Unicode text is told apart byte by byte', async (t) => {
   t.equal(new Set(broken).size, broken.length, 'bytes that are not UTF-8');
 });
 
-t.test('what is nested without end has a key too, by its bytes', async (t) => {
+t.test('a body nested deeper than 512 levels has a cache key by its bytes', async (t) => {
   const nested = (levels: number, space: string) => `${'['.repeat(levels)}${space}${']'.repeat(levels)}`;
   t.equal(keyOf(nested(512, ' ')), keyOf(nested(512, '')));
   t.not(keyOf(nested(513, ' ')), keyOf(nested(513, '')));
@@ -218,51 +221,54 @@ t.test('what is nested without end has a key too, by its bytes', async (t) => {
   t.equal(keyOf(nested(100_000, '')), keyOf(nested(100_000, '')));
 });
 
-t.test('every part counts, and none can be taken for another', async (t) => {
-  const texts = fc.string({ unit: anyCharacter, maxLength: 4 });
-  const parts = fc.record({
-    organizationId: texts,
-    path: texts,
-    provider: texts,
-    model: texts,
-    seed: fc.option(texts),
-    body: texts.map((text) => Buffer.from(JSON.stringify(text))),
-  });
-  const same = (a: KeyParts, b: KeyParts) =>
-    a.body.equals(b.body) &&
-    (['organizationId', 'path', 'provider', 'model', 'seed'] as const).every((name) => a[name] === b[name]);
-  /** The same characters, dealt out to the parts in another way. */
-  const dealt = fc
-    .tuple(texts, fc.array(fc.nat({ max: 8 }), { minLength: 4, maxLength: 4 }))
-    .map(([text, cuts]) => {
-      const [a = 0, b = 0, c = 0, d = 0] = cuts.sort((x, y) => x - y);
-      const seed = text.slice(d) || null;
-      return {
-        organizationId: text.slice(0, a),
-        path: text.slice(a, b),
-        provider: text.slice(b, c),
-        model: text.slice(c, d),
-        seed,
-        body: Buffer.from('1'),
-      };
+t.test(
+  'every part counts in the cache key, and text moved from one part to another changes it',
+  async (t) => {
+    const texts = fc.string({ unit: anyCharacter, maxLength: 4 });
+    const parts = fc.record({
+      organizationId: texts,
+      path: texts,
+      provider: texts,
+      model: texts,
+      seed: fc.option(texts),
+      body: texts.map((text) => Buffer.from(JSON.stringify(text))),
     });
-  for (const [one, other] of [
-    [parts, parts],
-    [dealt, dealt],
-  ] as const) {
-    fc.assert(
-      fc.property(one, other, (a, b) => {
-        if ((responseKey(a) === responseKey(b)) !== same(a, b)) throw new Error(JSON.stringify([a, b]));
-      }),
-      runs(t, 2_000),
-    );
-  }
-  t.not(keyOf('1', { seed: '' }), keyOf('1', { seed: null }));
-  t.not(keyOf('1', { seed: 'null' }), keyOf('1', { seed: null }));
-  t.not(keyOf('1', { model: '\ud800' }), keyOf('1', { model: '\ufffd' }));
-});
+    const same = (a: KeyParts, b: KeyParts) =>
+      a.body.equals(b.body) &&
+      (['organizationId', 'path', 'provider', 'model', 'seed'] as const).every((name) => a[name] === b[name]);
+    /** The same characters, dealt out to the parts in another way. */
+    const dealt = fc
+      .tuple(texts, fc.array(fc.nat({ max: 8 }), { minLength: 4, maxLength: 4 }))
+      .map(([text, cuts]) => {
+        const [a = 0, b = 0, c = 0, d = 0] = cuts.sort((x, y) => x - y);
+        const seed = text.slice(d) || null;
+        return {
+          organizationId: text.slice(0, a),
+          path: text.slice(a, b),
+          provider: text.slice(b, c),
+          model: text.slice(c, d),
+          seed,
+          body: Buffer.from('1'),
+        };
+      });
+    for (const [one, other] of [
+      [parts, parts],
+      [dealt, dealt],
+    ] as const) {
+      fc.assert(
+        fc.property(one, other, (a, b) => {
+          if ((responseKey(a) === responseKey(b)) !== same(a, b)) throw new Error(JSON.stringify([a, b]));
+        }),
+        runs(t, 2_000),
+      );
+    }
+    t.not(keyOf('1', { seed: '' }), keyOf('1', { seed: null }));
+    t.not(keyOf('1', { seed: 'null' }), keyOf('1', { seed: null }));
+    t.not(keyOf('1', { model: '\ud800' }), keyOf('1', { model: '\ufffd' }));
+  },
+);
 
-t.test('a body of 256 KiB is compared by value, a longer one byte by byte', async (t) => {
+t.test('a body of up to 256 KiB has a cache key by value, a longer one by its bytes', async (t) => {
   const spaced = (bytes: number) => `{"a":1${' '.repeat(bytes - '{"a":1}'.length)}}`;
   t.equal(keyOf(spaced(256 * 1024)), keyOf('{"a":1}'));
   t.not(keyOf(spaced(256 * 1024 + 1)), keyOf('{"a":1}'));

@@ -14,17 +14,20 @@ function wish(headers: Partial<CacheHeaders>) {
 
 const DEFAULT = { maxAgeMs: 604_800_000, buckets: 1, seed: null, isReading: true, isCoalescing: false };
 
-t.test('a call that does not ask for the cache has none, whatever else it says', async (t) => {
-  t.equal(wish({ isEnabled: false, cacheControl: 'max-age=x', bucketMaxSize: '99' }), null);
-});
+t.test(
+  'a call that does not enable the cache has no cache options, whatever its other headers',
+  async (t) => {
+    t.equal(wish({ isEnabled: false, cacheControl: 'max-age=x', bucketMaxSize: '99' }), null);
+  },
+);
 
-t.test('without more, one answer is kept for a week', async (t) => {
+t.test('by default the cache keeps one response for a week', async (t) => {
   t.same(wish({}), DEFAULT);
   t.same(wish({ cacheControl: '' }), DEFAULT);
   t.same(wish({ cacheControl: 'private, max-stale=5, , only-if-cached' }), DEFAULT);
 });
 
-t.test('Cache-Control sets the age, the shortest of several, a year at most', async (t) => {
+t.test('Cache-Control sets the maximum age, the shortest of several, at most a year', async (t) => {
   t.equal(wish({ cacheControl: 'max-age=60' })?.maxAgeMs, 60_000);
   t.equal(wish({ cacheControl: 'private, Max-Age = "30"' })?.maxAgeMs, 30_000);
   t.equal(wish({ cacheControl: 'max-age=60,max-age=5, s-maxage=1' })?.maxAgeMs, 5_000);
@@ -32,12 +35,12 @@ t.test('Cache-Control sets the age, the shortest of several, a year at most', as
   t.equal(wish({ cacheControl: `max-age=${'9'.repeat(400)}` })?.maxAgeMs, 31_536_000_000);
 });
 
-t.test('no-cache stores and does not read, no-store does neither', async (t) => {
+t.test('no-cache stores a response without reading the cache, no-store does neither', async (t) => {
   t.same(wish({ cacheControl: 'no-cache', isCoalescing: true }), { ...DEFAULT, isReading: false });
   t.equal(wish({ cacheControl: 'max-age=60, No-Store' }), null);
 });
 
-t.test('seed, buckets and coalescing are taken as they are', async (t) => {
+t.test('seed, bucket size and coalescing are read from their headers', async (t) => {
   t.same(wish({ seed: 'a', bucketMaxSize: ' 20 ', isCoalescing: true }), {
     ...DEFAULT,
     seed: 'a',
@@ -47,7 +50,7 @@ t.test('seed, buckets and coalescing are taken as they are', async (t) => {
   t.equal(wish({ seed: '' })?.seed, null);
 });
 
-t.test('what cannot be read is refused by name', async (t) => {
+t.test('an invalid cache header is refused with its name and its rule', async (t) => {
   for (const value of ['0', '21', '-1', '1.5', '1e1', '', 'x', '0x5', '９']) {
     t.throws(() => wish({ bucketMaxSize: value }), {
       code: 'invalid_header',

@@ -104,19 +104,22 @@ const answers = fc
   )
   .map(([members, gap, around]) => `${around}${objectOf(members, gap)}${around}`);
 
-t.test('it has the usage and the model that the whole answer has, whatever else is in it', async (t) => {
-  let found = 0;
-  const parameters = runs(t, RUNS);
-  fc.assert(
-    fc.property(answers, (text) => {
-      const whole = JSON.parse(text) as { usage?: unknown; model?: unknown };
-      if (whole.usage !== undefined && typeof whole.model === 'string') found += 1;
-      return isExact(text);
-    }),
-    parameters,
-  );
-  t.ok(found > parameters.numRuns / 20, `${found} with both`);
-});
+t.test(
+  'scanUsage finds the usage and model that parsing the whole response gives, whatever else it holds',
+  async (t) => {
+    let found = 0;
+    const parameters = runs(t, RUNS);
+    fc.assert(
+      fc.property(answers, (text) => {
+        const whole = JSON.parse(text) as { usage?: unknown; model?: unknown };
+        if (whole.usage !== undefined && typeof whole.model === 'string') found += 1;
+        return isExact(text);
+      }),
+      parameters,
+    );
+    t.ok(found > parameters.numRuns / 20, `${found} with both`);
+  },
+);
 
 /** An answer of each surface, in the order in which its provider writes it, with a text in it. */
 const OF_SURFACES: Record<string, (text: unknown) => object> = {
@@ -161,7 +164,7 @@ const OF_SURFACES: Record<string, (text: unknown) => object> = {
 };
 
 for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
-  t.test(`of ${what} it is exact, whatever its text or its tools say`, async (t) => {
+  t.test(`scanUsage is exact for ${what}, whatever its text or tool input holds`, async (t) => {
     const texts = fc.oneof(
       fc.array(word, { maxLength: 40 }).map((words) => words.join(' ')),
       fc.json().map((json) => JSON.parse(json) as unknown),
@@ -175,7 +178,7 @@ for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
     );
   });
 
-  t.test(`of ${what} only the ends are parsed`, async (t) => {
+  t.test(`scanUsage parses only the ends of ${what}`, async (t) => {
     const text = JSON.stringify(answerOf('Hello. '.repeat(200)));
     const parse = t.capture(JSON, 'parse', JSON.parse);
     scanUsage(outcomeOf(text));
@@ -184,7 +187,7 @@ for (const [what, answerOf] of Object.entries(OF_SURFACES)) {
   });
 }
 
-t.test('a name that is written with an escape counts like any', async (t) => {
+t.test('scanUsage finds a member whose name is written with an escape', async (t) => {
   for (const text of [
     '{"model":"a","mod\\u0065l":"b","usage":{}}',
     `{"model":"a","x":"${'x'.repeat(1_000)}","usage":{},"mod\\u0065l":"b"}`,
@@ -196,7 +199,7 @@ t.test('a name that is written with an escape counts like any', async (t) => {
   }
 });
 
-t.test('whether a prompt that is counted alone is all, the rest of its answer decides', async (t) => {
+t.test('scanUsage reads usage of the prompt alone as parsing the whole response does', async (t) => {
   for (const text of [
     '{"model":"a","choices":[],"usage":{"prompt_tokens":3}}',
     '{"model":"a","choices":[],"usage":{"prompt_tokens":3,"total_tokens":3}}',
@@ -206,7 +209,7 @@ t.test('whether a prompt that is counted alone is all, the rest of its answer de
   }
 });
 
-t.test('what is no object has none', async (t) => {
+t.test('scanUsage returns null for a body that is no JSON object', async (t) => {
   for (const text of ['', 'no JSON', '[{"usage":{}}]', '"usage"', '{"usage":{}', '{"model":"m","usage":']) {
     t.equal(scanUsage(outcomeOf(text)), null, text);
   }
@@ -257,7 +260,7 @@ const streams = fc
   .map(([beginning, events, end]) => beginning + events.join('') + end);
 const STREAMED = { stream: true, contentType: 'text/event-stream' };
 
-t.test('of a stream too, whatever its events are', async (t) => {
+t.test('scanUsage finds the usage and model of any stream that assembling it gives', async (t) => {
   let quick = 0;
   const parameters = runs(t, RUNS);
   fc.assert(
@@ -271,7 +274,7 @@ t.test('of a stream too, whatever its events are', async (t) => {
   t.ok(quick > parameters.numRuns / 20, `${quick} by their last chunk`);
 });
 
-t.test('what is compressed is read in the clear', async (t) => {
+t.test('scanUsage decompresses a gzip body', async (t) => {
   const text = JSON.stringify({ model: 'm', usage: { prompt_tokens: 3 } });
   const { gzipSync } = await import('node:zlib');
   const bill = scanUsage(outcomeOf('', { responseBody: gzipSync(text), contentEncoding: 'gzip' }));

@@ -57,7 +57,7 @@ t.test('a 16 MiB event in 64 KiB chunks is joined in linear time', async (t) => 
 });
 
 t.test(
-  'a frame longer than may be is given up, with all behind it, wherever the stream is cut',
+  'a frame over the size limit is dropped with all that follows, wherever the stream is cut',
   async (t) => {
     const maxBytes = 12;
     fc.assert(
@@ -86,7 +86,7 @@ t.test(
   },
 );
 
-t.test('only a whole [DONE] is the end', async (t) => {
+t.test('isDoneFrame accepts only a whole [DONE]', async (t) => {
   for (const yes of [
     'data: [DONE]\n\n',
     'data:[DONE]\r\n\r\n',
@@ -98,7 +98,7 @@ t.test('only a whole [DONE] is the end', async (t) => {
     t.notOk(isDoneFrame(Buffer.from(no)), no);
 });
 
-t.test('only a chunk without choices and with usage is a usage chunk', async (t) => {
+t.test('isUsageFrame accepts only a chunk with usage and without choices', async (t) => {
   const yes = ['{"choices":[],"usage":{"total_tokens":1}}', '{ "usage" : {} , "choices" : [ ] }'];
   const no = [
     '{"choices":[],"usage":null}',

@@ -13,7 +13,7 @@ import {
   Time,
 } from '../../../integration/gateway/routing/world.ts';
 
-/** What the breaker knows the model `a` by. */
+/** The circuit breaker's address of the model `a`. */
 const A = addressOf(candidateOf('a'));
 const OK: Ending = { status: 200 };
 const UNREACHABLE: Ending = { fails: 'provider_unreachable' };
@@ -24,9 +24,17 @@ const LIMITED_LONG: Ending = { status: 429, headers: { 'retry-after': '30' } };
 
 /** `random` is a half, so the waits are 250, 500, 1,000 ms… and what the provider asks for on top. */
 const TABLE: [what: string, options: CallOptions, events: string][] = [
-  ['a call to one model is passed on', { script: { a: [OK] } }, 'try a, 200 of a, byte, end'],
-  ['so is its failure', { script: { a: [UNREACHABLE] } }, 'try a, provider_unreachable of a'],
-  ['and its error', { script: { a: [BUSY] } }, 'try a, 503 of a, byte, end'],
+  ['the response to a call with one model is relayed', { script: { a: [OK] } }, 'try a, 200 of a, byte, end'],
+  [
+    'the failure of a call with one model is relayed',
+    { script: { a: [UNREACHABLE] } },
+    'try a, provider_unreachable of a',
+  ],
+  [
+    'the error response to a call with one model is relayed',
+    { script: { a: [BUSY] } },
+    'try a, 503 of a, byte, end',
+  ],
   [
     'the next model is not called when the first answers',
     { script: { a: [OK], b: [] } },
@@ -43,73 +51,77 @@ const TABLE: [what: string, options: CallOptions, events: string][] = [
     'try a, stop a, try b, 200 of b, byte, end',
   ],
   [
-    'of several failures the last is the answer: a provider’s error with its bytes',
+    'when all models fail, the error response of the last one is relayed',
     { script: { a: [TIMEOUT], b: [BUSY] } },
     'try a, try b, 503 of b, byte, end',
   ],
   [
-    'what is no answer is not passed on when there is a next model, though it came whole',
+    'a whole HTML page or redirect is not relayed when there is a next model',
     { script: { a: [{ status: 200, headers: PAGE }], b: [{ status: 302, headers: PAGE }], c: [OK] } },
     'try a, try b, try c, 200 of c, byte, end',
   ],
   [
-    'and is the answer of the last one, for the relay to tell',
+    'an HTML page from the last model goes to the relay',
     { script: { a: [TIMEOUT], b: [{ status: 200, headers: PAGE }] } },
     'try a, try b, 200 of b, byte, end',
   ],
   [
-    'it is not tried again at the same model',
+    'an HTML page with status 200 is not retried at the same model',
     { script: { a: [{ status: 200, headers: PAGE }] }, retries: 2 },
     'try a, provider_bad_answer of a',
   ],
   [
-    'an answer in one piece that breaks off after its first byte was none',
+    'a plain response that breaks off after its first byte leads to the next model',
     { script: { a: [{ breaksOffLate: 'provider_unreachable', headers: PLAIN }], b: [OK] } },
     'try a, try b, 200 of b, byte, end',
   ],
   [
-    'but one that is too large to be held is passed on before its end',
+    'a plain response too large to hold is relayed before its end',
     { script: { a: [{ breaksOffLate: 'provider_unreachable', headers: PLAIN }], b: [] }, maxHeldBytes: 0 },
     'try a, 200 of a, byte, broken: provider_unreachable',
   ],
-  ['or one of ours', { script: { a: [BUSY], b: [TIMEOUT] } }, 'try a, stop a, try b, provider_timeout of b'],
   [
-    'what the caller did wrong is answered at once',
+    'when all models fail, a gateway error for the last one is relayed',
+    { script: { a: [BUSY], b: [TIMEOUT] } },
+    'try a, stop a, try b, provider_timeout of b',
+  ],
+  [
+    'a 400 is relayed at once, without trying the next model',
     { script: { a: [{ status: 400 }], b: [] } },
     'try a, 400 of a, byte, end',
   ],
   [
-    'an account or a model that one provider refuses is tried at the next',
+    'a 401 or 404 of one provider leads to the next model',
     { script: { a: [{ status: 401 }], b: [{ status: 404 }], c: [OK] } },
     'try a, stop a, try b, stop b, try c, 200 of c, byte, end',
   ],
   [
-    'without a wish for retries nothing is tried twice',
+    'a call that does not ask for retries is not retried',
     { script: { a: [BUSY] }, retries: 0 },
     'try a, 503 of a, byte, end',
   ],
   [
-    'with it the same model is tried again, after a while that doubles',
+    'a call with retries is retried at the same model after a delay that doubles',
     { script: { a: [BUSY, UNREACHABLE, TIMEOUT, OK] }, retries: 3 },
     'try a, stop a, wait 250, try a, wait 500, try a, wait 1000, try a, 200 of a, byte, end',
   ],
   [
-    'and what it says last is the answer',
+    'after the last retry the response of the last attempt is relayed',
     { script: { a: [BUSY, BUSY] }, retries: 1 },
     'try a, stop a, wait 250, try a, 503 of a, byte, end',
   ],
   [
-    'Retry-After comes on top',
+    'Retry-After is added to the retry delay',
     { script: { a: [LIMITED, OK] }, retries: 1 },
     'try a, stop a, wait 2250, try a, 200 of a, byte, end',
   ],
   [
-    'a long Retry-After is the client’s to wait for',
+    'a response with a long Retry-After is relayed instead of retried',
     { script: { a: [LIMITED_LONG] }, retries: 3 },
     'try a, 429 of a, byte, end',
   ],
   [
-    'or the next model’s chance',
+    'a long Retry-After leads to the next model',
     { script: { a: [LIMITED_LONG], b: [OK] }, retries: 3 },
     'try a, stop a, try b, 200 of b, byte, end',
   ],
@@ -119,42 +131,42 @@ const TABLE: [what: string, options: CallOptions, events: string][] = [
     'try a, stop a, wait 250, try a, stop a, try b, stop b, wait 2250, try b, 200 of b, byte, end',
   ],
   [
-    'a refusal is not repeated',
+    'a 401 is not retried at the same model',
     { script: { a: [{ status: 401 }] }, retries: 3 },
     'try a, 401 of a, byte, end',
   ],
   [
-    'a provider that says not to try again is not tried again, the next one is',
+    'x-should-retry: false prevents a retry and leads to the next model',
     { script: { a: [{ status: 503, headers: { 'x-should-retry': 'false' } }], b: [OK] }, retries: 3 },
     'try a, stop a, try b, 200 of b, byte, end',
   ],
   [
-    'one that says to try again is, whatever its status',
+    'x-should-retry: true causes a retry, whatever the status',
     { script: { a: [{ status: 400, headers: { 'x-should-retry': 'true' } }, OK] }, retries: 3 },
     'try a, stop a, wait 250, try a, 200 of a, byte, end',
   ],
   [
-    'a provider that breaks off before its first byte did not answer',
+    'a response that breaks off before its first byte leads to the next model',
     { script: { a: [{ breaksOff: 'provider_unreachable' }], b: [OK] } },
     'try a, try b, 200 of b, byte, end',
   ],
   [
-    'with nothing else to try, that is for the relay to tell',
+    'a response that breaks off before its first byte goes to the relay when no model is left',
     { script: { a: [{ breaksOff: 'provider_unreachable' }] } },
     'try a, 200 of a, broken: provider_unreachable',
   ],
   [
-    'after the first byte nothing else is tried',
+    'after the first byte of a stream no other attempt is made',
     { script: { a: [{ breaksOffLate: 'provider_unreachable' }], b: [] }, retries: 3 },
     'try a, 200 of a, byte, broken: provider_unreachable',
   ],
   [
-    'an answer that is no completion is tried elsewhere, and not again where it came from',
+    'an invalid response leads to the next model, and is not retried at the same one',
     { script: { a: [{ breaksOff: 'provider_bad_answer' }], b: [OK] }, retries: 3 },
     'try a, try b, 200 of b, byte, end',
   ],
   [
-    'a fault of the gateway is tried nowhere else',
+    'an internal error of the gateway leads to no other attempt',
     { script: { a: [{ fails: 'internal_error' }], b: [] }, retries: 3 },
     'try a, internal_error of a',
   ],
@@ -168,7 +180,7 @@ for (const [what, options, events] of TABLE) {
   });
 }
 
-t.test('what ends before it has begun comes to the same', async (t) => {
+t.test('responses that are over at once lead to the same events as later ones', async (t) => {
   const split = (events: string[]) => ({
     stopped: events.filter((event) => event.startsWith('stop')),
     others: events.filter((event) => !event.startsWith('stop')),
@@ -182,7 +194,7 @@ t.test('what ends before it has begun comes to the same', async (t) => {
   }
 });
 
-t.test('every try is told, in order, with what came of it', async (t) => {
+t.test('every attempt is reported in order, with its outcome and latency', async (t) => {
   const call = startCall({ script: { a: [BUSY, TIMEOUT], b: [OK] }, retries: 1 });
   call.time.pass(30);
   await call.step();
@@ -196,14 +208,14 @@ t.test('every try is told, in order, with what came of it', async (t) => {
   ]);
 });
 
-t.test('a call with one way to go has no tries to tell of', async (t) => {
+t.test('a call with a single candidate and no retries reports no attempts', async (t) => {
   const call = startCall({ script: { a: [OK] } });
   await call.finish();
   t.same(call.attempts, []);
 });
 
 t.test('a client that leaves', async (t) => {
-  t.test('while a model is asked stops that, and nothing else is tried', async (t) => {
+  t.test('a client that disconnects during an attempt stops it, and no other attempt follows', async (t) => {
     const call = startCall({ script: { a: ['hangs'], b: [] }, retries: 3 });
     call.time.pass(12);
     await call.abort();
@@ -215,7 +227,7 @@ t.test('a client that leaves', async (t) => {
     ]);
   });
 
-  t.test('while a retry is waited for cancels it', async (t) => {
+  t.test('a client that disconnects during a retry delay cancels the retry', async (t) => {
     const call = startCall({ script: { a: [BUSY] }, retries: 3 });
     await call.step();
     t.equal(call.time.timers, 1);
@@ -226,7 +238,7 @@ t.test('a client that leaves', async (t) => {
     t.equal(call.attempts.length, 1);
   });
 
-  t.test('between headers and first byte hears of neither', async (t) => {
+  t.test('a client that disconnects between headers and first byte is sent neither', async (t) => {
     const call = startCall({ script: { a: [OK], b: [] } });
     await call.step();
     await call.abort();
@@ -235,7 +247,7 @@ t.test('a client that leaves', async (t) => {
     t.match(call.attempts, [{ status: 0, errorCode: 'client_closed_request' }]);
   });
 
-  t.test('hears nothing of a provider that goes on all the same', async (t) => {
+  t.test('a client that disconnected is sent nothing of a provider that goes on', async (t) => {
     const atOnce = [OK, UNREACHABLE, BUSY].map((ending) => [ending, 0] as const);
     const behindHeaders = [OK, { breaksOff: 'provider_timeout' } as const].map(
       (ending) => [ending, 1] as const,
@@ -250,16 +262,19 @@ t.test('a client that leaves', async (t) => {
     }
   });
 
-  t.test('in the middle of an answer stops it, and its try is told once', async (t) => {
-    const call = startCall({ script: { a: [BUSY], b: [OK] } });
-    for (let step = 0; step < 3; step += 1) await call.step();
-    await call.abort();
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, stop b');
-    t.equal(call.attempts.length, 2);
-  });
+  t.test(
+    'a client that disconnects in the middle of a response stops it, and the attempt is reported once',
+    async (t) => {
+      const call = startCall({ script: { a: [BUSY], b: [OK] } });
+      for (let step = 0; step < 3; step += 1) await call.step();
+      await call.abort();
+      await call.finish();
+      t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, stop b');
+      t.equal(call.attempts.length, 2);
+    },
+  );
 
-  t.test('of a call with one way to go stops that', async (t) => {
+  t.test('a client that disconnects from a call with one candidate stops its attempt', async (t) => {
     const call = startCall({ script: { a: ['hangs'] } });
     await call.abort();
     await call.finish();
@@ -267,7 +282,7 @@ t.test('a client that leaves', async (t) => {
   });
 });
 
-t.test('no try begins when the clients of the official libraries have given up', async (t) => {
+t.test('no attempt begins after 10 minutes, when the official clients have given up', async (t) => {
   for (const [retries, script] of [
     [0, { a: [BUSY], b: [] }],
     [3, { a: [BUSY] }],
@@ -287,14 +302,14 @@ t.test('no try begins when the clients of the official libraries have given up',
   t.equal(inTime.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
 });
 
-t.test('while an address is ill', async (t) => {
+t.test('while the circuit of an address is open', async (t) => {
   const ill = (address: string, time: Time) => {
     const breaker = createCircuitBreaker({ clock: time.clock });
     for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'failing');
     return breaker;
   };
 
-  t.test('calls go to their other models first, and to it last', async (t) => {
+  t.test('a call tries its other models before the one whose circuit is open', async (t) => {
     const time = new Time();
     const breaker = ill(A, time);
     const well = startCall({ script: { a: [], b: [OK] }, time, breaker });
@@ -305,17 +320,20 @@ t.test('while an address is ill', async (t) => {
     t.equal(illToo.events.join(', '), 'try b, stop b, try a, 200 of a, byte, end');
   });
 
-  t.test('a call that has nowhere else to go is made, and its success is heard of', async (t) => {
-    const time = new Time();
-    const breaker = ill(A, time);
-    const once = startCall({ script: { a: [OK] }, time, breaker });
-    t.equal(breaker.peekPermit(A).kind, 'open');
-    await once.finish();
-    t.equal(once.events.join(', '), 'try a, 200 of a, byte, end');
-    t.equal(breaker.peekPermit(A).kind, 'closed');
-  });
+  t.test(
+    'a call with only a model of an open circuit is made, and its success closes the circuit',
+    async (t) => {
+      const time = new Time();
+      const breaker = ill(A, time);
+      const once = startCall({ script: { a: [OK] }, time, breaker });
+      t.equal(breaker.peekPermit(A).kind, 'open');
+      await once.finish();
+      t.equal(once.events.join(', '), 'try a, 200 of a, byte, end');
+      t.equal(breaker.peekPermit(A).kind, 'closed');
+    },
+  );
 
-  t.test('a call whose models are all there tries them in order', async (t) => {
+  t.test('a call whose models all share the open circuit tries them in order', async (t) => {
     const time = new Time();
     const candidates = [candidateOf('a', 'http://same.test'), candidateOf('b', 'http://same.test')];
     const breaker = ill('http://same.test', time);
@@ -324,19 +342,22 @@ t.test('while an address is ill', async (t) => {
     t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
   });
 
-  t.test('it is not waited for when there is another model, and is when there is none', async (t) => {
-    const time = new Time();
-    const breaker = createCircuitBreaker({ clock: time.clock });
-    for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'failing');
-    const call = startCall({ script: { a: [BUSY], b: [OK] }, retries: 3, time, breaker });
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
-    const alone = startCall({ script: { a: [BUSY, OK] }, retries: 3, time, breaker });
-    await alone.finish();
-    t.equal(alone.events.join(', '), 'try a, stop a, wait 250, try a, 200 of a, byte, end');
-  });
+  t.test(
+    'an open circuit ends the retries of a model when there is another one, and not otherwise',
+    async (t) => {
+      const time = new Time();
+      const breaker = createCircuitBreaker({ clock: time.clock });
+      for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'failing');
+      const call = startCall({ script: { a: [BUSY], b: [OK] }, retries: 3, time, breaker });
+      await call.finish();
+      t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
+      const alone = startCall({ script: { a: [BUSY, OK] }, retries: 3, time, breaker });
+      await alone.finish();
+      t.equal(alone.events.join(', '), 'try a, stop a, wait 250, try a, 200 of a, byte, end');
+    },
+  );
 
-  t.test('one call finds out whether it is well again, the others do not wait for that', async (t) => {
+  t.test('one call probes an address of an open circuit, and other calls do not wait for it', async (t) => {
     const time = new Time();
     const breaker = ill(A, time);
     time.pass(5_000);
@@ -351,7 +372,7 @@ t.test('while an address is ill', async (t) => {
     t.equal(after.events[0], 'try a');
   });
 
-  t.test('a probe whose client leaves makes room for another', async (t) => {
+  t.test('a probe whose client disconnects lets the next call probe', async (t) => {
     const time = new Time();
     const breaker = ill(A, time);
     time.pass(5_000);
@@ -362,29 +383,35 @@ t.test('while an address is ill', async (t) => {
   });
 });
 
-t.test('calls with one way to go tell of the health of their address', async (t) => {
-  const time = new Time();
-  const breaker = createCircuitBreaker({ clock: time.clock });
-  for (let call = 0; call < 5; call += 1)
-    await startCall({ script: { a: [UNREACHABLE] }, time, breaker }).finish();
-  t.equal(breaker.peekPermit(A).kind, 'open');
-});
+t.test(
+  'calls with a single candidate report the health of their address to the circuit breaker',
+  async (t) => {
+    const time = new Time();
+    const breaker = createCircuitBreaker({ clock: time.clock });
+    for (let call = 0; call < 5; call += 1)
+      await startCall({ script: { a: [UNREACHABLE] }, time, breaker }).finish();
+    t.equal(breaker.peekPermit(A).kind, 'open');
+  },
+);
 
-t.test('an attempt that throws before it has begun fails with what was thrown', async (t) => {
-  const { clock } = new Time();
-  const breaker = createCircuitBreaker({ clock });
-  const loop = createAttemptLoop({ breaker, clock, random: () => 0, sleep: async () => {} });
-  const { signal } = new AbortController();
-  for (const candidates of [[candidateOf('a')], [candidateOf('a'), candidateOf('b')]]) {
-    for (const [thrown, code] of [
-      [new AssayError('invalid_body', 'no'), 'invalid_body'],
-      [new TypeError('oops'), 'internal_error'],
-    ] as const) {
-      const send = () => {
-        throw thrown;
-      };
-      const call = { candidates, retries: 0, send, refuse, maxHeldBytes: 0 };
-      t.match(await loop(call, signal), { index: 0, result: { code } });
+t.test(
+  'an attempt that throws before it begins fails with the thrown error, others as internal_error',
+  async (t) => {
+    const { clock } = new Time();
+    const breaker = createCircuitBreaker({ clock });
+    const loop = createAttemptLoop({ breaker, clock, random: () => 0, sleep: async () => {} });
+    const { signal } = new AbortController();
+    for (const candidates of [[candidateOf('a')], [candidateOf('a'), candidateOf('b')]]) {
+      for (const [thrown, code] of [
+        [new AssayError('invalid_body', 'no'), 'invalid_body'],
+        [new TypeError('oops'), 'internal_error'],
+      ] as const) {
+        const send = () => {
+          throw thrown;
+        };
+        const call = { candidates, retries: 0, send, refuse, maxHeldBytes: 0 };
+        t.match(await loop(call, signal), { index: 0, result: { code } });
+      }
     }
-  }
-});
+  },
+);

@@ -33,25 +33,28 @@ function setUp() {
   return { time, changes, breaker, calls, stateOf };
 }
 
-t.test('it opens', async (t) => {
-  for (const [what, letters, isOpen] of [
-    ['after five failures in a row', 'iiiii', true],
-    ['not after four', 'iiii', false],
-    ['not when an answer was between them', 'iiiiwiiii', false],
-    ['after five in a row that begin late', 'wwwwwwwwwwwwwwwwwwwwiiiii', true],
-    ['when ten of twenty failed', 'iwiwiwiwiwiwiwiwiwi', true],
-    ['not when nine of twenty did', 'iwiwiwiwiwiwiwiwiwwwi', false],
-    ['whatever rate limits there were between them', 'iuiuiuuuuuiui', true],
-    ['and not by them', 'u'.repeat(100), false],
-    ['nor by answers', 'w'.repeat(100), false],
-  ] as const) {
-    const { stateOf, calls } = setUp();
-    calls(letters);
-    t.equal(stateOf(A), isOpen ? 'open' : 'closed', what);
-  }
-});
+t.test(
+  'a circuit opens after five failures in a row or ten of the last twenty, and not before',
+  async (t) => {
+    for (const [what, letters, isOpen] of [
+      ['after five failures in a row', 'iiiii', true],
+      ['not after four', 'iiii', false],
+      ['not when an answer was between them', 'iiiiwiiii', false],
+      ['after five in a row that begin late', 'wwwwwwwwwwwwwwwwwwwwiiiii', true],
+      ['when ten of twenty failed', 'iwiwiwiwiwiwiwiwiwi', true],
+      ['not when nine of twenty did', 'iwiwiwiwiwiwiwiwiwwwi', false],
+      ['whatever rate limits there were between them', 'iuiuiuuuuuiui', true],
+      ['and not by them', 'u'.repeat(100), false],
+      ['nor by answers', 'w'.repeat(100), false],
+    ] as const) {
+      const { stateOf, calls } = setUp();
+      calls(letters);
+      t.equal(stateOf(A), isOpen ? 'open' : 'closed', what);
+    }
+  },
+);
 
-t.test('failures a minute apart do not add up', async (t) => {
+t.test('failures more than a minute apart do not open a circuit', async (t) => {
   const { stateOf, calls, time } = setUp();
   calls('iiii');
   time.pass(60_001);
@@ -62,30 +65,33 @@ t.test('failures a minute apart do not add up', async (t) => {
   t.equal(stateOf(A), 'open');
 });
 
-t.test('addresses are ill each for itself', async (t) => {
+t.test('a circuit opens for its own address only', async (t) => {
   const { breaker, calls, stateOf } = setUp();
   calls('iiiii');
   t.equal(stateOf(B), 'closed');
   t.equal(breaker.admit(B).kind, 'closed');
 });
 
-t.test('when it was open for a while one call tries the address, and the others stay away', async (t) => {
-  const { breaker, calls, time, changes } = setUp();
-  calls('iiiii');
-  time.pass(4_999);
-  t.equal(breaker.admit(A).kind, 'open');
-  time.pass(1);
-  const probe = breaker.admit(A);
-  t.equal(probe.kind, 'probe');
-  t.equal(breaker.admit(A).kind, 'open');
-  time.pass(600_000);
-  t.equal(breaker.admit(A).kind, 'open', 'however long the one takes');
-  breaker.settle(A, probe, 'healthy');
-  t.equal(breaker.admit(A).kind, 'closed');
-  t.same(changes, ['a open', 'a half-open', 'a closed']);
-});
+t.test(
+  'five seconds after a circuit opened one call probes the address, and others find it open',
+  async (t) => {
+    const { breaker, calls, time, changes } = setUp();
+    calls('iiiii');
+    time.pass(4_999);
+    t.equal(breaker.admit(A).kind, 'open');
+    time.pass(1);
+    const probe = breaker.admit(A);
+    t.equal(probe.kind, 'probe');
+    t.equal(breaker.admit(A).kind, 'open');
+    time.pass(600_000);
+    t.equal(breaker.admit(A).kind, 'open', 'however long the one takes');
+    breaker.settle(A, probe, 'healthy');
+    t.equal(breaker.admit(A).kind, 'closed');
+    t.same(changes, ['a open', 'a half-open', 'a closed']);
+  },
+);
 
-t.test('a probe that fails keeps it open, twice as long each time, for a minute at most', async (t) => {
+t.test('a failed probe keeps the circuit open twice as long each time, for at most a minute', async (t) => {
   const { breaker, calls, time, changes } = setUp();
   calls('iiiii');
   for (const openMs of [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]) {
@@ -102,7 +108,7 @@ t.test('a probe that fails keeps it open, twice as long each time, for a minute 
   t.equal(breaker.admit(A).kind, 'probe', 'once it was well, it begins anew');
 });
 
-t.test('a probe that finds nothing out leaves the finding out to the next call', async (t) => {
+t.test('a probe with an unknown outcome lets the next call probe', async (t) => {
   const { breaker, calls, time, changes } = setUp();
   calls('iiiii');
   time.pass(5_000);
@@ -111,7 +117,7 @@ t.test('a probe that finds nothing out leaves the finding out to the next call',
   t.equal(changes.join(), 'a open,a half-open,a open,a half-open,a open,a half-open,a closed');
 });
 
-t.test('calls that were made although it was open can close it, and cannot keep it open', async (t) => {
+t.test('a call made through an open circuit can close it, and cannot keep it open', async (t) => {
   const { breaker, calls, time } = setUp();
   calls('iiiii');
   const made = breaker.peekPermit(A);
@@ -128,7 +134,7 @@ t.test('calls that were made although it was open can close it, and cannot keep 
   t.equal(breaker.admit(A).kind, 'closed', 'and the probe is one failure among others then');
 });
 
-t.test('a probe that was overtaken does not end a later one', async (t) => {
+t.test('an earlier probe that settles late does not end a later one', async (t) => {
   const { breaker, calls, time } = setUp();
   calls('iiiii');
   time.pass(5_000);
@@ -142,7 +148,7 @@ t.test('a probe that was overtaken does not end a later one', async (t) => {
   t.equal(breaker.admit(A).kind, 'open');
 });
 
-t.test('what was called before it opened says nothing about now', async (t) => {
+t.test('calls admitted before a circuit opened do not change its state', async (t) => {
   const { breaker, calls, time } = setUp();
   const early = breaker.admit(A);
   calls('iiiii');
@@ -155,7 +161,7 @@ t.test('what was called before it opened says nothing about now', async (t) => {
   t.equal(breaker.admit(A).kind, 'open', 'the probe is still under way');
 });
 
-t.test('what an outcome says of an address', async (t) => {
+t.test('healthOf maps each status and error code to the health of the address', async (t) => {
   for (const [status, health] of [
     [200, 'healthy'],
     [302, 'healthy'],
@@ -178,62 +184,68 @@ t.test('what an outcome says of an address', async (t) => {
   t.equal(healthOf(0, 'provider_timeout'), 'failing');
 });
 
-t.test('it opens exactly when five in a row or ten of the last twenty are ill', async () => {
-  const letters = fc.array(fc.constantFrom('w', 'i', 'u'), { maxLength: 80 });
-  fc.assert(
-    fc.property(letters, (outcomes) => {
-      const { stateOf, calls } = setUp();
-      const seen: string[] = [];
-      for (const outcome of outcomes) {
-        calls(outcome);
-        if (outcome !== 'u') seen.push(outcome);
-        const isIll =
-          seen.slice(-20).filter((letter) => letter === 'i').length >= 10 ||
-          (seen.length >= 5 && seen.slice(-5).every((letter) => letter === 'i'));
-        if (isIll !== (stateOf(A) === 'open')) throw new Error(`after ${seen.join('')}`);
-        if (isIll) return;
-      }
-    }),
-    { numRuns: 3_000 },
-  );
-});
-
-t.test('whatever happens, one call at most is a probe, and an address is never given up', async () => {
-  const action = fc.oneof(
-    fc.constant('admit' as const),
-    fc.record({ which: fc.nat(), health: fc.constantFrom<Health>('healthy', 'failing', 'unknown') }),
-    fc.record({ ms: fc.constantFrom(1, 4_999, 5_000, 60_000) }),
-  );
-  fc.assert(
-    fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
-      const { breaker, calls, time, stateOf } = setUp();
-      calls('iiiii');
-      const underWay: Permit[] = [];
-      const probes = new Set<Permit>();
-      for (const next of actions) {
-        if (next === 'admit') {
-          const leave = breaker.admit(A);
-          underWay.push(leave);
-          if (leave.kind === 'probe') probes.add(leave);
-        } else if ('ms' in next) time.pass(next.ms);
-        else if (underWay.length > 0) {
-          const [leave] = underWay.splice(next.which % underWay.length, 1);
-          breaker.settle(A, leave!, next.health);
-          probes.delete(leave!);
-          // Others' success overtakes a probe: it is a call among others then.
-          if (stateOf(A) === 'closed') probes.clear();
+t.test(
+  'for random outcomes a circuit opens exactly after five failures in a row or ten of the last twenty',
+  async () => {
+    const letters = fc.array(fc.constantFrom('w', 'i', 'u'), { maxLength: 80 });
+    fc.assert(
+      fc.property(letters, (outcomes) => {
+        const { stateOf, calls } = setUp();
+        const seen: string[] = [];
+        for (const outcome of outcomes) {
+          calls(outcome);
+          if (outcome !== 'u') seen.push(outcome);
+          const isIll =
+            seen.slice(-20).filter((letter) => letter === 'i').length >= 10 ||
+            (seen.length >= 5 && seen.slice(-5).every((letter) => letter === 'i'));
+          if (isIll !== (stateOf(A) === 'open')) throw new Error(`after ${seen.join('')}`);
+          if (isIll) return;
         }
-        if (probes.size > 1) throw new Error('two probes');
-      }
-      for (const leave of underWay) breaker.settle(A, leave, 'unknown');
-      time.pass(60_000);
-      if (breaker.admit(A).kind === 'open') throw new Error('given up');
-    }),
-    { numRuns: 3_000 },
-  );
-});
+      }),
+      { numRuns: 3_000 },
+    );
+  },
+);
 
-t.test('two providers behind one address fall ill one by one', async (t) => {
+t.test(
+  'at most one call at a time is a probe, and an address is always probed again, for any events',
+  async () => {
+    const action = fc.oneof(
+      fc.constant('admit' as const),
+      fc.record({ which: fc.nat(), health: fc.constantFrom<Health>('healthy', 'failing', 'unknown') }),
+      fc.record({ ms: fc.constantFrom(1, 4_999, 5_000, 60_000) }),
+    );
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 200 }), (actions) => {
+        const { breaker, calls, time, stateOf } = setUp();
+        calls('iiiii');
+        const underWay: Permit[] = [];
+        const probes = new Set<Permit>();
+        for (const next of actions) {
+          if (next === 'admit') {
+            const leave = breaker.admit(A);
+            underWay.push(leave);
+            if (leave.kind === 'probe') probes.add(leave);
+          } else if ('ms' in next) time.pass(next.ms);
+          else if (underWay.length > 0) {
+            const [leave] = underWay.splice(next.which % underWay.length, 1);
+            breaker.settle(A, leave!, next.health);
+            probes.delete(leave!);
+            // Others' success overtakes a probe: it is a call among others then.
+            if (stateOf(A) === 'closed') probes.clear();
+          }
+          if (probes.size > 1) throw new Error('two probes');
+        }
+        for (const leave of underWay) breaker.settle(A, leave, 'unknown');
+        time.pass(60_000);
+        if (breaker.admit(A).kind === 'open') throw new Error('given up');
+      }),
+      { numRuns: 3_000 },
+    );
+  },
+);
+
+t.test('two providers behind one origin have separate circuits', async (t) => {
   const breaker = createCircuitBreaker({ clock: new Time().clock });
   const origin = 'http://proxy.test';
   const [openai, groq] = (['openai', 'groq'] as const).map((provider) => addressOf({ provider, origin }));

@@ -37,7 +37,7 @@ const DRAWS = 60_000;
 /** Chi-square that is exceeded once in 10,000 times by chance alone, by degrees of freedom. */
 const BOUNDS: Record<number, number> = { 1: 15.14, 5: 25.74, 23: 55.7 };
 
-t.test('orders come as often as their weights say', async (t) => {
+t.test('random orders occur as often as their weights require', async (t) => {
   for (const weights of [
     { a: 7, b: 3 },
     { a: 1, b: 999 },
@@ -56,14 +56,14 @@ t.test('orders come as often as their weights say', async (t) => {
   }
 });
 
-t.test('what has no weight comes last, as it stands', async (t) => {
+t.test('items of weight 0 come last, in their given order', async (t) => {
   for (const [order, count] of countOrders({ a: 0, b: 1, c: 0, d: 1 }, 1_000, 1)) {
     t.match(order, /^(?:bd|db)ac$/, `${count} times`);
   }
   t.same([...countOrders({ a: 0, b: 0, c: 0 }, 100, 1).keys()], ['abc']);
 });
 
-t.test('each is drawn once, whatever the weights and the chance', async () => {
+t.test('each item is drawn exactly once, whatever the weights and the random numbers', async () => {
   const weight = fc.oneof(
     fc.constantFrom(0, 1, 1e-9, 1_000_000),
     fc.double({ min: 0, max: 1e6, noNaN: true }),

@@ -157,7 +157,7 @@ for (const [what, model, code, message] of REFUSED) {
   });
 }
 
-t.test('a provider without a key is no reason to refuse: callers bring theirs', async (t) => {
+t.test('a provider without a key is planned, since callers may send their own', async (t) => {
   const { candidates } = setUp().plan('gpt-4o,claude-sonnet-5');
   t.same(
     candidates.map(({ apiKey }) => apiKey),
@@ -165,7 +165,7 @@ t.test('a provider without a key is no reason to refuse: callers bring theirs', 
   );
 });
 
-t.test('a provider key that a call brings is shown to one provider only', async (t) => {
+t.test('a call with its own provider key is refused when its models are of several providers', async (t) => {
   const { plan } = setUp();
   for (const model of ['gpt-4o', 'gpt-4o,gpt-5', 'even'])
     t.doesNotThrow(() => requireOneProvider(plan(model).candidates));
@@ -178,29 +178,32 @@ t.test('a provider key that a call brings is shown to one provider only', async 
   }
 });
 
-t.test('what is fixed is planned once', async (t) => {
+t.test('route plans without a group are made once and reused', async (t) => {
   const { plan, resolve } = setUp();
   t.equal(plan('gpt-4o'), plan('gpt-4o'));
   t.equal(plan('gpt-4o,gpt-5'), plan('gpt-4o,gpt-5'));
   t.equal(plan('gpt-4o').candidates[0], resolve('gpt-4o'));
 });
 
-t.test('a group is drawn anew for each call', async (t) => {
+t.test('a group is drawn again for each call, and never begins with a route of weight 0', async (t) => {
   const { plan } = setUp({ random: seededRandom(5) });
   const firsts = Array.from({ length: 200 }, () => plan('fast').candidates[0]?.provider);
   t.same(new Set(firsts), new Set(['openai', 'groq']), 'and never begins with a route of weight 0');
   t.ok(firsts.every((_, index) => index === 0 || plan('fast').candidates.at(-1)?.provider === 'custom'));
 });
 
-t.test('groups that lead nowhere are told at the start, all at once', async (t) => {
-  const routes = [{ model: 'gpt-4o' }, { model: 'gpt-4-omni' }];
-  const groups: OperatorGroup[] = [
-    { id: 'a', routes },
-    { id: 'b', routes: [{ model: 'azure/eu' }] },
-  ];
-  t.throws(() => setUp({ file: { groups } }), {
-    message:
-      "MODELS_FILE cannot be used: groups.0.routes.1.model: The model 'gpt-4-omni' does not exist here: use a catalog id such as gpt-4o-mini, or provider/model; " +
-      "groups.1.routes.0.model: The model 'azure/eu' needs the provider azure, which has no address here: AZURE_OPENAI_ENDPOINT is not set",
-  });
-});
+t.test(
+  'all groups with an unknown model or an unconfigured provider are reported at the start',
+  async (t) => {
+    const routes = [{ model: 'gpt-4o' }, { model: 'gpt-4-omni' }];
+    const groups: OperatorGroup[] = [
+      { id: 'a', routes },
+      { id: 'b', routes: [{ model: 'azure/eu' }] },
+    ];
+    t.throws(() => setUp({ file: { groups } }), {
+      message:
+        "MODELS_FILE cannot be used: groups.0.routes.1.model: The model 'gpt-4-omni' does not exist here: use a catalog id such as gpt-4o-mini, or provider/model; " +
+        "groups.1.routes.0.model: The model 'azure/eu' needs the provider azure, which has no address here: AZURE_OPENAI_ENDPOINT is not set",
+    });
+  },
+);

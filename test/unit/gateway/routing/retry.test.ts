@@ -39,7 +39,7 @@ const STATUSES: [status: number, again: boolean, elsewhere: boolean, what: strin
 
 for (const [status, again, elsewhere, what] of STATUSES) {
   t.test(
-    `${status}, ${what}, is tried ${again ? 'again' : 'not again'} and ${elsewhere ? '' : 'not '}elsewhere`,
+    `a ${status} (${what}) is ${again ? '' : 'not '}retried and ${elsewhere ? '' : 'not '}tried at the next model`,
     async (t) => {
       t.equal(isWorthRetrying(answered(status)), again);
       t.equal(isWorthFallingBack(answered(status)), elsewhere);
@@ -47,16 +47,19 @@ for (const [status, again, elsewhere, what] of STATUSES) {
   );
 }
 
-t.test('of our own errors, those that tell of a provider are worth another try', async (t) => {
-  const again = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => isWorthRetrying(failed(code)));
-  t.same(again, ['provider_unreachable', 'provider_timeout']);
-  const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) =>
-    isWorthFallingBack(failed(code)),
-  );
-  t.same(elsewhere, ['provider_unreachable', 'provider_bad_answer', 'provider_busy', 'provider_timeout']);
-});
+t.test(
+  "of the gateway's error codes only those about a provider are retried or tried at the next model",
+  async (t) => {
+    const again = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => isWorthRetrying(failed(code)));
+    t.same(again, ['provider_unreachable', 'provider_timeout']);
+    const elsewhere = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) =>
+      isWorthFallingBack(failed(code)),
+    );
+    t.same(elsewhere, ['provider_unreachable', 'provider_bad_answer', 'provider_busy', 'provider_timeout']);
+  },
+);
 
-t.test('x-should-retry has the last word on the same provider, and none on the next', async (t) => {
+t.test('x-should-retry decides about retries and not about the next model', async (t) => {
   t.equal(isWorthRetrying(answered(503, { 'x-should-retry': 'false' })), false);
   t.equal(isWorthFallingBack(answered(503, { 'x-should-retry': 'false' })), true);
   t.equal(isWorthRetrying(answered(400, { 'x-should-retry': 'true' })), true);
@@ -94,7 +97,7 @@ for (const [what, headers, ms] of WAITS) {
   });
 }
 
-t.test('the backoff is any part of half a second, doubled each time, up to 8 seconds', async (t) => {
+t.test('the retry delay is a random part of half a second, doubled each time, up to 8 seconds', async (t) => {
   t.same(
     [0, 1, 2, 3, 4, 5].map((before) => wait({}, before, 0.999_999)!).map(Math.round),
     [500, 1_000, 2_000, 4_000, 8_000, 8_000],
@@ -106,25 +109,28 @@ t.test('the backoff is any part of half a second, doubled each time, up to 8 sec
   t.equal(wait({ 'retry-after': '2' }, 1, 0.5), 2_500, 'on top of what the provider asks for');
 });
 
-t.test('a call says how often it is tried again', async (t) => {
-  for (const [isEnabled, num, retries] of [
-    [false, null, 0],
-    [false, '4', 0],
-    [false, 'x', 0],
-    [true, null, 3],
-    [true, '1', 1],
-    [true, ' 5 ', 5],
-  ] as const) {
-    t.equal(parseRetries({ isEnabled, num }), retries, `${isEnabled} ${num}`);
-  }
-  for (const num of ['0', '6', '', ' ', '-1', '1.5', '03', '1e0', 'three', '3, 3', '９'.repeat(100)]) {
-    t.throws(
-      () => parseRetries({ isEnabled: true, num }),
-      {
-        code: 'invalid_header',
-        message: `Cannot read the header Service-Retry-Num: it must be a whole number from 1 to 5, but is "${num.slice(0, 80)}"`,
-      },
-      num,
-    );
-  }
-});
+t.test(
+  'the retry headers of a call set the number of retries, and an invalid number is refused',
+  async (t) => {
+    for (const [isEnabled, num, retries] of [
+      [false, null, 0],
+      [false, '4', 0],
+      [false, 'x', 0],
+      [true, null, 3],
+      [true, '1', 1],
+      [true, ' 5 ', 5],
+    ] as const) {
+      t.equal(parseRetries({ isEnabled, num }), retries, `${isEnabled} ${num}`);
+    }
+    for (const num of ['0', '6', '', ' ', '-1', '1.5', '03', '1e0', 'three', '3, 3', '９'.repeat(100)]) {
+      t.throws(
+        () => parseRetries({ isEnabled: true, num }),
+        {
+          code: 'invalid_header',
+          message: `Cannot read the header Service-Retry-Num: it must be a whole number from 1 to 5, but is "${num.slice(0, 80)}"`,
+        },
+        num,
+      );
+    }
+  },
+);

@@ -7,7 +7,7 @@ import { translatedResponse } from '../../../../../gateway/response/translated.t
 import { dataOf, messageStart } from './streams.ts';
 
 t.test(
-  'it ends the call with an error behind what came before it, and its provider is stopped',
+  'an event over the size limit in a translated stream ends the call with an error and stops the provider',
   async (t) => {
     const heard: Buffer[] = [];
     const failures: AssayError[] = [];
@@ -31,7 +31,7 @@ t.test(
     provider.onData(Buffer.from(`${messageStart()}data: {"x":"`));
     const piece = Buffer.alloc(16 * 1024 * 1024, 'x');
     for (let pieces = 0; pieces < 6; pieces += 1) provider.onData(piece);
-    // What was on its way when the provider was stopped.
+    // The end was already on its way when the provider was stopped.
     provider.onEnd();
     t.match(dataOf(Buffer.concat(heard).toString())[0], { choices: [{ delta: { role: 'assistant' } }] });
     t.equal(stopped, 1);

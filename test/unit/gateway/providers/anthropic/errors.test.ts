@@ -1,7 +1,7 @@
 import t from 'tap';
 import { toAnthropicError, toOpenAiError } from '../../../../../gateway/providers/anthropic/mod.ts';
 
-t.test('an error of Anthropic’s keeps its type and what it says', async (t) => {
+t.test('an Anthropic error keeps its type and message in OpenAI’s format', async (t) => {
   const body =
     '{"type":"error","error":{"type":"not_found_error","message":"model: x"},"request_id":"req_1"}';
   t.same(toOpenAiError(404, body), {
@@ -9,32 +9,35 @@ t.test('an error of Anthropic’s keeps its type and what it says', async (t) =>
   });
 });
 
-t.test('an error without a shape is named by its status, and its text is the message', async (t) => {
-  for (const [status, type] of [
-    [400, 'invalid_request_error'],
-    [401, 'authentication_error'],
-    [403, 'permission_error'],
-    [404, 'not_found_error'],
-    [413, 'request_too_large'],
-    [422, 'invalid_request_error'],
-    [429, 'rate_limit_error'],
-    [500, 'api_error'],
-    [503, 'service_unavailable'],
-    [529, 'overloaded_error'],
-    [599, 'api_error'],
-  ] as const) {
-    t.same(toOpenAiError(status, ' <h1>Sorry</h1>\n'), {
-      error: { message: '<h1>Sorry</h1>', type, param: null, code: null },
-    });
-  }
-  t.match(toOpenAiError(502, ''), { error: { message: 'The provider answered with the status 502' } });
-  t.match(toOpenAiError(500, '{"error":"plain"}'), { error: { message: 'plain' } });
-  t.match(toOpenAiError(500, '[]'), { error: { message: '[]', type: 'api_error' } });
-  const { error } = toOpenAiError(500, 'x'.repeat(100_000)) as { error: { message: string } };
-  t.equal(error.message.length, 2_001, 'of a page only the beginning');
-});
+t.test(
+  'an error body without a known format gets its type from the status and its text as message',
+  async (t) => {
+    for (const [status, type] of [
+      [400, 'invalid_request_error'],
+      [401, 'authentication_error'],
+      [403, 'permission_error'],
+      [404, 'not_found_error'],
+      [413, 'request_too_large'],
+      [422, 'invalid_request_error'],
+      [429, 'rate_limit_error'],
+      [500, 'api_error'],
+      [503, 'service_unavailable'],
+      [529, 'overloaded_error'],
+      [599, 'api_error'],
+    ] as const) {
+      t.same(toOpenAiError(status, ' <h1>Sorry</h1>\n'), {
+        error: { message: '<h1>Sorry</h1>', type, param: null, code: null },
+      });
+    }
+    t.match(toOpenAiError(502, ''), { error: { message: 'The provider answered with the status 502' } });
+    t.match(toOpenAiError(500, '{"error":"plain"}'), { error: { message: 'plain' } });
+    t.match(toOpenAiError(500, '[]'), { error: { message: '[]', type: 'api_error' } });
+    const { error } = toOpenAiError(500, 'x'.repeat(100_000)) as { error: { message: string } };
+    t.equal(error.message.length, 2_001, 'of a page only the beginning');
+  },
+);
 
-t.test('an error in OpenAI’s shape is one of Anthropic’s types', async (t) => {
+t.test('an error in OpenAI’s format gets the Anthropic type of its status', async (t) => {
   const body = '{"error":{"message":"No","type":"insufficient_quota","param":null,"code":"x"}}';
   t.same(toAnthropicError(429, body, 'req-1'), {
     type: 'error',
@@ -48,7 +51,7 @@ t.test('an error in OpenAI’s shape is one of Anthropic’s types', async (t) =
 });
 
 t.test(
-  'a conversation that does not fit Claude’s context window has the code that OpenAI’s clients look for',
+  'a prompt beyond Claude’s context window is reported with the code context_length_exceeded',
   async (t) => {
     const told = (message: string, status = 400) =>
       toOpenAiError(

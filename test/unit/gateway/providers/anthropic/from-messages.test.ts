@@ -28,7 +28,7 @@ function refusal(body: JsonObject): string {
   return 'it was translated';
 }
 
-t.test('a Messages request is a chat completion request', async (t) => {
+t.test('a Messages request becomes a chat completion request', async (t) => {
   const mark = { type: 'ephemeral' };
   t.same(
     translated(
@@ -96,7 +96,7 @@ t.test('a Messages request is a chat completion request', async (t) => {
   );
 });
 
-t.test('what OpenAI’s dialect cannot express is refused by its name', async (t) => {
+t.test('a Messages field that OpenAI’s dialect cannot express is refused by its name', async (t) => {
   const user = (block: JsonObject) => ({ messages: [{ role: 'user', content: [block] }] });
   const tool = (fields: JsonObject) => ({
     tools: [{ name: 'f', input_schema: { type: 'object' }, ...fields }],
@@ -131,7 +131,7 @@ t.test('what OpenAI’s dialect cannot express is refused by its name', async (t
   for (const [body, start] of cases) t.ok(refusal(body).startsWith(start), `${start}: ${refusal(body)}`);
 });
 
-t.test('a completion is a message', async (t) => {
+t.test('a completion becomes a message', async (t) => {
   const message = {
     role: 'assistant',
     content: 'Well',
@@ -172,7 +172,7 @@ t.test('a completion is a message', async (t) => {
   });
 });
 
-t.test('every finish reason has its stop reason', async (t) => {
+t.test('every finish reason becomes its stop reason', async (t) => {
   for (const [finish_reason, stop_reason] of [
     ['stop', 'end_turn'],
     ['length', 'max_tokens'],
@@ -185,7 +185,7 @@ t.test('every finish reason has its stop reason', async (t) => {
 });
 
 t.test(
-  'arguments that are no JSON object, and what is no completion, are errors of the provider',
+  'tool arguments that are no JSON object, and a body that is no completion, are provider errors',
   async (t) => {
     const call = (text: string) => ({ id: 'a', function: { name: 'f', arguments: text } });
     for (const completion of [

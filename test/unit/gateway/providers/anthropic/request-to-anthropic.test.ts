@@ -25,11 +25,14 @@ function refusal(body: JsonObject, model?: string): string {
   return 'it was translated';
 }
 
-t.test('the smallest request has the model’s own name and the default limit', async (t) => {
-  t.same(translated({}), { model: 'claude-opus-4-6', max_tokens: 4_096, messages: HELLO });
-});
+t.test(
+  'a minimal chat request is translated with Anthropic’s name of the model and the default max_tokens',
+  async (t) => {
+    t.same(translated({}), { model: 'claude-opus-4-6', max_tokens: 4_096, messages: HELLO });
+  },
+);
 
-t.test('fields that both know are translated, and null is as good as nothing', async (t) => {
+t.test('fields known to both dialects are translated, and a null field counts as missing', async (t) => {
   t.same(
     translated({
       max_tokens: 5,
@@ -61,7 +64,7 @@ t.test('fields that both know are translated, and null is as good as nothing', a
   t.same(translated({ stop: ['a', 'b'] }).stop_sequences, ['a', 'b']);
 });
 
-t.test('what cannot change an answer is left out', async (t) => {
+t.test('chat fields that cannot change an answer are left out of the Messages request', async (t) => {
   const harmless = {
     stream_options: { include_usage: true },
     metadata: { team: 'a' },
@@ -81,67 +84,70 @@ t.test('what cannot change an answer is left out', async (t) => {
   t.same(translated(harmless), translated({}));
 });
 
-t.test('what could change an answer and has no equal is refused by its name', async (t) => {
-  const image = (url: string, detail?: string) => [
-    { role: 'user', content: [{ type: 'image_url', image_url: { url, detail } }] },
-  ];
-  const call = (text: string) => [
-    ...HELLO,
-    {
-      role: 'assistant',
-      tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
-    },
-  ];
-  const part = (content: JsonObject) => [{ role: 'user', content: [content] }];
-  const cases: [JsonObject, string][] = [
-    [{ n: 2 }, 'n '],
-    [{ logprobs: true }, 'logprobs '],
-    [{ top_logprobs: 2 }, 'top_logprobs '],
-    [{ logit_bias: { 1: 5 } }, 'logit_bias '],
-    [{ seed: 0 }, 'seed '],
-    [{ frequency_penalty: 0.1 }, 'frequency_penalty '],
-    [{ presence_penalty: -1 }, 'presence_penalty '],
-    [{ audio: { voice: 'alloy' } }, 'audio '],
-    [{ modalities: ['text', 'audio'] }, 'modalities '],
-    [{ verbosity: 'low' }, 'verbosity '],
-    [{ web_search_options: {} }, 'web_search_options '],
-    [{ functions: [] }, 'functions '],
-    [{ a_new_field: 1 }, 'a_new_field '],
-    [{ constructor: 1 }, 'constructor '],
-    [{ temperature: 1.5 }, 'temperature '],
-    [{ top_p: 2 }, 'top_p '],
-    [{ stop: ' \n' }, 'stop '],
-    [{ stop: [''] }, 'stop[0] '],
-    [{ service_tier: 'flex' }, 'service_tier '],
-    [{ reasoning_effort: 'huge' }, 'reasoning_effort '],
-    [{ max_tokens: 0 }, 'max_tokens '],
-    [{ messages: [] }, 'messages '],
-    [{ messages: 'hi' }, 'messages '],
-    [{ messages: [{ role: 'system', content: 'x' }] }, 'messages '],
-    [{ messages: [{ role: 'critic', content: 'x' }] }, 'messages[0].role '],
-    [{ messages: [{ role: 'user', content: 'x', name: 'Ann' }] }, 'messages[0].name '],
-    [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content '],
-    [{ messages: part({ type: 'input_audio', input_audio: {} }) }, 'messages[0].content[0] '],
-    [
-      { messages: part({ type: 'file', file: { file_id: 'file-1' } }) },
-      'messages[0].content[0].file.file_id ',
-    ],
-    [{ messages: image('data:image/bmp;base64,AA') }, 'messages[0].content[0].image_url.url '],
-    [{ messages: image('ftp://a/b.png') }, 'messages[0].content[0].image_url.url '],
-    [{ messages: image('https://a/b.png', 'low') }, 'messages[0].content[0].image_url.detail '],
-    [{ messages: call('{"a":') }, 'messages[1].tool_calls[0].function.arguments '],
-    [{ messages: call('[1]') }, 'messages[1].tool_calls[0].function.arguments '],
-    [{ tools: [{ type: 'custom', custom: { name: 'x' } }] }, 'tools[0].type '],
-    [{ tools: [TOOL], tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice '],
-    [{ tools: [TOOL], tool_choice: 'sometimes' }, 'tool_choice '],
-    [{ tool_choice: 'required' }, 'tool_choice '],
-    [{ response_format: { type: 'grammar' } }, 'response_format.type '],
-    [{ response_format: { type: 'json_object' }, reasoning_effort: 'low' }, 'response_format '],
-  ];
-  for (const [body, start] of cases) t.ok(refusal(body).startsWith(start), `${start}: ${refusal(body)}`);
-});
+t.test(
+  'a chat field that could change the answer and has no Anthropic equivalent is refused by its name',
+  async (t) => {
+    const image = (url: string, detail?: string) => [
+      { role: 'user', content: [{ type: 'image_url', image_url: { url, detail } }] },
+    ];
+    const call = (text: string) => [
+      ...HELLO,
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: text } }],
+      },
+    ];
+    const part = (content: JsonObject) => [{ role: 'user', content: [content] }];
+    const cases: [JsonObject, string][] = [
+      [{ n: 2 }, 'n '],
+      [{ logprobs: true }, 'logprobs '],
+      [{ top_logprobs: 2 }, 'top_logprobs '],
+      [{ logit_bias: { 1: 5 } }, 'logit_bias '],
+      [{ seed: 0 }, 'seed '],
+      [{ frequency_penalty: 0.1 }, 'frequency_penalty '],
+      [{ presence_penalty: -1 }, 'presence_penalty '],
+      [{ audio: { voice: 'alloy' } }, 'audio '],
+      [{ modalities: ['text', 'audio'] }, 'modalities '],
+      [{ verbosity: 'low' }, 'verbosity '],
+      [{ web_search_options: {} }, 'web_search_options '],
+      [{ functions: [] }, 'functions '],
+      [{ a_new_field: 1 }, 'a_new_field '],
+      [{ constructor: 1 }, 'constructor '],
+      [{ temperature: 1.5 }, 'temperature '],
+      [{ top_p: 2 }, 'top_p '],
+      [{ stop: ' \n' }, 'stop '],
+      [{ stop: [''] }, 'stop[0] '],
+      [{ service_tier: 'flex' }, 'service_tier '],
+      [{ reasoning_effort: 'huge' }, 'reasoning_effort '],
+      [{ max_tokens: 0 }, 'max_tokens '],
+      [{ messages: [] }, 'messages '],
+      [{ messages: 'hi' }, 'messages '],
+      [{ messages: [{ role: 'system', content: 'x' }] }, 'messages '],
+      [{ messages: [{ role: 'critic', content: 'x' }] }, 'messages[0].role '],
+      [{ messages: [{ role: 'user', content: 'x', name: 'Ann' }] }, 'messages[0].name '],
+      [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content '],
+      [{ messages: part({ type: 'input_audio', input_audio: {} }) }, 'messages[0].content[0] '],
+      [
+        { messages: part({ type: 'file', file: { file_id: 'file-1' } }) },
+        'messages[0].content[0].file.file_id ',
+      ],
+      [{ messages: image('data:image/bmp;base64,AA') }, 'messages[0].content[0].image_url.url '],
+      [{ messages: image('ftp://a/b.png') }, 'messages[0].content[0].image_url.url '],
+      [{ messages: image('https://a/b.png', 'low') }, 'messages[0].content[0].image_url.detail '],
+      [{ messages: call('{"a":') }, 'messages[1].tool_calls[0].function.arguments '],
+      [{ messages: call('[1]') }, 'messages[1].tool_calls[0].function.arguments '],
+      [{ tools: [{ type: 'custom', custom: { name: 'x' } }] }, 'tools[0].type '],
+      [{ tools: [TOOL], tool_choice: { type: 'function', function: { name: 'g' } } }, 'tool_choice '],
+      [{ tools: [TOOL], tool_choice: 'sometimes' }, 'tool_choice '],
+      [{ tool_choice: 'required' }, 'tool_choice '],
+      [{ response_format: { type: 'grammar' } }, 'response_format.type '],
+      [{ response_format: { type: 'json_object' }, reasoning_effort: 'low' }, 'response_format '],
+    ];
+    for (const [body, start] of cases) t.ok(refusal(body).startsWith(start), `${start}: ${refusal(body)}`);
+  },
+);
 
-t.test('messages of the system, wherever they stand, are its texts in their order', async (t) => {
+t.test('system and developer messages at any place become the texts of system, in order', async (t) => {
   const mark = { type: 'ephemeral' };
   const body = translated({
     messages: [
@@ -163,7 +169,7 @@ t.test('messages of the system, wherever they stand, are its texts in their orde
   t.same(body.messages, HELLO);
 });
 
-t.test('results of parallel calls are one message, and what the user says next is in it', async (t) => {
+t.test('the results of parallel tool calls and the user message after them become one message', async (t) => {
   const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '' } });
   const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
   t.same(
@@ -195,7 +201,7 @@ t.test('results of parallel calls are one message, and what the user says next i
   );
 });
 
-t.test('a result that no call asked for is the user’s text, and nothing when it is empty', async (t) => {
+t.test('a tool result without its call becomes user text, and is dropped when empty', async (t) => {
   t.same(
     messagesOf(
       { role: 'user', content: 'Do' },
@@ -209,29 +215,26 @@ t.test('a result that no call asked for is the user’s text, and nothing when i
   );
 });
 
-t.test('numbers of arguments that a double cannot hold are written as they came', async (t) => {
+t.test('numbers in tool arguments that a double cannot hold keep their digits', async (t) => {
   const text = '{"id":12345678901234567890,"small":[-0.12345678901234567890,1.5],"big":1e400}';
   const call = { id: 'a', type: 'function', function: { name: 'f', arguments: text } };
   const body = translated({ messages: [...HELLO, { role: 'assistant', tool_calls: [call] }] });
   t.match(JSON.stringify(body), `"input":${text}`);
 });
 
-t.test(
-  'ids of calls from elsewhere are spelled as Anthropic takes them, the same in call and result',
-  async (t) => {
-    const call = { id: 'call:1|ü', type: 'function', function: { name: 'f', arguments: '{}' } };
-    t.match(
-      messagesOf(
-        ...HELLO,
-        { role: 'assistant', tool_calls: [call] },
-        { role: 'tool', tool_call_id: 'call:1|ü', content: 'x' },
-      ),
-      [{}, { content: [{ id: 'call_3a_1_7c__fc_' }] }, { content: [{ tool_use_id: 'call_3a_1_7c__fc_' }] }],
-    );
-  },
-);
+t.test('tool call ids that Anthropic would refuse are rewritten, alike in call and result', async (t) => {
+  const call = { id: 'call:1|ü', type: 'function', function: { name: 'f', arguments: '{}' } };
+  t.match(
+    messagesOf(
+      ...HELLO,
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'call:1|ü', content: 'x' },
+    ),
+    [{}, { content: [{ id: 'call_3a_1_7c__fc_' }] }, { content: [{ tool_use_id: 'call_3a_1_7c__fc_' }] }],
+  );
+});
 
-t.test('images, PDFs and texts are sources of Anthropic’s kinds', async (t) => {
+t.test('images, PDFs and text files become Anthropic sources', async (t) => {
   const mark = { type: 'ephemeral', ttl: '1h' };
   t.same(
     messagesOf({
@@ -269,7 +272,7 @@ t.test('images, PDFs and texts are sources of Anthropic’s kinds', async (t) =>
   );
 });
 
-t.test('signed thinking goes back before what was said, unsigned reasoning does not', async (t) => {
+t.test('signed thinking blocks are sent back before the text, unsigned reasoning is not', async (t) => {
   const blocks = [
     { type: 'thinking', thinking: 'Hm', signature: 'sig' },
     { type: 'redacted_thinking', data: 'xyz' },
@@ -285,7 +288,7 @@ t.test('signed thinking goes back before what was said, unsigned reasoning does 
   );
 });
 
-t.test('a tool’s schema is kept whole, and an absent one or its type is an object', async (t) => {
+t.test('a tool’s schema is kept whole, and a missing schema or type becomes an object', async (t) => {
   const parameters = {
     type: 'object',
     properties: { a: { $ref: '#/$defs/A' } },
@@ -305,7 +308,7 @@ t.test('a tool’s schema is kept whole, and an absent one or its type is an obj
   t.match(refusal({ tools }, 'claude-sonnet-4-20250514'), /^tools\[0\]\.function\.strict /);
 });
 
-t.test('tool choices, and one call at a time', async (t) => {
+t.test('tool_choice and parallel_tool_calls become Anthropic’s tool_choice', async (t) => {
   const choiceOf = (tool_choice: unknown, parallel_tool_calls?: boolean) =>
     translated({ tools: [TOOL], tool_choice, parallel_tool_calls }).tool_choice;
   t.equal(choiceOf(undefined), undefined);
@@ -322,32 +325,35 @@ t.test('tool choices, and one call at a time', async (t) => {
   );
 });
 
-t.test('effort is adaptive thinking where a model knows it, a budget of tokens where not', async (t) => {
-  t.match(translated({ reasoning_effort: 'minimal' }), {
-    thinking: { type: 'adaptive' },
-    output_config: { effort: 'low' },
-    max_tokens: 4_096,
-  });
-  t.match(translated({ reasoning_effort: 'high' }, 'claude-sonnet-4-5-20250929'), {
-    thinking: { type: 'enabled', budget_tokens: 16_384 },
-    max_tokens: 20_480,
-    output_config: undefined,
-  });
-  t.match(translated({ reasoning_effort: 'high', max_tokens: 5_000 }, 'claude-3-7-sonnet-latest'), {
-    thinking: { type: 'enabled', budget_tokens: 4_999 },
-    max_tokens: 5_000,
-  });
-  t.match(
-    refusal({ reasoning_effort: 'low', max_tokens: 1_024 }, 'claude-opus-4-20250514'),
-    /^reasoning_effort /,
-  );
-  t.same(translated({ reasoning_effort: 'none' }).thinking, { type: 'disabled' });
-  const thinking = { type: 'enabled', budget_tokens: 2_000 };
-  t.same(translated({ thinking }).thinking, thinking, 'Anthropic’s own setting goes as it is');
-});
+t.test(
+  'reasoning_effort becomes adaptive thinking where the model has it, else a thinking budget',
+  async (t) => {
+    t.match(translated({ reasoning_effort: 'minimal' }), {
+      thinking: { type: 'adaptive' },
+      output_config: { effort: 'low' },
+      max_tokens: 4_096,
+    });
+    t.match(translated({ reasoning_effort: 'high' }, 'claude-sonnet-4-5-20250929'), {
+      thinking: { type: 'enabled', budget_tokens: 16_384 },
+      max_tokens: 20_480,
+      output_config: undefined,
+    });
+    t.match(translated({ reasoning_effort: 'high', max_tokens: 5_000 }, 'claude-3-7-sonnet-latest'), {
+      thinking: { type: 'enabled', budget_tokens: 4_999 },
+      max_tokens: 5_000,
+    });
+    t.match(
+      refusal({ reasoning_effort: 'low', max_tokens: 1_024 }, 'claude-opus-4-20250514'),
+      /^reasoning_effort /,
+    );
+    t.same(translated({ reasoning_effort: 'none' }).thinking, { type: 'disabled' });
+    const thinking = { type: 'enabled', budget_tokens: 2_000 };
+    t.same(translated({ thinking }).thinking, thinking, 'Anthropic’s own setting goes as it is');
+  },
+);
 
 t.test(
-  'a strict schema is structured output; any other JSON is the input of a tool that must be called',
+  'a strict response schema becomes structured output, other JSON formats a tool that must be called',
   async (t) => {
     const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
     const format = (strict: boolean) => ({

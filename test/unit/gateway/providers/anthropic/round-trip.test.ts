@@ -155,7 +155,7 @@ const request = fc
   )
   .map(([needed, wishes, tooling]) => ({ model: 'm', ...needed, ...wishes, ...tooling }) as JsonObject);
 
-t.test('a request comes back from Anthropic’s dialect as it went there', async (t) => {
+t.test('a chat request translated to Anthropic’s dialect and back is unchanged', async (t) => {
   fc.assert(
     fc.property(request, (body) => {
       // As it goes over the wire.
@@ -221,7 +221,7 @@ const completion = fc
     }),
   );
 
-t.test('an answer comes back from Anthropic’s dialect as it went there', async (t) => {
+t.test('a completion translated to Anthropic’s dialect and back is unchanged', async (t) => {
   fc.assert(
     fc.property(completion, (answer) => {
       const back = toCompletion(JSON.parse(JSON.stringify(fromCompletion(answer))), { created: 5 });

@@ -24,7 +24,7 @@ const STREAMS: [string, () => StreamTranslator][] = [
 ];
 
 for (const [name, make] of STREAMS) {
-  t.test(`${name} is the same cut at every byte, at each byte, and with either line end`, async (t) => {
+  t.test(`${name} translates alike when cut at one byte or at all, with either line end`, async (t) => {
     const bytes = fixture(name);
     const whole = translateCut(make, bytes, []);
     const everywhere = Array.from({ length: bytes.length }, (_, place) => place);
@@ -41,7 +41,7 @@ for (const [name, make] of STREAMS) {
   });
 }
 
-t.test('a translated stream says the same wherever it is cut, ten times or more', async (t) => {
+t.test('a stream cut at ten or more places translates to the same bytes as the whole', async (t) => {
   const whole = new Map(STREAMS.map(([name, make]) => [name, translateCut(make, fixture(name), [])]));
   fc.assert(
     fc.property(
@@ -57,7 +57,7 @@ t.test('a translated stream says the same wherever it is cut, ten times or more'
   );
 });
 
-t.test('a delta copied from its bytes says what the same delta says parsed', async (t) => {
+t.test('a delta copied by its bytes translates as the same delta parsed', async (t) => {
   const kind = fc.constantFrom(
     ['text_delta', 'text'] as const,
     ['input_json_delta', 'partial_json'] as const,

@@ -45,36 +45,39 @@ function contentOf(events: JsonObject[]): JsonObject[] {
   return blocks;
 }
 
-t.test('text and calls are blocks, and the counts come with the end', async (t) => {
-  const events = eventsOf(fixture('tools.openai'));
-  t.match(events[0], {
-    type: 'message_start',
-    message: { id: 'chatcmpl-9', model: 'gpt-4o-mini', content: [] },
-  });
-  t.same(contentOf(events), [
-    { type: 'text', text: 'Let me look: "🌦"\n' },
-    { type: 'tool_use', id: 'call_a', name: 'get_weather', input: {}, json: '{"location":"Zürich"}' },
-    { type: 'tool_use', id: 'call_b', name: 'now', input: {}, json: '{}' },
-  ]);
-  t.same(events.slice(-2), [
-    {
-      type: 'message_delta',
-      delta: { stop_reason: 'tool_use', stop_sequence: null },
-      usage: {
-        input_tokens: 36,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 64,
-        output_tokens: 20,
-        output_tokens_details: { thinking_tokens: 0 },
+t.test(
+  'text and tool calls of a chat stream become blocks, and the token counts come with the end',
+  async (t) => {
+    const events = eventsOf(fixture('tools.openai'));
+    t.match(events[0], {
+      type: 'message_start',
+      message: { id: 'chatcmpl-9', model: 'gpt-4o-mini', content: [] },
+    });
+    t.same(contentOf(events), [
+      { type: 'text', text: 'Let me look: "🌦"\n' },
+      { type: 'tool_use', id: 'call_a', name: 'get_weather', input: {}, json: '{"location":"Zürich"}' },
+      { type: 'tool_use', id: 'call_b', name: 'now', input: {}, json: '{}' },
+    ]);
+    t.same(events.slice(-2), [
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'tool_use', stop_sequence: null },
+        usage: {
+          input_tokens: 36,
+          cache_creation_input_tokens: 0,
+          cache_read_input_tokens: 64,
+          output_tokens: 20,
+          output_tokens_details: { thinking_tokens: 0 },
+        },
       },
-    },
-    { type: 'message_stop' },
-  ]);
-  const stops = events.filter(({ type }) => type === 'content_block_stop').map(({ index }) => index);
-  t.same(stops, [0, 1, 2], 'one block is open at a time');
-});
+      { type: 'message_stop' },
+    ]);
+    const stops = events.filter(({ type }) => type === 'content_block_stop').map(({ index }) => index);
+    t.same(stops, [0, 1, 2], 'one block is open at a time');
+  },
+);
 
-t.test('chunks that differ in their content alone are the same read one by one as parsed', async (t) => {
+t.test('chat chunks that differ only in content translate the same by bytes as parsed', async (t) => {
   const contents = ['a "quoted"', 'back\\slash\\', '\u0001', '🌦', '', '"content":"x"', '}', 'é\n'];
   const frame = (content: string, extra: string) =>
     `data: {"id":"c","model":"m","note":"\\"content\\":","choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}},"finish_reason":null}]${extra}}\n\n`;
@@ -89,7 +92,7 @@ t.test('chunks that differ in their content alone are the same read one by one a
   }
 });
 
-t.test('chunks that say more than their content say it each time', async (t) => {
+t.test('chat chunks with more than their content are translated in full each time', async (t) => {
   const more = chunk({ content: 'a', reasoning_content: 'r' });
   const said = [
     { type: 'thinking', thinking: 'r', signature: '' },
@@ -103,7 +106,7 @@ t.test('chunks that say more than their content say it each time', async (t) => 
   t.same(contentOf(events), [{ type: 'text', text: 'xx' }], 'of several choices the first, by its index');
 });
 
-t.test('message_stop is alone in its buffer', async (t) => {
+t.test('message_stop is alone in its buffer at the end of a translated stream', async (t) => {
   const translator = fromOpenAi();
   const frames = translator.push(fixture('tools.openai')).map(String);
   t.same(
@@ -114,7 +117,7 @@ t.test('message_stop is alone in its buffer', async (t) => {
   t.ok(translator.isComplete);
 });
 
-t.test('reasoning is a block of thinking before the text', async (t) => {
+t.test('reasoning in a chat stream becomes a thinking block before the text', async (t) => {
   const stream =
     chunk({ reasoning_content: 'H' }) + chunk({ reasoning: 'm' }) + chunk({ content: 'Hi' }, 'stop') + DONE;
   t.same(contentOf(eventsOf(stream)), [
@@ -123,7 +126,7 @@ t.test('reasoning is a block of thinking before the text', async (t) => {
   ]);
 });
 
-t.test('arguments that come by turns go to their calls', async (t) => {
+t.test('interleaved tool arguments in a chat stream go to their own calls', async (t) => {
   const part = (index: number, text: string, id?: string) =>
     chunk({ tool_calls: [{ index, id, function: { name: id, arguments: text } }] });
   const stream =
@@ -134,7 +137,7 @@ t.test('arguments that come by turns go to their calls', async (t) => {
   ]);
 });
 
-t.test('whole calls without an index are calls of their own', async (t) => {
+t.test('complete tool calls without an index become separate calls', async (t) => {
   const call = (name: string) => ({ id: '', function: { name, arguments: '{}' } });
   const events = eventsOf(chunk({ tool_calls: [call('f'), call('g')] }, 'stop') + DONE);
   t.match(contentOf(events), [
@@ -144,7 +147,7 @@ t.test('whole calls without an index are calls of their own', async (t) => {
   t.match(events.at(-2), { delta: { stop_reason: 'tool_use' } });
 });
 
-t.test('an error in the middle is an event of it, and nothing follows', async (t) => {
+t.test('an error in the middle of a chat stream becomes an error event, and nothing follows', async (t) => {
   const translator = fromOpenAi();
   const error = 'data: {"error":{"message":"Slow down","type":"rate_limit_error"}}\n\n';
   const out = translator.push(Buffer.from(chunk({ content: 'Half' }) + error + chunk({}, 'stop') + DONE));
@@ -152,7 +155,7 @@ t.test('an error in the middle is an event of it, and nothing follows', async (t
   t.same(events.at(-1), { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } });
 });
 
-t.test('a stream without [DONE] is whole once its finish reason is known, and not before', async (t) => {
+t.test('a chat stream without [DONE] is complete once it has a finish reason, and not before', async (t) => {
   t.match(eventsOf(chunk({ content: 'Hi' }, 'length')).slice(-2), [
     { type: 'message_delta', delta: { stop_reason: 'max_tokens' } },
     { type: 'message_stop' },
@@ -163,7 +166,7 @@ t.test('a stream without [DONE] is whole once its finish reason is known, and no
   t.notOk(cut.isComplete);
 });
 
-t.test('only an event of that type is the end', async (t) => {
+t.test('isMessageStopFrame accepts only an event of the type message_stop', async (t) => {
   for (const yes of [
     'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     'event: message_stop\r\ndata: {"type": "message_stop" }\r\n\r\n',
