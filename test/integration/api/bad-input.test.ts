@@ -250,7 +250,7 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
   ],
 ];
 
-t.test('a wrong call is told what is wrong, with its status', async (t) => {
+t.test('an invalid call of the API is refused with its status and a sentence', async (t) => {
   for (const [what, [path, options], status, sentence] of REFUSALS) {
     const answer = await api.call(path, options);
     t.strictSame({ status: answer.status, ...answer.body }, { status, data: null, error: sentence }, what);
@@ -261,7 +261,7 @@ t.test('a wrong call is told what is wrong, with its status', async (t) => {
   }
 });
 
-t.test('a scope that a call needs is asked for before its body is read', async (t) => {
+t.test('a call of the API without the needed scope is refused before its body is read', async (t) => {
   const [reader, writer, caller] = await Promise.all([
     api.own.keyWith(['read']),
     api.own.keyWith(['write']),
@@ -292,7 +292,7 @@ t.test('a scope that a call needs is asked for before its body is read', async (
   }
 });
 
-t.test('JSON under its other names is read', async (t) => {
+t.test('JSON bodies are read under their other content types', async (t) => {
   const TYPES = [
     'application/json',
     'Application/JSON; charset=UTF-8',
@@ -303,7 +303,7 @@ t.test('JSON under its other names is read', async (t) => {
   t.equal((await api.call(QUERY, { raw: '\ufeff{"filter":"all"}' })).status, 200, 'with a byte order mark');
 });
 
-t.test('deep nesting ends in a sentence, wherever it is', async (t) => {
+t.test('a deeply nested body or filter is refused with a sentence', async (t) => {
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   for (const body of [
     deep,

@@ -21,7 +21,7 @@ const find = async (filter: object) =>
 const setProperty = (id: string, key: string, value: string) =>
   api.call(`/v1/request/${id}/property`, { method: 'PUT', body: { key, value } });
 
-t.test('a rating is seen by the next query', async (t) => {
+t.test('a rating is found by the next query', async (t) => {
   const id = await insertOne();
   const before = Date.now();
   t.strictSame((await api.call(`/v1/request/${id}/feedback`, { body: { rating: false } })).body, OK);
@@ -33,7 +33,7 @@ t.test('a rating is seen by the next query', async (t) => {
   t.strictSame(await find({ feedback: { rating: { equals: false } } }), []);
 });
 
-t.test('scores merge by key; booleans are 1 and 0, fractions stay', async (t) => {
+t.test('scores are merged by key, with booleans stored as 1 and 0', async (t) => {
   const id = await insertOne();
   const score = (scores: object) => api.call(`/v1/request/${id}/score`, { body: { scores } });
   t.strictSame((await score({ helpful: true, toxic: false, quality: 0.1, __proto__x: 1 })).body, OK);
@@ -53,7 +53,7 @@ t.test('scores merge by key; booleans are 1 and 0, fractions stay', async (t) =>
   );
 });
 
-t.test('a property takes the place of one that is equal ignoring case', async (t) => {
+t.test('a property replaces one whose name is equal ignoring case', async (t) => {
   const id = await insertOne({ properties: { Plan: 'free', Team: 'a' } });
   const withPlan = (value: string) => find({ properties: { PLAN: { equals: value } } });
   t.strictSame(await withPlan('free'), [id]);
@@ -85,7 +85,7 @@ t.test('a request has at most 100 properties', async (t) => {
   );
 });
 
-t.test('changes at the same time are all kept', async (t) => {
+t.test('concurrent changes of one request are all kept', async (t) => {
   const id = await insertOne();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => [
@@ -104,18 +104,22 @@ t.test('changes at the same time are all kept', async (t) => {
   }
 });
 
-t.test('odd text is kept as Postgres can hold it, and found again', async (t) => {
-  const id = await insertOne();
-  t.equal((await setProperty(id, 'naïve "key"', 'a\u0000b 😀')).status, 200);
-  t.strictSame(await find({ properties: { 'NAÏVE "KEY"': { equals: 'a\u0000b 😀' } } }), [id]);
-  t.equal(
-    (await api.call(`/v1/request/${id}/score`, { body: { scores: { 'a\u0000': 1, 'a\ufffd': 2 } } })).status,
-    200,
-  );
-  t.strictSame(await find({ scores: { 'a\u0000': { equals: 2 } } }), [id]);
-});
+t.test(
+  'unusual text in properties and scores is stored as far as Postgres can hold it, and found again',
+  async (t) => {
+    const id = await insertOne();
+    t.equal((await setProperty(id, 'naïve "key"', 'a\u0000b 😀')).status, 200);
+    t.strictSame(await find({ properties: { 'NAÏVE "KEY"': { equals: 'a\u0000b 😀' } } }), [id]);
+    t.equal(
+      (await api.call(`/v1/request/${id}/score`, { body: { scores: { 'a\u0000': 1, 'a\ufffd': 2 } } }))
+        .status,
+      200,
+    );
+    t.strictSame(await find({ scores: { 'a\u0000': { equals: 2 } } }), [id]);
+  },
+);
 
-t.test('a request that is still on its way is waited for', async (t) => {
+t.test('a change of a request that is not stored yet waits for its record', async (t) => {
   const now = Date.now();
   const hex = now.toString(16).padStart(12, '0');
   const IDS = [newRequestId(), `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`];
@@ -136,34 +140,34 @@ t.test('a request that is still on its way is waited for', async (t) => {
   }
 });
 
-t.test('a request that does not come is unknown after a moment; an old id is at once', async (t) => {
-  const fetchMs = async (id: string) => {
-    const start = performance.now();
-    t.equal((await api.call(`/v1/request/${id}/feedback`, { body: { rating: true } })).status, 404);
-    return performance.now() - start;
-  };
-  t.ok((await fetchMs(newRequestId())) >= 1_400);
-  t.ok((await fetchMs(newRequestId(Date.now() - 60_000))) < 1_000);
-  t.ok((await fetchMs('a-name')) < 1_000);
-});
-
 t.test(
-  'requests are looked up by id: in the order asked for, each once, unknown ones left out',
+  'a change of an unknown request is a 404, after a wait for new ids and at once for old ones',
   async (t) => {
-    const ids = [await insertOne(), await insertOne(), await insertOne()];
-    const [first, second, third] = ids;
-    const answer = await api.call('/v1/request/query-ids/', {
-      body: { requestIds: [third, 'unknown', first, first, second, 'a\u0000'] },
-    });
-    t.strictSame(
-      (answer.body.data as { request_id: string }[]).map((record) => record.request_id),
-      [third, first, second],
-    );
-    t.strictSame((await api.call('/v1/request/query-ids', { body: { requestIds: [] } })).body, {
-      data: [],
-      error: null,
-    });
-    t.equal((await get(second!)).request_id, second);
-    t.equal((await api.call(`/v1/request/${second}/`)).status, 200);
+    const fetchMs = async (id: string) => {
+      const start = performance.now();
+      t.equal((await api.call(`/v1/request/${id}/feedback`, { body: { rating: true } })).status, 404);
+      return performance.now() - start;
+    };
+    t.ok((await fetchMs(newRequestId())) >= 1_400);
+    t.ok((await fetchMs(newRequestId(Date.now() - 60_000))) < 1_000);
+    t.ok((await fetchMs('a-name')) < 1_000);
   },
 );
+
+t.test('query-ids returns records in the requested order, each once, without unknown ids', async (t) => {
+  const ids = [await insertOne(), await insertOne(), await insertOne()];
+  const [first, second, third] = ids;
+  const answer = await api.call('/v1/request/query-ids/', {
+    body: { requestIds: [third, 'unknown', first, first, second, 'a\u0000'] },
+  });
+  t.strictSame(
+    (answer.body.data as { request_id: string }[]).map((record) => record.request_id),
+    [third, first, second],
+  );
+  t.strictSame((await api.call('/v1/request/query-ids', { body: { requestIds: [] } })).body, {
+    data: [],
+    error: null,
+  });
+  t.equal((await get(second!)).request_id, second);
+  t.equal((await api.call(`/v1/request/${second}/`)).status, 200);
+});

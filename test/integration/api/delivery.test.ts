@@ -49,7 +49,7 @@ async function delivery(id: string): Promise<{ attempts: unknown[] }> {
   return answer.body.data as { attempts: unknown[] };
 }
 
-t.test('an answer at the first try shows that one, of the model that was asked for', async (t) => {
+t.test('the delivery of a call answered at once has one attempt with the requested model', async (t) => {
   const id = await stored({ latencyMs: 250, stream: false });
   t.strictSame(await delivery(id), {
     request_id: id,
@@ -63,22 +63,19 @@ t.test('an answer at the first try shows that one, of the model that was asked f
   });
 });
 
-t.test(
-  'the one try of a call that named its model otherwise shows the name that its provider knows',
-  async (t) => {
-    const head = { requestModel: 'fast', routedModel: 'gpt-4o-mini', latencyMs: 250 };
-    const id = await stored(head);
-    t.strictSame((await delivery(id)).attempts, [
-      { provider: 'OPENAI', model: 'gpt-4o-mini', status: 200, error_code: null, latency_ms: 250 },
-    ]);
-    const limited = await stored({ ...head, status: 429, errorCode: 'rate_limit_exceeded' }, {});
-    t.strictSame((await delivery(limited)).attempts, []);
-    const cached = await stored({ ...head, cachedFrom: id });
-    t.strictSame((await delivery(cached)).attempts, []);
-  },
-);
+t.test('the only attempt of a routed call shows the name of the model at its provider', async (t) => {
+  const head = { requestModel: 'fast', routedModel: 'gpt-4o-mini', latencyMs: 250 };
+  const id = await stored(head);
+  t.strictSame((await delivery(id)).attempts, [
+    { provider: 'OPENAI', model: 'gpt-4o-mini', status: 200, error_code: null, latency_ms: 250 },
+  ]);
+  const limited = await stored({ ...head, status: 429, errorCode: 'rate_limit_exceeded' }, {});
+  t.strictSame((await delivery(limited)).attempts, []);
+  const cached = await stored({ ...head, cachedFrom: id });
+  t.strictSame((await delivery(cached)).attempts, []);
+});
 
-t.test('an answer after several tries shows each of them, in order', async (t) => {
+t.test('the delivery of a call with several attempts shows each of them, in order', async (t) => {
   const tries = [
     { provider: 'OPENAI', model: 'gpt-4o-mini', status: 429, errorCode: null, latencyMs: 120 },
     { provider: 'OPENAI', model: 'gpt-4o-mini', status: 0, errorCode: 'provider_timeout', latencyMs: 30_000 },
@@ -106,7 +103,7 @@ t.test('an answer after several tries shows each of them, in order', async (t) =
   );
 });
 
-t.test('a stored answer names the request it was given to first, and no try', async (t) => {
+t.test('the delivery of a cache hit names the request that stored it, and no attempt', async (t) => {
   const first = newRequestId();
   const id = await stored({ cachedFrom: first, stream: true });
   const shown = await delivery(id);
@@ -114,7 +111,7 @@ t.test('a stored answer names the request it was given to first, and no try', as
   t.strictSame(shown.attempts, []);
 });
 
-t.test('a call over its limit was tried nowhere, one that failed was', async (t) => {
+t.test('the delivery of a rate-limited call has no attempt, that of a failed call has one', async (t) => {
   const limited = await stored({ status: 429, errorCode: 'rate_limit_exceeded' }, {});
   t.strictSame((await delivery(limited)).attempts, []);
   const refused = await stored({ status: 429 }, {});
@@ -127,12 +124,12 @@ t.test('a call over its limit was tried nowhere, one that failed was', async (t)
   });
 });
 
-t.test('tokens that were counted here are marked', async (t) => {
+t.test('the delivery of a request with estimated tokens is marked', async (t) => {
   const id = await stored({}, { ...ANSWER, usage: undefined });
   t.match(await delivery(id), { usage_estimated: true, price_source: /^genai-prices@/ });
 });
 
-t.test('a request that was logged by its caller has its delivery too', async (t) => {
+t.test('a request logged by its caller has a delivery', async (t) => {
   const answer = await api.call('/v1/log/request', {
     body: {
       provider: 'mistral',
@@ -156,20 +153,17 @@ t.test('a request that was logged by its caller has its delivery too', async (t)
   });
 });
 
-t.test(
-  'the delivery of a request that is unknown, another organization’s or not readable is refused as elsewhere',
-  async (t) => {
-    const id = await stored();
-    const path = (of: string) => `/v1/request/${of}/delivery`;
-    t.match(await api.call(path('nobody')), {
-      status: 404,
-      body: { data: null, error: 'There is no request with the id "nobody"' },
-    });
-    const foreign = await api.call(path(id), { key: api.other.key });
-    t.match(foreign, { status: 404, body: { data: null, error: `There is no request with the id "${id}"` } });
-    t.equal((await api.call(path(id), { key: null })).status, 401);
-    t.equal((await api.call(path(id), { key: await api.own.keyWith(['write']) })).status, 403);
-    t.equal((await api.call(path(id), { method: 'POST', body: {} })).status, 405);
-    t.equal((await api.call(`${path(id)}/`)).status, 200, 'with a slash at its end too');
-  },
-);
+t.test('the delivery of an unknown request, or of another organization’s, is refused', async (t) => {
+  const id = await stored();
+  const path = (of: string) => `/v1/request/${of}/delivery`;
+  t.match(await api.call(path('nobody')), {
+    status: 404,
+    body: { data: null, error: 'There is no request with the id "nobody"' },
+  });
+  const foreign = await api.call(path(id), { key: api.other.key });
+  t.match(foreign, { status: 404, body: { data: null, error: `There is no request with the id "${id}"` } });
+  t.equal((await api.call(path(id), { key: null })).status, 401);
+  t.equal((await api.call(path(id), { key: await api.own.keyWith(['write']) })).status, 403);
+  t.equal((await api.call(path(id), { method: 'POST', body: {} })).status, 405);
+  t.equal((await api.call(`${path(id)}/`)).status, 200, 'with a slash at its end too');
+});

@@ -62,7 +62,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
   return { query, stop: () => server.close(200) };
 }
 
-t.test('a query that takes too long is cancelled, and says how to narrow it', async (t) => {
+t.test('a query that takes too long is cancelled with advice on how to narrow it', async (t) => {
   const api = await startTestApi(t);
   const { url } = api.database;
   const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 200 });
@@ -95,7 +95,7 @@ t.test('an unexpected error is reported without its details', async (t) => {
   });
 });
 
-t.test('an answer that breaks in the middle does not look whole', async (t) => {
+t.test('a response that breaks off in the middle does not look complete', async (t) => {
   async function* texts() {
     yield '{"request_id":"a"}';
     await sleep(50);
@@ -110,7 +110,7 @@ t.test('an answer that breaks in the middle does not look whole', async (t) => {
   await t.rejects(answer.text());
 });
 
-t.test('a client that leaves ends the reading of its page', async (t) => {
+t.test('a client that disconnects ends the reading of its page from Postgres', async (t) => {
   let returned = false;
   async function* texts() {
     try {
@@ -131,37 +131,45 @@ t.test('a client that leaves ends the reading of its page', async (t) => {
   t.ok(returned);
 });
 
-t.test('while Postgres is away, calls are told so, and work again when it is back', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-away-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
-  const first = await startEmbeddedPostgres({ dataDir, log });
-  await migrate(first.url);
-  const sql = connectPostgres({ url: first.url, max: 2, applicationName: 'test', statementTimeoutMs: 5_000 });
-  const api = await startTestApi(t, { database: { url: first.url, sql } });
-  await insertRequests(api.database.sql, api.own.organizationId, [{}]);
-  t.equal((await api.query({ filter: 'all' })).length, 1);
-  t.equal((await api.call('/readyz')).status, 200);
+t.test(
+  'while Postgres is unavailable calls of the API are refused as such, and succeed once it is back',
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-away-'));
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    await migrate(first.url);
+    const sql = connectPostgres({
+      url: first.url,
+      max: 2,
+      applicationName: 'test',
+      statementTimeoutMs: 5_000,
+    });
+    const api = await startTestApi(t, { database: { url: first.url, sql } });
+    await insertRequests(api.database.sql, api.own.organizationId, [{}]);
+    t.equal((await api.query({ filter: 'all' })).length, 1);
+    t.equal((await api.call('/readyz')).status, 200);
 
-  await first.stop();
-  const start = performance.now();
-  const away = await api.call(QUERY, { body: { filter: 'all' } });
-  t.equal(away.status, 503);
-  t.strictSame(away.body, { data: null, error: 'The store of requests is unavailable now: try again' });
-  t.ok(performance.now() - start < 6_000, 'soon');
-  t.equal((await api.call('/healthz')).status, 200);
-  const ready = await api.call('/readyz');
-  t.equal(ready.status, 503);
-  t.match(ready.text, '"postgres":"failed"');
+    await first.stop();
+    const start = performance.now();
+    const away = await api.call(QUERY, { body: { filter: 'all' } });
+    t.equal(away.status, 503);
+    t.strictSame(away.body, { data: null, error: 'The store of requests is unavailable now: try again' });
+    t.ok(performance.now() - start < 6_000, 'soon');
+    t.equal((await api.call('/healthz')).status, 200);
+    const ready = await api.call('/readyz');
+    t.equal(ready.status, 503);
+    t.match(ready.text, '"postgres":"failed"');
 
-  const second = await startEmbeddedPostgres({ dataDir, log, port: first.port });
-  t.teardown(() => second.stop());
-  let status = 0;
-  for (let attempt = 0; attempt < 50 && status !== 200; attempt += 1) {
-    await sleep(100);
-    ({ status } = await api.call(QUERY, { body: { filter: 'all' } }));
-  }
-  t.equal(status, 200);
-});
+    const second = await startEmbeddedPostgres({ dataDir, log, port: first.port });
+    t.teardown(() => second.stop());
+    let status = 0;
+    for (let attempt = 0; attempt < 50 && status !== 200; attempt += 1) {
+      await sleep(100);
+      ({ status } = await api.call(QUERY, { body: { filter: 'all' } }));
+    }
+    t.equal(status, 200);
+  },
+);
 
 t.test('health and metrics need no key', async (t) => {
   const api = await startTestApi(t);

@@ -55,7 +55,7 @@ async function startWithRecords(): Promise<TestApi> {
 }
 
 t.test(
-  '20,000 random filters find what the contract says, and complements split the set in two',
+  '20,000 random filters find the same records as the model, and complements split the set',
   async (t) => {
     const api = await startWithRecords();
     const { organizationId } = api.own;
@@ -108,7 +108,7 @@ t.test(
   },
 );
 
-t.test('over HTTP, random filters page and count what the contract says', async (t) => {
+t.test('over HTTP, random filters page and count the same records as the model', async (t) => {
   const api = await startWithRecords();
   const sorts = ['created_at', 'latency', 'cost', 'tokens'].flatMap((field) => [
     { [field]: 'asc' },

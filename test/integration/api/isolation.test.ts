@@ -60,7 +60,7 @@ t.test('no query finds a request of another organization', async (t) => {
   }
 });
 
-t.test("another organization's id cannot be told from an unknown one", async (t) => {
+t.test('a request id of another organization is answered like an unknown one', async (t) => {
   const answers = async (id: string) => {
     const all = await Promise.all([
       api.call(`/v1/request/${id}`),
@@ -81,43 +81,46 @@ t.test("another organization's id cannot be told from an unknown one", async (t)
   );
 });
 
-t.test('the second wall: a statement that names no organization sees and changes one only', async (t) => {
-  const sql = connectAsApi(api.database.url);
-  t.teardown(() => sql.end());
-  const TABLES = ['requests', 'request_bodies', 'request_properties', 'request_scores'];
-  const idsIn = async (tx: TransactionSql, table: string) =>
-    (await tx`select distinct request_id from ${tx(`assay.${table}`)}`).map((row) => row.request_id);
-  for (const table of TABLES) {
-    t.strictSame(await idsIn(sql as never, table), [], `${table}: nothing outside an organization`);
-    const seen = await inOrganization(sql, api.own.organizationId, (tx) => idsIn(tx, table));
-    t.ok(
-      seen.every((id) => id === 'ours'),
-      `${table}: its own only`,
-    );
-  }
-  const changed = await inOrganization(sql, api.own.organizationId, async (tx) => [
-    (await tx`update assay.requests set feedback_rating = false where request_id = 'theirs' returning 1`)
-      .length,
-    (await tx`delete from assay.request_properties where request_id = 'theirs' returning 1`).length,
-    (await tx`update assay.request_scores set value = 0 where request_id = 'theirs' returning 1`).length,
-  ]);
-  t.strictSame(changed, [0, 0, 0]);
-  const { organizationId } = api.other;
-  await t.rejects(
-    inOrganization(
-      sql,
-      api.own.organizationId,
-      (tx) =>
-        tx`insert into assay.request_scores (organization_id, created_at, request_id, key, value, updated_at)
-        values (${organizationId}, ${foreign.created_at}, 'theirs', 'planted', 1, now())`,
-    ),
-    { code: '42501' },
-  );
-  for (const table of ['api_keys', 'organizations', 'dead_letters', 'outbox_cursors']) {
+t.test(
+  'row-level security limits statements on requests to the organization of their transaction',
+  async (t) => {
+    const sql = connectAsApi(api.database.url);
+    t.teardown(() => sql.end());
+    const TABLES = ['requests', 'request_bodies', 'request_properties', 'request_scores'];
+    const idsIn = async (tx: TransactionSql, table: string) =>
+      (await tx`select distinct request_id from ${tx(`assay.${table}`)}`).map((row) => row.request_id);
+    for (const table of TABLES) {
+      t.strictSame(await idsIn(sql as never, table), [], `${table}: nothing outside an organization`);
+      const seen = await inOrganization(sql, api.own.organizationId, (tx) => idsIn(tx, table));
+      t.ok(
+        seen.every((id) => id === 'ours'),
+        `${table}: its own only`,
+      );
+    }
+    const changed = await inOrganization(sql, api.own.organizationId, async (tx) => [
+      (await tx`update assay.requests set feedback_rating = false where request_id = 'theirs' returning 1`)
+        .length,
+      (await tx`delete from assay.request_properties where request_id = 'theirs' returning 1`).length,
+      (await tx`update assay.request_scores set value = 0 where request_id = 'theirs' returning 1`).length,
+    ]);
+    t.strictSame(changed, [0, 0, 0]);
+    const { organizationId } = api.other;
     await t.rejects(
-      sql`select * from ${sql(`assay.${table}`)}`,
+      inOrganization(
+        sql,
+        api.own.organizationId,
+        (tx) =>
+          tx`insert into assay.request_scores (organization_id, created_at, request_id, key, value, updated_at)
+        values (${organizationId}, ${foreign.created_at}, 'theirs', 'planted', 1, now())`,
+      ),
       { code: '42501' },
-      `${table} is closed to it`,
     );
-  }
-});
+    for (const table of ['api_keys', 'organizations', 'dead_letters', 'outbox_cursors']) {
+      await t.rejects(
+        sql`select * from ${sql(`assay.${table}`)}`,
+        { code: '42501' },
+        `${table} is closed to it`,
+      );
+    }
+  },
+);

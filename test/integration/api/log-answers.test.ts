@@ -18,7 +18,7 @@ async function streamColumns(id: unknown) {
   return { ...rows[0] };
 }
 
-t.test('an event stream of chat completion chunks is assembled', async (t) => {
+t.test('a logged event stream of chat completion chunks is assembled', async (t) => {
   const { usage } = ANSWER;
   const text = `: hello\n\n${sse(delta('He'), delta('llo', 'stop'), { ...delta(''), choices: [], usage })}data: [DONE]\n\n`;
   const found = await record(call({ timing: { time_to_first_token: 20 } }, { body: text }));
@@ -106,25 +106,28 @@ const DIALECTS: Record<string, { begun: string; ended: string; whole: object; cu
 };
 
 for (const [dialect, { begun, ended, whole, cut }] of Object.entries(DIALECTS)) {
-  t.test(`an event stream of ${dialect} is assembled, and marked where it broke off`, async (t) => {
-    const found = await record(call({}, { body: `${begun}${ended}` }));
-    t.match(found, {
-      response_body: whole,
-      response_id: (whole as { id: string }).id,
-      response_model: (whole as { model: string }).model,
-      prompt_tokens: 1_000,
-      completion_tokens: 500,
-      total_tokens: 1_500,
-    });
-    t.strictSame(await streamColumns(found.request_id), { is_stream: true, truncated: false });
-    const broken = await record(call({}, { body: begun }));
-    t.match(broken.response_body, cut);
-    t.strictSame(await streamColumns(broken.request_id), { is_stream: true, truncated: true });
-    const error = { type: 'overloaded_error', message: 'Overloaded' };
-    const failed = await record(call({}, { body: begun + named({ type: 'error', error }) }));
-    t.match(failed.response_body, { ...cut, error });
-    t.strictSame(await streamColumns(failed.request_id), { is_stream: true, truncated: true });
-  });
+  t.test(
+    `a logged event stream of ${dialect} is assembled, and marked as truncated if it broke off`,
+    async (t) => {
+      const found = await record(call({}, { body: `${begun}${ended}` }));
+      t.match(found, {
+        response_body: whole,
+        response_id: (whole as { id: string }).id,
+        response_model: (whole as { model: string }).model,
+        prompt_tokens: 1_000,
+        completion_tokens: 500,
+        total_tokens: 1_500,
+      });
+      t.strictSame(await streamColumns(found.request_id), { is_stream: true, truncated: false });
+      const broken = await record(call({}, { body: begun }));
+      t.match(broken.response_body, cut);
+      t.strictSame(await streamColumns(broken.request_id), { is_stream: true, truncated: true });
+      const error = { type: 'overloaded_error', message: 'Overloaded' };
+      const failed = await record(call({}, { body: begun + named({ type: 'error', error }) }));
+      t.match(failed.response_body, { ...cut, error });
+      t.strictSame(await streamColumns(failed.request_id), { is_stream: true, truncated: true });
+    },
+  );
 }
 
 t.test('an id of 64 bits in the input of a streamed tool call keeps its digits', async (t) => {
@@ -152,7 +155,7 @@ t.test('an id of 64 bits in the input of a streamed tool call keeps its digits',
   t.match((await api.call(`/v1/request/${id}`)).text, '"input":{"id":12345678901234567890}');
 });
 
-t.test('an answer that is other text is kept as it is; JSON is read', async (t) => {
+t.test('a logged response text that is neither JSON nor a known stream is kept unchanged', async (t) => {
   const TEXTS = [
     // Of Messages, but nothing can be made of a delta that does not say what it is.
     `event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"Hi"}}\n\n`,

@@ -235,7 +235,7 @@ const REFUSALS: [what: string, call: CallOptions, status: number, sentence: stri
   ],
 ];
 
-t.test('a request that cannot be logged is told why, with its status', async (t) => {
+t.test('an invalid call to log a request is refused with its status and a sentence', async (t) => {
   for (const [what, options, status, sentence] of REFUSALS) {
     const answer = await api.call(LOG, options);
     t.strictSame({ status: answer.status, ...answer.body }, { status, data: null, error: sentence }, what);
@@ -247,7 +247,7 @@ t.test('a request that cannot be logged is told why, with its status', async (t)
   t.equal((await api.call('/v1/log', { body: GOOD })).status, 404);
 });
 
-t.test('the scope write is asked for before the body is read', async (t) => {
+t.test('logging a request requires the scope write before the body is read', async (t) => {
   for (const scope of ['read', 'gateway'] as const) {
     const key = await api.own.keyWith([scope]);
     const answer = await api.call(LOG, { key, raw: '{', contentType: 'text/plain' });

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 const { api, record, ingest } = await startLogWorld(t);
 const long = 'x'.repeat(100_000);
 
-t.test('a text of more than a slice is read as JSON.parse reads it, wherever slices end', async (t) => {
+t.test('a text longer than a slice is read as JSON.parse reads it, wherever slices end', async (t) => {
   const pieces = ['é', '日', '🚀', '\\n', '\\\\', '\\"', '\\u00e9', '\\ud83d\\ude80', '\\ud83d', '\\ude80'];
   for (const piece of pieces) {
     for (let shift = 0; shift < 12; shift += 1) {
@@ -19,7 +19,7 @@ t.test('a text of more than a slice is read as JSON.parse reads it, wherever sli
   t.pass();
 });
 
-t.test('a large call keeps its body as written, and of two users in it the last counts', async (t) => {
+t.test('a large logged body is kept as written, and the last of two users in it counts', async (t) => {
   const user = 'ada \\ud83d\\ude80';
   const request = `{"seed": 12345678901234567890, "user" : "bob", "x":"${long}", "\\u0075ser": "${user}"}`;
   const given = JSON.stringify(call({ properties: { team: 'a' }, session_id: 's' }));
@@ -36,7 +36,7 @@ t.test('a large call keeps its body as written, and of two users in it the last 
   t.equal(stored!.request_raw.toString(), request);
 });
 
-t.test('the record of a large call has its bodies, its user and its properties', async (t) => {
+t.test('the record of a large logged call has its bodies, its user and its properties', async (t) => {
   const body = { messages: [], user: 'ada', x: long };
   const stored = await record(call({ request: { body, created_at: call().request.created_at } }));
   t.strictSame(stored.request_body, body);
@@ -44,7 +44,7 @@ t.test('the record of a large call has its bodies, its user and its properties',
   t.equal(stored.request_user_id, 'ada');
 });
 
-t.test('a large stream is assembled, and one that broke off is not whole', async (t) => {
+t.test('a large logged stream is assembled, and marked as truncated if it broke off', async (t) => {
   const chunk = (delta: object, finish: string | null) =>
     `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
   const text = chunk({ role: 'assistant', content: long }, null) + chunk({ content: '!' }, null);

@@ -111,7 +111,7 @@ t.test('two processes together log as many simultaneous requests as the rate all
   });
 });
 
-t.test('one that is sent again after Retry-After is logged, with the id that it had chosen', async (t) => {
+t.test('a refused request sent again after Retry-After is logged under its chosen id', async (t) => {
   const key = await newKey({ logsPer5s: 1 });
   const url = urls[0];
   t.equal((await send(url, key)).status, 200);
@@ -124,7 +124,7 @@ t.test('one that is sent again after Retry-After is logged, with the id that it 
 });
 
 t.test(
-  'in no interval of five seconds are more logged, however they come',
+  'no interval of five seconds has more logged requests than the rate, whatever the arrivals',
   { timeout: 60_000 },
   async (t) => {
     const key = await newKey({ logsPer5s: RATE });
@@ -152,24 +152,26 @@ t.test(
   },
 );
 
+t.test('the usage shows the logging rate and its use, without requests refused as invalid', async (t) => {
+  const key = await newKey({ logsPer5s: RATE });
+  const url = urls[0];
+  for (let sent = 0; sent < 3; sent += 1) t.equal((await send(url, key)).status, 200);
+  t.equal((await send(url, key, { provider: 7 })).status, 400);
+  const response = await fetch(`${url}/v1/rate-limit/usage`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const { data } = (await response.json()) as { data: object[] };
+  t.match(data, [{ unit: 'log', api_key_id: null, quota: RATE, used: 3 }]);
+});
+
 t.test(
-  'the rate is shown with what is used of it; what is refused before it is counted uses none',
+  'requests of an organization without a logging rate are not counted, and the API counts as no gateway',
   async (t) => {
-    const key = await newKey({ logsPer5s: RATE });
-    const url = urls[0];
-    for (let sent = 0; sent < 3; sent += 1) t.equal((await send(url, key)).status, 200);
-    t.equal((await send(url, key, { provider: 7 })).status, 400);
-    const response = await fetch(`${url}/v1/rate-limit/usage`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
-    const { data } = (await response.json()) as { data: object[] };
-    t.match(data, [{ unit: 'log', api_key_id: null, quota: RATE, used: 3 }]);
+    const key = await newKey({ tier: 'enterprise' });
+    t.equal(countOk(await sendMany(key, 3 * RATE)), 3 * RATE);
+    const [gateways] = await database.sql<
+      { count: number }[]
+    >`select count(*)::int from assay.limit_gateways`;
+    t.equal(gateways!.count, 0);
   },
 );
-
-t.test('an organization without a rate is not counted, and the API is no gateway', async (t) => {
-  const key = await newKey({ tier: 'enterprise' });
-  t.equal(countOk(await sendMany(key, 3 * RATE)), 3 * RATE);
-  const [gateways] = await database.sql<{ count: number }[]>`select count(*)::int from assay.limit_gateways`;
-  t.equal(gateways!.count, 0);
-});

@@ -5,7 +5,7 @@ import { ANSWER, BEGUN, call, ENDED, LOG, startLogWorld } from './log-world.ts';
 
 const { api, ingest, logged, record } = await startLogWorld(t);
 
-t.test('a request made elsewhere is found by its filter, with all that was said of it', async (t) => {
+t.test('a request made elsewhere is logged and found by a filter, with all of its fields', async (t) => {
   const body = {
     ...call(),
     provider: 'OpenAI',
@@ -80,7 +80,7 @@ t.test('a request made elsewhere is found by its filter, with all that was said 
   );
 });
 
-t.test('fields that are left out or null are null, and the id is a new one', async (t) => {
+t.test('fields of a logged request that are missing or null are null, and its id is new', async (t) => {
   const before = Date.now();
   const nothing = Object.fromEntries(
     ['user_id', 'properties', 'session_id', 'session_path', 'session_name', 'prompt_id', 'experiment_id'].map(
@@ -102,7 +102,7 @@ t.test('fields that are left out or null are null, and the id is a new one', asy
   }
 });
 
-t.test("the request's own user is the user, where no other is named", async (t) => {
+t.test('the user of the request body is the user unless user_id is given', async (t) => {
   const request = { body: { user: 'bea' }, created_at: BEGUN };
   t.equal((await record(call({ request }))).request_user_id, 'bea');
   t.equal((await record(call({ request, user_id: 'ada' }))).request_user_id, 'ada');
@@ -112,7 +112,7 @@ t.test("the request's own user is the user, where no other is named", async (t) 
   );
 });
 
-t.test('moments are RFC 3339 with any offset, or milliseconds', async (t) => {
+t.test('times of a logged request are RFC 3339 with any offset, or milliseconds', async (t) => {
   const at = Date.parse(BEGUN);
   const MOMENTS: [begun: unknown, ended: unknown][] = [
     [BEGUN, ENDED],
@@ -141,13 +141,13 @@ t.test('moments are RFC 3339 with any offset, or milliseconds', async (t) => {
   }
 });
 
-t.test('any provider can be named; one that Assay knows gives a cost', async (t) => {
+t.test('a logged request may name any provider, and has a cost if Assay knows it', async (t) => {
   const found = await record(call({ provider: 'My own-proxy_2.0', model: 'tuned' }));
   t.match(found, { provider: 'MY OWN-PROXY_2.0', request_model: 'tuned', total_tokens: 1_500, cost: null });
   t.equal((await record(call({ provider: 'aZure' }))).provider, 'AZURE');
 });
 
-t.test('bodies are kept as they are written', async (t) => {
+t.test('logged bodies are kept as they are written', async (t) => {
   const BODIES: Record<string, string> = {
     'a number beyond double precision': '{"a":1e400000,"seed":12345678901234567890}',
     'a name twice': '{"a":1,"a":2,"b":{"a":1,"a":{}}}',
@@ -171,7 +171,7 @@ t.test('bodies are kept as they are written', async (t) => {
   t.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-t.test('odd text in labels is kept as Postgres can hold it, and found again', async (t) => {
+t.test('unusual text in labels is stored as far as Postgres can hold it, and found again', async (t) => {
   const properties = JSON.parse(
     '{"__proto__":"x","a\\nb":"1","NUL\\u0000":"\\ud83d","naïve \\"key\\"":"😀"}',
   );

@@ -16,7 +16,7 @@ import { call, LOG, startLogWorld } from './log-world.ts';
 const { api, ingest, logged, record } = await startLogWorld(t);
 const log = createLogger({ role: 'test', level: 'silent' });
 
-t.test('a request belongs to the organization of its key', async (t) => {
+t.test('a logged request belongs to the organization of its API key', async (t) => {
   const id = await logged(call({ user_id: 'theirs' }), api.other.key);
   await ingest();
   t.equal((await api.call(`/v1/request/${id}`)).status, 404);
@@ -25,7 +25,7 @@ t.test('a request belongs to the organization of its key', async (t) => {
   t.equal(found[0]?.request_id, id);
 });
 
-t.test('an id is used once in an organization', async (t) => {
+t.test('a request id is logged once in an organization, also by concurrent calls', async (t) => {
   const { sql } = api.database;
   for (const id of [newRequestId(), '5F0C1D1E-2f43-4f6e-8a53-0123456789ac']) {
     const answers = await Promise.all(
@@ -47,37 +47,40 @@ t.test('an id is used once in an organization', async (t) => {
   t.equal((await api.call(LOG, { body: call({ request_id: ofGateway }) })).status, 409);
 });
 
-t.test('a body that is refused does not use its id up', async (t) => {
+t.test('a refused call to log a request leaves its id free', async (t) => {
   const id = newRequestId();
   const wrong = { ...call({ request_id: id }), model: '' };
   t.equal((await api.call(LOG, { body: wrong })).status, 400);
   t.equal(await logged(call({ request_id: id })), id);
 });
 
-t.test('a full outbox is told, counted, and uses no id up', async (t) => {
-  const small = await startTestApi(t, { environment: { OUTBOX_MAX_BYTES: String(1024 * 1024) } });
-  const id = newRequestId();
-  const large = call({ request_id: id }, { body: { text: 'x'.repeat(1024 * 1024) } });
-  const metric = async () =>
-    /^assay_not_logged_total\{role="api"\} (\d+)$/m.exec((await small.call('/metrics')).text)?.[1];
-  t.equal(await metric(), '0');
-  for (const body of [large, { ...large, request_id: null }]) {
-    const answer = await small.call(LOG, { body });
-    t.equal(answer.status, 503);
-    t.equal(answer.headers.get('retry-after'), '1');
-    t.strictSame(answer.body, {
-      data: null,
-      error: 'The request was not logged: the outbox is full or cannot be written now; try again',
-    });
-  }
-  t.equal(await metric(), '2');
-  t.equal((await small.call(LOG, { body: call({ request_id: id }) })).status, 200, 'the id is still free');
-  t.equal(await metric(), '2');
-  await ingest(small);
-  t.equal((await small.query({ filter: 'all' })).length, 1);
-});
+t.test(
+  'a call to log a request is refused when the outbox is full, counted, and leaves its id free',
+  async (t) => {
+    const small = await startTestApi(t, { environment: { OUTBOX_MAX_BYTES: String(1024 * 1024) } });
+    const id = newRequestId();
+    const large = call({ request_id: id }, { body: { text: 'x'.repeat(1024 * 1024) } });
+    const metric = async () =>
+      /^assay_not_logged_total\{role="api"\} (\d+)$/m.exec((await small.call('/metrics')).text)?.[1];
+    t.equal(await metric(), '0');
+    for (const body of [large, { ...large, request_id: null }]) {
+      const answer = await small.call(LOG, { body });
+      t.equal(answer.status, 503);
+      t.equal(answer.headers.get('retry-after'), '1');
+      t.strictSame(answer.body, {
+        data: null,
+        error: 'The request was not logged: the outbox is full or cannot be written now; try again',
+      });
+    }
+    t.equal(await metric(), '2');
+    t.equal((await small.call(LOG, { body: call({ request_id: id }) })).status, 200, 'the id is still free');
+    t.equal(await metric(), '2');
+    await ingest(small);
+    t.equal((await small.query({ filter: 'all' })).length, 1);
+  },
+);
 
-t.test('while Postgres is away requests are logged all the same', async (t) => {
+t.test('requests are logged while Postgres is unavailable', async (t) => {
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`;
   const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 1_000 });
   const root = join(api.dataDir, 'outbox');
@@ -100,12 +103,12 @@ t.test('while Postgres is away requests are logged all the same', async (t) => {
   t.equal((await api.database.sql`select 1 from assay.requests where request_id = ${id}`).length, 1);
 });
 
-t.test('a body may be as large as on the gateway', async (t) => {
+t.test('a logged body may be as large as on the gateway', async (t) => {
   const text = 'x'.repeat(5 * 1024 * 1024);
   t.strictSame((await record(call({}, { body: { text } }))).response_body, { text });
 });
 
-t.test('retention: what would be dropped at once is refused', async (t) => {
+t.test('a request older than the retention is refused', async (t) => {
   const brief = await startTestApi(t, { environment: { RETENTION_DAYS: '30' } });
   const daysAgo = (days: number) => {
     const at = Date.now() - days * 86_400_000;

@@ -95,7 +95,7 @@ const BODIES: [what: string, call: CallOptions, status: number, sentence: string
   ],
 ];
 
-t.test('a wrong key is told what is wrong with it, and is never quoted', async (t) => {
+t.test('an invalid provider key is refused with its reason, and never quoted', async (t) => {
   for (const [what, call, status, sentence] of BODIES) {
     const { body, ...answer } = await api.call(`${PATH}/openai`, call);
     t.equal(answer.status, status, what);
@@ -107,7 +107,7 @@ t.test('a wrong key is told what is wrong with it, and is never quoted', async (
   t.same(await list(api), [], 'and nothing is stored');
 });
 
-t.test('a name that is not a provider is unknown, whatever it is', async (t) => {
+t.test('a provider key for any unknown provider name is a 404', async (t) => {
   const NAMES = [
     'openay',
     'OPENAI',
@@ -136,7 +136,7 @@ t.test('a name that is not a provider is unknown, whatever it is', async (t) => 
   }
 });
 
-t.test('another method is refused, and told which there are', async (t) => {
+t.test('another method on the provider key routes is a 405 that lists the allowed ones', async (t) => {
   const CASES: [method: string, path: string, allow: string][] = [
     ['POST', PATH, 'GET'],
     ['PUT', PATH, 'GET'],
@@ -155,33 +155,30 @@ t.test('another method is refused, and told which there are', async (t) => {
   t.equal((await api.call(`${PATH}/openai/more`)).status, 404, 'nothing lies below a provider');
 });
 
-t.test(
-  'reading needs the scope read, changing the scope write, decided before the body is read',
-  async (t) => {
-    const [reader, writer, caller] = await Promise.all([
-      api.own.keyWith(['read', 'gateway']),
-      api.own.keyWith(['write', 'gateway']),
-      api.own.keyWith(['gateway']),
-    ]);
-    const ROUTES: [method: string, path: string, scope: 'read' | 'write'][] = [
-      ['GET', PATH, 'read'],
-      ['GET', `${PATH}/openai`, 'read'],
-      ['PUT', `${PATH}/openai`, 'write'],
-      ['DELETE', `${PATH}/openai`, 'write'],
-    ];
-    for (const [method, path, scope] of ROUTES) {
-      const body = method === 'PUT' ? { raw: '{' } : {};
-      for (const key of [scope === 'read' ? writer : reader, caller]) {
-        const answer = await api.call(path, { method, key, ...body });
-        t.strictSame(
-          [answer.status, answer.body.error],
-          [403, `This API key lacks the scope ${scope}, which this call needs`],
-          `${method} ${path}`,
-        );
-      }
-      const anonymous = await api.call(path, { method, key: null, ...body });
-      t.equal(anonymous.status, 401, `${method} ${path}`);
-      t.equal(anonymous.headers.get('www-authenticate'), 'Bearer');
+t.test('provider key routes require the scope read or write before the body is read', async (t) => {
+  const [reader, writer, caller] = await Promise.all([
+    api.own.keyWith(['read', 'gateway']),
+    api.own.keyWith(['write', 'gateway']),
+    api.own.keyWith(['gateway']),
+  ]);
+  const ROUTES: [method: string, path: string, scope: 'read' | 'write'][] = [
+    ['GET', PATH, 'read'],
+    ['GET', `${PATH}/openai`, 'read'],
+    ['PUT', `${PATH}/openai`, 'write'],
+    ['DELETE', `${PATH}/openai`, 'write'],
+  ];
+  for (const [method, path, scope] of ROUTES) {
+    const body = method === 'PUT' ? { raw: '{' } : {};
+    for (const key of [scope === 'read' ? writer : reader, caller]) {
+      const answer = await api.call(path, { method, key, ...body });
+      t.strictSame(
+        [answer.status, answer.body.error],
+        [403, `This API key lacks the scope ${scope}, which this call needs`],
+        `${method} ${path}`,
+      );
     }
-  },
-);
+    const anonymous = await api.call(path, { method, key: null, ...body });
+    t.equal(anonymous.status, 401, `${method} ${path}`);
+    t.equal(anonymous.headers.get('www-authenticate'), 'Bearer');
+  }
+});

@@ -25,7 +25,7 @@ t.teardown(async () => {
   await confined.end();
 });
 
-t.test("another organization's keys are not there", async (t) => {
+t.test('provider keys of another organization are neither listed nor found', async (t) => {
   t.same(await list(api), []);
   const answers = async (provider: string) => {
     const all = await Promise.all(
@@ -41,40 +41,43 @@ t.test("another organization's keys are not there", async (t) => {
   t.match(await list(api, api.other.key), [{ provider: 'openai', hint: 'Them' }]);
 });
 
-t.test('the second wall: a statement that names no organization sees and changes one only', async (t) => {
-  await put(api, 'openai', OURS);
-  t.same(await confined`select * from assay.provider_keys`, [], 'nothing outside an organization');
-  const { organizationId: own } = api.own;
-  const { organizationId: other } = api.other;
-  await inOrganization(confined, own, async (tx) => {
-    const seen = await tx`select organization_id from assay.provider_keys`;
-    t.same(
-      seen.map((row) => row.organization_id),
-      [own],
+t.test(
+  'row-level security limits statements on provider keys to the organization of their transaction',
+  async (t) => {
+    await put(api, 'openai', OURS);
+    t.same(await confined`select * from assay.provider_keys`, [], 'nothing outside an organization');
+    const { organizationId: own } = api.own;
+    const { organizationId: other } = api.other;
+    await inOrganization(confined, own, async (tx) => {
+      const seen = await tx`select organization_id from assay.provider_keys`;
+      t.same(
+        seen.map((row) => row.organization_id),
+        [own],
+      );
+      t.equal((await tx`update assay.provider_keys set sealed = '' returning 1`).length, 1);
+      t.equal(
+        (await tx`delete from assay.provider_keys where organization_id = ${other} returning 1`).length,
+        0,
+      );
+    });
+    const planted = inOrganization(
+      confined,
+      own,
+      (tx) => tx`insert into assay.provider_keys values (${other}, 'groq', '', now(), now())`,
     );
-    t.equal((await tx`update assay.provider_keys set sealed = '' returning 1`).length, 1);
-    t.equal(
-      (await tx`delete from assay.provider_keys where organization_id = ${other} returning 1`).length,
-      0,
-    );
-  });
-  const planted = inOrganization(
-    confined,
-    own,
-    (tx) => tx`insert into assay.provider_keys values (${other}, 'groq', '', now(), now())`,
-  );
-  await t.rejects(planted, { code: '42501' });
-  for (const change of [`organization_id = '${other}'`, "provider = 'groq'"]) {
-    const moved = inOrganization(confined, own, (tx) =>
-      tx.unsafe(`update assay.provider_keys set ${change}`),
-    );
-    await t.rejects(moved, { code: '42501' }, change);
-  }
-  t.match(await list(api, api.other.key), [{ provider: 'openai', hint: 'Them', readable: true }]);
-});
+    await t.rejects(planted, { code: '42501' });
+    for (const change of [`organization_id = '${other}'`, "provider = 'groq'"]) {
+      const moved = inOrganization(confined, own, (tx) =>
+        tx.unsafe(`update assay.provider_keys set ${change}`),
+      );
+      await t.rejects(moved, { code: '42501' }, change);
+    }
+    t.match(await list(api, api.other.key), [{ provider: 'openai', hint: 'Them', readable: true }]);
+  },
+);
 
 t.test(
-  'a row that is copied to another organization, or another provider, cannot be opened there',
+  'a provider key row copied to another organization or provider cannot be decrypted there',
   async (t) => {
     await api.database.sql`
     insert into assay.provider_keys
@@ -99,7 +102,7 @@ const formsOf = (secret: string) => [
   Buffer.from(secret).toString('base64').slice(0, -4),
 ];
 
-t.test('a dump of the database holds nothing of a key', async (t) => {
+t.test('a dump of the database holds no part of a provider key', async (t) => {
   await put(api, 'openai', OURS);
   await put(api, 'openai', `${OURS}-replaced`);
   const { sql } = api.database;
@@ -119,7 +122,7 @@ t.test('a dump of the database holds nothing of a key', async (t) => {
   for (const secret of [OURS, THEIRS]) for (const form of formsOf(secret)) t.notMatch(text, form, form);
 });
 
-t.test('a failure while a key is stored tells nothing of it, neither its caller nor the log', async (t) => {
+t.test('a failure to store a provider key reveals nothing of it in the response or the log', async (t) => {
   const lines: string[] = [];
   const log = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
   const world = await createWorld(t, api.database);

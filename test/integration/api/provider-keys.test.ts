@@ -23,7 +23,7 @@ t.before(async () => {
 });
 t.beforeEach(() => api.database.sql`delete from assay.provider_keys`);
 
-t.test('a key is stored, shown without being shown, and removed', async (t) => {
+t.test('a provider key is stored, listed with its last characters only, and removed', async (t) => {
   t.same(await list(api), []);
   const stored = await put(api, 'openai', SECRET);
   t.match(stored, { provider: 'openai', hint: 'Zx9Q', readable: true, created_at: TIME, updated_at: TIME });
@@ -56,26 +56,23 @@ t.test('a key is stored, shown without being shown, and removed', async (t) => {
   );
 });
 
-t.test(
-  'a key is replaced as often as one likes, and keeps the time at which there was one first',
-  async (t) => {
-    const first = await put(api, 'openai', SECRET);
-    const again = await put(api, 'openai', SECRET);
-    t.same({ ...again, updated_at: '' }, { ...first, updated_at: '' }, 'the same key twice is that key');
-    const second = await put(api, 'openai', 'sk-proj-another-key-AbCd');
-    t.match(second, { hint: 'AbCd', created_at: first.created_at });
-    t.ok(second.updated_at >= again.updated_at);
-    t.same(await list(api), [second]);
-    const puts = await Promise.all(Array.from({ length: 10 }, () => put(api, 'openai', SECRET)));
-    t.ok(
-      puts.every(({ hint }) => hint === 'Zx9Q'),
-      'also by many at once',
-    );
-    t.equal((await list(api)).length, 1);
-  },
-);
+t.test('a provider key can be replaced repeatedly, and keeps the time it was first stored', async (t) => {
+  const first = await put(api, 'openai', SECRET);
+  const again = await put(api, 'openai', SECRET);
+  t.same({ ...again, updated_at: '' }, { ...first, updated_at: '' }, 'the same key twice is that key');
+  const second = await put(api, 'openai', 'sk-proj-another-key-AbCd');
+  t.match(second, { hint: 'AbCd', created_at: first.created_at });
+  t.ok(second.updated_at >= again.updated_at);
+  t.same(await list(api), [second]);
+  const puts = await Promise.all(Array.from({ length: 10 }, () => put(api, 'openai', SECRET)));
+  t.ok(
+    puts.every(({ hint }) => hint === 'Zx9Q'),
+    'also by many at once',
+  );
+  t.equal((await list(api)).length, 1);
+});
 
-t.test('every provider can have one', async (t) => {
+t.test('every provider can have a provider key', async (t) => {
   for (const provider of PROVIDER_NAMES) await put(api, provider, `${SECRET}-${provider}`);
   t.same(
     (await list(api)).map(({ provider }) => provider),
@@ -83,14 +80,14 @@ t.test('every provider can have one', async (t) => {
   );
 });
 
-t.test('a short key has no hint', async (t) => {
+t.test('a short provider key has no hint', async (t) => {
   t.equal((await put(api, 'custom', 'x')).hint, null);
   t.equal((await put(api, 'custom', 'k'.repeat(19))).hint, null);
   t.equal((await put(api, 'custom', `${'k'.repeat(16)}last`)).hint, 'last');
   t.equal((await put(api, 'custom', 'k'.repeat(4_096))).hint, 'kkkk');
 });
 
-t.test('whatever is stored, another process opens it to the letter', async (t) => {
+t.test('any stored provider key is decrypted unchanged by another process', async (t) => {
   const sql = connectPostgres({
     url: api.database.url,
     max: 1,
@@ -136,7 +133,7 @@ t.test('whatever is stored, another process opens it to the letter', async (t) =
 });
 
 t.test(
-  'with another SECRET_KEY a stored key is listed as not readable, and can be stored again',
+  'with another SECRET_KEY a stored provider key is listed as not readable, and can be replaced',
   async (t) => {
     await put(api, 'openai', SECRET);
     await put(api, 'groq', SECRET);
@@ -156,68 +153,75 @@ t.test(
   },
 );
 
-t.test('while both SECRET_KEYs are named everything is readable', async (t) => {
+t.test('with both SECRET_KEYs configured all provider keys are readable', async (t) => {
   await put(api, 'openai', SECRET);
   const both = `${secretKeyOf(8)},${secretKeyOf(7)}`;
   const later = await startProviderKeyApi(t, both, { database: await sameDatabase(api) });
   t.match(await list(later, api.own.key), [{ hint: 'Zx9Q', readable: true }]);
 });
 
-t.test('without SECRET_KEY nothing can be stored, and what is there can be seen and removed', async (t) => {
-  await put(api, 'openai', SECRET);
-  const bare = await startProviderKeyApi(t, '', { database: await sameDatabase(api) });
-  const refused = await bare.call(`${PATH}/groq`, { method: 'PUT', body: { key: SECRET } });
-  t.same(
-    [refused.status, refused.body],
-    [400, { data: null, error: 'Provider keys cannot be stored here, because SECRET_KEY is not set' }],
-  );
-  t.match(await list(bare, api.own.key), [{ provider: 'openai', readable: false }]);
-  t.equal((await bare.call(`${PATH}/openai`, { method: 'DELETE', key: api.own.key })).status, 200);
-});
+t.test(
+  'without SECRET_KEY no provider key can be stored, and stored ones can be listed and removed',
+  async (t) => {
+    await put(api, 'openai', SECRET);
+    const bare = await startProviderKeyApi(t, '', { database: await sameDatabase(api) });
+    const refused = await bare.call(`${PATH}/groq`, { method: 'PUT', body: { key: SECRET } });
+    t.same(
+      [refused.status, refused.body],
+      [400, { data: null, error: 'Provider keys cannot be stored here, because SECRET_KEY is not set' }],
+    );
+    t.match(await list(bare, api.own.key), [{ provider: 'openai', readable: false }]);
+    t.equal((await bare.call(`${PATH}/openai`, { method: 'DELETE', key: api.own.key })).status, 200);
+  },
+);
 
-t.test('a change is announced over NATS, where there is any', { skip: natsIsMissing() }, async (t) => {
-  const database = await sameDatabase(api);
-  const nats = await (await createWorld(t, database)).nats();
-  const behindPooler = await startProviderKeyApi(t, secretKeyOf(7), {
-    database,
-    environment: { NATS_URL: nats.url },
-  });
-  const directory = createKeyDirectory({
-    sql: database.sql,
-    clock: systemClock,
-    log: silentLog,
-    nats: { servers: [nats.url], credentialsFile: null },
-    secrets: createSecretBox([Buffer.alloc(32, 7)]),
-  });
-  t.teardown(async () => {
-    await directory.stop();
-    await api.database.sql`alter table assay.provider_keys enable trigger provider_keys_changed`;
-  });
-  // As behind a pooler in transaction mode: no notification arrives.
-  await api.database.sql`alter table assay.provider_keys disable trigger provider_keys_changed`;
-  const { organizationId } = api.own;
-  await waitFor('the directory to be listening', async () => {
-    await directory.providerKeysOf(organizationId);
-    return !(directory.providerKeysOf(organizationId) instanceof Promise);
-  });
-  const startedAt = performance.now();
-  await waitFor('the first announcement to be heard', async () => {
-    await put(behindPooler, 'openai', SECRET, api.own.key);
-    return (await directory.providerKeysOf(organizationId)).get('openai') === SECRET;
-  });
-  t.ok(performance.now() - startedAt < 5_000);
-  await behindPooler.call(`${PATH}/openai`, { method: 'DELETE', key: api.own.key });
-  const removedAt = performance.now();
-  await waitFor('the removal', async () => (await directory.providerKeysOf(organizationId)).size === 0);
-  t.ok(performance.now() - removedAt < 5_000);
+t.test(
+  'a change of provider keys is announced over NATS, where it is configured',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const database = await sameDatabase(api);
+    const nats = await (await createWorld(t, database)).nats();
+    const behindPooler = await startProviderKeyApi(t, secretKeyOf(7), {
+      database,
+      environment: { NATS_URL: nats.url },
+    });
+    const directory = createKeyDirectory({
+      sql: database.sql,
+      clock: systemClock,
+      log: silentLog,
+      nats: { servers: [nats.url], credentialsFile: null },
+      secrets: createSecretBox([Buffer.alloc(32, 7)]),
+    });
+    t.teardown(async () => {
+      await directory.stop();
+      await api.database.sql`alter table assay.provider_keys enable trigger provider_keys_changed`;
+    });
+    // As behind a pooler in transaction mode: no notification arrives.
+    await api.database.sql`alter table assay.provider_keys disable trigger provider_keys_changed`;
+    const { organizationId } = api.own;
+    await waitFor('the directory to be listening', async () => {
+      await directory.providerKeysOf(organizationId);
+      return !(directory.providerKeysOf(organizationId) instanceof Promise);
+    });
+    const startedAt = performance.now();
+    await waitFor('the first announcement to be heard', async () => {
+      await put(behindPooler, 'openai', SECRET, api.own.key);
+      return (await directory.providerKeysOf(organizationId)).get('openai') === SECRET;
+    });
+    t.ok(performance.now() - startedAt < 5_000);
+    await behindPooler.call(`${PATH}/openai`, { method: 'DELETE', key: api.own.key });
+    const removedAt = performance.now();
+    await waitFor('the removal', async () => (await directory.providerKeysOf(organizationId)).size === 0);
+    t.ok(performance.now() - removedAt < 5_000);
 
-  await nats.kill();
-  const withoutNats = performance.now();
-  t.match(await put(behindPooler, 'openai', SECRET, api.own.key), { readable: true });
-  t.ok(performance.now() - withoutNats < 3_000, 'without it a change is none the worse');
-});
+    await nats.kill();
+    const withoutNats = performance.now();
+    t.match(await put(behindPooler, 'openai', SECRET, api.own.key), { readable: true });
+    t.ok(performance.now() - withoutNats < 3_000, 'without it a change is none the worse');
+  },
+);
 
-t.test('the example of the document is what is answered', async (t) => {
+t.test('the example in docs/guides/provider-keys.md has the fields of the response', async (t) => {
   const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/provider-keys.md'), 'utf8');
   const example = JSON.parse(/```json\n(.*?)```/s.exec(document)![1]!);
   const stored = await put(api, 'openai', SECRET);

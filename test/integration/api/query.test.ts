@@ -20,7 +20,7 @@ let organizations = 0;
 
 const NOON = Date.UTC(2026, 4, 4, 12);
 
-t.test('a record has the fields of the interface, in its order', async (t) => {
+t.test('a record has the fields of the contract, in its order', async (t) => {
   const { key } = await withRequests([
     {
       request_id: 'full',
@@ -96,7 +96,7 @@ t.test('a record has the fields of the interface, in its order', async (t) => {
   t.strictSame(Object.keys(plain!), requestRecordFields);
 });
 
-t.test('bodies come out as the text they went in', async (t) => {
+t.test('bodies are returned as the text that was stored', async (t) => {
   const odd = '{"a":1,"a":2,"n":12345678901234567890.10,"s":"\\ud800\\u0000","z": [ ] }';
   const { key } = await withRequests([
     { request_text: '{"a":2}', request_raw: Buffer.from(odd), response_text: '{"text":"<html>\\u0009"}' },
@@ -106,7 +106,7 @@ t.test('bodies come out as the text they went in', async (t) => {
   t.ok(answer.text.includes('"response_body":{"text":"<html>\\u0009"},'));
 });
 
-t.test('a page of large bodies arrives whole, in pieces', async (t) => {
+t.test('a page of large bodies arrives whole', async (t) => {
   const large = (letter: string) => JSON.stringify({ text: letter.repeat(5 * 1024 * 1024) });
   const { key, rows } = await withRequests(
     ['a', 'b', 'c', 'd', 'é'].map((letter, index) => ({
@@ -139,51 +139,54 @@ function compareValues(left: unknown, right: unknown): number {
   return (left as number) < (right as number) ? -1 : 1;
 }
 
-t.test('every sort, both ways: nulls last, ties by id, and pages neither overlap nor skip', async (t) => {
-  const nullable = (index: number) => (index % 4 === 0 ? null : index % 5);
-  const { key } = await withRequests(
-    Array.from({ length: 57 }, (_, index) => ({
-      request_id: `id-${String((index * 37) % 57).padStart(2, '0')}`,
-      created_at: new Date(NOON + (index % 6)),
-      latency_ms: nullable(index),
-      cost_nano: nullable(index + 1),
-      total_tokens: nullable(index + 2),
-      prompt_tokens: nullable(index + 3),
-      completion_tokens: nullable(index),
-      ttft_ms: nullable(index + 1),
-      properties: { plan: 'pro' },
-    })),
-  );
-  for (const [sort, field] of Object.entries(SORTS)) {
-    for (const direction of ['asc', 'desc']) {
-      for (const filter of ['all', { properties: { plan: { equals: 'pro' } } }]) {
-        const paged: Record<string, unknown>[] = [];
-        for (let offset = 0; offset < 64; offset += 8) {
-          paged.push(...(await api.query({ filter, sort: { [sort]: direction }, offset, limit: 8 }, key)));
+t.test(
+  'every sort in both directions has nulls last, ties by id, and pages without overlap or gap',
+  async (t) => {
+    const nullable = (index: number) => (index % 4 === 0 ? null : index % 5);
+    const { key } = await withRequests(
+      Array.from({ length: 57 }, (_, index) => ({
+        request_id: `id-${String((index * 37) % 57).padStart(2, '0')}`,
+        created_at: new Date(NOON + (index % 6)),
+        latency_ms: nullable(index),
+        cost_nano: nullable(index + 1),
+        total_tokens: nullable(index + 2),
+        prompt_tokens: nullable(index + 3),
+        completion_tokens: nullable(index),
+        ttft_ms: nullable(index + 1),
+        properties: { plan: 'pro' },
+      })),
+    );
+    for (const [sort, field] of Object.entries(SORTS)) {
+      for (const direction of ['asc', 'desc']) {
+        for (const filter of ['all', { properties: { plan: { equals: 'pro' } } }]) {
+          const paged: Record<string, unknown>[] = [];
+          for (let offset = 0; offset < 64; offset += 8) {
+            paged.push(...(await api.query({ filter, sort: { [sort]: direction }, offset, limit: 8 }, key)));
+          }
+          const sign = direction === 'asc' ? 1 : -1;
+          const sorted = paged.toSorted((left, right) => {
+            const [a, b] = [left[field], right[field]];
+            if (a === null || b === null)
+              return (
+                Number(a === null) - Number(b === null) ||
+                sign * compareValues(left.request_id, right.request_id)
+              );
+            return sign * compareValues(a, b) || sign * compareValues(left.request_id, right.request_id);
+          });
+          const ids = paged.map((record) => record.request_id);
+          t.equal(new Set(ids).size, 57, `${sort} ${direction}: each request once`);
+          t.strictSame(
+            ids,
+            sorted.map((record) => record.request_id),
+            `${sort} ${direction}: in order`,
+          );
         }
-        const sign = direction === 'asc' ? 1 : -1;
-        const sorted = paged.toSorted((left, right) => {
-          const [a, b] = [left[field], right[field]];
-          if (a === null || b === null)
-            return (
-              Number(a === null) - Number(b === null) ||
-              sign * compareValues(left.request_id, right.request_id)
-            );
-          return sign * compareValues(a, b) || sign * compareValues(left.request_id, right.request_id);
-        });
-        const ids = paged.map((record) => record.request_id);
-        t.equal(new Set(ids).size, 57, `${sort} ${direction}: each request once`);
-        t.strictSame(
-          ids,
-          sorted.map((record) => record.request_id),
-          `${sort} ${direction}: in order`,
-        );
       }
     }
-  }
-});
+  },
+);
 
-t.test('limit, offset and sort have defaults, and ends', async (t) => {
+t.test('limit, offset and sort have defaults and bounds', async (t) => {
   const { key, rows } = await withRequests(
     Array.from({ length: 12 }, (_, index) => ({ created_at: new Date(NOON + index) })),
   );
@@ -198,7 +201,7 @@ t.test('limit, offset and sort have defaults, and ends', async (t) => {
   t.strictSame(await ids({ offset: Number.MAX_SAFE_INTEGER }), []);
 });
 
-t.test('flags restrict when true, and do not when false', async (t) => {
+t.test('flags of a query restrict it when true, and not when false', async (t) => {
   const { key } = await withRequests([
     { request_id: 'plain', created_at: new Date(NOON) },
     { request_id: 'cached', created_at: new Date(NOON + 1), cached_from: 'plain' },
@@ -228,7 +231,7 @@ t.test('flags restrict when true, and do not when false', async (t) => {
   }
 });
 
-t.test('common values and rare ones, of thousands of requests', async (t) => {
+t.test('filters on common, rare and absent values are exact among thousands of requests', async (t) => {
   const { organizationId } = await createOrganization(api.database.sql, { name: 'large' });
   const { key } = await createKey(api.database.sql, { organizationId, scopes: ['read'] });
   await generateRequests(api.database.sql, { organizationId, count: 6_000, endMs: NOON });

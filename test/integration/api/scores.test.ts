@@ -34,28 +34,31 @@ const scoresOf = (requestId: string) => sql<
 const setScores = (requestId: string, scores: object) =>
   api.call(`/v1/request/${requestId}/score`, { body: { scores } });
 
-t.test("a person's score takes the place of an evaluator's, and is no longer the evaluator's", async (t) => {
-  const id = await scored(api.own.organizationId, { polite: 0.2, short: 1 });
-  const before = Date.now();
-  t.equal((await setScores(id, { polite: 0.9 })).status, 200);
-  const [polite, short] = await scoresOf(id);
-  t.match(polite, { key: 'polite', value: 0.9, evaluator_id: null, evaluator_version: null });
-  t.ok(polite!.updated_at.getTime() >= before, 'it is of now');
-  t.match(
-    short,
-    { key: 'short', value: 1, evaluator_id: EVALUATOR, evaluator_version: 3 },
-    'the other is as it was',
-  );
-  t.ok(short!.updated_at.getTime() < before);
-});
+t.test(
+  "a person's score replaces an evaluator's, and is no longer attributed to the evaluator",
+  async (t) => {
+    const id = await scored(api.own.organizationId, { polite: 0.2, short: 1 });
+    const before = Date.now();
+    t.equal((await setScores(id, { polite: 0.9 })).status, 200);
+    const [polite, short] = await scoresOf(id);
+    t.match(polite, { key: 'polite', value: 0.9, evaluator_id: null, evaluator_version: null });
+    t.ok(polite!.updated_at.getTime() >= before, 'it is of now');
+    t.match(
+      short,
+      { key: 'short', value: 1, evaluator_id: EVALUATOR, evaluator_version: 3 },
+      'the other is as it was',
+    );
+    t.ok(short!.updated_at.getTime() < before);
+  },
+);
 
-t.test("a person's score is a person's also when it agrees with the evaluator", async (t) => {
+t.test("a person's score equal to the evaluator's is attributed to the person", async (t) => {
   const id = await scored(api.own.organizationId, { polite: 1 });
   t.equal((await setScores(id, { polite: true })).status, 200);
   t.match(await scoresOf(id), [{ value: 1, evaluator_id: null, evaluator_version: null }]);
 });
 
-t.test('a score that nobody had set is of no evaluator', async (t) => {
+t.test('a score set by a person alone is attributed to no evaluator', async (t) => {
   const [row] = await insertRequests(sql, api.own.organizationId, [{}]);
   t.equal((await setScores(row!.request_id, { polite: 0.5 })).status, 200);
   t.match(await scoresOf(row!.request_id), [{ value: 0.5, evaluator_id: null, evaluator_version: null }]);

@@ -271,7 +271,7 @@ for (const { what, body, headers, status, code, message } of TABLE) {
   });
 }
 
-t.test('the key is asked for before the body is read', async (t) => {
+t.test('a call without a valid key is refused before its body is read', async (t) => {
   const answer = await gateway.chat('{"model":', {
     authorization: 'Bearer sk-assay-unknown-unknown-unknown',
   });
@@ -289,20 +289,17 @@ t.test('a key without the scope "gateway" is refused with 403', async (t) => {
   t.same([given.error.code, given.error.message], ['missing_scope', 'The API key lacks the scope "gateway"']);
 });
 
-t.test(
-  'a path that is not there is a 404, and GET on chat completions a 405, in the same shape',
-  async (t) => {
-    const missing = await fetch(`${gateway.url}/v1/nothing`);
-    t.equal(missing.status, 404);
-    t.match(await missing.json(), {
-      error: { code: 'not_found', message: 'There is no GET /v1/nothing here' },
-    });
-    const wrongMethod = await fetch(`${gateway.url}/v1/chat/completions`);
-    t.equal(wrongMethod.status, 405);
-    t.equal(wrongMethod.headers.get('allow'), 'POST');
-    t.match(await wrongMethod.json(), { error: { code: 'method_not_allowed' } });
-  },
-);
+t.test('an unknown path is a 404 and GET on chat completions a 405, in the same error format', async (t) => {
+  const missing = await fetch(`${gateway.url}/v1/nothing`);
+  t.equal(missing.status, 404);
+  t.match(await missing.json(), {
+    error: { code: 'not_found', message: 'There is no GET /v1/nothing here' },
+  });
+  const wrongMethod = await fetch(`${gateway.url}/v1/chat/completions`);
+  t.equal(wrongMethod.status, 405);
+  t.equal(wrongMethod.headers.get('allow'), 'POST');
+  t.match(await wrongMethod.json(), { error: { code: 'method_not_allowed' } });
+});
 
 t.test('a body nested 150,000 levels deep is refused within a second', async (t) => {
   const deep = await startTestGateway(t);

@@ -93,7 +93,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
 }
 
 for (const kept of [true, false]) {
-  t.test(`the provider is called once the START was ${kept ? 'committed' : 'refused'}`, async (t) => {
+  t.test(`the provider is called only after the START was ${kept ? 'committed' : 'refused'}`, async (t) => {
     const { provider, outcomes, begun, commit, chat } = await setUp(t);
     const answer = chat();
     await begun;
@@ -114,7 +114,7 @@ for (const kept of [true, false]) {
 }
 
 t.test(
-  'a client that leaves while the START is committed is recorded, and the provider never called',
+  'a client that disconnects while the START is committed is recorded, and its provider never called',
   async (t) => {
     const { provider, outcomes, begun, commit, chat } = await setUp(t);
     const leaving = new AbortController();
@@ -133,7 +133,7 @@ t.test(
   },
 );
 
-t.test('a call that cannot be sent is recorded and answered: no START is left open', async (t) => {
+t.test('a call whose provider request cannot be sent is answered with 500 and recorded', async (t) => {
   const send = () => {
     throw new Error('no such header');
   };

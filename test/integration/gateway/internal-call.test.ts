@@ -41,21 +41,18 @@ async function originOf(answer: Response) {
   return row!;
 }
 
-t.test(
-  'a call that an evaluator has signed needs no key, and is recorded as an evaluator call',
-  async (t) => {
-    const answer = await call({ 'service-internal': sign() });
-    t.equal(answer.status, 200);
-    t.same(await originOf(answer), {
-      organization_id: organizationId,
-      source: 'evaluator',
-      api_key_id: null,
-      properties: { 'Assay-Evaluation-Id': EVALUATION },
-    });
-  },
-);
+t.test('a call signed by an evaluator needs no key, and is recorded as an evaluator call', async (t) => {
+  const answer = await call({ 'service-internal': sign() });
+  t.equal(answer.status, 200);
+  t.same(await originOf(answer), {
+    organization_id: organizationId,
+    source: 'evaluator',
+    api_key_id: null,
+    properties: { 'Assay-Evaluation-Id': EVALUATION },
+  });
+});
 
-t.test('two calls of one evaluation may bear the same header', async (t) => {
+t.test('two calls of one evaluation may have the same Service-Internal header', async (t) => {
   const header = sign();
   for (const answer of [
     await call({ 'service-internal': header }),
@@ -66,7 +63,7 @@ t.test('two calls of one evaluation may bear the same header', async (t) => {
 });
 
 t.test(
-  'a signed call belongs to the organization that was signed, whoever else has lent a key',
+  'a signed call belongs to the signed organization, even beside an API key of another one',
   async (t) => {
     const answer = await call({ 'service-internal': sign(), authorization: `Bearer ${otherKey}` });
     t.match(await originOf(answer), {
@@ -77,7 +74,7 @@ t.test(
   },
 );
 
-t.test('the signature does not leave the house', async (t) => {
+t.test('the Service-Internal header is not sent to the provider', async (t) => {
   await call({ 'Service-Internal': sign() });
   const { headers } = gateway.provider.requests.at(-1)!;
   t.notOk('service-internal' in headers);
@@ -107,7 +104,7 @@ const FORGERIES: [string, () => string][] = [
 ];
 
 for (const [what, forge] of FORGERIES) {
-  t.test(`a header ${what} counts for nothing: a caller with a key is a client`, async (t) => {
+  t.test(`a Service-Internal header ${what} is ignored, and a call with a key is a client's`, async (t) => {
     const answer = await call({ 'service-internal': forge(), authorization: `Bearer ${otherKey}` });
     t.equal(answer.status, 200);
     const origin = await originOf(answer);
@@ -115,7 +112,7 @@ for (const [what, forge] of FORGERIES) {
     t.ok(origin.api_key_id, 'and its key is named');
   });
 
-  t.test(`a header ${what} counts for nothing: a caller without a key is refused`, async (t) => {
+  t.test(`a Service-Internal header ${what} is ignored, and a call without a key is refused`, async (t) => {
     const before = gateway.provider.requests.length;
     const answer = await call({ 'service-internal': forge() });
     t.equal(answer.status, 401);
@@ -124,7 +121,7 @@ for (const [what, forge] of FORGERIES) {
   });
 }
 
-t.test('a client that names an evaluation in a property of its own is a client still', async (t) => {
+t.test("a call with an evaluation id in a property is recorded as a client's", async (t) => {
   const answer = await gateway.chat(BODY, { 'service-property-assay-evaluation-id': EVALUATION });
   t.equal((await originOf(answer)).source, 'gateway');
 });

@@ -100,7 +100,7 @@ for (const [what, body] of [
   ['streamed', STREAM],
   ['streamed, with usage asked for', { ...STREAM, stream_options: { include_usage: true } }],
 ] as const) {
-  t.test(`a call, ${what}, is counted with what it cost`, async (t) => {
+  t.test(`a call (${what}) is counted at its real cost`, async (t) => {
     const key = await world.newKey();
     provider.script(() => ({ kind: body === CHAT ? 'answer' : 'stream', usage: NINE_CENTS }) as Behaviour);
     const answer = await gateway.chat(key, cents(100), body);
@@ -117,7 +117,7 @@ for (const [what, body] of [
   });
 }
 
-t.test('an estimate counts what may be answered: max_tokens, or what answers are usually like', async (t) => {
+t.test('an estimate includes the completion: max_tokens, or the usual length', async (t) => {
   const key = await world.newKey();
   const other = await world.newKey();
   provider.script(() => ({ kind: 'answer', usage: { promptTokens: 10, completionTokens: 1_000 } }));
@@ -149,18 +149,15 @@ t.test('the estimate of a call is learnt from the cost of earlier responses', as
   t.ok(second!.estimate > 10 * first!.estimate, `${first!.estimate}, then ${second!.estimate} nano-dollars`);
 });
 
-t.test(
-  'the first call of a window always passes, whatever it will cost, and the next does not',
-  async (t) => {
-    const key = await world.newKey();
-    provider.script(() => ({ kind: 'answer', usage: NINE_CENTS }));
-    t.equal((await readAll(await gateway.chat(key, cents('0.0000001')))).status, 200);
-    t.equal((await readAll(await gateway.chat(key, cents('0.0000001')))).status, 429);
-    await checkSettled(t, key, 1);
-    t.equal((await readAll(await gateway.chat(key, cents('8.9')))).status, 429, '9 cents were spent');
-    t.equal((await readAll(await gateway.chat(key, cents('9.1')))).status, 200);
-  },
-);
+t.test('the first call of a window passes at any estimated cost, and the next is refused', async (t) => {
+  const key = await world.newKey();
+  provider.script(() => ({ kind: 'answer', usage: NINE_CENTS }));
+  t.equal((await readAll(await gateway.chat(key, cents('0.0000001')))).status, 200);
+  t.equal((await readAll(await gateway.chat(key, cents('0.0000001')))).status, 429);
+  await checkSettled(t, key, 1);
+  t.equal((await readAll(await gateway.chat(key, cents('8.9')))).status, 429, '9 cents were spent');
+  t.equal((await readAll(await gateway.chat(key, cents('9.1')))).status, 200);
+});
 
 const FAILURES: [what: string, behaviour: Behaviour, status: number][] = [
   ['that its provider refuses', { kind: 'error', status: 500 }, 500],
@@ -179,7 +176,7 @@ for (const [what, behaviour, status] of FAILURES) {
   });
 }
 
-t.test('a call that was not made, as its id was used before, costs nothing', async (t) => {
+t.test('a call refused for a used request id costs nothing', async (t) => {
   const key = await world.newKey();
   const id = { 'Service-Request-Id': '0190f5a0-0000-7000-8000-000000000001' };
   await readAll(await gateway.chat(key, id));
@@ -189,59 +186,53 @@ t.test('a call that was not made, as its id was used before, costs nothing', asy
   await waitFor('nothing to be counted', async () => (await countedNano(key)) === 0);
 });
 
-t.test(
-  'a call whose client leaves is counted with its estimate, plain and in the middle of a stream',
-  async (t) => {
-    const key = await world.newKey();
-    provider.script((request) =>
-      request.body.includes('"stream":true') ? { kind: 'stream', ending: 'stall' } : { kind: 'hang' },
+t.test('a call whose client disconnects is counted at its estimate, plain and streamed', async (t) => {
+  const key = await world.newKey();
+  provider.script((request) =>
+    request.body.includes('"stream":true') ? { kind: 'stream', ending: 'stall' } : { kind: 'hang' },
+  );
+  for (const body of [CHAT, STREAM]) {
+    const before = provider.requests.length;
+    const leaving = new AbortController();
+    const answer = gateway.chat(key, cents(100), body, leaving.signal).then(
+      async (given) => {
+        await given.body?.getReader().read();
+        return given;
+      },
+      () => null,
     );
-    for (const body of [CHAT, STREAM]) {
-      const before = provider.requests.length;
-      const leaving = new AbortController();
-      const answer = gateway.chat(key, cents(100), body, leaving.signal).then(
-        async (given) => {
-          await given.body?.getReader().read();
-          return given;
-        },
-        () => null,
-      );
-      await waitFor('the provider to be called', () => provider.requests.length > before);
-      if (body === STREAM) await answer;
-      leaving.abort();
-      await answer;
-    }
-    const rows = await checkSettled(t, key, 2);
-    t.same(
-      (await records(key, 2)).map(({ status, cost }) => [status, cost]),
-      [
-        [499, null],
-        [499, null],
-      ],
-    );
-    t.ok(rows.every(({ settled, estimate }) => settled === estimate && estimate > 0));
-  },
-);
+    await waitFor('the provider to be called', () => provider.requests.length > before);
+    if (body === STREAM) await answer;
+    leaving.abort();
+    await answer;
+  }
+  const rows = await checkSettled(t, key, 2);
+  t.same(
+    (await records(key, 2)).map(({ status, cost }) => [status, cost]),
+    [
+      [499, null],
+      [499, null],
+    ],
+  );
+  t.ok(rows.every(({ settled, estimate }) => settled === estimate && estimate > 0));
+});
 
-t.test(
-  'a stream that its provider breaks off, or that has no usage, is counted with its estimate',
-  async (t) => {
-    const key = await world.newKey();
-    const endings: Behaviour[] = [
-      { kind: 'stream', ending: 'cut' },
-      { kind: 'stream', ending: 'stall' },
-      { kind: 'stream', usage: null },
-    ];
-    for (const behaviour of endings) {
-      provider.script(() => behaviour);
-      await readAll(await gateway.chat(key, cents(100), STREAM));
-    }
-    const rows = await checkSettled(t, key, 3);
-    t.ok(rows.every(({ settled, estimate }) => settled === estimate && estimate > 0));
-  },
-);
+t.test('a stream that breaks off or has no usage is counted at its estimate', async (t) => {
+  const key = await world.newKey();
+  const endings: Behaviour[] = [
+    { kind: 'stream', ending: 'cut' },
+    { kind: 'stream', ending: 'stall' },
+    { kind: 'stream', usage: null },
+  ];
+  for (const behaviour of endings) {
+    provider.script(() => behaviour);
+    await readAll(await gateway.chat(key, cents(100), STREAM));
+  }
+  const rows = await checkSettled(t, key, 3);
+  t.ok(rows.every(({ settled, estimate }) => settled === estimate && estimate > 0));
+});
 
-t.test('a record that leaves the answer out costs the same', async (t) => {
+t.test('a call with Service-Omit-Response is counted at the same cost', async (t) => {
   const key = await world.newKey();
   provider.script(() => ({ kind: 'stream', usage: NINE_CENTS }));
   await readAll(await gateway.chat(key, { ...cents(100), 'Service-Omit-Response': 'true' }, STREAM));
@@ -249,7 +240,7 @@ t.test('a record that leaves the answer out costs the same', async (t) => {
   t.equal(row?.settled, 9 * CENT);
 });
 
-t.test('a stored answer costs nothing, and needs no price', async (t) => {
+t.test('a cache hit costs nothing, and needs no known price', async (t) => {
   const key = await world.newKey();
   const stored = { 'Service-Cache-Enabled': 'true' };
   const body = { ...CHAT, model: 'openai/gpt-nobody-priced' };
@@ -261,7 +252,7 @@ t.test('a stored answer costs nothing, and needs no price', async (t) => {
   t.equal(await countedNano(key), 0);
 });
 
-t.test('a call over the limit reserves nothing', async (t) => {
+t.test('a call refused by a limit in cents reserves nothing', async (t) => {
   const key = await world.newKey();
   await readAll(await gateway.chat(key, cents('0.0001')));
   for (let call = 0; call < 5; call += 1) {
@@ -288,7 +279,7 @@ t.test('the cost of calls under way when a gateway stops is not lost', async (t)
 const STREAMS = 200;
 
 t.test(
-  `of ${STREAMS} streams at once, with any cost and any end, the sum is right and nothing stays open`,
+  `${STREAMS} concurrent streams of any cost and ending are counted exactly, and all are settled`,
   async (t) => {
     const seed = Number(process.env.ASSAY_SEED ?? Date.now() % 1_000_000);
     t.comment(`ASSAY_SEED=${seed}`);
@@ -366,7 +357,7 @@ t.test(
   },
 );
 
-t.test('calls at once cannot pass a limit in money by more than one of them', async (t) => {
+t.test('concurrent calls exceed a limit in cents by at most one call', async (t) => {
   const key = await world.newKey();
   provider.script(() => ({
     kind: 'answer',
@@ -390,7 +381,7 @@ t.test('calls at once cannot pass a limit in money by more than one of them', as
   );
 });
 
-t.test('another model has another price', async (t) => {
+t.test('each model is counted at its own price', async (t) => {
   const key = await world.newKey();
   provider.script(() => ({ kind: 'answer', usage: { promptTokens: 1_000, completionTokens: 1_000 } }));
   await readAll(await gateway.chat(key, cents(100), { ...CHAT, model: 'gpt-4o' }));

@@ -27,16 +27,22 @@ async function call(key: string, headers: Headers, at: Gateway = gateway): Promi
   return remainingOf(answer);
 }
 
-t.test('each user has a limit of their own, and calls without a segment share another', async (t) => {
-  const key = await world.newKey();
-  const byUser = (user: string) => call(key, policy('2;w=60;s=user', { 'Service-User-Id': user }));
-  t.same([await byUser('ann'), await byUser('bob'), await byUser('ann'), await byUser('ann')], [1, 1, 0, -1]);
-  t.equal(await byUser('bob'), 0, 'who is over the limit takes nothing from another');
-  t.equal(await byUser('Ann'), 1, 'users are told apart by case');
-  t.equal(await call(key, policy('2;w=60')), 1, 'and all calls together are counted elsewhere');
-});
+t.test(
+  'each user has a counter of its own under s=user, and calls without a segment share another',
+  async (t) => {
+    const key = await world.newKey();
+    const byUser = (user: string) => call(key, policy('2;w=60;s=user', { 'Service-User-Id': user }));
+    t.same(
+      [await byUser('ann'), await byUser('bob'), await byUser('ann'), await byUser('ann')],
+      [1, 1, 0, -1],
+    );
+    t.equal(await byUser('bob'), 0, 'who is over the limit takes nothing from another');
+    t.equal(await byUser('Ann'), 1, 'users are told apart by case');
+    t.equal(await call(key, policy('2;w=60')), 1, 'and all calls together are counted elsewhere');
+  },
+);
 
-t.test('each value of a property has a limit of its own, whatever the case of its name', async (t) => {
+t.test('each value of a property has a counter of its own, whatever the case of the name', async (t) => {
   const key = await world.newKey();
   const spellings: [policy: string, header: string][] = [
     ['3;w=60;s=Plan', 'Service-Property-Plan'],
@@ -56,7 +62,7 @@ t.test('each value of a property has a limit of its own, whatever the case of it
   t.equal(await call(key, policy('3;w=60;s=user', { 'Service-User-Id': 'pro' })), 2, 'a user of that name');
 });
 
-t.test('two keys do not share, neither of one organization nor of two', async (t) => {
+t.test('two API keys share no counter, of one organization or of two', async (t) => {
   const [one, two] = [await world.newKey(), await world.newKey()];
   const other = await world.newKey({ organizationId: await world.newOrganization() });
   const headers = policy('1;w=60;s=user', { 'Service-User-Id': 'ann' });
@@ -66,7 +72,7 @@ t.test('two keys do not share, neither of one organization nor of two', async (t
   t.same([await call(two, headers), await call(other, headers)], [-1, -1]);
 });
 
-t.test('requests and cents are counted apart', async (t) => {
+t.test('requests and cents have separate counters', async (t) => {
   const key = await world.newKey();
   t.same([await call(key, policy('1;w=60')), await call(key, policy('1;w=60'))], [0, -1]);
   t.equal(await call(key, policy('5;w=60;u=cents')), 4);
@@ -83,7 +89,7 @@ async function counted(key: string, used: number): Promise<void> {
   });
 }
 
-t.test('another quota keeps what was used', async (t) => {
+t.test('a changed quota keeps the used count', async (t) => {
   const key = await world.newKey();
   t.same([await call(key, policy('5;w=60')), await call(key, policy('5;w=60'))], [4, 3]);
   await counted(key, 2);
@@ -94,7 +100,7 @@ t.test('another quota keeps what was used', async (t) => {
   await counted(key, 4);
 });
 
-t.test('another window keeps what was used', async (t) => {
+t.test('a changed window keeps the used count', async (t) => {
   const key = await world.newKey();
   t.same([await call(key, policy('5;w=60')), await call(key, policy('5;w=60'))], [4, 3]);
   await counted(key, 2);
@@ -106,7 +112,7 @@ t.test('another window keeps what was used', async (t) => {
   t.equal(await call(key, policy('5;w=7200')), -1, 'a window that was never asked for remembers too');
 });
 
-t.test('a limit that is used up is so after a restart of every gateway', async (t) => {
+t.test('a used-up limit stays used up after a restart of every gateway', async (t) => {
   const key = await world.newKey();
   const first = await world.start();
   const headers = policy('3;w=60;s=user', { 'Service-User-Id': 'ann' });
@@ -188,28 +194,25 @@ t.test('of two simultaneous calls of each of many users, one is admitted', async
   );
 });
 
-t.test(
-  'a steady load is let in up to the quota and never beyond, when gateways take ahead of need',
-  async (t) => {
-    const key = await world.newKey();
-    const quota = 400;
-    const headers = policy(`${quota};w=3600`);
-    let passed = 0;
-    const caller = async (at: Gateway) => {
-      for (let asked = 0; asked < 60; asked += 1) if ((await call(key, headers, at)) >= 0) passed += 1;
-    };
-    await Promise.all(Array.from({ length: 10 }, (_, index) => caller(index % 2 === 0 ? gateway : second)));
-    t.ok(passed <= quota, `${passed} of 600 calls`);
-    // What one of them had taken ahead comes back, for whoever asks.
-    await waitFor('the rest of the quota', async () => {
-      for (const at of [gateway, second]) while ((await call(key, headers, at)) >= 0) passed += 1;
-      return passed >= quota;
-    });
-    t.equal(passed, quota);
-  },
-);
+t.test('a steady load is admitted exactly up to the quota when gateways prefetch', async (t) => {
+  const key = await world.newKey();
+  const quota = 400;
+  const headers = policy(`${quota};w=3600`);
+  let passed = 0;
+  const caller = async (at: Gateway) => {
+    for (let asked = 0; asked < 60; asked += 1) if ((await call(key, headers, at)) >= 0) passed += 1;
+  };
+  await Promise.all(Array.from({ length: 10 }, (_, index) => caller(index % 2 === 0 ? gateway : second)));
+  t.ok(passed <= quota, `${passed} of 600 calls`);
+  // What one of them had taken ahead comes back, for whoever asks.
+  await waitFor('the rest of the quota', async () => {
+    for (const at of [gateway, second]) while ((await call(key, headers, at)) >= 0) passed += 1;
+    return passed >= quota;
+  });
+  t.equal(passed, quota);
+});
 
-t.test('calls that are refused use nothing', async (t) => {
+t.test('refused calls use no quota', async (t) => {
   const key = await world.newKey();
   t.equal(await call(key, policy('2;w=60')), 1);
   for (const [headers, body, status] of [

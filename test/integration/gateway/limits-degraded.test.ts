@@ -33,7 +33,7 @@ for (const [what, loseStore, bringBack] of [
   ['silent', async () => proxy.freeze(), async () => proxy.thaw()],
 ] as const) {
   t.test(
-    `while Postgres is ${what}, calls go through and say so, and all are counted when it is back`,
+    `while Postgres is ${what}, calls are admitted as degraded, and counted once it is back`,
     async (t) => {
       const key = await knownKey();
       const policy = { 'Service-RateLimit-Policy': '8;w=3600' };
@@ -80,7 +80,7 @@ for (const [what, loseStore, bringBack] of [
   );
 }
 
-t.test('without the store a gateway still holds to its share of the quota', async (t) => {
+t.test('while Postgres is unavailable a gateway admits no more than its share of the quota', async (t) => {
   const key = await knownKey();
   const policy = { 'Service-RateLimit-Policy': '5;w=60' };
   await readAll(await gateway.chat(key, policy));
@@ -106,27 +106,30 @@ t.test('without the store a gateway still holds to its share of the quota', asyn
 const NINE_CENTS = { promptTokens: 200_000, completionTokens: 100_000 };
 const NINE_CENTS_NANO = 90_000_000;
 
-t.test('limits in money go on too, and what calls cost meanwhile is settled afterwards', async (t) => {
-  const key = await knownKey();
-  const policy = { 'Service-RateLimit-Policy': '100;w=3600;u=cents' };
-  provider.script(() => ({ kind: 'answer', usage: NINE_CENTS }));
-  t.teardown(() => provider.script(null));
-  t.equal((await readAll(await gateway.chat(key, policy))).status, 200);
-  await proxy.cut();
-  await untilDegraded(true);
-  for (let call = 0; call < 3; call += 1) {
-    const answer = await readAll(await gateway.chat(key, policy));
-    t.equal(answer.status, 200);
-    t.equal(answer.headers[DEGRADED], 'true');
-  }
-  await proxy.restore();
-  await waitFor('the cost of every call to be counted', async () => {
-    const [counter] = await world.sql<{ used: number }[]>`
+t.test(
+  'limits in cents apply while Postgres is unavailable, and the costs are settled afterwards',
+  async (t) => {
+    const key = await knownKey();
+    const policy = { 'Service-RateLimit-Policy': '100;w=3600;u=cents' };
+    provider.script(() => ({ kind: 'answer', usage: NINE_CENTS }));
+    t.teardown(() => provider.script(null));
+    t.equal((await readAll(await gateway.chat(key, policy))).status, 200);
+    await proxy.cut();
+    await untilDegraded(true);
+    for (let call = 0; call < 3; call += 1) {
+      const answer = await readAll(await gateway.chat(key, policy));
+      t.equal(answer.status, 200);
+      t.equal(answer.headers[DEGRADED], 'true');
+    }
+    await proxy.restore();
+    await waitFor('the cost of every call to be counted', async () => {
+      const [counter] = await world.sql<{ used: number }[]>`
       select (select sum(n) from unnest((windows[1]).counts) n)::float8 as used
         from assay.limit_counters where api_key_id = ${world.idsOf(key).keyId}`;
-    return counter?.used === 4 * NINE_CENTS_NANO;
-  });
-  const [open] = await world.sql<{ open: number }[]>`
+      return counter?.used === 4 * NINE_CENTS_NANO;
+    });
+    const [open] = await world.sql<{ open: number }[]>`
     select count(*)::int as open from assay.limit_reservations where settled_nano is null`;
-  t.equal(open!.open, 0);
-});
+    t.equal(open!.open, 0);
+  },
+);

@@ -36,24 +36,21 @@ function checkHeaders(t: Test, headers: Headers, remaining: number): void {
   });
 }
 
-t.test(
-  'each answer under a policy says how its limit stands, plain and streamed, one less each time',
-  async (t) => {
-    const key = await world.newKey();
-    for (const [body, remaining] of [
-      [CHAT, 4],
-      [STREAM, 3],
-      [CHAT, 2],
-      [STREAM, 1],
-      [CHAT, 0],
-    ] as const) {
-      const answer = await gateway.chat(key, FIVE_A_MINUTE, body);
-      t.equal(answer.status, 200);
-      checkHeaders(t, limitHeaders(answer), remaining);
-      await answer.text();
-    }
-  },
-);
+t.test('each response under a policy reports the remaining quota, plain and streamed', async (t) => {
+  const key = await world.newKey();
+  for (const [body, remaining] of [
+    [CHAT, 4],
+    [STREAM, 3],
+    [CHAT, 2],
+    [STREAM, 1],
+    [CHAT, 0],
+  ] as const) {
+    const answer = await gateway.chat(key, FIVE_A_MINUTE, body);
+    t.equal(answer.status, 200);
+    checkHeaders(t, limitHeaders(answer), remaining);
+    await answer.text();
+  }
+});
 
 const FAILURES: [what: string, behaviour: Behaviour, status: number][] = [
   ['a provider that answers 500', { kind: 'error', status: 500 }, 500],
@@ -66,7 +63,7 @@ const FAILURES: [what: string, behaviour: Behaviour, status: number][] = [
 ];
 
 for (const [what, behaviour, status] of FAILURES) {
-  t.test(`${what} leaves the limit's headers on the answer`, async (t) => {
+  t.test(`${what} gives a response with the rate-limit headers`, async (t) => {
     const key = await world.newKey();
     provider.script(() => behaviour);
     const answer = await gateway.chat(key, FIVE_A_MINUTE);
@@ -76,7 +73,7 @@ for (const [what, behaviour, status] of FAILURES) {
   });
 }
 
-t.test('a provider that nobody reaches, and an id used before, leave them too', async (t) => {
+t.test('a 502 for an unreachable provider and a 409 for a used id have the rate-limit headers', async (t) => {
   const key = await world.newKey();
   const id = newRequestId();
   await readAll(await gateway.chat(key, { 'Service-Request-Id': id }));
@@ -94,32 +91,35 @@ t.test('a provider that nobody reaches, and an id used before, leave them too', 
   await unreached.text();
 });
 
-t.test("a provider's own 429 is passed on as it is, beside what our limit says", async (t) => {
-  const key = await world.newKey();
-  provider.script(() => ({
-    kind: 'error',
-    status: 429,
-    headers: {
-      'retry-after': '7',
-      'retry-after-ms': '7000',
-      'x-ratelimit-remaining-requests': '0',
-      // Nobody but us says these, whatever a provider sends.
-      'service-ratelimit-remaining': '77',
-      ratelimit: '"theirs";r=0;t=7',
-    },
-  }));
-  const answer = await gateway.chat(key, FIVE_A_MINUTE);
-  t.equal(answer.status, 429);
-  t.equal(answer.headers.get('x-ratelimit-remaining-requests'), '0');
-  t.equal(answer.headers.get('retry-after-ms'), '7000');
-  t.equal(answer.headers.get('retry-after'), '7');
-  t.equal(answer.headers.get('service-ratelimit-remaining'), '4');
-  t.match(answer.headers.get('ratelimit'), /^"default";r=4;t=6[01]$/);
-  t.equal(answer.headers.get('x-should-retry'), null, 'whether to try again is for its clients to decide');
-  await answer.text();
-});
+t.test(
+  "a provider's own 429 is relayed with its headers beside the gateway's rate-limit headers",
+  async (t) => {
+    const key = await world.newKey();
+    provider.script(() => ({
+      kind: 'error',
+      status: 429,
+      headers: {
+        'retry-after': '7',
+        'retry-after-ms': '7000',
+        'x-ratelimit-remaining-requests': '0',
+        // Nobody but us says these, whatever a provider sends.
+        'service-ratelimit-remaining': '77',
+        ratelimit: '"theirs";r=0;t=7',
+      },
+    }));
+    const answer = await gateway.chat(key, FIVE_A_MINUTE);
+    t.equal(answer.status, 429);
+    t.equal(answer.headers.get('x-ratelimit-remaining-requests'), '0');
+    t.equal(answer.headers.get('retry-after-ms'), '7000');
+    t.equal(answer.headers.get('retry-after'), '7');
+    t.equal(answer.headers.get('service-ratelimit-remaining'), '4');
+    t.match(answer.headers.get('ratelimit'), /^"default";r=4;t=6[01]$/);
+    t.equal(answer.headers.get('x-should-retry'), null, 'whether to try again is for its clients to decide');
+    await answer.text();
+  },
+);
 
-t.test('a stored answer says how the limit stands, and uses nothing of it', async (t) => {
+t.test('a cache hit reports the rate limit and uses no quota', async (t) => {
   const key = await world.newKey();
   const headers = { ...FIVE_A_MINUTE, 'Service-Cache-Enabled': 'true' };
   const first = await gateway.chat(key, headers);
@@ -141,7 +141,7 @@ t.test('a stored answer says how the limit stands, and uses nothing of it', asyn
 });
 
 t.test(
-  'a limit in cents is told in cents: as written, what is left in whole ones, and in no standard field',
+  'a limit in cents is reported in cents, the remainder in whole ones, without the standard fields',
   async (t) => {
     const key = await world.newKey();
     const answer = await gateway.chat(key, { 'Service-RateLimit-Policy': '2.50;w=3600;u=cents' });
@@ -157,7 +157,7 @@ t.test(
   },
 );
 
-t.test('without a policy no answer has any of these headers', async (t) => {
+t.test('without a policy no response has rate-limit headers', async (t) => {
   const key = await world.newKey();
   for (const answer of [
     await gateway.chat(key),
@@ -172,7 +172,7 @@ t.test('without a policy no answer has any of these headers', async (t) => {
   }
 });
 
-t.test('over the limit a call is refused in OpenAI’s shape, and says when to come again', async (t) => {
+t.test('a call over the limit is refused in OpenAI’s error format, with the time to retry', async (t) => {
   const key = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '1;w=60' };
   await readAll(await gateway.chat(key, policy));
@@ -253,7 +253,7 @@ t.test('the openai client raises its rate-limit error at once, plain and streame
   );
 });
 
-t.test('a refused call is logged, with what it was told', async (t) => {
+t.test('a call refused by a rate limit is recorded with the response it got', async (t) => {
   const key = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '1;w=60' };
   await readAll(await gateway.chat(key, policy));
@@ -268,7 +268,7 @@ t.test('a refused call is logged, with what it was told', async (t) => {
   t.same(JSON.parse(record!.response_text), JSON.parse(refused.text));
 });
 
-t.test('an id that the caller chose stays free when its call is refused', async (t) => {
+t.test('a request id chosen by the caller stays free when its call is refused by a rate limit', async (t) => {
   const key = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '1;w=60' };
   await readAll(await gateway.chat(key, policy));
@@ -288,7 +288,7 @@ t.test('an id that the caller chose stays free when its call is refused', async 
   );
 });
 
-t.test('the policy reaches no provider, and the provider sees no more calls than were let in', async (t) => {
+t.test('rate-limit headers are not sent to the provider, and refused calls do not reach it', async (t) => {
   const key = await world.newKey();
   const before = provider.requests.length;
   const remaining: number[] = [];

@@ -18,7 +18,7 @@ t.test("a key's own policy holds for its calls that name none, plain and streame
   t.equal((await readAll(await gateway.chat(key))).status, 429);
 });
 
-t.test('a header overrides it, and both count in the same counter', async (t) => {
+t.test("a policy header overrides the key's own policy, and both count in the same counter", async (t) => {
   const key = await world.newKey({ rateLimitPolicy: '1;w=60' });
   t.equal((await readAll(await gateway.chat(key))).status, 200);
   t.equal((await readAll(await gateway.chat(key))).status, 429);
@@ -30,7 +30,7 @@ t.test('a header overrides it, and both count in the same counter', async (t) =>
   t.equal((await readAll(await gateway.chat(key))).status, 429);
 });
 
-t.test('a header that is not understood does not fall back to it', async (t) => {
+t.test("an invalid policy header is refused, without falling back to the key's own policy", async (t) => {
   const key = await world.newKey({ rateLimitPolicy: '5;w=60' });
   for (const policy of ['', 'none', '5;w=59']) {
     const answer = await gateway.chat(key, { 'Service-RateLimit-Policy': policy });
@@ -40,7 +40,7 @@ t.test('a header that is not understood does not fall back to it', async (t) => 
   }
 });
 
-t.test("a key's policy by user needs the user, and one in cents a price, like any other", async (t) => {
+t.test("a key's own policy by user needs the user id, and one in cents a priced model", async (t) => {
   const byUser = await world.newKey({ rateLimitPolicy: '1;w=60;s=user' });
   const without = await gateway.chat(byUser);
   t.equal(without.status, 400);
@@ -56,7 +56,7 @@ t.test("a key's policy by user needs the user, and one in cents a price, like an
   t.equal((await readAll(await gateway.chat(inCents, {}, { ...CHAT, model: 'openai/new' }))).status, 400);
 });
 
-t.test('a key cannot be made with a policy that breaks a rule', async (t) => {
+t.test('creating a key with an invalid policy is refused', async (t) => {
   const { organizationId } = world.idsOf(await world.newKey());
   const before = (await listKeys(world.sql)).length;
   for (const [rateLimitPolicy, says] of [
@@ -74,7 +74,7 @@ t.test('a key cannot be made with a policy that breaks a rule', async (t) => {
   t.equal((await listKeys(world.sql)).length, before, 'and none is left behind');
 });
 
-t.test('a policy shows with its key as it was read', async (t) => {
+t.test('a listed key shows its policy as it was parsed', async (t) => {
   const key = await world.newKey({ rateLimitPolicy: '12.50;S=Plan;u=CENTS;w=60' });
   const { keyId } = world.idsOf(key);
   const listed = (await listKeys(world.sql)).find((record) => record.keyId === keyId);

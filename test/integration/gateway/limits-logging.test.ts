@@ -79,17 +79,17 @@ async function checkBurst(t: Test, gateways: readonly Gateway[], body: object): 
   t.fail(`Degraded in each of ${ROUNDS} rounds`);
 }
 
-t.test(`of ${CALLS} plain calls at once ${RATE} are logged, all are served, and the others say so`, (t) =>
+t.test(`of ${CALLS} concurrent calls all are served, ${RATE} are logged, and the others report it`, (t) =>
   checkBurst(t, [gateway], CHAT),
 );
 
-t.test(`of ${CALLS} streams at once ${RATE} are logged, all are served, and the others say so`, (t) =>
+t.test(`of ${CALLS} concurrent streams all are served, ${RATE} are logged, and the others report it`, (t) =>
   checkBurst(t, [gateway], STREAM),
 );
 
-t.test('two gateways share the rate', (t) => checkBurst(t, [gateway, second], CHAT));
+t.test('two gateways share one logging rate', (t) => checkBurst(t, [gateway, second], CHAT));
 
-t.test('an organization that is above its rate takes nothing from another', async (t) => {
+t.test('an organization above its logging rate does not affect another', async (t) => {
   const [busy, calm] = [
     await world.newOrganization({ logsPer5s: 1 }),
     await world.newOrganization({ logsPer5s: 1 }),
@@ -100,7 +100,7 @@ t.test('an organization that is above its rate takes nothing from another', asyn
   t.equal(other.headers['service-logged'], undefined);
 });
 
-t.test('all keys of an organization count together', async (t) => {
+t.test('all keys of an organization share one logging rate', async (t) => {
   const organizationId = await world.newOrganization({ logsPer5s: 2 });
   const isLogged: boolean[] = [];
   for (let call = 0; call < 3; call += 1) {
@@ -110,7 +110,7 @@ t.test('all keys of an organization count together', async (t) => {
   t.same(isLogged, [true, true, false]);
 });
 
-t.test('failures, refusals and stored answers that are not logged say so too', async (t) => {
+t.test('failures, refusals and cache hits that are not logged report it', async (t) => {
   const organizationId = await world.newOrganization({ logsPer5s: 1 });
   const key = await world.newKey({ organizationId });
   const stored = { 'Service-Cache-Enabled': 'true' };
@@ -139,7 +139,7 @@ t.test('failures, refusals and stored answers that are not logged say so too', a
   t.equal((await recorded(organizationId)).length, 1);
 });
 
-t.test('a call that is not logged can say which id it wants, and use it once', async (t) => {
+t.test('a call that is not logged can choose its request id, and use it once', async (t) => {
   const organizationId = await world.newOrganization({ logsPer5s: 1 });
   const key = await world.newKey({ organizationId });
   await readAll(await gateway.chat(key));
@@ -149,28 +149,31 @@ t.test('a call that is not logged can say which id it wants, and use it once', a
   t.equal((await readAll(await gateway.chat(key, id))).status, 409);
 });
 
-t.test('a stream whose provider is quicker than the counters says so too', async (t) => {
-  const organizationId = await world.newOrganization({ logsPer5s: 1 });
-  const key = await world.newKey({ organizationId });
-  // The gateway keeps a key from the first call after the news of it has come.
-  for (let call = 0; call < 3; call += 1) await readAll(await gateway.chat(key));
-  world.proxy.freeze();
-  const leaving = new AbortController();
-  const left = gateway.chat(key, {}, STREAM, leaving.signal).catch(() => null);
-  const before = provider.requests.length;
-  const answer = await gateway.chat(key, {}, STREAM);
-  t.equal(answer.headers.get('service-logged'), 'false');
-  t.match(await answer.text(), /^data: .*Hello.*data: \[DONE\]\n\n$/s, 'and is whole');
-  t.ok(provider.requests.length > before);
-  leaving.abort();
-  await left;
-  world.proxy.thaw();
-  await waitFor('the counters to be back', async () => {
-    const degraded = await gateway.metric('gateway_limits_degraded_total');
-    await readAll(await gateway.chat(key));
-    return (await gateway.metric('gateway_limits_degraded_total')) === degraded;
-  });
-});
+t.test(
+  'a stream whose provider is faster than the logging counter reports that it is not logged',
+  async (t) => {
+    const organizationId = await world.newOrganization({ logsPer5s: 1 });
+    const key = await world.newKey({ organizationId });
+    // The gateway keeps a key from the first call after the news of it has come.
+    for (let call = 0; call < 3; call += 1) await readAll(await gateway.chat(key));
+    world.proxy.freeze();
+    const leaving = new AbortController();
+    const left = gateway.chat(key, {}, STREAM, leaving.signal).catch(() => null);
+    const before = provider.requests.length;
+    const answer = await gateway.chat(key, {}, STREAM);
+    t.equal(answer.headers.get('service-logged'), 'false');
+    t.match(await answer.text(), /^data: .*Hello.*data: \[DONE\]\n\n$/s, 'and is whole');
+    t.ok(provider.requests.length > before);
+    leaving.abort();
+    await left;
+    world.proxy.thaw();
+    await waitFor('the counters to be back', async () => {
+      const degraded = await gateway.metric('gateway_limits_degraded_total');
+      await readAll(await gateway.chat(key));
+      return (await gateway.metric('gateway_limits_degraded_total')) === degraded;
+    });
+  },
+);
 
 t.test(
   'a call that was not logged is not recorded as interrupted when its gateway stops or the next one starts',

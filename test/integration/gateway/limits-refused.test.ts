@@ -119,7 +119,7 @@ async function callRaw(...headers: string[]): Promise<{ status: number; body: st
   return { status: Number(received.slice(9, 12)), body: received };
 }
 
-t.test('two policy headers are refused, also when they say the same', async (t) => {
+t.test('two policy headers are refused, even if equal', async (t) => {
   const before = provider.requests.length;
   const { status, body } = await callRaw(
     'Service-RateLimit-Policy: 100;w=60',
@@ -130,13 +130,13 @@ t.test('two policy headers are refused, also when they say the same', async (t) 
   t.equal(provider.requests.length, before);
 });
 
-t.test('an empty policy header is a policy that is not understood, not none', async (t) => {
+t.test('an empty policy header is refused as invalid', async (t) => {
   const { status, body } = await callRaw('Service-RateLimit-Policy:');
   t.equal(status, 400);
   t.match(body, `${PREFIX}quota \\"\\" ${NUMBER}`);
 });
 
-t.test('digits and letters that only look like ASCII are refused', async (t) => {
+t.test('a policy with digits or letters that only look like ASCII is refused', async (t) => {
   for (const policy of ['١٠٠;w=60', '100;w=６０', '100;w=60;s=usеr', '100;w=60;ſ=user']) {
     const { status, body } = await callRaw(
       `Service-RateLimit-Policy: ${Buffer.from(policy).toString('latin1')}`,
@@ -147,7 +147,7 @@ t.test('digits and letters that only look like ASCII are refused', async (t) => 
   }
 });
 
-t.test('a header that is broken in the middle is refused before it is read', async (t) => {
+t.test('a header with a control character is refused before any provider request', async (t) => {
   const before = provider.requests.length;
   for (const broken of [
     'Service-RateLimit-Policy: 100;w=60\u0000;s=user',
@@ -160,7 +160,7 @@ t.test('a header that is broken in the middle is refused before it is read', asy
   t.equal(provider.requests.length, before);
 });
 
-t.test('case, space and the order of parts do not matter, and the answer says how it was read', async (t) => {
+t.test('a policy is read in any case, spacing and order of parts, and reported as it was read', async (t) => {
   for (const [policy, read] of [
     ['100;w=60', '100;w=60;u=request'],
     ['  100 ; W=60 ', '100;w=60;u=request'],
@@ -184,7 +184,7 @@ t.test('case, space and the order of parts do not matter, and the answer says ho
   }
 });
 
-t.test('a call without what its policy counts by is refused', async (t) => {
+t.test('a call without the user or property that its policy counts by is refused', async (t) => {
   const before = provider.requests.length;
   const noUser = 'The rate-limit policy counts by user (s=user), but the call has no header Service-User-Id';
   const noPlan =
@@ -239,7 +239,7 @@ t.test(
   },
 );
 
-t.test('a property of 10 KB is counted, and what is kept of it is bounded', async (t) => {
+t.test('a property value of 10 KB is counted, and stored with at most 256 characters', async (t) => {
   const own = await world.newKey();
   const policy = { 'Service-RateLimit-Policy': '1;w=60;s=plan' };
   const long = 'p'.repeat(10_239);
@@ -253,7 +253,7 @@ t.test('a property of 10 KB is counted, and what is kept of it is bounded', asyn
   t.ok(longest!.characters <= 256, 'a counter keeps no more than it shows');
 });
 
-t.test('values that look like code are users like any other, and come back in no header', async (t) => {
+t.test('user ids that look like code are counted like any other, and echoed in no header', async (t) => {
   const own = await world.newKey();
   const users = [
     "'; drop table assay.limit_counters; --",
@@ -277,26 +277,23 @@ t.test('values that look like code are users like any other, and come back in no
   }
 });
 
-t.test(
-  'a limit in money cannot hold a model that has no known price, wherever it stands in a list',
-  async (t) => {
-    const own = await world.newKey();
-    const before = provider.requests.length;
-    for (const model of ['openai/gpt-brand-new', 'gpt-4o-mini,openai/gpt-brand-new']) {
-      const answer = await gateway.chat(
-        own,
-        { 'Service-RateLimit-Policy': '100;w=60;u=cents' },
-        { ...CHAT, model },
-      );
-      t.equal(answer.status, 400);
-      t.match(await answer.json(), {
-        error: {
-          code: 'invalid_rate_limit_policy',
-          message:
-            "The rate-limit policy counts cents, but the model 'gpt-brand-new' of openai has no known price",
-        },
-      });
-      t.equal(provider.requests.length, before);
-    }
-  },
-);
+t.test('a limit in cents refuses a model without a known price, at any place of a list', async (t) => {
+  const own = await world.newKey();
+  const before = provider.requests.length;
+  for (const model of ['openai/gpt-brand-new', 'gpt-4o-mini,openai/gpt-brand-new']) {
+    const answer = await gateway.chat(
+      own,
+      { 'Service-RateLimit-Policy': '100;w=60;u=cents' },
+      { ...CHAT, model },
+    );
+    t.equal(answer.status, 400);
+    t.match(await answer.json(), {
+      error: {
+        code: 'invalid_rate_limit_policy',
+        message:
+          "The rate-limit policy counts cents, but the model 'gpt-brand-new' of openai has no known price",
+      },
+    });
+    t.equal(provider.requests.length, before);
+  }
+});

@@ -47,7 +47,7 @@ t.test('a model of the models file is listed if it can be reached and has a pric
 });
 
 t.test(
-  'a model of the models file is called by the name that its provider knows, and costs what the file says',
+  "a model of the models file is sent under its provider's name and priced as the file says",
   async (t) => {
     const answer = await gateway.chat({ model: 'house-llama', messages: MESSAGES });
     t.equal(answer.status, 200);
@@ -69,7 +69,7 @@ t.test("a price of the models file comes before the catalog's", async (t) => {
   t.equal(Number(record.cost_nano), (record.prompt_tokens! + record.completion_tokens!) * 1_000);
 });
 
-t.test('a model without a known price costs null, not nothing', async (t) => {
+t.test('the cost of a model without a known price is null, not 0', async (t) => {
   const answer = await gateway.chat({ model: 'custom/free-of-price', messages: MESSAGES });
   await answer.text();
   const record = await gateway.record(answer);

@@ -50,7 +50,7 @@ t.test('only the models of providers with an operator key are listed', async (t)
 });
 
 t.test(
-  'all models are listed where no provider is configured, as callers bring their own keys',
+  'all models are listed where no provider is configured, since callers send their own keys',
   async (t) => {
     const gateway = await start(t, { OPENAI_API_KEY: '' });
     const { makers } = await listed(gateway);

@@ -38,7 +38,7 @@ type AnthropicPage = {
   has_more: boolean;
 };
 
-t.test('the list has exactly the fields of the interface, without a key, on both paths', async (t) => {
+t.test("the list of models needs no key and has exactly OpenAI's fields, on both paths", async (t) => {
   const texts = new Set<string>();
   for (const path of ['/v1/models', '/models', '/v1/models/', '/v1/models?limit=1']) {
     const answer = await get(path);
@@ -62,7 +62,7 @@ t.test('the list has exactly the fields of the interface, without a key, on both
   t.ok(ids.includes('gpt-4o-mini'));
 });
 
-t.test('every model of the list has a way to its provider, and the bare id is the name there', async (t) => {
+t.test('every listed model is routed to its provider under its bare id', async (t) => {
   for (const { id, provider } of listed) t.match(route(id), { provider, model: id }, id);
 });
 
@@ -91,7 +91,7 @@ t.test('a model that no configured provider serves is not listed', async (t) => 
   t.throws(() => routableModels(models, defect), TypeError, 'a defect is not taken for a missing way');
 });
 
-t.test('one model, by its id as it is or encoded', async (t) => {
+t.test('a model is found by its id, plain or percent-encoded', async (t) => {
   const withSlash = listed.find(({ id }) => id.includes('/'))!;
   for (const path of [
     '/v1/models/gpt-4o-mini',
@@ -169,13 +169,13 @@ t.test('a client that has the current list gets a 304 without a body', async (t)
   t.equal((await get('/v1/models/gpt-4o-mini', { 'if-none-match': etag })).status, 200);
 });
 
-t.test('the tag is that of the content: the same for every gateway, another for another list', async (t) => {
+t.test('the ETag of a list depends on its models alone', async (t) => {
   const tag = (models: CatalogModel[]) => createModelLists(models).list('openai', new URLSearchParams()).etag;
   t.equal(tag(listed), tag([...listed].reverse()));
   t.not(tag(listed), tag(listed.slice(1)));
 });
 
-t.test('HEAD is GET without the body', async (t) => {
+t.test('HEAD on the list of models returns the headers of GET without a body', async (t) => {
   for (const path of ['/v1/models', '/models/gpt-4o-mini']) {
     const [whole, head] = [await get(path), await fetch(`${url}${path}`, { method: 'HEAD' })];
     t.equal(head.status, 200);
@@ -187,7 +187,7 @@ t.test('HEAD is GET without the body', async (t) => {
   }
 });
 
-t.test('another method is a 405 that says which are allowed', async (t) => {
+t.test('another method on the models paths is a 405 that lists the allowed ones', async (t) => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
     for (const path of ['/v1/models', '/models', '/v1/models/gpt-4o-mini']) {
       const answer = await fetch(`${url}${path}`, { method });
@@ -198,7 +198,7 @@ t.test('another method is a 405 that says which are allowed', async (t) => {
   }
 });
 
-t.test("a failure has the interface's shape and does not tell what failed", async (t) => {
+t.test("an internal failure of the models list has OpenAI's error format, without details", async (t) => {
   const broken = await serveModels({
     list: () => {
       throw new Error('secret detail');
@@ -272,7 +272,7 @@ t.test("the pages of Anthropic's list, in both directions, are the whole list", 
   });
 });
 
-t.test("a page that cannot be is an error of Anthropic's shape", async (t) => {
+t.test("an invalid page of Anthropic's list is refused in Anthropic's error format", async (t) => {
   for (const [query, message] of [
     ['limit=0', 'limit must be a whole number from 1 to 1000, but is "0"'],
     ['limit=1001', 'limit must be a whole number from 1 to 1000, but is "1001"'],
@@ -290,7 +290,7 @@ t.test("a page that cannot be is an error of Anthropic's shape", async (t) => {
   t.match(await unknown.json(), { type: 'error', error: { type: 'not_found_error' } });
 });
 
-t.test("OpenAI's own client lists and finds them", async (t) => {
+t.test("OpenAI's own client lists and retrieves models", async (t) => {
   const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 });
   const ids: string[] = [];
   for await (const { id } of client.models.list()) ids.push(id);
@@ -300,7 +300,7 @@ t.test("OpenAI's own client lists and finds them", async (t) => {
   await t.rejects(client.models.retrieve('gpt-0'), { status: 404, code: 'model_not_found' });
 });
 
-t.test('an answer takes less than a millisecond', async (t) => {
+t.test('building a list of models takes less than a millisecond', async (t) => {
   const answers = createModelLists(listed);
   const parameters = new URLSearchParams();
   const calls = 1_000;

@@ -41,7 +41,7 @@ async function setUp(t: Test, environment: Record<string, string> = {}) {
   return { ...gateway, neighbour, isSoon };
 }
 
-t.test('1,024 silent calls of one organization keep no other from their provider', async (t) => {
+t.test('1,024 silent calls of one organization do not keep another from its provider', async (t) => {
   const { neighbour, isSoon, chat, provider } = await setUp(t);
   for (let n = 0; n < 1_024; n += 1) neighbour(SILENT).catch(() => {});
   await waitFor('its calls to reach the provider', () => provider.requests.length >= 512);
@@ -51,7 +51,7 @@ t.test('1,024 silent calls of one organization keep no other from their provider
   t.equal(provider.requests.length, 513, 'half of the connections are left to others');
 });
 
-t.test('an organization at its bound gets a 503 of its own, and its fallback', async (t) => {
+t.test('an organization at its bound of connections gets a 503, or its fallback model', async (t) => {
   const other = await scriptedProvider(t);
   const { neighbour, isSoon, chat, provider, url, record } = await setUp(t, {
     PROVIDER_CONCURRENCY_PER_ORGANIZATION: '2',

@@ -47,21 +47,24 @@ async function keySentBy(gateway: TestGateway, headers: Record<string, string> =
 const used = (gateway: TestGateway, key: string, headers?: Record<string, string>) =>
   waitFor(key, async () => (await keySentBy(gateway, headers)) === `Bearer ${key}`, 2_000);
 
-t.test("the caller's own key comes first, then its organization's, then the operator's", async (t) => {
-  const { gateway, organizationId } = await setUp(t);
-  const own = { 'service-auth': `Bearer ${gateway.key}`, authorization: 'Bearer sk-own' };
-  t.equal(await keySentBy(gateway), 'Bearer sk-operator');
-  t.equal(await keySentBy(gateway, own), 'Bearer sk-own');
-  await store(gateway, organizationId, 'openai', 'sk-acme');
-  await used(gateway, 'sk-acme');
-  t.equal(await keySentBy(gateway, own), 'Bearer sk-own');
-  await store(gateway, organizationId, 'openai', 'sk-acme-2');
-  await used(gateway, 'sk-acme-2');
-  await gateway.sql`delete from assay.provider_keys`;
-  await used(gateway, 'sk-operator');
-});
+t.test(
+  "the caller's own provider key is used first, then its organization's, then the operator's",
+  async (t) => {
+    const { gateway, organizationId } = await setUp(t);
+    const own = { 'service-auth': `Bearer ${gateway.key}`, authorization: 'Bearer sk-own' };
+    t.equal(await keySentBy(gateway), 'Bearer sk-operator');
+    t.equal(await keySentBy(gateway, own), 'Bearer sk-own');
+    await store(gateway, organizationId, 'openai', 'sk-acme');
+    await used(gateway, 'sk-acme');
+    t.equal(await keySentBy(gateway, own), 'Bearer sk-own');
+    await store(gateway, organizationId, 'openai', 'sk-acme-2');
+    await used(gateway, 'sk-acme-2');
+    await gateway.sql`delete from assay.provider_keys`;
+    await used(gateway, 'sk-operator');
+  },
+);
 
-t.test("a call for an evaluation uses its organization's key", async (t) => {
+t.test("a call of an evaluator uses its organization's provider key", async (t) => {
   const { gateway, organizationId } = await setUp(t);
   const secret = await readInternalSecret(gateway.sql);
   const internal = () => ({
@@ -72,19 +75,22 @@ t.test("a call for an evaluation uses its organization's key", async (t) => {
   await used(gateway, 'sk-acme', internal());
 });
 
-t.test('a stored key that cannot be opened is not passed over, and the provider hears nothing', async (t) => {
-  const { gateway, organizationId } = await setUp(t);
-  await store(gateway, organizationId, 'openai', 'sk-lost', createSecretBox([randomBytes(32)]));
-  const refused = await gateway.chat(ask);
-  const { error } = (await refused.json()) as { error: { code: string; message: string } };
-  t.equal(refused.status, 400);
-  t.match(error, { code: 'provider_not_configured', message: /cannot be decrypted, because SECRET_KEY/ });
-  t.equal(gateway.provider.requests.length, 0);
-  const own = { 'service-auth': `Bearer ${gateway.key}`, authorization: 'Bearer sk-own' };
-  t.equal(await keySentBy(gateway, own), 'Bearer sk-own', 'the caller can still send one');
-});
+t.test(
+  'a stored provider key that cannot be decrypted refuses the call before any provider request',
+  async (t) => {
+    const { gateway, organizationId } = await setUp(t);
+    await store(gateway, organizationId, 'openai', 'sk-lost', createSecretBox([randomBytes(32)]));
+    const refused = await gateway.chat(ask);
+    const { error } = (await refused.json()) as { error: { code: string; message: string } };
+    t.equal(refused.status, 400);
+    t.match(error, { code: 'provider_not_configured', message: /cannot be decrypted, because SECRET_KEY/ });
+    t.equal(gateway.provider.requests.length, 0);
+    const own = { 'service-auth': `Bearer ${gateway.key}`, authorization: 'Bearer sk-own' };
+    t.equal(await keySentBy(gateway, own), 'Bearer sk-own', 'the caller can still send one');
+  },
+);
 
-t.test("an organization's key is enough where the operator has none", async (t) => {
+t.test("an organization's provider key suffices where the operator has none", async (t) => {
   const { gateway, organizationId } = await setUp(t, { OPENAI_API_KEY: '' });
   const refused = await gateway.chat(ask);
   t.equal(refused.status, 400);

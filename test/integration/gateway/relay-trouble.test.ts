@@ -10,7 +10,7 @@ t.afterEach(() => gateway.provider.script(null));
 const GOOD = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
 const lastCall = () => gateway.provider.requests.at(-1)!;
 
-t.test("a provider's error passes through as it is, and its record has no cost", async (t) => {
+t.test("a provider's error is relayed unchanged, and its record has no cost", async (t) => {
   gateway.provider.script(() => ({
     kind: 'error',
     status: 429,
@@ -79,7 +79,7 @@ t.test('an HTML page with status 200 is a 502, and its record keeps the page', a
   });
 });
 
-t.test('JSON that breaks off under a status of success is no answer, and is not passed on', async (t) => {
+t.test('truncated JSON under status 200 is a 502, and is not relayed', async (t) => {
   for (const body of [
     '{"id":"chatcmpl-1","object":"',
     '{"id":"chatcmpl-1","choices":[]',
@@ -109,7 +109,7 @@ t.test('JSON that breaks off under a status of success is no answer, and is not 
   t.equal(await answer.text(), kept, 'blank lines around it are its own');
 });
 
-t.test('an answer in an encoding that nobody asked for and nobody can read is a 502', async (t) => {
+t.test('a response in an unknown content encoding is a 502', async (t) => {
   const headers = { 'content-type': 'application/json', 'content-encoding': 'snappy' };
   gateway.provider.script(() => ({ kind: 'bytes', body: '{"id":"chatcmpl-1"}', headers }));
   const answer = await gateway.chat(GOOD);
@@ -122,7 +122,7 @@ t.test('an answer in an encoding that nobody asked for and nobody can read is a 
   });
 });
 
-t.test('a redirect is not followed', async (t) => {
+t.test('a redirect of a provider is a 502, and not followed', async (t) => {
   gateway.provider.script(() => ({
     kind: 'bytes',
     status: 302,
@@ -154,7 +154,7 @@ for (const behaviour of [
   });
 }
 
-t.test('a provider that is down is a 502 that does not tell its address', async (t) => {
+t.test('an unreachable provider is a 502 that does not reveal its address', async (t) => {
   const down = await startTestGateway(t, {
     CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1',
     CUSTOM_API_KEY: 'k',

@@ -31,7 +31,7 @@ t.test(
   },
 );
 
-t.test('the answer reaches the client byte for byte, with its status and headers', async (t) => {
+t.test('the response reaches the client byte for byte, with its status and headers', async (t) => {
   const body = Buffer.from('{"id":"x","z":1e400,"a":"caf\u00e9 \\ud83d" , "a":1}');
   gateway.provider.script(() => ({
     kind: 'bytes',
@@ -105,7 +105,7 @@ t.test('Azure gets its key as api-key', async (t) => {
   t.equal((await azure.record(answer)).provider, 'AZURE');
 });
 
-t.test('a record says what was asked, answered, used and paid', async (t) => {
+t.test('the record of a call has its request, response, usage and cost', async (t) => {
   gateway.provider.script(() => ({
     kind: 'answer',
     text: 'Hi',
@@ -149,7 +149,7 @@ t.test('a model without a known price has no cost, which is not 0', async (t) =>
   t.ok(record.total_tokens! > 0);
 });
 
-t.test('a header names the user before the body does, and UTF-8 in it survives', async (t) => {
+t.test('Service-User-Id takes precedence over the user of the body, and keeps UTF-8', async (t) => {
   const answer = await gateway.chat(
     { ...GOOD, user: 'body' },
     { 'service-user-id': Buffer.from('Zoë').toString('latin1') },
@@ -158,24 +158,27 @@ t.test('a header names the user before the body does, and UTF-8 in it survives',
   t.equal((await gateway.record(answer)).user_id, 'Zoë');
 });
 
-t.test('a gzipped answer goes to a client that takes gzip as it is, and is logged unpacked', async (t) => {
-  gateway.provider.script(() => ({ kind: 'answer', text: 'zipped', encoding: 'gzip' }));
-  const answer = await gateway.chat(GOOD, { 'accept-encoding': 'gzip' });
-  t.equal(answer.headers.get('content-encoding'), 'gzip');
-  t.match(await answer.json(), { choices: [{ message: { content: 'zipped' } }] });
-  t.match(JSON.parse((await gateway.record(answer)).response_text), {
-    choices: [{ message: { content: 'zipped' } }],
-  });
-});
+t.test(
+  'a gzipped response is relayed as it is to a client that accepts gzip, and recorded decompressed',
+  async (t) => {
+    gateway.provider.script(() => ({ kind: 'answer', text: 'zipped', encoding: 'gzip' }));
+    const answer = await gateway.chat(GOOD, { 'accept-encoding': 'gzip' });
+    t.equal(answer.headers.get('content-encoding'), 'gzip');
+    t.match(await answer.json(), { choices: [{ message: { content: 'zipped' } }] });
+    t.match(JSON.parse((await gateway.record(answer)).response_text), {
+      choices: [{ message: { content: 'zipped' } }],
+    });
+  },
+);
 
-t.test('a gzipped request is unpacked for the provider', async (t) => {
+t.test('a gzipped request is sent to the provider decompressed', async (t) => {
   const answer = await gateway.chat(gzipSync(JSON.stringify(GOOD)), { 'content-encoding': 'gzip' });
   await answer.text();
   t.equal(lastCall().body.toString(), JSON.stringify(GOOD));
   t.equal(lastCall().headers['content-encoding'], undefined);
 });
 
-t.test("a server of one's own needs no key, and is sent none", async (t) => {
+t.test('the provider CUSTOM needs no key, and is sent none unless the caller has one', async (t) => {
   const local = await scriptedProvider(t);
   const keyless = await startTestGateway(t, { CUSTOM_BASE_URL: local.url });
   local.script(() => ({ kind: 'answer' }));
@@ -186,7 +189,7 @@ t.test("a server of one's own needs no key, and is sent none", async (t) => {
   t.equal(local.requests[1]!.headers.authorization, 'Bearer sk-mine', 'but for one that the call brings');
 });
 
-t.test('a request id of the caller is kept, and refused with 409 the second time', async (t) => {
+t.test('a request id of the caller is kept, and refused with 409 when used again', async (t) => {
   const id = newRequestId();
   const first = await gateway.chat(GOOD, { 'service-request-id': id });
   await first.text();
@@ -220,7 +223,7 @@ t.test('two organizations may use the same request id', async (t) => {
 });
 
 t.test(
-  'a request whose text is to be omitted is counted, and nothing of its text is written anywhere',
+  'a call that omits its bodies is recorded with its tokens, and its text is written nowhere',
   async (t) => {
     const secret = 'the-secret-question';
     gateway.provider.script(() => ({
@@ -275,7 +278,7 @@ t.test('a revoked key is refused within a second', async (t) => {
   t.ok(leastMs < 1_000, `${leastMs} ms`);
 });
 
-t.test('the bare path of the interface answers like the full one', async (t) => {
+t.test('/chat/completions without /v1 is served alike', async (t) => {
   const client = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key });
   const completion = await client.chat.completions.create({
     ...GOOD,
@@ -284,7 +287,7 @@ t.test('the bare path of the interface answers like the full one', async (t) => 
   t.equal(completion.object, 'chat.completion');
 });
 
-t.test('a body of 30 MiB goes both ways whole, and is stored whole', async (t) => {
+t.test('bodies of 30 MiB are relayed and stored whole', async (t) => {
   const big = 'x'.repeat(30 * 1024 * 1024);
   gateway.provider.script(() => ({
     kind: 'json',

@@ -9,7 +9,7 @@ const gateway = await startTestGateway(t);
 const BODY = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] });
 const JSON_TYPE = ['content-type', 'application/json'];
 
-t.test('a call with a credential header in several lines is a 400 in its surface’s shape', async (t) => {
+t.test('a call with a repeated credential header is a 400 in the error format of its endpoint', async (t) => {
   const surfaces = fc.constantFrom('/v1/chat/completions', '/v1/responses', '/v1/messages');
   const property = fc.asyncProperty(
     surfaces,

@@ -52,7 +52,7 @@ t.beforeEach(() => {
   }
 });
 
-t.test('the next model of a list answers when what the first sent is no answer', async (t) => {
+t.test('an invalid response of the first model leads to the next model of the list', async (t) => {
   const { gateway, openai, groq } = await setUp(t);
   const json = { 'content-type': 'application/json' };
   for (const behaviour of [
@@ -71,7 +71,7 @@ t.test('the next model of a list answers when what the first sent is no answer',
   t.equal(groq.requests.length, 6);
 });
 
-t.test('the next model of a list answers when the first cannot', async (t) => {
+t.test('an error of the first model leads to the next model of the list', async (t) => {
   const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'error', status: 503 }));
   const answer = await gateway.chat(ask(LIST));
@@ -94,7 +94,7 @@ t.test('the next model of a list answers when the first cannot', async (t) => {
   ]);
 });
 
-t.test('the first of a list answers when it can, and says so', async (t) => {
+t.test('a response of the first model of a list has Service-Fallback-Index 0', async (t) => {
   const { gateway, groq } = shared;
   const answer = await gateway.chat(ask(LIST));
   t.equal(answer.headers.get('service-fallback-index'), '0');
@@ -105,7 +105,7 @@ t.test('the first of a list answers when it can, and says so', async (t) => {
   t.equal(single.headers.get('service-fallback-index'), null);
 });
 
-t.test('a list crosses dialects: what Anthropic answers is a completion', async (t) => {
+t.test('a fallback to Anthropic is translated into a completion', async (t) => {
   const { gateway, openai, groq: anthropic } = shared;
   openai.script(() => ({ kind: 'cut', at: 'headers' }));
   anthropic.script(() => ({
@@ -125,27 +125,30 @@ t.test('a list crosses dialects: what Anthropic answers is a completion', async 
   t.match(completion, { choices: [{ message: { content: 'Hi.' } }] });
 });
 
-t.test('when all fail, the client gets the last answer, and the record shows each try', async (t) => {
-  const { gateway, openai, groq } = shared;
-  openai.script(() => ({ kind: 'reset' }));
-  groq.script(() => ({
-    kind: 'error',
-    status: 429,
-    message: 'Slow down',
-    headers: { 'retry-after': '9' },
-  }));
-  const answer = await gateway.chat(ask(LIST));
-  t.equal(answer.status, 429);
-  t.equal(answer.headers.get('retry-after'), '9');
-  t.match(await answer.json(), { error: { message: 'Slow down' } });
-  await gateway.record(answer);
-  t.match(await attemptsOf(gateway, answer), [
-    { provider: 'OPENAI', status: 0, error_code: 'provider_unreachable' },
-    { provider: 'GROQ', status: 429, error_code: null },
-  ]);
-});
+t.test(
+  'when all models fail, the client gets the last response and the record has each attempt',
+  async (t) => {
+    const { gateway, openai, groq } = shared;
+    openai.script(() => ({ kind: 'reset' }));
+    groq.script(() => ({
+      kind: 'error',
+      status: 429,
+      message: 'Slow down',
+      headers: { 'retry-after': '9' },
+    }));
+    const answer = await gateway.chat(ask(LIST));
+    t.equal(answer.status, 429);
+    t.equal(answer.headers.get('retry-after'), '9');
+    t.match(await answer.json(), { error: { message: 'Slow down' } });
+    await gateway.record(answer);
+    t.match(await attemptsOf(gateway, answer), [
+      { provider: 'OPENAI', status: 0, error_code: 'provider_unreachable' },
+      { provider: 'GROQ', status: 429, error_code: null },
+    ]);
+  },
+);
 
-t.test("the caller's own mistake is not tried elsewhere", async (t) => {
+t.test('a 400 of the first model is relayed without calling the next', async (t) => {
   const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'error', status: 400, message: 'temperature is too high' }));
   const answer = await gateway.chat(ask(LIST));
@@ -153,7 +156,7 @@ t.test("the caller's own mistake is not tried elsewhere", async (t) => {
   t.equal(groq.requests.length, 0);
 });
 
-t.test('a call that asks for retries gets them, one that does not does not', async (t) => {
+t.test('a call is retried if it asks for retries, and not otherwise', async (t) => {
   const { gateway, openai } = await setUp(t);
   openai.script(inTurn({ kind: 'error', status: 500 }, { kind: 'cut', at: 'headers' }, { kind: 'answer' }));
   const answer = await gateway.chat(ask('gpt-4o-mini'), RETRY);
@@ -170,7 +173,7 @@ t.test('a call that asks for retries gets them, one that does not does not', asy
   t.equal(openai.requests.length, 6);
 });
 
-t.test('Retry-After is kept to', async (t) => {
+t.test("a retry waits for the provider's Retry-After", async (t) => {
   const { gateway, openai } = shared;
   openai.script(inTurn({ kind: 'error', status: 429, headers: { 'retry-after': '1' } }, { kind: 'answer' }));
   t.equal((await gateway.chat(ask('gpt-4o-mini'), RETRY)).status, 200);
@@ -178,7 +181,7 @@ t.test('Retry-After is kept to', async (t) => {
   t.ok(second!.receivedAtMs - first!.receivedAtMs >= 990);
 });
 
-t.test('nothing is tried again once something has gone out', async (t) => {
+t.test('a stream that breaks off after its first bytes is not retried', async (t) => {
   const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'stream', deltas: ['Hel', 'lo'], ending: 'cut' }));
   const answer = await gateway.chat(ask(LIST, { stream: true }), RETRY);
@@ -191,7 +194,7 @@ t.test('nothing is tried again once something has gone out', async (t) => {
 });
 
 t.test(
-  'a client that leaves while a retry is waited for is recorded, and no call is made any more',
+  'a client that disconnects during a retry delay is recorded, and no further attempt is made',
   async (t) => {
     const { gateway, openai } = shared;
     openai.script(() => ({ kind: 'error', status: 429, headers: { 'retry-after': '5' } }));
@@ -212,7 +215,7 @@ t.test(
   },
 );
 
-t.test('a group shares its calls out by weight, and the others of it are its fallbacks', async (t) => {
+t.test('a group divides its calls by weight, and its other models are the fallbacks', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'assay-groups-'));
   t.teardown(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'models.json');
@@ -234,7 +237,7 @@ t.test('a group shares its calls out by weight, and the others of it are its fal
   }
 });
 
-t.test('an address that fails again and again is passed by, where there is another', async (t) => {
+t.test('an address that keeps failing is skipped where another model is left', async (t) => {
   const { gateway, openai, groq } = await setUp(t);
   openai.script(() => ({ kind: 'error', status: 500 }));
   for (let call = 0; call < 8; call += 1) t.equal((await gateway.chat(ask(LIST))).status, 200);
@@ -264,7 +267,7 @@ t.test("a fallback's response is not stored for the first model of the list", as
   t.equal(groq.requests.length, 1);
 });
 
-t.test('a list that breaks a rule is refused before any call', async (t) => {
+t.test('an invalid list of models is refused before any provider request', async (t) => {
   const { gateway, openai, groq } = shared;
   const cases: [string, number, RegExp][] = [
     ['gpt-4o-mini,', 400, /entry 2 of .* is empty/],

@@ -42,22 +42,25 @@ function provider(t: Test, answer: (response: ServerResponse) => void): Promise<
   return listening(t, server);
 }
 
-t.test('usage is asked for upstream, counted, and hidden from a client that did not ask', async (t) => {
-  gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH + USAGE + DONE));
-  const answer = await gateway.chat(STREAM);
-  t.equal(await answer.text(), CHUNK('Hi') + FINISH + DONE);
-  const sent = JSON.parse(gateway.provider.requests.at(-1)!.body.toString());
-  t.same(sent, { ...STREAM, stream_options: { include_usage: true } });
-  t.match(await gateway.record(answer), {
-    prompt_tokens: 9,
-    completion_tokens: 2,
-    total_tokens: 11,
-    is_stream: true,
-    truncated: false,
-  });
-});
+t.test(
+  'usage is requested from the provider, recorded, and hidden from a client that did not ask for it',
+  async (t) => {
+    gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH + USAGE + DONE));
+    const answer = await gateway.chat(STREAM);
+    t.equal(await answer.text(), CHUNK('Hi') + FINISH + DONE);
+    const sent = JSON.parse(gateway.provider.requests.at(-1)!.body.toString());
+    t.same(sent, { ...STREAM, stream_options: { include_usage: true } });
+    t.match(await gateway.record(answer), {
+      prompt_tokens: 9,
+      completion_tokens: 2,
+      total_tokens: 11,
+      is_stream: true,
+      truncated: false,
+    });
+  },
+);
 
-t.test('a client that asks for usage gets it, and its request goes out as it is', async (t) => {
+t.test('a client that asks for usage gets it, and its request is sent unchanged', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH + USAGE + DONE));
   const body = JSON.stringify({ ...STREAM, stream_options: { include_usage: true } });
   const answer = await gateway.chat(body);
@@ -65,7 +68,7 @@ t.test('a client that asks for usage gets it, and its request goes out as it is'
   t.equal(gateway.provider.requests.at(-1)!.body.toString(), body);
 });
 
-t.test('other stream options are kept when usage is asked for', async (t) => {
+t.test('other stream options are kept when include_usage is added', async (t) => {
   const answer = await gateway.chat({ ...STREAM, stream_options: { include_obfuscation: false } });
   await answer.text();
   t.same(JSON.parse(gateway.provider.requests.at(-1)!.body.toString()).stream_options, {
@@ -74,7 +77,7 @@ t.test('other stream options are kept when usage is asked for', async (t) => {
   });
 });
 
-t.test('Mistral, which refuses unknown fields, is not asked', async (t) => {
+t.test('Mistral, which refuses unknown fields, is sent no stream_options', async (t) => {
   const mistral = await startTestGateway(t, {
     MISTRAL_API_KEY: 'k',
     MISTRAL_BASE_URL: gateway.provider.url,
@@ -114,7 +117,7 @@ for (const [what, chunking] of [
   ['one byte at a time', { bytesEach: 1 }],
   ['cut inside events', { at: [3, 40, 41, 150] }],
 ] as const) {
-  t.test(`a stream that comes ${what} reaches the client with the same bytes`, async (t) => {
+  t.test(`a stream that arrives ${what} reaches the client with the same bytes`, async (t) => {
     const body = `: hello\r\n\r\n${CHUNK('caf\u00e9 \ud83d\ude80').replaceAll('\n', '\r\n')}event: x\ndata: {"a":1}\n\n${FINISH}${USAGE}${DONE}`;
     gateway.provider.script(() => bytes(body, { chunking }));
     const answer = await gateway.chat(STREAM);
@@ -125,14 +128,14 @@ for (const [what, chunking] of [
   });
 }
 
-t.test('a last event without its blank line is not lost', async (t) => {
+t.test('a last event without its blank line is relayed', async (t) => {
   gateway.provider.script(() => bytes(`${CHUNK('Hi')}${FINISH}data: [DONE]`));
   const answer = await gateway.chat(STREAM);
   t.equal(await answer.text(), `${CHUNK('Hi')}${FINISH}data: [DONE]`);
   t.match(await gateway.record(answer), { truncated: false });
 });
 
-t.test('a provider that sends no [DONE] after its finish reason has answered whole', async (t) => {
+t.test('a stream that ends after its finish reason, without [DONE], is complete', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH));
   const answer = await gateway.chat(STREAM);
   t.equal(await answer.text(), CHUNK('Hi') + FINISH);
@@ -140,7 +143,7 @@ t.test('a provider that sends no [DONE] after its finish reason has answered who
 });
 
 t.test(
-  'a provider that dies in the middle is an error event and no [DONE], and the record says truncated',
+  'a stream that breaks off ends in an error event without [DONE], and is recorded as truncated',
   async (t) => {
     gateway.provider.script(() => bytes(`${CHUNK('Hi')}data: {"id":"c1","cho`, { ending: 'cut' }));
     const answer = await gateway.chat(STREAM);
@@ -156,21 +159,21 @@ t.test(
   },
 );
 
-t.test('a provider that falls silent in the middle is timed out', async (t) => {
+t.test('a stream that stalls ends with a timeout error', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi'), { ending: 'stall' }));
   const answer = await gateway.chat(STREAM);
   t.match(await answer.text(), /"code":"provider_timeout"/);
   t.match(await gateway.record(answer), { truncated: true, error_code: 'provider_timeout' });
 });
 
-t.test('a connection that breaks after the finish reason has answered whole', async (t) => {
+t.test('a stream whose connection breaks after its finish reason is complete', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi') + FINISH, { ending: 'cut' }));
   const answer = await gateway.chat(STREAM);
   t.equal(await answer.text(), CHUNK('Hi') + FINISH);
   t.match(await gateway.record(answer), { truncated: false, error_code: null });
 });
 
-t.test('a gzipped stream is unpacked, because its events must be told apart', async (t) => {
+t.test('a gzipped stream reaches the client decompressed', async (t) => {
   gateway.provider.script(() => ({ kind: 'stream', deltas: ['a', 'b'], encoding: 'gzip' }));
   const answer = await gateway.chat(STREAM);
   t.equal(answer.headers.get('content-encoding'), null);
@@ -180,14 +183,14 @@ t.test('a gzipped stream is unpacked, because its events must be told apart', as
   });
 });
 
-t.test('a stream that is asked for and answered with an error is a plain error', async (t) => {
+t.test('an error response to a stream request is relayed as a plain error', async (t) => {
   gateway.provider.script(() => ({ kind: 'error', status: 400, message: 'bad tools' }));
   const answer = await gateway.chat(STREAM);
   t.equal(answer.status, 400);
   t.match(await answer.json(), { error: { message: 'bad tools' } });
 });
 
-t.test('the text of a stream that is to be omitted is not kept, its usage is', async (t) => {
+t.test('a stream with Service-Omit-Response is recorded with its usage and without its text', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('secret') + FINISH + USAGE + DONE));
   const answer = await gateway.chat(STREAM, { 'service-omit-response': 'true' });
   await answer.text();
@@ -195,7 +198,7 @@ t.test('the text of a stream that is to be omitted is not kept, its usage is', a
 });
 
 t.test(
-  'a client that hangs up in the middle aborts the provider within 100 ms, and its record has what came',
+  'a client that disconnects from a stream aborts the provider within 100 ms; the received part is recorded',
   async (t) => {
     gateway.provider.script(() => ({
       kind: 'stream',
@@ -238,7 +241,7 @@ t.test(
 );
 
 t.test(
-  '[DONE] is held back until the record is committed, and the close of the connection is not waited for',
+  '[DONE] waits until the record is committed, and not for the provider to close its connection',
   async (t) => {
     // A provider that keeps its connection open after [DONE].
     let finish = () => {};
@@ -262,7 +265,7 @@ t.test(
 );
 
 for (const path of ['/v1/chat/completions', '/v1/responses']) {
-  t.test(`an event without an end is one error event of ${path}, and its provider is stopped`, async (t) => {
+  t.test(`on ${path} an endless event becomes one error event, and its provider is stopped`, async (t) => {
     const strict = await startTestGateway(t, {
       MAX_BODY_BYTES: '1024',
       CUSTOM_BASE_URL: gateway.provider.url,
@@ -290,7 +293,7 @@ for (const path of ['/v1/chat/completions', '/v1/responses']) {
   });
 }
 
-t.test('a client hears that it is answered before the first event comes', async (t) => {
+t.test('a client gets the response headers before the first event arrives', async (t) => {
   let speak = () => {};
   const thinking = await provider(t, (response) => {
     response.writeHead(200, EVENTS).flushHeaders();
@@ -306,7 +309,7 @@ t.test('a client hears that it is answered before the first event comes', async 
   t.match(await other.record(answer), { truncated: false });
 });
 
-t.test('events that come together go on together, and the last one with the end', async (t) => {
+t.test('events that arrive together are relayed together, the last one with the end', async (t) => {
   const chunk = (event: string) => `${event.length.toString(16)}\r\n${event}\r\n`;
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
   let burst = () => {};
@@ -338,7 +341,7 @@ t.test('events that come together go on together, and the last one with the end'
   t.same(pieces, [CHUNK('a'), CHUNK('b') + CHUNK('c') + FINISH, DONE]);
 });
 
-t.test('a slow client slows the provider down instead of filling memory', async (t) => {
+t.test('a slow client slows its provider down instead of filling memory', async (t) => {
   const event = CHUNK('x'.repeat(100_000));
   let written = 0;
   const firehose = await provider(t, (response) => {

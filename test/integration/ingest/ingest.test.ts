@@ -44,7 +44,7 @@ t.test('unusual bodies are stored unchanged, and beside that in a form that can 
   t.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
-t.test('a body that is no JSON object is kept as text', async (t) => {
+t.test('a body that is no JSON object is stored as text', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const bodies = ['<html>', '[1,2]', '"text"', 'null', ''];
   for (const [index, body] of bodies.entries())
@@ -118,7 +118,7 @@ t.test('two processes that read the same outbox store each entry once', async (t
 });
 
 t.test(
-  'the outbox of a gateway that is gone is read to its end and removed, that of a living one is not',
+  'the outbox of a gateway that has ended is read and removed, that of a running one is kept',
   async (t) => {
     const { sql, root, openAnother, put, ingest } = await outboxWorld(t);
     const gone = await openAnother();

@@ -85,7 +85,7 @@ const NOBODY: Ids = {
 };
 
 t.test(
-  "another organization's ids cannot be told from unknown ones, and nothing of it changes",
+  'evaluator ids of another organization are answered like unknown ones, and change nothing',
   async (t) => {
     const { sql } = api.database;
     const stateOf = async () => [
@@ -119,7 +119,7 @@ t.test(
   },
 );
 
-t.test("an evaluator's inner ids belong to it alone", async (t) => {
+t.test('runs and online evaluators are found under their own evaluator alone', async (t) => {
   const one = await api.make('/v1/evaluator', { name: 'One', ...BOOLEAN });
   const two = await api.make('/v1/evaluator', { name: 'Two', ...BOOLEAN });
   const run = await api.make(`/v1/evaluator/${one.id}/run`, { filter: 'all' });
@@ -134,7 +134,7 @@ t.test("an evaluator's inner ids belong to it alone", async (t) => {
   t.match(await api.make(`/v1/evaluator/${one.id}/run/${run.id}`), { state: 'running' });
 });
 
-t.test('ids that cannot be are unknown', async (t) => {
+t.test('malformed evaluator ids are answered as unknown', async (t) => {
   for (const id of ['x', '1', `${NOBODY.evaluator}0`, "'; drop table x", 'a\u0000b', '😀']) {
     const path = `/v1/evaluator/${encodeURIComponent(id)}`;
     for (const [method, inner, body] of [
@@ -153,7 +153,7 @@ t.test('ids that cannot be are unknown', async (t) => {
   }
 });
 
-t.test('each route needs its scope, which is decided before the body is read', async (t) => {
+t.test('each evaluator route requires its scope before the body is read', async (t) => {
   const keys = { read: await api.own.keyWith(['read']), write: await api.own.keyWith(['write']) };
   for (const [method, path, body, scope] of routes(NOBODY)) {
     const without = keys[scope === 'read' ? 'write' : 'read'];
@@ -170,7 +170,7 @@ t.test('each route needs its scope, which is decided before the body is read', a
   }
 });
 
-t.test('another method is refused, and told which there are', async (t) => {
+t.test('another method on an evaluator route is a 405 that lists the allowed ones', async (t) => {
   const id = NOBODY.evaluator;
   const CASES: [string, string, string][] = [
     ['GET', '/v1/evaluator/', 'POST'],
@@ -192,62 +192,75 @@ t.test('another method is refused, and told which there are', async (t) => {
   }
 });
 
-t.test('bodies that are no JSON, of another type, or too large are refused', async (t) => {
-  for (const [method, path, body] of routes(NOBODY)) {
-    if (body === undefined) continue;
-    t.equal((await call(method, path, undefined, { raw: '{' })).status, 400, path);
-    t.equal(
-      (await call(method, path, undefined, { raw: '{}', contentType: 'text/plain' })).status,
-      415,
-      path,
-    );
-    const large = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
-    t.equal((await call(method, path, undefined, { raw: large })).status, 413, path);
-    t.equal((await call(method, path, undefined, { raw: '{"name":1,"name":2}' })).status, 400, path);
-    const answer = await call(method, path, { unexpected: 1 });
-    t.ok(answer.status === 400 || answer.status === 404, path);
-  }
-  const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-  for (const raw of [
-    `{"name":"Deep","scoring_type":"LLM-CHOICE","llm_template":{"model":"m","prompt":"p","choices":${deep}}}`,
-    `{"name":"Deep","scoring_type":"LLM-BOOLEAN","llm_template":${deep}}`,
-    `{"name":"Deep","scoring_type":"EXTERNAL","external_config":${deep}}`,
-  ]) {
-    t.equal((await call('POST', '/v1/evaluator', undefined, { raw })).status, 400);
-  }
-  const test = `{"code":"x","testInput":{"inputBody":${deep},"outputBody":{}}}`;
-  const answer = await call('POST', '/v1/evaluator/python/test', undefined, { raw: test });
-  t.ok(answer.status === 200 || answer.status === 400, `${answer.status}`);
-});
+t.test(
+  'evaluator routes refuse bodies that are not JSON, of another content type, or too large',
+  async (t) => {
+    for (const [method, path, body] of routes(NOBODY)) {
+      if (body === undefined) continue;
+      t.equal((await call(method, path, undefined, { raw: '{' })).status, 400, path);
+      t.equal(
+        (await call(method, path, undefined, { raw: '{}', contentType: 'text/plain' })).status,
+        415,
+        path,
+      );
+      const large = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
+      t.equal((await call(method, path, undefined, { raw: large })).status, 413, path);
+      t.equal((await call(method, path, undefined, { raw: '{"name":1,"name":2}' })).status, 400, path);
+      const answer = await call(method, path, { unexpected: 1 });
+      t.ok(answer.status === 400 || answer.status === 404, path);
+    }
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+    for (const raw of [
+      `{"name":"Deep","scoring_type":"LLM-CHOICE","llm_template":{"model":"m","prompt":"p","choices":${deep}}}`,
+      `{"name":"Deep","scoring_type":"LLM-BOOLEAN","llm_template":${deep}}`,
+      `{"name":"Deep","scoring_type":"EXTERNAL","external_config":${deep}}`,
+    ]) {
+      t.equal((await call('POST', '/v1/evaluator', undefined, { raw })).status, 400);
+    }
+    const test = `{"code":"x","testInput":{"inputBody":${deep},"outputBody":{}}}`;
+    const answer = await call('POST', '/v1/evaluator/python/test', undefined, { raw: test });
+    t.ok(answer.status === 200 || answer.status === 400, `${answer.status}`);
+  },
+);
 
-t.test('the second wall: a statement that names no organization sees and changes one only', async (t) => {
-  const sql = connectAsApi(api.database.url);
-  t.teardown(() => sql.end());
-  const TABLES = ['evaluators', 'evaluator_versions', 'online_evaluators', 'evaluation_runs', 'evaluations'];
-  for (const table of TABLES) {
-    t.equal((await sql`select 1 from ${sql(`assay.${table}`)}`).length, 0, `${table}: nothing outside`);
-    const seen = await inOrganization(
-      sql,
-      api.own.organizationId,
-      (tx) => tx`select 1 from ${tx(`assay.${table}`)} where organization_id = ${api.other.organizationId}`,
-    );
-    t.equal(seen.length, 0, table);
-  }
-  const changed = await inOrganization(sql, api.own.organizationId, async (tx) => [
-    (await tx`update assay.evaluators set name = 'x' where evaluator_id = ${theirs.evaluator} returning 1`)
-      .length,
-    (await tx`update assay.evaluations set state = 'pending' where request_id = 'theirs' returning 1`).length,
-    (await tx`delete from assay.online_evaluators where online_id = ${theirs.online} returning 1`).length,
-  ]);
-  t.strictSame(changed, [0, 0, 0]);
-  const closed = (statement: string) =>
-    t.rejects(
-      inOrganization(sql, api.own.organizationId, (tx) => tx.unsafe(statement)),
-      { code: '42501' },
-      statement,
-    );
-  await closed("update assay.evaluator_versions set code_template = '{}'");
-  await closed('delete from assay.evaluations');
-  await closed('update assay.evaluations set score = 1');
-  await closed('select * from assay.internal_secrets');
-});
+t.test(
+  'row-level security limits statements on evaluators to the organization of their transaction',
+  async (t) => {
+    const sql = connectAsApi(api.database.url);
+    t.teardown(() => sql.end());
+    const TABLES = [
+      'evaluators',
+      'evaluator_versions',
+      'online_evaluators',
+      'evaluation_runs',
+      'evaluations',
+    ];
+    for (const table of TABLES) {
+      t.equal((await sql`select 1 from ${sql(`assay.${table}`)}`).length, 0, `${table}: nothing outside`);
+      const seen = await inOrganization(
+        sql,
+        api.own.organizationId,
+        (tx) => tx`select 1 from ${tx(`assay.${table}`)} where organization_id = ${api.other.organizationId}`,
+      );
+      t.equal(seen.length, 0, table);
+    }
+    const changed = await inOrganization(sql, api.own.organizationId, async (tx) => [
+      (await tx`update assay.evaluators set name = 'x' where evaluator_id = ${theirs.evaluator} returning 1`)
+        .length,
+      (await tx`update assay.evaluations set state = 'pending' where request_id = 'theirs' returning 1`)
+        .length,
+      (await tx`delete from assay.online_evaluators where online_id = ${theirs.online} returning 1`).length,
+    ]);
+    t.strictSame(changed, [0, 0, 0]);
+    const closed = (statement: string) =>
+      t.rejects(
+        inOrganization(sql, api.own.organizationId, (tx) => tx.unsafe(statement)),
+        { code: '42501' },
+        statement,
+      );
+    await closed("update assay.evaluator_versions set code_template = '{}'");
+    await closed('delete from assay.evaluations');
+    await closed('update assay.evaluations set score = 1');
+    await closed('select * from assay.internal_secrets');
+  },
+);

@@ -23,19 +23,22 @@ const versionsOf = (id: string) => api.database.sql`
   select version, llm_template, code_template, external_config, secrets
   from assay.evaluator_versions where evaluator_id = ${id} order by version`;
 
-t.test('a changed template is a new version; the one before stays as it was', async (t) => {
-  const made = await api.make('/v1/evaluator', { name: 'Versions', ...RANGE, daily_budget_usd: 2 });
-  const llm_template = { ...RANGE.llm_template, max: 10 };
-  const changed = await change(made.id, { llm_template });
-  t.strictSame({ ...changed, updated_at: '' }, { ...made, version: 2, llm_template, updated_at: '' });
-  t.ok((changed.updated_at as string) >= (made.updated_at as string));
-  t.match(await versionsOf(made.id), [
-    { version: 1, llm_template: RANGE.llm_template },
-    { version: 2, llm_template },
-  ]);
-});
+t.test(
+  'a changed template makes a new version of an evaluator, and the previous one stays unchanged',
+  async (t) => {
+    const made = await api.make('/v1/evaluator', { name: 'Versions', ...RANGE, daily_budget_usd: 2 });
+    const llm_template = { ...RANGE.llm_template, max: 10 };
+    const changed = await change(made.id, { llm_template });
+    t.strictSame({ ...changed, updated_at: '' }, { ...made, version: 2, llm_template, updated_at: '' });
+    t.ok((changed.updated_at as string) >= (made.updated_at as string));
+    t.match(await versionsOf(made.id), [
+      { version: 1, llm_template: RANGE.llm_template },
+      { version: 2, llm_template },
+    ]);
+  },
+);
 
-t.test('a changed name or budget, or what is equal, makes no version', async (t) => {
+t.test('a changed name or budget, or an equal template, makes no new version of an evaluator', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Renamed', ...PYTHON });
   const judge = await api.make('/v1/evaluator', { name: 'Budgeted', ...BOOLEAN });
   const compiled = api.process.bodies.length;
@@ -57,7 +60,7 @@ t.test('a changed name or budget, or what is equal, makes no version', async (t)
   t.equal((await versionsOf(judge.id)).length, 1);
 });
 
-t.test('a change that is not allowed is refused with its reason, and nothing changes', async (t) => {
+t.test('an invalid change of an evaluator is refused with its reason, and nothing changes', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Steady', ...PYTHON });
   const other = await api.make('/v1/evaluator', { name: 'Other', ...RANGE });
   const REFUSALS: [string, object, number, string][] = [
@@ -100,7 +103,7 @@ t.test('a change that is not allowed is refused with its reason, and nothing cha
   t.strictSame(await api.make(`/v1/evaluator/${other.id}`), other);
 });
 
-t.test('changes at the same time follow one another: versions have no gap, and none is lost', async (t) => {
+t.test('concurrent changes of an evaluator make versions without a gap, and none is lost', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Raced', ...RANGE });
   const answers = await Promise.all(
     [11, 12, 13, 14].map((max) => put(made.id, { llm_template: { ...RANGE.llm_template, max } })),
@@ -127,7 +130,7 @@ t.test('changes at the same time follow one another: versions have no gap, and n
   );
 });
 
-t.test('names that swap at the same time end in no failure of ours', async (t) => {
+t.test('concurrent swaps of evaluator names cause no internal error', async (t) => {
   const [one, two] = await Promise.all([
     api.make('/v1/evaluator', { name: 'Swap one', ...RANGE }),
     api.make('/v1/evaluator', { name: 'Swap two', ...RANGE }),
@@ -141,7 +144,7 @@ t.test('names that swap at the same time end in no failure of ours', async (t) =
   t.ok(answers.every(({ status }) => status === 200 || status === 409));
 });
 
-t.test('a secret that is left out is kept, and sealed for the new version', async (t) => {
+t.test('a secret omitted from a change is kept, and sealed for the new version', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Secret', ...EXTERNAL });
   const secretsOf = async () => {
     const rows = await versionsOf(made.id);
@@ -172,41 +175,38 @@ t.test('a secret that is left out is kept, and sealed for the new version', asyn
   );
 });
 
-t.test(
-  'a change that was overtaken is made anew from what is there: it brings back no old secret',
-  async (t) => {
-    const made = await api.make('/v1/evaluator', { name: 'Overtaken', ...EXTERNAL });
-    const { headers: _, ...bare } = EXTERNAL.external_config;
-    const { sql } = api.database;
-    const waiting = async (count: number) => {
-      for (let look = 0; look < 200; look += 1) {
-        const [row] = await sql`
+t.test('a change overtaken by another is based on the new version, and restores no old secret', async (t) => {
+  const made = await api.make('/v1/evaluator', { name: 'Overtaken', ...EXTERNAL });
+  const { headers: _, ...bare } = EXTERNAL.external_config;
+  const { sql } = api.database;
+  const waiting = async (count: number) => {
+    for (let look = 0; look < 200; look += 1) {
+      const [row] = await sql`
         select count(*)::int4 as count from pg_locks where locktype = 'advisory' and not granted
           and database = (select oid from pg_database where datname = current_database())`;
-        if (row!.count === count) return;
-        await sleep(10);
-      }
-      throw new Error('nobody waits');
-    };
-    const answers = await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.evaluators ${api.own.organizationId}`}, 0))`;
-      const renewing = put(made.id, {
-        external_config: { ...bare, headers: { authorization: 'Bearer renewed-token' } },
-      });
-      await waiting(1);
-      const keeping = put(made.id, { external_config: { ...bare, timeoutMs: 900 } });
-      await waiting(2);
-      return { renewing, keeping };
+      if (row!.count === count) return;
+      await sleep(10);
+    }
+    throw new Error('nobody waits');
+  };
+  const answers = await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.evaluators ${api.own.organizationId}`}, 0))`;
+    const renewing = put(made.id, {
+      external_config: { ...bare, headers: { authorization: 'Bearer renewed-token' } },
     });
-    for (const answer of [await answers.renewing, await answers.keeping]) t.equal(answer.status, 200);
-    const last = (await versionsOf(made.id)).at(-1)!;
-    t.match(last, { version: 3, external_config: { timeoutMs: 900 } });
-    const owner = { organizationId: api.own.organizationId, evaluatorId: made.id };
-    t.strictSame(secretBox.open(last.secrets, owner), { 'headers.authorization': 'Bearer renewed-token' });
-  },
-);
+    await waiting(1);
+    const keeping = put(made.id, { external_config: { ...bare, timeoutMs: 900 } });
+    await waiting(2);
+    return { renewing, keeping };
+  });
+  for (const answer of [await answers.renewing, await answers.keeping]) t.equal(answer.status, 200);
+  const last = (await versionsOf(made.id)).at(-1)!;
+  t.match(last, { version: 3, external_config: { timeoutMs: 900 } });
+  const owner = { organizationId: api.own.organizationId, evaluatorId: made.id };
+  t.strictSame(secretBox.open(last.secrets, owner), { 'headers.authorization': 'Bearer renewed-token' });
+});
 
-t.test('a deleted evaluator is unknown, gives up its name, and keeps what it scored', async (t) => {
+t.test('a deleted evaluator is unknown, its name is free, and its scores are kept', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Short-lived', ...RANGE });
   const path = `/v1/evaluator/${made.id}`;
   await api.make(`${path}/onlineEvaluators`, { config: { sampleRate: 10 } });

@@ -22,7 +22,7 @@ t.before(async () => {
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-t.test('each type is answered with the fields of the interface, those of other types null', async (t) => {
+t.test('a created evaluator has all fields of the contract, with those of other types null', async (t) => {
   const CASES: [string, Record<string, unknown>, Record<string, unknown>][] = [
     ['boolean', BOOLEAN, { llm_template: BOOLEAN.llm_template }],
     ['range', RANGE, { llm_template: RANGE.llm_template }],
@@ -58,19 +58,22 @@ t.test('each type is answered with the fields of the interface, those of other t
   }
 });
 
-t.test('fields of other types may be null, and a slash at the end does not matter', async (t) => {
-  const made = await api.make('/v1/evaluator', {
-    name: 'nulls',
-    ...BOOLEAN,
-    llm_template: { ...BOOLEAN.llm_template, min: null, max: null, choices: null },
-    code_template: null,
-    external_config: null,
-    daily_budget_usd: null,
-  });
-  t.strictSame(made.llm_template, BOOLEAN.llm_template);
-});
+t.test(
+  'creating an evaluator accepts null for fields of other types, and a slash at the end of the path',
+  async (t) => {
+    const made = await api.make('/v1/evaluator', {
+      name: 'nulls',
+      ...BOOLEAN,
+      llm_template: { ...BOOLEAN.llm_template, min: null, max: null, choices: null },
+      code_template: null,
+      external_config: null,
+      daily_budget_usd: null,
+    });
+    t.strictSame(made.llm_template, BOOLEAN.llm_template);
+  },
+);
 
-t.test('a bare text is a choice whose score is its index, a bare number one of that score', async (t) => {
+t.test('a bare text is a choice scored by its index, and a bare number a choice of that score', async (t) => {
   const made = await api.make('/v1/evaluator', {
     name: 'bare choices',
     scoring_type: 'LLM-CHOICE',
@@ -83,7 +86,7 @@ t.test('a bare text is a choice whose score is its index, a bare number one of t
   ]);
 });
 
-t.test('names share no score key', async (t) => {
+t.test('an evaluator whose name has the score key of another is refused', async (t) => {
   const first = await api.make('/v1/evaluator', { name: 'Is it polite', ...BOOLEAN });
   const same = await api.call('/v1/evaluator', { body: { name: 'Is it polite', ...RANGE } });
   t.strictSame(
@@ -105,14 +108,14 @@ t.test('names share no score key', async (t) => {
   t.equal(elsewhere.status, 200, 'another organization has names of its own');
 });
 
-t.test('of simultaneous calls with one name, one creates the evaluator', async (t) => {
+t.test('of concurrent calls that create an evaluator of one name, exactly one succeeds', async (t) => {
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => api.call('/v1/evaluator', { body: { name: 'Raced', ...BOOLEAN } })),
   );
   t.strictSame(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(409)]);
 });
 
-t.test('odd names and prompts survive, as far as Postgres can hold them', async (t) => {
+t.test('unusual names and prompts are stored as far as Postgres can hold them', async (t) => {
   const made = await api.make('/v1/evaluator', {
     name: 'Größe "x" 😀\u0000',
     ...BOOLEAN,
@@ -122,7 +125,7 @@ t.test('odd names and prompts survive, as far as Postgres can hold them', async 
   t.equal((made.llm_template as { prompt: string }).prompt, 'a\ufffdb "{{output}}" \\');
 });
 
-t.test('money is kept to the nano-dollar', async (t) => {
+t.test('the budget of an evaluator is kept to the nano-dollar', async (t) => {
   for (const [index, budget] of [0, 0.1, 0.07, 1e-9, 1.123456789, 999_999.999999999, 1e6].entries()) {
     const made = await api.make('/v1/evaluator', {
       name: `budget ${index}`,
@@ -133,7 +136,7 @@ t.test('money is kept to the nano-dollar', async (t) => {
   }
 });
 
-t.test('secrets are stored sealed, for their evaluator alone', async (t) => {
+t.test('secrets of an evaluator are stored sealed, for that evaluator alone', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'sealed', ...EXTERNAL });
   const [row] = await api.database.sql<{ stored: string; secrets: Buffer }[]>`
     select external_config::text as stored, secrets from assay.evaluator_versions where evaluator_id = ${made.id}`;
@@ -144,7 +147,7 @@ t.test('secrets are stored sealed, for their evaluator alone', async (t) => {
   t.throws(() => secretBox.open(row!.secrets, { ...owner, evaluatorId: 'another' }));
 });
 
-t.test('Python may have limits of its own, up to what the sandbox gives', async (t) => {
+t.test('a Python evaluator may have limits of its own, up to those of the sandbox', async (t) => {
   const limits = { wallMs: 500, memoryMb: 64 };
   const made = await api.make('/v1/evaluator', {
     name: 'Limited',
@@ -165,19 +168,24 @@ t.test('Python may have limits of its own, up to what the sandbox gives', async 
   }
 });
 
-t.test('without a key, an evaluator with secrets is refused, and one without is made', async (t) => {
-  const keyless = await startTestApi(t);
-  const refused = await keyless.call('/v1/evaluator', { body: { name: 'Secret', ...EXTERNAL } });
-  t.strictSame(
-    [refused.status, refused.body.error],
-    [400, 'external_config has secrets. Secrets cannot be stored, because SECRET_KEY is not set'],
-  );
-  const { headers: _, ...external_config } = EXTERNAL.external_config;
-  const made = await keyless.call('/v1/evaluator', { body: { name: 'Open', ...EXTERNAL, external_config } });
-  t.equal(made.status, 200);
-});
+t.test(
+  'without SECRET_KEY an evaluator with secrets is refused, and one without secrets is created',
+  async (t) => {
+    const keyless = await startTestApi(t);
+    const refused = await keyless.call('/v1/evaluator', { body: { name: 'Secret', ...EXTERNAL } });
+    t.strictSame(
+      [refused.status, refused.body.error],
+      [400, 'external_config has secrets. Secrets cannot be stored, because SECRET_KEY is not set'],
+    );
+    const { headers: _, ...external_config } = EXTERNAL.external_config;
+    const made = await keyless.call('/v1/evaluator', {
+      body: { name: 'Open', ...EXTERNAL, external_config },
+    });
+    t.equal(made.status, 200);
+  },
+);
 
-t.test('all are listed, newest first; filters restrict', async (t) => {
+t.test('evaluators are listed newest first, and filters restrict the list', async (t) => {
   const all = await api.make<Evaluator[]>('/v1/evaluator/query', {});
   const made = all.map((one) => one.created_at as string);
   t.strictSame(made, [...made].sort().reverse());

@@ -123,7 +123,7 @@ t.test('evaluations are listed newest first, by page and by filter', async (t) =
   t.equal((await found({})).length, 10, 'ten unless asked for more');
 });
 
-t.test('a query that breaks a rule is refused', async (t) => {
+t.test('an invalid query of evaluations is refused', async (t) => {
   const REFUSALS: [object, string][] = [
     [{ limit: 101 }, 'limit must be at most 100, but is 101'],
     [{ limit: 0 }, 'limit must be at least 1, but is 0'],
@@ -141,7 +141,7 @@ t.test('a query that breaks a rule is refused', async (t) => {
   }
 });
 
-t.test('only what ended without an outcome of its own can be tried again', async (t) => {
+t.test('only evaluations that failed can be retried', async (t) => {
   const STATES = ['pending', 'running', 'paused', 'completed', 'skipped', 'error', 'dead', 'cancelled'];
   const ids = await insertEvaluations(
     api,
@@ -172,7 +172,7 @@ t.test('only what ended without an outcome of its own can be tried again', async
   }
 });
 
-t.test('only what has not begun can be cancelled', async (t) => {
+t.test('only pending and paused evaluations can be cancelled', async (t) => {
   const STATES = ['pending', 'paused', 'running', 'completed', 'skipped', 'error', 'dead', 'cancelled'];
   const ids = await insertEvaluations(
     api,
@@ -194,7 +194,7 @@ t.test('only what has not begun can be cancelled', async (t) => {
   }
 });
 
-t.test('an evaluation that is cancelled and retried at the same time ends in one of the two', async (t) => {
+t.test('an evaluation cancelled and retried concurrently ends in one of the two states', async (t) => {
   const [id] = await insertEvaluations(api, [{ evaluator_id: evaluatorId }]);
   const answers = await Promise.all([
     post(`/v1/evaluation/${id}/cancel`),
@@ -206,7 +206,7 @@ t.test('an evaluation that is cancelled and retried at the same time ends in one
 });
 
 t.test(
-  'resuming an evaluator makes its paused evaluations pending, but for those of paused runs',
+  'resuming an evaluator makes its paused evaluations pending, except those of paused runs',
   async (t) => {
     const paused = await api.make(`/v1/evaluator`, { name: 'Paused', ...RANGE });
     const path = `/v1/evaluator/${paused.id}`;
@@ -242,7 +242,7 @@ t.test(
   },
 );
 
-t.test('more evaluations than a batch are resumed', async (t) => {
+t.test('resuming an evaluator resumes more evaluations than one batch holds', async (t) => {
   const many = await api.make(`/v1/evaluator`, { name: 'Many', ...RANGE });
   const { sql } = api.database;
   await sql`

@@ -21,7 +21,7 @@ t.before(async () => {
 
 const online = () => `/v1/evaluator/${id}/onlineEvaluators`;
 
-t.test('an online evaluator is made, listed and removed; its filter is stored as given', async (t) => {
+t.test('an online evaluator is created, listed and removed, with its filter stored unchanged', async (t) => {
   const filter = {
     left: { request: { model: { equals: 'gpt-4o' } } },
     operator: 'and',
@@ -52,7 +52,7 @@ t.test('an online evaluator is made, listed and removed; its filter is stored as
   t.strictSame([unknown.status, unknown.body.error], [404, 'There is no online evaluator with the id "x"']);
 });
 
-t.test('an online evaluator that breaks a rule is refused', async (t) => {
+t.test('an invalid online evaluator is refused', async (t) => {
   const REFUSALS: [unknown, string | RegExp][] = [
     [{}, 'config is required'],
     [{ config: {} }, 'config.sampleRate is required'],
@@ -141,7 +141,7 @@ t.test('a dry run counts and estimates, and schedules nothing', async (t) => {
   );
 });
 
-t.test('a run shows how far it is, and is paused, resumed and cancelled', async (t) => {
+t.test('a run reports its progress, and can be paused, resumed and cancelled', async (t) => {
   const judge = await api.make('/v1/evaluator', { name: 'Runner', ...RANGE });
   const path = `/v1/evaluator/${judge.id}`;
   const filter = { request: { model: { equals: 'gpt-4o' } } };
@@ -211,7 +211,7 @@ t.test('a run shows how far it is, and is paused, resumed and cancelled', async 
   );
 });
 
-t.test('a run of an evaluator that is paused itself stays paused when it is resumed', async (t) => {
+t.test('a paused run stays paused when its evaluator is resumed', async (t) => {
   const judge = await api.make('/v1/evaluator', { name: 'Both paused', ...RANGE });
   const path = `/v1/evaluator/${judge.id}`;
   const run = await api.make<Run>(`${path}/run`, { filter: 'all' });
@@ -224,7 +224,7 @@ t.test('a run of an evaluator that is paused itself stays paused when it is resu
   t.match(await api.make(`/v1/evaluation/${waiting}`), { state: 'pending' });
 });
 
-t.test('a run that breaks a rule is refused', async (t) => {
+t.test('an invalid run is refused', async (t) => {
   const REFUSALS: [unknown, string | RegExp][] = [
     [{}, 'filter is required'],
     [{ filter: { x: 1 } }, /^filter\.x/],

@@ -35,7 +35,7 @@ const scored = (evaluator_id: string, score: number, rest: Partial<SeedEvaluatio
 const keyOf = ({ request_id, created_at }: SeedRequest) => ({ request_id, created_at });
 const countsOf = ({ scores }: Stats) => scores.distribution.map(({ count }) => count);
 
-t.test('an evaluator that has done nothing has statistics of nothing', async (t) => {
+t.test('an evaluator without evaluations has empty statistics', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Idle', ...RANGE });
   const stats = await statsOf(id);
   t.strictSame(stats.evaluations, {
@@ -138,7 +138,7 @@ t.test('scores, states, errors and costs are summed; probes and other versions a
   });
 });
 
-t.test('answers are counted each by itself', async (t) => {
+t.test('the scores of a boolean or choice evaluator are counted by answer', async (t) => {
   const boolean = await api.make('/v1/evaluator', { name: 'Yes or no', ...BOOLEAN });
   await insertEvaluations(api, [scored(boolean.id, 1), scored(boolean.id, 1), scored(boolean.id, 0)]);
   t.strictSame((await statsOf(boolean.id)).scores.distribution, [
@@ -162,7 +162,7 @@ t.test('answers are counted each by itself', async (t) => {
   ]);
 });
 
-t.test('scores of any size are summed', async (t) => {
+t.test('statistics are finite for scores of any size', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Large', ...PYTHON });
   await insertEvaluations(api, [scored(id, 1.7e308), scored(id, 1.7e308), scored(id, -1.7e308)]);
   const { scores, daily } = await statsOf(id);
@@ -182,7 +182,7 @@ t.test('scores of any size are summed', async (t) => {
   });
 });
 
-t.test('a day is that of the request, in UTC', async (t) => {
+t.test('daily statistics are by the UTC day of the request', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Daily', ...RANGE });
   const midnight = Date.parse(`${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`);
   const at = (ms: number) => ({ created_at: new Date(midnight + ms) });
@@ -207,7 +207,7 @@ t.test('a day is that of the request, in UTC', async (t) => {
   t.equal(daily.at(-1)!.mean, 1);
 });
 
-t.test('agreement with people is counted over rated requests, the pass rate over all', async (t) => {
+t.test('agreement is computed over rated requests, the pass rate over all scored ones', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Agreed', ...RANGE });
   // 20 good and 10 bad ones, of which the judge gets 18 and 7 right; 10 that nobody rated, 6 of them passed.
   const RATED: [rating: boolean | null, score: number, count: number][] = [
@@ -300,7 +300,7 @@ t.test('probes are compared with the evaluations that they repeat', async (t) =>
   t.match(probes.padding, { count: 0, flip_rate: null });
 });
 
-t.test('statistics are those of the current version, or of one asked for', async (t) => {
+t.test('statistics are those of the current version, or of the requested one', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Versioned', ...RANGE });
   await api.make(`/v1/evaluator/${id}`, { llm_template: { ...RANGE.llm_template, max: 9 } }, 'PUT');
   await insertEvaluations(api, [scored(id, 2), scored(id, 8, { version: 2 }), scored(id, 9, { version: 2 })]);

@@ -38,13 +38,13 @@ const llmTest = (template: object = BOOLEAN.llm_template, type = 'LLM-BOOLEAN') 
 });
 const rowsLeft = async () => (await api.database.sql`select 1 from assay.evaluator_trials`).length;
 
-t.test('code is compiled by the evaluators, never by the API', async (t) => {
+t.test('Python code is compiled by an evaluators process, never by the API', async (t) => {
   await api.make('/v1/evaluator', { name: 'Compiled', ...PYTHON });
   t.strictSame(api.process.bodies, [{ kind: 'compile', code: CODE }]);
   t.equal(await rowsLeft(), 0, 'and the trial is gone');
 });
 
-t.test("Python's message is told with the place that it points to, as far as there is one", async (t) => {
+t.test('a Python error is reported with its line and column, as far as they are known', async (t) => {
   const refusal = async (place: { line: number | null; column: number | null }) => {
     api.process.answer = () => ({
       kind: 'compile',
@@ -61,7 +61,7 @@ t.test("Python's message is told with the place that it points to, as far as the
   t.equal(await refusal({ line: 3, column: 9 }), `${sentence} (line 3, column 9)`);
 });
 
-t.test('an LLM test tells the score, what it cost, the prompt, the raw answer and its reading', async (t) => {
+t.test('an LLM trial returns the score, the cost, the prompt, the raw answer and the verdict', async (t) => {
   api.process.answer = () =>
     tested(
       {
@@ -116,7 +116,7 @@ t.test('an LLM test tells the score, what it cost, the prompt, the raw answer an
   ]);
 });
 
-t.test('an evaluation that fails is a result, not a failure of the call', async (t) => {
+t.test('a trial whose evaluation fails returns that failure as its result', async (t) => {
   api.process.answer = () =>
     tested(
       {
@@ -147,7 +147,7 @@ t.test('an evaluation that fails is a result, not a failure of the call', async 
   });
 });
 
-t.test('a Python test tells its output and what it printed', async (t) => {
+t.test('a Python trial returns its score and its printed output', async (t) => {
   api.process.answer = () =>
     tested(
       { state: 'completed', score: 5, label: null, reasoning: null, traces: 'hi\n', flags: [] },
@@ -165,7 +165,7 @@ t.test('a Python test tells its output and what it printed', async (t) => {
   ]);
 });
 
-t.test('an external test passes its secrets on sealed', async (t) => {
+t.test('an external trial passes its secrets on sealed', async (t) => {
   t.strictSame(
     await api.make('/v1/evaluator/external/test', { external_config: EXTERNAL.external_config, testInput }),
     { score: 1, reasoning: null, duration_ms: 3, error: null },
@@ -178,7 +178,7 @@ t.test('an external test passes its secrets on sealed', async (t) => {
   });
 });
 
-t.test('tests are checked like the making of an evaluator', async (t) => {
+t.test('trials are validated like the creation of an evaluator', async (t) => {
   const REFUSALS: [string, unknown, string | RegExp][] = [
     ['llm', llmTest({ model: 'm' }), 'evaluatorConfig.evaluator_llm_template.prompt is required'],
     ['llm', llmTest({ model: 'm', prompt: '{{x}}' }), /^evaluatorConfig\.evaluator_llm_template\.prompt .*x/],
@@ -221,14 +221,14 @@ t.test('tests are checked like the making of an evaluator', async (t) => {
   t.strictSame(api.process.bodies, [], 'and nothing is tried');
 });
 
-t.test('a trial that the evaluators process cannot run now says why', async (t) => {
+t.test('a trial that the evaluators process cannot run now is refused with its reason', async (t) => {
   api.process.answer = () => ({ kind: 'unavailable', message: 'There is no sandbox on this machine' });
   const answer = await api.call('/v1/evaluator', { body: { name: 'Unboxed', ...PYTHON } });
   t.strictSame([answer.status, answer.body.error], [503, 'There is no sandbox on this machine']);
   t.equal(await rowsLeft(), 0);
 });
 
-t.test('an answer that nobody tells of is found', async (t) => {
+t.test('the result of a trial is found without a notification', async (t) => {
   api.process.tells = false;
   const start = performance.now();
   t.match(await api.make('/v1/evaluator/python/test', { code: CODE, testInput }), { output: 1 });
@@ -247,7 +247,7 @@ function trialsWith(t: { teardown(clean: () => Promise<void>): void }, patience:
     trials.run({ organizationId, body: { kind: 'compile', code: 'x' } });
 }
 
-t.test('without an evaluators process, calls fail soon and leave nothing', async (t) => {
+t.test('without an evaluators process, a trial fails soon and leaves no row', async (t) => {
   const run = trialsWith(t, { takenMs: 300 });
   await api.process.stop();
   await t.rejects(run(), {
@@ -269,27 +269,30 @@ const compileSome = (limit: number) => api.database.sql`
   update assay.evaluator_trials set taken_at = now(), result = '{"kind": "compile", "ok": true}'
    where trial_id = any(array(select trial_id from assay.evaluator_trials where result is null limit ${limit}))`;
 
-t.test('trials beyond eight of an organization wait for its earlier ones, and delay no other', async (t) => {
-  const run = trialsWith(t, { queuedMs: 30_000, takenMs: 30_000, localMs: 30_000 });
-  await api.process.stop();
-  const own = Array.from({ length: 20 }, () => run());
-  await waitFor('the first of them', async () => (await rowsLeft()) === 8);
-  const other = run(api.other.organizationId);
-  await waitFor("the other's", async () => (await rowsLeft()) === 9);
-  for (let round = 0; round < 20 && (await rowsLeft()) > 0; round += 1) {
-    t.ok((await rowsLeft()) <= 9, 'at most eight of one organization are asked for');
-    await compileSome(3);
-    await waitFor('the callers to have them', async () => {
-      const [row] = await api.database.sql`
+t.test(
+  'trials of an organization beyond eight wait for its earlier ones, and delay no other organization',
+  async (t) => {
+    const run = trialsWith(t, { queuedMs: 30_000, takenMs: 30_000, localMs: 30_000 });
+    await api.process.stop();
+    const own = Array.from({ length: 20 }, () => run());
+    await waitFor('the first of them', async () => (await rowsLeft()) === 8);
+    const other = run(api.other.organizationId);
+    await waitFor("the other's", async () => (await rowsLeft()) === 9);
+    for (let round = 0; round < 20 && (await rowsLeft()) > 0; round += 1) {
+      t.ok((await rowsLeft()) <= 9, 'at most eight of one organization are asked for');
+      await compileSome(3);
+      await waitFor('the callers to have them', async () => {
+        const [row] = await api.database.sql`
         select count(*)::int4 as count from assay.evaluator_trials where result is not null`;
-      return row!.count === 0;
-    });
-  }
-  t.same(await Promise.all([...own, other]), Array(21).fill({ kind: 'compile', ok: true }));
-});
+        return row!.count === 0;
+      });
+    }
+    t.same(await Promise.all([...own, other]), Array(21).fill({ kind: 'compile', ok: true }));
+  },
+);
 
 t.test(
-  'a trial that has waited for its turn for too long is refused, and one too many at once',
+  'a trial that waited too long is refused, and one beyond the bound of waiting ones at once',
   async (t) => {
     const run = trialsWith(t, { queuedMs: 300, takenMs: 30_000, localMs: 3_000 });
     await api.process.stop();
@@ -304,7 +307,7 @@ t.test(
   },
 );
 
-t.test('a process that never answers does not hold its caller for ever', async (t) => {
+t.test('a trial whose evaluators process never answers fails in time', async (t) => {
   const run = trialsWith(t, { localMs: 1_200 });
   const taking = setInterval(() => {
     api.database.sql`update assay.evaluator_trials set taken_at = now()`.catch(() => {});
@@ -316,7 +319,7 @@ t.test('a process that never answers does not hold its caller for ever', async (
   });
 });
 
-t.test("one organization's trials are nothing to another", async (t) => {
+t.test('trials of one organization are invisible to another', async (t) => {
   const sql = connectAsApi(api.database.url);
   t.teardown(() => sql.end());
   await api.database.sql`

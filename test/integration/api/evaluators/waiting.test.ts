@@ -45,7 +45,7 @@ async function startWithoutSandbox(t: Test, api: EvaluatorApi) {
 const waitingOf = async (api: EvaluatorApi, path: string) => (await api.make(path)).waiting;
 
 t.test(
-  'without a sandbox, what needs one says why it waits, and judges and services do not wait',
+  'without a sandbox, Python evaluators and scorers report why they wait; judges and services do not wait',
   async (t) => {
     const { api, made } = await setUp(t);
     await startWithoutSandbox(t, api);
@@ -84,7 +84,7 @@ t.test(
   },
 );
 
-t.test('while no evaluators process runs, every evaluator says that', async (t) => {
+t.test('while no evaluators process runs, every evaluator reports that it waits for one', async (t) => {
   const { api, made } = await setUp(t);
   for (const { id } of Object.values(made)) {
     t.equal(await waitingOf(api, `/v1/evaluator/${id}`), 'Evaluations wait, as no evaluators process runs');
@@ -94,7 +94,7 @@ t.test('while no evaluators process runs, every evaluator says that', async (t) 
 });
 
 t.test(
-  'an announcement is renewed while its process lives, and one of a killed process is not believed',
+  'an announcement is renewed while its process lives, and ignored once it is 90 seconds old',
   async (t) => {
     const { api, made } = await setUp(t);
     const { sql } = api.database;

@@ -51,7 +51,7 @@ function withoutAdded(answer: unknown): unknown {
   return JSON.parse(text);
 }
 
-t.test('Responses', async () => {
+t.test("a Responses stream is assembled as OpenAI's SDK does", async () => {
   await fc.assert(
     fc.asyncProperty(response(fc.constant([])), fc.nat(), places, async ({ events }, end, at) => {
       const text = sse(events.slice(0, 1 + (end % events.length)));
@@ -92,7 +92,7 @@ const deltas = fc
     }),
   ]);
 
-t.test('chat completions', async () => {
+t.test("a chat completion stream is assembled as OpenAI's SDK does", async () => {
   const choices = fc.array(deltas, { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(choices, fc.array(fc.nat(9)), places, async (told, turns, at) => {
@@ -128,7 +128,7 @@ function withNulls(completion: unknown): unknown {
   };
 }
 
-t.test('the audio of chat completions', async () => {
+t.test('the audio of a chat completion stream is assembled from its pieces', async () => {
   const parts = fc.tuple(pieces, pieces);
   await fc.assert(
     fc.asyncProperty(parts, places, async ([data, transcript], at) => {

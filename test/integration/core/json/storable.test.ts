@@ -14,7 +14,7 @@ const ODD: [string, string][] = [
   ['a member called __proto__', '{"__proto__":{"x":1},"constructor":{"prototype":2}}'],
 ];
 
-t.test('a value of which something had to be replaced is said not to be whole', async (t) => {
+t.test('storableJson reports a value in which something had to be replaced as not whole', async (t) => {
   const isWhole = (text: string) => storableJson(JSON.parse(text)).isWhole;
   for (const text of [
     '{"a":"\\u0000"}',
@@ -35,7 +35,7 @@ for (const [what, text] of ODD) {
   });
 }
 
-t.test('numbers kept as they were written are written so, whatever else has to be replaced', async (t) => {
+t.test('exact numbers stay as they were written, whatever else has to be replaced', async (t) => {
   const number = '12345678901234567890';
   const deep = `${'['.repeat(600)}${']'.repeat(600)}`;
   const within = `${'['.repeat(511)}${number}${']'.repeat(511)}`;
@@ -49,7 +49,7 @@ t.test('numbers kept as they were written are written so, whatever else has to b
 });
 
 t.test(
-  'Postgres takes every number as it was written, those beyond double precision as the largest',
+  'Postgres takes numbers as they were written, those beyond double precision as the largest double',
   async (t) => {
     const long = `0.${'1'.repeat(40_000)}`;
     const small = `1.2345678901234567890e-30000`;
@@ -70,7 +70,7 @@ t.test('ordinary values are written as JSON.stringify writes them', async (t) =>
   );
 });
 
-t.test('any JSON value that a parser can give is taken as jsonb', async (t) => {
+t.test('any JSON value that a parser can return is accepted as jsonb', async (t) => {
   const values = fc
     .sample(fc.jsonValue({ stringUnit: 'binary' }), 500)
     .map((value) => storableJson(value).text);

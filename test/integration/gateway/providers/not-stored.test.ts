@@ -10,16 +10,19 @@ const fixtures = readFixtures().filter(({ name }) => FAILURES.includes(name));
 const { gateway, provider } = await startWorld(t, fixtures);
 
 for (const fixture of fixtures) {
-  t.test(`a failure of ${fixture.provider} is not stored in the cache (${fixture.name})`, async (t) => {
-    provider.script(() => answerOf(fixture));
-    const before = provider.requests.length;
-    for (const time of ['first', 'second']) {
-      const answer = await gateway.chat(fixture.call.body, { 'service-cache-enabled': 'true' });
-      await answer.text();
-      t.equal(answer.headers.get('service-cache'), 'MISS', `the ${time} time`);
-      // What is stored is there when the record is.
-      await gateway.record(answer);
-    }
-    t.equal(provider.requests.length, before + 2);
-  });
+  t.test(
+    `a failed response of ${fixture.provider} is not stored in the cache (${fixture.name})`,
+    async (t) => {
+      provider.script(() => answerOf(fixture));
+      const before = provider.requests.length;
+      for (const time of ['first', 'second']) {
+        const answer = await gateway.chat(fixture.call.body, { 'service-cache-enabled': 'true' });
+        await answer.text();
+        t.equal(answer.headers.get('service-cache'), 'MISS', `the ${time} time`);
+        // What is stored is there when the record is.
+        await gateway.record(answer);
+      }
+      t.equal(provider.requests.length, before + 2);
+    },
+  );
 }

@@ -52,7 +52,7 @@ t.test('a call with known headers alone has no warning, and neither has what bro
   t.equal(await warningOf({ 'Service-Worker': 'script' }), null);
 });
 
-t.test('a call that is refused has the warning too', async (t) => {
+t.test('a refused call also has the header warning', async (t) => {
   const warning = await warningOf({ 'Service-Usr-Id': 'x' }, { model: 'no-such-model', messages: [] });
   t.match(warning, /Service-User-Id/);
 });
@@ -70,7 +70,7 @@ t.test('a request with many unknown headers is answered with a few warnings', as
   for (const warning of warnings) t.ok(warning.length < 200);
 });
 
-t.test('every known header is read by its name in any case, and one changed character is told', async () => {
+t.test('a known header is read in any case, and one with a changed character gets a warning', async () => {
   const name = fc.constantFrom(...SERVICE_HEADERS.filter((header) => header !== 'Service-Request-Id'));
   fc.assert(
     fc.property(name, fc.boolean(), fc.nat(), (header, isUpper, place) => {

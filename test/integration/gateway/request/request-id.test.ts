@@ -6,7 +6,7 @@ import { createRequestIdReservations } from '../../../../gateway/request/request
 import { createWorld } from '../../../support/world.ts';
 
 t.test(
-  'an id that a caller chose is claimed once, and taken on trust while Postgres is silent or gone',
+  "a caller's request id is reserved once, and accepted unchecked while Postgres is unavailable",
   async (t) => {
     const world = await createWorld(t);
     const proxy = await world.proxy();

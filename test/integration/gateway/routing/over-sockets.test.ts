@@ -70,7 +70,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
   return { providers, call };
 }
 
-t.test('each way to fail leads to the next provider, which answers', async (t) => {
+t.test('over sockets, each kind of failure leads to the next provider', async (t) => {
   const failures: [what: string, behaviour: Behaviour, status: number, code: string | null][] = [
     ['an error', BUSY, 503, null],
     ['an error page', { kind: 'html', status: 502 }, 502, null],
@@ -100,7 +100,7 @@ t.test('each way to fail leads to the next provider, which answers', async (t) =
   }
 });
 
-t.test('a provider that nobody listens for is fallen back from, and retried', async (t) => {
+t.test('an unreachable provider leads to a retry and to the next provider', async (t) => {
   const { providers, call } = await setUp(t, [ANSWER], [ANSWER]);
   await providers[0]!.pause();
   t.match(await call().heard, { index: 1, status: 200 });
@@ -116,7 +116,7 @@ t.test('a provider that nobody listens for is fallen back from, and retried', as
   );
 });
 
-t.test('an answer that is discarded is hung up on, and its body not waited for', async (t) => {
+t.test('a discarded error response is disconnected without waiting for its body', async (t) => {
   const endless: Behaviour = {
     kind: 'bytes',
     status: 503,
@@ -141,7 +141,7 @@ t.test('a retried call gets the last error of its provider, byte for byte', asyn
   t.equal(busy.attempts.length, 3);
 });
 
-t.test('Retry-After is waited for', async (t) => {
+t.test('over sockets, a retry waits for Retry-After', async (t) => {
   const limited: Behaviour = { kind: 'error', status: 429, headers: { 'retry-after-ms': '200' } };
   const { providers, call } = await setUp(t, [limited, ANSWER]);
   t.match(await call(1).heard, { status: 200 });
@@ -150,7 +150,7 @@ t.test('Retry-After is waited for', async (t) => {
   t.ok(waitedMs >= 200, `waited ${waitedMs.toFixed(0)} ms`);
 });
 
-t.test('a client that leaves stops the call under way, and no other follows', async (t) => {
+t.test('a client that disconnects stops the attempt under way, and no other follows', async (t) => {
   const { providers, call } = await setUp(t, [{ kind: 'hang' }], [ANSWER]);
   const { abort, heard } = call(3);
   while (providers[0]!.requests.length === 0) await sleep(5);

@@ -45,10 +45,10 @@ function threadOf(t: Test, source: string): URL {
   return pathToFileURL(path);
 }
 
-t.test('texts', async (t) => {
+t.test('texts given to the token counter', async (t) => {
   const { counter, failures } = counterFor(t);
 
-  await t.test('are counted as the models of OpenAI count them', async (t) => {
+  await t.test('texts are counted as the models of OpenAI count them', async (t) => {
     const known: [text: string, tokens: number][] = [
       ['', 0],
       ['hello world', 2],
@@ -64,13 +64,13 @@ t.test('texts', async (t) => {
     t.same(await counter.count([]), []);
   });
 
-  await t.test('that hold special tokens of a model count as plain text', async (t) => {
+  await t.test('special tokens of a model in a text count as plain text', async (t) => {
     const [special, plain] = await counter.count(['<|endoftext|>', '<|somethingelse|>']);
     t.ok(special! > 1 && plain! > 1);
     t.same(failures, []);
   });
 
-  await t.test('of any kind are counted, one by one', async (t) => {
+  await t.test('any list of texts gets one token count for each text', async (t) => {
     const texts = fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.base64String()), {
       maxLength: 20,
     });
@@ -84,7 +84,7 @@ t.test('texts', async (t) => {
     t.same(failures, []);
   });
 
-  await t.test('joined by the separator have as many tokens as separate ones', async (t) => {
+  await t.test('texts joined by the separator have as many tokens as separate ones', async (t) => {
     const parts = ['Hello.', 'What?', ' And', '{"a":1}', 'お誕生日', '\n\n'];
     const [joined, ...apart] = await counter.count([parts.join('\0'), ...parts]);
     const separators = parts.length - 1;
@@ -94,7 +94,7 @@ t.test('texts', async (t) => {
     );
   });
 
-  await t.test('that are long are counted by a sample, within 3 % of the whole', async (t) => {
+  await t.test('long texts are counted by a sample, within 3 % of the whole', async (t) => {
     const code = (lines: number) =>
       Array.from(
         { length: lines },
@@ -119,7 +119,7 @@ t.test('texts', async (t) => {
     }
   });
 
-  await t.test('that were made to be slow are counted in time', async (t) => {
+  await t.test('texts made to be slow to count are counted in time', async (t) => {
     const of = (signs: string) => mixed([...signs], 1_000_000);
     const slow = {
       'one letter': 'a'.repeat(1_000_000),
@@ -141,7 +141,7 @@ t.test('texts', async (t) => {
     t.same(failures, []);
   });
 
-  await t.test('do not block the calling thread', async (t) => {
+  await t.test('counting long texts does not block the calling thread', async (t) => {
     const texts = Array.from({ length: 3 }, () => slowText(1_000_000));
     const longestMs = await loopDelayMs(texts.length, (round) => counter.count([texts[round]!]));
     t.comment(`longest delay while 1 MB was counted: ${longestMs.toFixed(1)} ms`);

@@ -45,73 +45,83 @@ t.beforeEach(() => {
   }
 });
 
-t.test('a plain answer comes as a completion, and is logged as one with its cost', async (t) => {
-  anthropic.script(() => json(MESSAGE));
-  const { data, response } = await client.chat.completions.create(ASK).withResponse();
-  const [choice] = data.choices;
-  t.match(choice, {
-    finish_reason: 'tool_calls',
-    message: {
-      content: 'Let me see.',
-      tool_calls: [{ id: 'toolu_1', function: { name: 'weather', arguments: '{"city":"Paris"}' } }],
-    },
-  });
-  t.match(data.usage, {
-    prompt_tokens: 20,
-    completion_tokens: 7,
-    prompt_tokens_details: { cached_tokens: 4 },
-  });
-  const [heard] = anthropic.requests;
-  t.match(heard, {
-    path: '/v1/messages',
-    headers: { 'x-api-key': 'sk-ant-operator', 'anthropic-version': '2023-06-01', authorization: undefined },
-  });
-  t.match(JSON.parse(heard!.body.toString()), {
-    model: MODEL,
-    max_tokens: 8_192,
-    messages: [{ role: 'user' }],
-  });
-  const record = await gateway.record(response.headers.get('service-request-id')!);
-  t.match(record, {
-    provider: 'ANTHROPIC',
-    status: 200,
-    request_model: MODEL,
-    response_model: MESSAGE.model,
-    prompt_tokens: 20,
-    completion_tokens: 7,
-    truncated: false,
-  });
-  t.ok(Number(record.cost_nano) > 0);
-  t.same(JSON.parse(record.response_text), data, 'the log has what the client read');
-  t.same(JSON.parse(record.request_text), ASK, 'and what it asked');
-});
-
-t.test('a stream comes as chunks, its usage only to who asks for it, and is logged whole', async (t) => {
-  anthropic.script(() => sse(STREAM));
-  for (const asks of [false, true]) {
-    const { data, response } = await client.chat.completions
-      .create({ ...ASK, stream: true, ...(asks && { stream_options: { include_usage: true } }) })
-      .withResponse();
-    let text = '';
-    let finish: string | null = null;
-    let usage: unknown = null;
-    for await (const chunk of data) {
-      text += chunk.choices[0]?.delta.content ?? '';
-      finish = chunk.choices[0]?.finish_reason ?? finish;
-      usage = chunk.usage ?? usage;
-    }
-    t.not(text, '');
-    t.equal(finish, 'tool_calls');
-    t.equal(usage !== null, asks);
+t.test(
+  "an Anthropic message reaches OpenAI's client as a completion, and is recorded as one with its cost",
+  async (t) => {
+    anthropic.script(() => json(MESSAGE));
+    const { data, response } = await client.chat.completions.create(ASK).withResponse();
+    const [choice] = data.choices;
+    t.match(choice, {
+      finish_reason: 'tool_calls',
+      message: {
+        content: 'Let me see.',
+        tool_calls: [{ id: 'toolu_1', function: { name: 'weather', arguments: '{"city":"Paris"}' } }],
+      },
+    });
+    t.match(data.usage, {
+      prompt_tokens: 20,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 4 },
+    });
+    const [heard] = anthropic.requests;
+    t.match(heard, {
+      path: '/v1/messages',
+      headers: {
+        'x-api-key': 'sk-ant-operator',
+        'anthropic-version': '2023-06-01',
+        authorization: undefined,
+      },
+    });
+    t.match(JSON.parse(heard!.body.toString()), {
+      model: MODEL,
+      max_tokens: 8_192,
+      messages: [{ role: 'user' }],
+    });
     const record = await gateway.record(response.headers.get('service-request-id')!);
-    t.match(record, { provider: 'ANTHROPIC', is_stream: true, truncated: false, status: 200 });
-    t.equal(record.prompt_tokens, 472 + 100 + 20);
+    t.match(record, {
+      provider: 'ANTHROPIC',
+      status: 200,
+      request_model: MODEL,
+      response_model: MESSAGE.model,
+      prompt_tokens: 20,
+      completion_tokens: 7,
+      truncated: false,
+    });
     t.ok(Number(record.cost_nano) > 0);
-    t.match(JSON.parse(record.response_text), { choices: [{ message: { content: text } }] });
-  }
-});
+    t.same(JSON.parse(record.response_text), data, 'the log has what the client read');
+    t.same(JSON.parse(record.request_text), ASK, 'and what it asked');
+  },
+);
 
-t.test("a provider's error keeps its status and says what it says, in OpenAI's shape", async (t) => {
+t.test(
+  'an Anthropic stream arrives as chunks, with usage only if requested, and is recorded whole',
+  async (t) => {
+    anthropic.script(() => sse(STREAM));
+    for (const asks of [false, true]) {
+      const { data, response } = await client.chat.completions
+        .create({ ...ASK, stream: true, ...(asks && { stream_options: { include_usage: true } }) })
+        .withResponse();
+      let text = '';
+      let finish: string | null = null;
+      let usage: unknown = null;
+      for await (const chunk of data) {
+        text += chunk.choices[0]?.delta.content ?? '';
+        finish = chunk.choices[0]?.finish_reason ?? finish;
+        usage = chunk.usage ?? usage;
+      }
+      t.not(text, '');
+      t.equal(finish, 'tool_calls');
+      t.equal(usage !== null, asks);
+      const record = await gateway.record(response.headers.get('service-request-id')!);
+      t.match(record, { provider: 'ANTHROPIC', is_stream: true, truncated: false, status: 200 });
+      t.equal(record.prompt_tokens, 472 + 100 + 20);
+      t.ok(Number(record.cost_nano) > 0);
+      t.match(JSON.parse(record.response_text), { choices: [{ message: { content: text } }] });
+    }
+  },
+);
+
+t.test("an Anthropic error keeps its status and message, in OpenAI's format", async (t) => {
   for (const [status, type] of [
     [400, 'invalid_request_error'],
     [429, 'rate_limit_error'],
@@ -135,25 +145,28 @@ t.test("a provider's error keeps its status and says what it says, in OpenAI's s
   t.type(((await page.json()) as { error: { message: string } }).error.message, 'string');
 });
 
-t.test('an answer that is no message is a 502, and a stream that breaks off has no [DONE]', async (t) => {
-  anthropic.script(() => json({ hello: 'world' }));
-  const odd = await gateway.chat(ASK);
-  t.equal(odd.status, 502);
-  t.match(await odd.json(), { error: { code: 'provider_bad_answer' } });
-  t.match(await gateway.record(odd), { status: 502, error_code: 'provider_bad_answer' });
+t.test(
+  'a body that is no message is a 502, and an Anthropic stream that breaks off has no [DONE]',
+  async (t) => {
+    anthropic.script(() => json({ hello: 'world' }));
+    const odd = await gateway.chat(ASK);
+    t.equal(odd.status, 502);
+    t.match(await odd.json(), { error: { code: 'provider_bad_answer' } });
+    t.match(await gateway.record(odd), { status: 502, error_code: 'provider_bad_answer' });
 
-  anthropic.script(() => ({
-    ...(sse(STREAM.subarray(0, 900)) as Behaviour & { kind: 'bytes' }),
-    ending: 'cut',
-  }));
-  const cut = await gateway.chat({ ...ASK, stream: true });
-  const text = await cut.text();
-  t.match(text, /"error"/);
-  t.notMatch(text, /\[DONE\]/);
-  t.match(await gateway.record(cut), { truncated: true });
-});
+    anthropic.script(() => ({
+      ...(sse(STREAM.subarray(0, 900)) as Behaviour & { kind: 'bytes' }),
+      ending: 'cut',
+    }));
+    const cut = await gateway.chat({ ...ASK, stream: true });
+    const text = await cut.text();
+    t.match(text, /"error"/);
+    t.notMatch(text, /\[DONE\]/);
+    t.match(await gateway.record(cut), { truncated: true });
+  },
+);
 
-t.test('a stream that breaks off keeps the tokens that were counted at its beginning', async (t) => {
+t.test('an Anthropic stream that breaks off keeps the prompt tokens of its message_start', async (t) => {
   anthropic.script(() => ({
     ...(sse(STREAM.subarray(0, 900)) as Behaviour & { kind: 'bytes' }),
     ending: 'cut',
@@ -177,20 +190,23 @@ t.test('a request that Anthropic cannot express is refused before Anthropic is c
   t.same(anthropic.requests, []);
 });
 
-t.test('a stored answer is what the client read, and comes without the provider', async (t) => {
-  anthropic.script((request) =>
-    (JSON.parse(request.body.toString()) as { stream?: boolean }).stream === true
-      ? sse(STREAM)
-      : json(MESSAGE),
-  );
-  for (const stream of [false, true]) {
-    const before = anthropic.requests.length;
-    const ask = () => gateway.chat({ ...ASK, stream }, { 'service-cache-enabled': 'true' });
-    const first = await ask();
-    const told = await first.text();
-    const second = await ask();
-    t.equal(second.headers.get('service-cache'), 'HIT');
-    t.equal(await second.text(), told);
-    t.equal(anthropic.requests.length, before + 1);
-  }
-});
+t.test(
+  'a cached translated response is what the first client read, and needs no provider request',
+  async (t) => {
+    anthropic.script((request) =>
+      (JSON.parse(request.body.toString()) as { stream?: boolean }).stream === true
+        ? sse(STREAM)
+        : json(MESSAGE),
+    );
+    for (const stream of [false, true]) {
+      const before = anthropic.requests.length;
+      const ask = () => gateway.chat({ ...ASK, stream }, { 'service-cache-enabled': 'true' });
+      const first = await ask();
+      const told = await first.text();
+      const second = await ask();
+      t.equal(second.headers.get('service-cache'), 'HIT');
+      t.equal(await second.text(), told);
+      t.equal(anthropic.requests.length, before + 1);
+    }
+  },
+);
