@@ -123,7 +123,7 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     breaches: ['1 only tests import test/'],
   },
   {
-    title: 'comments are not code, and neither hide the code behind them nor begin within strings',
+    title: 'comments are not checked as code, and do not begin within strings',
     path: 'gateway/app.ts',
     source: [
       "// import '../api/mod.ts'",
@@ -247,7 +247,7 @@ t.test(
   },
 );
 
-t.test('a folder is excused from tests for as long as it has none, and no longer', async (t) => {
+t.test('a folder in FOLDERS_WITHOUT_TESTS is refused once it has a test', async (t) => {
   const paths = ['core/a/a.ts', 'core/b/b.ts', 'test/unit/core/b/b.test.ts'];
   t.same(findMisplacedTests(paths, ['core/a', 'core/b', 'core/not-made-yet']), [
     { path: 'core/b', line: 1, rule: 'has a test place now: remove it from FOLDERS_WITHOUT_TESTS' },

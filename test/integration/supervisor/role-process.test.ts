@@ -5,7 +5,7 @@ import t from 'tap';
 const root = join(import.meta.dirname, '../../..');
 
 t.test(
-  'a role that cannot be started for want of file descriptors is told of, like one that ends',
+  'a role that cannot be started for lack of file descriptors is reported like one that ended',
   async (t) => {
     const program = `
     import { openSync } from 'node:fs';

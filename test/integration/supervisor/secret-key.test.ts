@@ -10,7 +10,7 @@ import { databaseFor } from '../../support/world.ts';
 
 const MODULE = new URL('../../../supervisor/secret-key.ts', import.meta.url).href;
 
-t.test('a key is made that SECRET_KEY takes, for its owner alone to read', async (t) => {
+t.test('ensureSecretKey creates a valid SECRET_KEY that only its owner can read', async (t) => {
   const dataDir = join(t.testdir(), 'not', 'yet', 'there');
   const key = ensureSecretKey(dataDir);
   const read = readConfig({ SECRET_KEY: key });
@@ -28,7 +28,7 @@ t.test('the secret key is created at the first start and read at every later one
   t.equal(ensureSecretKey(dataDir), key, 'also when an editor has ended its line');
 });
 
-t.test('each installation has a key of its own', async (t) => {
+t.test('each installation has its own secret key', async (t) => {
   const root = t.testdir({ a: {}, b: {} });
   t.not(ensureSecretKey(join(root, 'a')), ensureSecretKey(join(root, 'b')));
 });
@@ -43,7 +43,7 @@ const CORRUPT: [string, string | Buffer][] = [
 ];
 
 for (const [what, content] of CORRUPT) {
-  t.test(`a file that ${what} is one sentence, which says what to do, and is left as it is`, async (t) => {
+  t.test(`a secret key file that ${what} is reported in one sentence and left unchanged`, async (t) => {
     const dataDir = t.testdir();
     const path = join(dataDir, 'secret.key');
     writeFileSync(path, content);
@@ -54,7 +54,7 @@ for (const [what, content] of CORRUPT) {
   });
 }
 
-t.test('Assay does not start with such a file, and says just that', async (t) => {
+t.test('Assay does not start with a corrupt secret key file, and says just that', async (t) => {
   const database = await databaseFor(t);
   const dataDir = t.testdir({ 'secret.key': 'no key' });
   const environment = { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir, DATABASE_URL: database.url };
@@ -91,7 +91,7 @@ async function maker(root: string) {
   };
 }
 
-t.test('processes that start at once agree on the key, and none sees half of it', async (t) => {
+t.test('processes that start at once read the same complete secret key', async (t) => {
   const root = t.testdir();
   const makers = await Promise.all([maker(root), maker(root), maker(root)]);
   const seen = await Promise.all(makers.map((make) => make()));

@@ -27,7 +27,7 @@ const AROUND_MS = 180_000;
 t.setTimeout(MINUTES * 60_000 + DRAIN_SECONDS * 1_000 + AROUND_MS);
 
 t.test(
-  `whatever is killed, frozen, cut off or full for ${MINUTES} minutes: nothing is lost, nothing is stored twice`,
+  `${MINUTES} minutes of kills, freezes, cuts and full disks lose no call and store none twice`,
   { skip: MINUTES === 0 ? 'minutes long: set ASSAY_CHAOS_MINUTES, or npm run chaos' : natsIsMissing() },
   async (t) => {
     t.comment(`npm run chaos -- --minutes ${MINUTES} --seed ${SEED}`);

@@ -16,7 +16,7 @@ function stops({ kind }: Fault): boolean {
   return ['kill', 'terminate', 'empty', 'crash'].includes(kind);
 }
 
-t.test('a seed has the same faults every time, and another seed has others', async (t) => {
+t.test('the plan of faults is the same for a seed, and another for another seed', async (t) => {
   t.same(planFaults(7, 3 * MINUTE_MS), planFaults(7, 3 * MINUTE_MS));
   t.notSame(planFaults(7, 3 * MINUTE_MS), planFaults(8, 3 * MINUTE_MS));
 });
@@ -51,7 +51,7 @@ t.test('a target has one fault at a time, and none while what a full disk refuse
   t.same(tooEarly, []);
 });
 
-t.test('while Postgres is away, one gateway is left', async (t) => {
+t.test('while Postgres is cut, the plan leaves one gateway running', async (t) => {
   const without = plansOf(30).flatMap((plan) => {
     const downs = plan.filter((fault) => stops(fault) && fault.target.startsWith('gateway'));
     return plan.filter((outage) => {

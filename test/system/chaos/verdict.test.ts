@@ -53,7 +53,7 @@ function judged(facts: Partial<RunFacts>) {
   return { ...verdict, kinds: verdict.problems.map(({ kind }) => kind) };
 }
 
-t.test('an answered call with its one record is as it should be', async (t) => {
+t.test('an answered call with its one record is no problem', async (t) => {
   t.same(judged({}), {
     problems: [],
     kinds: [],
@@ -63,7 +63,7 @@ t.test('an answered call with its one record is as it should be', async (t) => {
   });
 });
 
-t.test('an answered call without a record is missing', async (t) => {
+t.test('an answered call without a record is reported as missing', async (t) => {
   t.same(judged({ records: [] }).kinds, ['missing']);
   t.same(
     judged({ records: [], notes: [note({ isLogged: false })] }).kinds,
@@ -72,22 +72,22 @@ t.test('an answered call without a record is missing', async (t) => {
   );
 });
 
-t.test('two records of one call are a duplicate, whatever their ids', async (t) => {
+t.test('two records of one call are reported as a duplicate, whatever their ids', async (t) => {
   t.same(judged({ records: [record(), record()] }).kinds, ['duplicate']);
   t.same(judged({ records: [record(), record({ requestId: 'id-2' })] }).kinds, ['duplicate']);
 });
 
-t.test('a record must be what the client saw', async (t) => {
+t.test('a record that differs from what the client saw is reported', async (t) => {
   for (const more of [{ status: 0 }, { requestId: 'id-2' }, { requestDigest: 'x' }, { answerDigest: null }]) {
     t.same(judged({ records: [record(more)] }).kinds, ['changed'], JSON.stringify(more));
   }
 });
 
-t.test('who got the answer to another call has no good record', async (t) => {
+t.test('a client that got the answer to another call is reported', async (t) => {
   t.same(judged({ notes: [note({ why: 'the answer is not the one to this call' })] }).kinds, ['changed']);
 });
 
-t.test('a record of a call that nobody made is a stranger', async (t) => {
+t.test('a record of a call that no client made is reported', async (t) => {
   t.same(judged({ records: [record(), record({ call: 2 })] }).kinds, ['stranger']);
   t.same(judged({ records: [record(), record({ call: null })] }).kinds, ['stranger']);
 });
@@ -103,11 +103,11 @@ t.test('a call that was cut off has a record once the provider was asked', async
   t.same(judged({ notes: [lost], records: [interrupted, interrupted] }).kinds, ['duplicate']);
 });
 
-t.test('the provider is asked once', async (t) => {
+t.test('a call whose provider was called twice is reported', async (t) => {
   t.same(judged({ reached: [1, 1] }).kinds, ['repeated']);
 });
 
-t.test('while the disk is full, as many are missing as are counted', async (t) => {
+t.test('during a full disk as many records may be missing as were counted', async (t) => {
   const unlogged = note({ isLogged: false });
   const full = judged({ notes: [unlogged], records: [], fills: [FILL] });
   t.same(full.kinds, []);
@@ -118,16 +118,16 @@ t.test('while the disk is full, as many are missing as are counted', async (t) =
   t.same(judged({ fills: [FILL] }).kinds, ['miscounted'], 'what is counted and there is no less wrong');
 });
 
-t.test('a stream cannot say that it was not logged, a plain answer must', async (t) => {
+t.test('an unlogged plain response must report that it was not logged, a stream need not', async (t) => {
   t.same(judged({ notes: [note({ isStream: true })], records: [], fills: [FILL] }).kinds, []);
   t.same(judged({ records: [], fills: [FILL] }).kinds, ['missing']);
 });
 
-t.test('who is told that it was not logged has no record', async (t) => {
+t.test('a call reported as not logged must have no record', async (t) => {
   t.same(judged({ notes: [note({ isLogged: false })] }).kinds, ['changed']);
 });
 
-t.test('a full disk excuses nothing in another life of the gateway, or after the count', async (t) => {
+t.test('a full disk excuses no missing record of another gateway process, or after the count', async (t) => {
   const unlogged = { isLogged: false, isStream: true };
   const fills = [{ ...FILL, notLogged: 0 }];
   t.same(judged({ notes: [note({ ...unlogged, life: 2 })], records: [], fills }).kinds, ['missing']);
@@ -146,7 +146,7 @@ t.test('a call that began while the disk was full and was cut off after the coun
   t.same(judged({ notes: [note({ ...late, startedMs: 3_501 })], records: [], fills }).kinds, ['vanished']);
 });
 
-t.test('several full disks in one life are counted once, by the last count', async (t) => {
+t.test('several full disks in one gateway process are counted once, by the last count', async (t) => {
   const notes = [note({ isLogged: false }), note({ call: 2, endedMs: 6_000, isLogged: false })];
   const later = { ...FILL, fromMs: 5_000, untilMs: 7_000, countedMs: 8_000, notLogged: 2 };
   t.same(judged({ notes, records: [], reached: [1, 2], fills: [FILL, later] }).kinds, []);

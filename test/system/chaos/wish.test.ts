@@ -6,7 +6,7 @@ const random = seededRandom(1);
 const quick = Array.from({ length: 20_000 }, () => quickWish(random));
 const slow = Array.from({ length: 1_000 }, () => slowWish(random));
 
-t.test('the provider does what the client wishes', async (t) => {
+t.test('the scripted provider behaves as the request asks', async (t) => {
   const plain = { ...quick[0]!, isStream: false, words: 2, pauseMs: 3, status: 200 };
   t.match(behaviourFor(bodyOf(7, plain)), {
     call: 7,
@@ -25,7 +25,7 @@ t.test('no two calls have the same answer', async (t) => {
   t.equal(new Set(answers).size, answers.length);
 });
 
-t.test('a fifth of the clients leave in the middle of their stream, and only of a stream', async (t) => {
+t.test('a fifth of the streaming clients disconnect in the middle, and no others', async (t) => {
   for (const streams of [quick.filter(({ isStream }) => isStream), slow]) {
     const share = streams.filter(({ leavesAfter }) => leavesAfter !== null).length / streams.length;
     t.ok(share > 0.15 && share < 0.25, String(share));
@@ -34,7 +34,7 @@ t.test('a fifth of the clients leave in the middle of their stream, and only of 
   t.ok([...quick, ...slow].every(({ leavesAfter, words }) => leavesAfter === null || leavesAfter < words));
 });
 
-t.test('some questions and some answers are larger than a message of the broker may be', async (t) => {
+t.test('some requests and some responses exceed the message size of NATS', async (t) => {
   t.ok(quick.some(({ questionLength }) => questionLength > 1_048_576));
   t.ok(quick.some(({ words, isStream }) => !isStream && answerWords(1, words).join('').length > 1_048_576));
 });

@@ -34,7 +34,7 @@ function servicesOf(role: string): [string, Service][] {
   return all.filter(([, { command }]) => command[0] === role);
 }
 
-t.test('two of each that scales out', async (t) => {
+t.test('compose.yaml runs two of each role that scales out', async (t) => {
   for (const role of ['gateway', 'ingest', 'evaluators']) {
     const count = servicesOf(role).reduce((sum, [, { deploy }]) => sum + (deploy?.replicas ?? 1), 0);
     t.equal(count, 2, role);
@@ -42,19 +42,22 @@ t.test('two of each that scales out', async (t) => {
   t.equal(servicesOf('api').length, 1);
 });
 
-t.test('every service has the least of rights, and its ports on loopback at most', async (t) => {
-  for (const [name, service] of all) {
-    t.same(service.cap_drop, ['ALL'], name);
-    t.same(service.security_opt, ['no-new-privileges:true'], name);
-    t.equal(service.read_only, true, name);
-    for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:\d+:\d+$/, `${name} ${port}`);
-  }
-  for (const store of ['postgres', 'nats']) {
-    t.same(serviceNamed(store).networks, ['stores'], `${store} is in the stores' network only`);
-    t.same(serviceNamed(store).ports, undefined, `${store} is not published`);
-  }
-  t.equal(networks.stores?.internal, true, 'which has no way out');
-});
+t.test(
+  'every service of compose.yaml has minimal rights, and publishes ports on loopback only',
+  async (t) => {
+    for (const [name, service] of all) {
+      t.same(service.cap_drop, ['ALL'], name);
+      t.same(service.security_opt, ['no-new-privileges:true'], name);
+      t.equal(service.read_only, true, name);
+      for (const port of service.ports ?? []) t.match(port, /^127\.0\.0\.1:\d+:\d+$/, `${name} ${port}`);
+    }
+    for (const store of ['postgres', 'nats']) {
+      t.same(serviceNamed(store).networks, ['stores'], `${store} is in the stores' network only`);
+      t.same(serviceNamed(store).ports, undefined, `${store} is not published`);
+    }
+    t.equal(networks.stores?.internal, true, 'which has no way out');
+  },
+);
 
 t.test(
   'each service of compose.yaml declares what it needs, and starts when that is healthy or done',
@@ -78,7 +81,7 @@ t.test(
   },
 );
 
-t.test('each outbox has a volume of its own, and nothing else is kept by roles', async (t) => {
+t.test('each outbox has its own volume, and roles have no other', async (t) => {
   const { DATA_DIR = '' } = environmentOf(final);
   const kept = [...servicesOf('gateway'), ...servicesOf('api')];
   const sources = kept.map(([name, service]) => {
@@ -96,13 +99,13 @@ t.test('each outbox has a volume of its own, and nothing else is kept by roles',
   }
 });
 
-t.test('roles are given the account that PostgreSQL makes', async (t) => {
+t.test('roles are given the account that the PostgreSQL service creates', async (t) => {
   const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = serviceNamed('postgres').environment;
   const url = `postgres://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`;
   for (const [name, { environment }] of roles) t.equal(environment.DATABASE_URL, url, name);
 });
 
-t.test('a role has the time that it takes to stop', async (t) => {
+t.test('each role has a grace period that is long enough to stop', async (t) => {
   const config = configOf({});
   /** main.ts's, for what comes after the calls under way. */
   const graceMs = 4_000;
@@ -124,7 +127,7 @@ const NOT_NEEDED = [
   'PYTHON',
 ].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD']);
 
-t.test('every variable reaches the services whose role uses it, and no service has another', async (t) => {
+t.test('every variable reaches exactly the services whose role uses it', async (t) => {
   const variables = documentedVariables();
   const ofImage = Object.keys(environmentOf(final));
   // What every service is given, whether it uses it or not.
@@ -156,7 +159,7 @@ t.test('every variable reaches the services whose role uses it, and no service h
   for (const [evaluators, { environment }] of servicesOf('evaluators')) t.ok(name in environment, evaluators);
 });
 
-t.test('judges are called through every gateway, by one name', async (t) => {
+t.test('judge calls go to every gateway under one host name', async (t) => {
   for (const [name, { environment, ...service }] of servicesOf('evaluators')) {
     const { hostname, port } = new URL(environment.GATEWAY_URL ?? '');
     const called = servicesCalled(hostname, services);

@@ -19,7 +19,7 @@ t.comment(`The image holds: ${image.said.join('; ')}; Node itself is beside them
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(PROJECT, path), 'utf8'));
 
-t.test('the image holds what runs, and nothing of development', async (t) => {
+t.test('the image contains what runs, and nothing for development', async (t) => {
   const paths = readdirSync(image.root, { recursive: true, encoding: 'utf8' });
   t.same(
     paths.filter((path) => /^usr\/local\/bin\/./.test(path)),
@@ -169,7 +169,7 @@ t.test(
   },
 );
 
-t.test('a role that does not answer well is unhealthy, and the check says why', async (t) => {
+t.test('a role that does not answer its health check is unhealthy, with the reason', async (t) => {
   const database = await databaseFor(t);
   const environment = { DATABASE_URL: database.url, EVALUATORS_PORT: String(await freePort()) };
   const container = image.run(['evaluators'], environment);

@@ -47,7 +47,7 @@ async function startServices(t: Test, database: Database) {
   return { provider, start };
 }
 
-t.test('each judge call that was served counts once, also those of processes that were killed', async (t) => {
+t.test('each judge call that was served is charged once, also after kills of its process', async (t) => {
   const world = await startWorld(t);
   const { sql } = world;
   const { provider, start } = await startServices(t, world);

@@ -142,7 +142,7 @@ async function audit({ sql }: World): Promise<void> {
     create trigger audit after insert or update on assay.request_scores for each row execute function assay.audit();`);
 }
 
-t.test(`each of ${EVALUATIONS} evaluations comes to one outcome over ${FAULTS} faults`, async (t) => {
+t.test(`each of ${EVALUATIONS} evaluations ends in exactly one outcome over ${FAULTS} faults`, async (t) => {
   const seed = Number(process.env.ASSAY_SEED ?? Date.now() % 1_000_000);
   t.comment(`ASSAY_SEED=${seed}`);
   const random = seededRandom(seed);

@@ -134,7 +134,7 @@ for (const runtime of ['node', 'deno'] as const) {
   });
 }
 
-t.test('judges are called once for each answer, and never for each other', async (t) => {
+t.test('judges are called once for each answer, and never for judge calls', async (t) => {
   const { provider, api, call, done, assay } = await setUp(t, 'node');
   const { url } = JSON.parse(readFileSync(`${assay.dataDir}/run/store.json`, 'utf8')) as { url: string };
   const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });
@@ -188,7 +188,7 @@ t.test('judges are called once for each answer, and never for each other', async
   t.ok(Number(row!.cost) > 0);
 });
 
-t.test('history is scored by a run, and a paused evaluator goes on where it stopped', async (t) => {
+t.test('a run scores earlier requests, and a resumed evaluator continues where it stopped', async (t) => {
   const { provider, api, call, evaluations, done } = await setUp(t, 'node');
   scriptJudge(provider, () => true);
   for (let index = 0; index < 5; index += 1) await call(`before ${index}`);

@@ -235,10 +235,16 @@ t.test('two organizations see nothing of each other', async (t) => {
   await Promise.all(tenants.map((tenant) => fill(assay, tenant)));
 
   for (const [self, other] of [tenants, tenants.toReversed() as [Tenant, Tenant]]) {
-    await t.test(`${self.name}: queries`, (t) => queriesShowOwnOnly(t, self, other));
-    await t.test(`${self.name}: pages`, (t) => pagesShowOwnOnly(t, self));
-    await t.test(`${self.name}: routes by id`, (t) => idsAreUnknown(t, self, other));
+    await t.test(`${self.name}: queries find only its own requests`, (t) =>
+      queriesShowOwnOnly(t, self, other),
+    );
+    await t.test(`${self.name}: pages hold only its own requests`, (t) => pagesShowOwnOnly(t, self));
+    await t.test(`${self.name}: routes by id are 404 for ids of the other organization`, (t) =>
+      idsAreUnknown(t, self, other),
+    );
   }
-  await t.test('one id, two records', (t) => idsAreSeparate(t, assay, tenants));
-  await t.test('scopes', (t) => scopesAreKept(t, assay));
+  await t.test('two organizations with the same request id have a record each', (t) =>
+    idsAreSeparate(t, assay, tenants),
+  );
+  await t.test('each API key can do only what its scopes allow', (t) => scopesAreKept(t, assay));
 });

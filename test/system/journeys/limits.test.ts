@@ -240,10 +240,10 @@ const CASES: [title: string, run: (t: Test, world: World) => Promise<void>][] = 
     keyPolicy,
   ],
   ['a key is not made with a policy that breaks a rule', badKeyPolicy],
-  ['of many calls at once exactly the quota is let in', exactAmongProcesses],
-  ['what a call may have cost counts when its gateway is killed', killedWithMoneyReserved],
-  ['an answer is given again, for nothing, and isCached finds it', cached],
-  ['above the logging rate calls are served, and those that are not logged say so', loggingRate],
+  ['of many concurrent calls exactly the quota is admitted', exactAmongProcesses],
+  ['the estimate of a call under way counts after its gateway is killed', killedWithMoneyReserved],
+  ['a cache hit costs nothing, and is found by isCached', cached],
+  ['calls above the logging rate are served, and report that they are not logged', loggingRate],
 ];
 
 for (const runtime of ['node', 'deno'] as const) {

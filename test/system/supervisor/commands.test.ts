@@ -80,7 +80,7 @@ t.test('API keys are managed in DATA_DIR while Assay is stopped and while it run
   t.equal(await query(), 401, 'a revoked one no more');
 });
 
-t.test('a wrong command is one sentence', async (t) => {
+t.test('an invalid keys or organizations command is refused with one sentence', async (t) => {
   const database = await databaseFor(t);
   const environment = { DATABASE_URL: database.url };
   const cases: [string[], RegExp][] = [

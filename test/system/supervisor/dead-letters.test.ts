@@ -101,7 +101,7 @@ t.test('a dead letter is stored by a retry, and one that is refused again is kep
   t.equal((await sql`select 1 from assay.requests`).length, 2);
 });
 
-t.test('a dead letter is dropped, and all of them only when that is said', async (t) => {
+t.test('drop removes one dead letter, and all of them only with --all', async (t) => {
   const { sql, command } = await setUp(t);
   for (let index = 0; index < 3; index += 1) await insert(sql, {});
   t.match(await command('drop', '2'), { code: 0, stdout: 'Dropped 1 dead letter\n' });
@@ -112,7 +112,7 @@ t.test('a dead letter is dropped, and all of them only when that is said', async
   t.match(await command('retry', '--all'), { code: 0, stdout: 'Stored 0 dead letters\n' });
 });
 
-t.test('a wrong command is one sentence', async (t) => {
+t.test('an invalid dead-letters command is refused with one sentence', async (t) => {
   const { command } = await setUp(t);
   const cases: [string[], RegExp][] = [
     [['drop'], /^Give the id of one dead letter, or --all\n$/],

@@ -7,7 +7,7 @@ import t from 'tap';
 import { isReady, runMain, sentences, startAssay, temporaryDataDir, waitFor } from '../../support/assay.ts';
 import { databaseFor } from '../../support/world.ts';
 
-t.test('a second start on the same DATA_DIR says so and ends with 1', async (t) => {
+t.test('a second start on the same DATA_DIR reports that and exits with 1', async (t) => {
   const assay = await startAssay();
   t.teardown(() => assay.stop());
   const second = runMain([], { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: assay.dataDir });
@@ -31,7 +31,7 @@ t.test('a taken port is named with its variable, before anything else is started
   t.notOk(existsSync(join(dataDir.path, 'postgres')), 'no PostgreSQL was made');
 });
 
-t.test('wrong variables are reported together, one line each', async (t) => {
+t.test('invalid variables are reported together, one line each', async (t) => {
   const run = runMain([], { GATEWAY_PORT: 'eighty', BOOTSTRAP_API_KEY: 'short' });
   t.equal((await run.ended).code, 1);
   t.same(sentences(run.stderr()), [
@@ -99,7 +99,7 @@ t.test('a role run by itself needs a database with the schema', async (t) => {
   t.same(await role.ended, { code: 0, signal: null });
 });
 
-t.test('a database that cannot be reached is one sentence', async (t) => {
+t.test('an unreachable database is reported in one sentence', async (t) => {
   const run = runMain(['evaluators'], { DATABASE_URL: 'postgres://nobody:nothing@127.0.0.1:1/none' });
   t.equal((await run.ended).code, 1);
   t.same(sentences(run.stderr()), [

@@ -141,7 +141,7 @@ t.test('an invalid query of evaluations is refused', async (t) => {
   }
 });
 
-t.test('only evaluations that failed can be retried', async (t) => {
+t.test('only evaluations in error, dead or cancelled can be retried', async (t) => {
   const STATES = ['pending', 'running', 'paused', 'completed', 'skipped', 'error', 'dead', 'cancelled'];
   const ids = await insertEvaluations(
     api,

@@ -29,7 +29,7 @@ t.test('a body of megabytes arrives whole', async (t) => {
   t.equal(wire.requests[0]!.slice(-body.length), body.toString());
 });
 
-t.test('calls one after the other share a connection', async (t) => {
+t.test('successive calls to a provider share a connection', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, place) => socket.write(reply(String(place))),
   });
@@ -40,7 +40,7 @@ t.test('calls one after the other share a connection', async (t) => {
   t.equal(wire.sockets.length, 1);
 });
 
-t.test('calls at a time have a connection each', async (t) => {
+t.test('concurrent calls to a provider have a connection each', async (t) => {
   const wire = await startWire(t, {
     onRequest: (_socket, place) => {
       if (place === 2) for (const [at, socket] of wire.sockets.entries()) socket.write(reply(String(at)));
@@ -82,7 +82,7 @@ t.test('a connection that the provider closed while it was idle is not used', as
   t.equal(wire.sockets.length, 2);
 });
 
-t.test('bytes that nobody asked for close the connection, and are no answer to the next call', async (t) => {
+t.test('unrequested bytes close a connection, and are not taken for the next response', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('asked')) });
   const { call } = startCalls(t);
   await call(wire.origin);
@@ -135,7 +135,7 @@ t.test('an unreachable provider fails the call with the cause', async (t) => {
   });
 });
 
-t.test('each kind of silence has its own time and its own sentence', async (t) => {
+t.test('each phase of a call has its own timeout and message', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, _place, text) => {
       if (text.startsWith('POST /headers')) socket.write('HTTP/1.1 200 OK\r\n');
@@ -158,7 +158,7 @@ t.test('each kind of silence has its own time and its own sentence', async (t) =
   t.match(half, { code, message: 'The provider WIRE was silent for 250 ms in the middle of its answer' });
 });
 
-t.test('a slow stream lives as long as its pauses are short', async (t) => {
+t.test('a slow stream is not cut while its pauses are shorter than the idle timeout', async (t) => {
   const wire = await startWire(t, {
     onRequest: async (socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n');
@@ -172,7 +172,7 @@ t.test('a slow stream lives as long as its pauses are short', async (t) => {
   t.match(await call(wire.origin), { body: 'abcdefgh', error: null });
 });
 
-t.test('while its reader has paused it, an answer may wait for longer than silence may last', async (t) => {
+t.test('a response paused by its reader is not cut by the idle timeout', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket) =>
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 300000\r\n\r\n${'a'.repeat(300_000)}`),
@@ -233,7 +233,7 @@ t.test('a response handler that throws gets the error, and other calls go on', a
   t.match(await call(wire.origin), { body: 'a', error: null });
 });
 
-t.test('calls beyond the connections that may be open wait for one, in their order', async (t) => {
+t.test('calls beyond the bound of connections wait in order', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, place) => setTimeout(() => socket.write(reply(String(place))), 20),
   });
@@ -253,7 +253,7 @@ t.test('calls beyond the connections that may be open wait for one, in their ord
   t.same(calls[3]!.heard.events, []);
 });
 
-t.test('a connection that fails makes room for one that waits', async (t) => {
+t.test('a connection that fails makes room for a waiting call', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, place) => (place === 0 ? socket.destroy() : socket.write(reply('a'))),
   });
@@ -295,7 +295,7 @@ t.test('a call that finds no connection in time fails with the reason', async (t
   t.equal(wire.sockets.length, 3);
 });
 
-t.test('an organization at its bound keeps no other from a connection, old or new', async (t) => {
+t.test('an organization at its bound keeps no other from a connection', async (t) => {
   const wire = await startWire(t, {
     onRequest: (socket, _place, text) => {
       if (text.startsWith('POST /short')) socket.write(reply('a'));
@@ -311,30 +311,27 @@ t.test('an organization at its bound keeps no other from a connection, old or ne
   t.equal(silent[2]!.heard.error, null);
 });
 
-t.test(
-  'calls that wait free their places when they leave, and connections go to the next in line',
-  async (t) => {
-    const wire = await startWire(t, { onRequest: (socket, place) => place > 0 && socket.write(reply('a')) });
-    const { begin } = startCalls(t, { maxConnections: 1, concurrencyPerOrganization: 2 });
-    const first = begin(wire.origin, { path: '/first' });
-    const gone = [begin(wire.origin, { path: '/gone' }), begin(wire.origin, { path: '/gone' })];
-    t.match((await begin(wire.origin).whole).error, { code: 'provider_busy' }, 'the line is full');
-    for (const { abort } of gone) abort();
-    const next = begin(wire.origin, { path: '/next' });
-    t.same(next.heard.events, [], 'there is room in it again');
-    await waitFor('the first request', async () => wire.requests.length === 1);
-    first.abort();
-    t.equal((await next.whole).body, 'a');
-    t.same(
-      wire.requests.map((text) => text.slice(5, text.indexOf(' HTTP'))),
-      ['/first', '/next'],
-    );
-    t.same(
-      gone.flatMap(({ heard }) => heard.events),
-      [],
-    );
-  },
-);
+t.test('waiting calls that are aborted free their places, and connections go to the next ones', async (t) => {
+  const wire = await startWire(t, { onRequest: (socket, place) => place > 0 && socket.write(reply('a')) });
+  const { begin } = startCalls(t, { maxConnections: 1, concurrencyPerOrganization: 2 });
+  const first = begin(wire.origin, { path: '/first' });
+  const gone = [begin(wire.origin, { path: '/gone' }), begin(wire.origin, { path: '/gone' })];
+  t.match((await begin(wire.origin).whole).error, { code: 'provider_busy' }, 'the line is full');
+  for (const { abort } of gone) abort();
+  const next = begin(wire.origin, { path: '/next' });
+  t.same(next.heard.events, [], 'there is room in it again');
+  await waitFor('the first request', async () => wire.requests.length === 1);
+  first.abort();
+  t.equal((await next.whole).body, 'a');
+  t.same(
+    wire.requests.map((text) => text.slice(5, text.indexOf(' HTTP'))),
+    ['/first', '/next'],
+  );
+  t.same(
+    gone.flatMap(({ heard }) => heard.events),
+    [],
+  );
+});
 
 t.test('a line break in a key or path cannot inject a header', async (t) => {
   const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('a')) });

@@ -29,61 +29,55 @@ const limits = fc.record({
   perOrganization: fc.integer({ min: 1, max: 9 }),
 });
 
-t.test(
-  'whatever comes and goes, organizations get connections in turn, and within their bounds',
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        limits,
-        fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }),
-        async (bounds, steps) => {
-          const world = new PoolWorld(bounds);
-          const model = new Model(bounds);
-          for (const next of steps) {
-            if (next.kind === 'send') {
-              world.send(next.organization);
-              model.send(next.organization);
-            } else if (next.kind === 'pass') {
-              world.pass(next.ms);
-              model.pass(next.ms);
-            } else {
-              const state = next.kind === 'leave' ? 'waiting' : 'under way';
-              const places = [...model.calls.keys()].filter((place) => model.calls[place]!.state === state);
-              const place = places[next.pick % Math.max(1, places.length)];
-              if (place === undefined) continue;
-              world[next.kind === 'leave' ? 'abort' : next.kind](place);
-              model.end(place);
-            }
-            await nextTurn();
-            const expected = model.calls.map(({ state }) => state);
-            if (JSON.stringify(world.states()) !== JSON.stringify(expected))
-              throw new Error(`${world.states()} instead of ${expected}`);
-            if (world.sockets > bounds.connections) throw new Error(`${world.sockets} sockets are open`);
+t.test('for random calls, organizations get connections in turn and within their bounds', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      limits,
+      fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }),
+      async (bounds, steps) => {
+        const world = new PoolWorld(bounds);
+        const model = new Model(bounds);
+        for (const next of steps) {
+          if (next.kind === 'send') {
+            world.send(next.organization);
+            model.send(next.organization);
+          } else if (next.kind === 'pass') {
+            world.pass(next.ms);
+            model.pass(next.ms);
+          } else {
+            const state = next.kind === 'leave' ? 'waiting' : 'under way';
+            const places = [...model.calls.keys()].filter((place) => model.calls[place]!.state === state);
+            const place = places[next.pick % Math.max(1, places.length)];
+            if (place === undefined) continue;
+            world[next.kind === 'leave' ? 'abort' : next.kind](place);
+            model.end(place);
           }
-        },
-      ),
-      { numRuns: 500 },
-    );
-  },
-);
+          await nextTurn();
+          const expected = model.calls.map(({ state }) => state);
+          if (JSON.stringify(world.states()) !== JSON.stringify(expected))
+            throw new Error(`${world.states()} instead of ${expected}`);
+          if (world.sockets > bounds.connections) throw new Error(`${world.sockets} sockets are open`);
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
 
-t.test(
-  'where all places are taken, the organization with the most waiting calls loses its newest',
-  async () => {
-    const queue = new FairQueue<string>({ connections: 9, perOrganization: 3, waiting: 4 });
-    const wait = (id: string, item: string) => queue.wait(queue.shareOf(id), item, 0)?.item ?? null;
-    for (const item of ['b1', 'b2', 'b3']) t.equal(wait('b', item), null);
-    t.equal(wait('b', 'b4'), 'b4', 'its line is full');
-    t.equal(wait('a', 'a1'), null);
-    t.equal(wait('c', 'c1'), 'b3', 'a newcomer gets a place of the longest line');
-    t.equal(wait('b', 'b5'), 'b5', 'the longest line gets none of the others');
-    const order: string[] = [];
-    for (let next = queue.next(); next !== null; next = queue.next()) order.push(next.item);
-    t.same(order, ['b1', 'a1', 'c1', 'b2']);
-  },
-);
+t.test('when the queue is full, the organization with the most waiting calls loses its newest', async () => {
+  const queue = new FairQueue<string>({ connections: 9, perOrganization: 3, waiting: 4 });
+  const wait = (id: string, item: string) => queue.wait(queue.shareOf(id), item, 0)?.item ?? null;
+  for (const item of ['b1', 'b2', 'b3']) t.equal(wait('b', item), null);
+  t.equal(wait('b', 'b4'), 'b4', 'its line is full');
+  t.equal(wait('a', 'a1'), null);
+  t.equal(wait('c', 'c1'), 'b3', 'a newcomer gets a place of the longest line');
+  t.equal(wait('b', 'b5'), 'b5', 'the longest line gets none of the others');
+  const order: string[] = [];
+  for (let next = queue.next(); next !== null; next = queue.next()) order.push(next.item);
+  t.same(order, ['b1', 'a1', 'c1', 'b2']);
+});
 
-t.test('an organization without any call is forgotten', async (t) => {
+t.test('an organization without any call leaves the queue', async (t) => {
   const queue = new FairQueue<string>({ connections: 1, perOrganization: 1, waiting: 1 });
   const idle = queue.shareOf('idle');
   const busy = queue.shareOf('busy');
@@ -93,7 +87,7 @@ t.test('an organization without any call is forgotten', async (t) => {
   t.equal(queue.shareOf('busy'), busy);
 });
 
-t.test('however many organizations take all that they may, a newcomer finds a connection', async (t) => {
+t.test('a new organization gets a connection, however many others hold all they may', async (t) => {
   const queue = new FairQueue<string>({ connections: 1_024, perOrganization: 512, waiting: 1_024 });
   const takeAll = (id: string): number => {
     const share = queue.shareOf(id);
@@ -105,7 +99,7 @@ t.test('however many organizations take all that they may, a newcomer finds a co
   t.ok(queue.mayHold(queue.shareOf('newcomer')));
 });
 
-t.test('an organization that is alone takes as many connections as its own bound allows', async (t) => {
+t.test('a single organization gets as many connections as its own bound allows', async (t) => {
   const queue = new FairQueue<string>({ connections: 10, perOrganization: 10, waiting: 10 });
   const share = queue.shareOf('alone');
   while (queue.mayHold(share)) queue.hold(share);

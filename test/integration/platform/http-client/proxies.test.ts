@@ -41,7 +41,7 @@ function trustCertificate(t: Test): boolean {
   return true;
 }
 
-t.test('an http provider is called through a tunnel, which its next call uses again', async (t) => {
+t.test('an http provider is called through a tunnel that the next call reuses', async (t) => {
   const { wire, proxy, call } = await setUp(t);
   t.match(await call(wire.origin), { status: 200, body: 'yes', error: null, events: ['start', 'end'] });
   t.match(await call(wire.origin), { body: 'yes', error: null });
@@ -51,7 +51,7 @@ t.test('an http provider is called through a tunnel, which its next call uses ag
   t.match(wire.requests[0], /^POST \/v1\/chat\/completions HTTP\/1\.1\r\nhost: 127/);
 });
 
-t.test('names are left to the proxy, which is told the port of the scheme where there is none', async (t) => {
+t.test('host names are sent to the proxy unresolved, with the default port of the scheme', async (t) => {
   const { wire, proxy, begin } = await setUp(t, { hosts: {} });
   proxy.fault({ kind: 'refuse', status: 403 });
   for (const origin of ['http://provider.test', 'https://provider.test', 'https://[2001:db8::1]:8443'])
@@ -63,27 +63,24 @@ t.test('names are left to the proxy, which is told the port of the scheme where 
   t.equal(wire.sockets.length, 0);
 });
 
-t.test(
-  'an https provider is trusted by its own certificate, through a proxy in the clear or in TLS',
-  async (t) => {
-    const isTrusting = trustCertificate(t);
-    for (const options of [{}, { tls: { cert: CERTIFICATE, key: CERTIFICATE_KEY } }]) {
-      const { wire, proxy, call } = await setUp(t, { wire: { isTls: true }, ...options });
-      if (!isTrusting) return t.comment('this runtime cannot be told of certificates');
-      t.match(await call(wire.origin), { status: 200, body: 'yes', error: null });
-      t.match(await call(wire.origin), { status: 200, body: 'yes', error: null });
-      t.equal(proxy.requests.length, 1);
-      const elsewhere = await call(wire.origin.replace('localhost', '127.0.0.1'));
-      t.match(elsewhere.error, {
-        code: 'provider_unreachable',
-        message: 'The provider WIRE could not be reached',
-        detail: /ALTNAME/,
-      });
-    }
-  },
-);
+t.test('an https provider is verified by its own certificate, through an http or https proxy', async (t) => {
+  const isTrusting = trustCertificate(t);
+  for (const options of [{}, { tls: { cert: CERTIFICATE, key: CERTIFICATE_KEY } }]) {
+    const { wire, proxy, call } = await setUp(t, { wire: { isTls: true }, ...options });
+    if (!isTrusting) return t.comment('this runtime cannot be told of certificates');
+    t.match(await call(wire.origin), { status: 200, body: 'yes', error: null });
+    t.match(await call(wire.origin), { status: 200, body: 'yes', error: null });
+    t.equal(proxy.requests.length, 1);
+    const elsewhere = await call(wire.origin.replace('localhost', '127.0.0.1'));
+    t.match(elsewhere.error, {
+      code: 'provider_unreachable',
+      message: 'The provider WIRE could not be reached',
+      detail: /ALTNAME/,
+    });
+  }
+});
 
-t.test('a proxy in TLS whose certificate is not trusted gets no credentials', async (t) => {
+t.test('an https proxy with an untrusted certificate is sent no credentials', async (t) => {
   const { wire, proxy, call } = await setUp(t, {
     userinfo: `${SECRET}@`,
     tls: { cert: CERTIFICATE, key: CERTIFICATE_KEY },
@@ -96,7 +93,7 @@ t.test('a proxy in TLS whose certificate is not trusted gets no credentials', as
   t.equal(proxy.requests.length, 0);
 });
 
-t.test('the proxy gets its credentials, and the provider never sees them', async (t) => {
+t.test("a proxy's credentials are sent to the proxy, and never to the provider", async (t) => {
   const { wire, proxy, call } = await setUp(t, { userinfo: `${SECRET}@`, credentials: SECRET });
   t.match(await call(wire.origin), { body: 'yes', error: null });
   t.same(proxy.requests[0]?.authorization, `Basic ${Buffer.from(SECRET).toString('base64')}`);
@@ -107,7 +104,7 @@ for (const { what, userinfo, message } of [
   { what: 'asks for credentials', userinfo: '', message: 'asks for a user name and a password' },
   { what: 'refuses credentials', userinfo: 'ada:wr0ng@', message: 'refused the user name and the password' },
 ]) {
-  t.test(`a proxy that ${what} is told, without them`, async (t) => {
+  t.test(`a proxy that ${what} is reported, without the credentials`, async (t) => {
     const { wire, call } = await setUp(t, { userinfo, credentials: SECRET });
     const { error, events } = await call(wire.origin);
     t.match(error, {
@@ -138,19 +135,25 @@ const FAULTS: [fault: ProxyFault, message: string][] = [
 ];
 
 for (const [fault, message] of FAULTS) {
-  t.test(`a proxy whose answer is ${JSON.stringify(fault).slice(0, 70)} is told as one`, async (t) => {
-    const { wire, proxy, call } = await setUp(t);
-    proxy.fault(fault);
-    t.match(await call(wire.origin), {
-      events: ['failure'],
-      error: { code: 'provider_unreachable', message: `The provider WIRE could not be reached: ${message}` },
-    });
-    proxy.fault(null);
-    t.match(await call(wire.origin), { body: 'yes', error: null }, 'the next call is as good as ever');
-  });
+  t.test(
+    `a proxy that fails with ${JSON.stringify(fault).slice(0, 70)} is reported as a proxy failure`,
+    async (t) => {
+      const { wire, proxy, call } = await setUp(t);
+      proxy.fault(fault);
+      t.match(await call(wire.origin), {
+        events: ['failure'],
+        error: {
+          code: 'provider_unreachable',
+          message: `The provider WIRE could not be reached: ${message}`,
+        },
+      });
+      proxy.fault(null);
+      t.match(await call(wire.origin), { body: 'yes', error: null }, 'the next call is as good as ever');
+    },
+  );
 }
 
-t.test('a proxy whose answer comes byte by byte is understood', async (t) => {
+t.test('a proxy response that arrives byte by byte is parsed', async (t) => {
   const bytes = 'HTTP/1.0 200 Connection established\r\nvia: slow\r\n\r\n';
   const proxy = await startWire(t, {
     onConnection: (socket) => {

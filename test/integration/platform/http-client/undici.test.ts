@@ -69,7 +69,7 @@ function compare(text: string, ours: Answer, theirs: Answer): void {
 
 t.setTimeout(180_000);
 
-t.test('the gateway and undici take the same status and body from an answer, or an error both', async (t) => {
+t.test('the gateway and undici read the same status and body from a response, or both fail', async (t) => {
   let pieces: Buffer[] = [];
   const wire = await startWire(t, {
     onRequest: async (socket) => {

@@ -73,7 +73,7 @@ async function setUp(t: Test, { max = 3, isTls = false } = {}) {
   };
 }
 
-t.test('a connection beyond the bound gets a 503 that closes it, and the others go on', async (t) => {
+t.test('a connection beyond the bound gets a 503 and is closed, and the others stay open', async (t) => {
   const { connections, dial, until, reached } = await setUp(t);
   const kept = [await dial(), await dial(), await dial()];
   for (const client of kept) t.match(await client.asks('/first'), 'answer to /first');
@@ -94,7 +94,7 @@ t.test('a connection beyond the bound gets a 503 that closes it, and the others 
   t.match(await (await dial()).asks('/next'), 'answer to /next', 'a place that is free again is given again');
 });
 
-t.test('beyond the bound health and metrics are still answered', async (t) => {
+t.test('health and metrics are served on connections beyond the bound', async (t) => {
   const { dial } = await setUp(t, { max: 1 });
   await dial();
   for (const path of ['/healthz', '/readyz', '/metrics']) {
@@ -151,7 +151,7 @@ for (const [what, bytes] of [
   });
 }
 
-t.test('handshakes count as connections', async (t) => {
+t.test('TLS handshakes under way count as connections', async (t) => {
   const { port, connections, dial } = await setUp(t, { isTls: true, max: 2 });
   await dial();
   await dial();
@@ -164,7 +164,7 @@ t.test('handshakes count as connections', async (t) => {
   t.equal(connections.refused, 1);
 });
 
-t.test('clients get no more connections than leave descriptors for providers and files', async (t) => {
+t.test('the bound of client connections leaves file descriptors for providers and files', async (t) => {
   for (const limit of [256, 1_024, 20_000, 1_048_576]) {
     const clients = connectionBound(limit, true);
     const forProviders = Math.min(clients, 4_096);

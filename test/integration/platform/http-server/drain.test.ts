@@ -116,7 +116,7 @@ async function timed(stop: Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-t.test('without connections a stop takes no time', async (t) => {
+t.test('a drain without connections ends at once', async (t) => {
   const { server } = await startServer(t);
   t.ok((await timed(server.close(DEADLINE_MS))) < 100);
 });
@@ -174,31 +174,28 @@ t.test('a drain serves the first request of a connection that was opened before 
   await stopped;
 });
 
-t.test(
-  'requests that begin to arrive before the stop are waited for: half a head, half a body',
-  async (t) => {
-    const { server, dial } = await startServer(t);
-    const head = await dial();
-    const body = await dial();
-    const used = await dial();
-    used.send(get('/first'));
-    await used.until('answer to /first');
-    head.send('GET /head HT');
-    used.send('GET /second HT');
-    body.send('POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n01234');
-    await sleep(50);
-    const stopped = server.close(DEADLINE_MS);
-    await sleep(SILENCE_MS + 200);
-    head.send('TP/1.1\r\nhost: x\r\n\r\n');
-    await isLast(t, head, 'answer to /head');
-    used.text = '';
-    used.send('TP/1.1\r\nhost: x\r\n\r\n');
-    await isLast(t, used, 'answer to /second');
-    body.send('56789');
-    await isLast(t, body, 'answer to /body with 0123456789');
-    await stopped;
-  },
-);
+t.test('a drain waits for requests whose head or body has begun to arrive', async (t) => {
+  const { server, dial } = await startServer(t);
+  const head = await dial();
+  const body = await dial();
+  const used = await dial();
+  used.send(get('/first'));
+  await used.until('answer to /first');
+  head.send('GET /head HT');
+  used.send('GET /second HT');
+  body.send('POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n01234');
+  await sleep(50);
+  const stopped = server.close(DEADLINE_MS);
+  await sleep(SILENCE_MS + 200);
+  head.send('TP/1.1\r\nhost: x\r\n\r\n');
+  await isLast(t, head, 'answer to /head');
+  used.text = '';
+  used.send('TP/1.1\r\nhost: x\r\n\r\n');
+  await isLast(t, used, 'answer to /second');
+  body.send('56789');
+  await isLast(t, body, 'answer to /body with 0123456789');
+  await stopped;
+});
 
 t.test('a drain waits for a pipelined request', async (t) => {
   const { server, dial, release } = await startServer(t);
@@ -213,7 +210,7 @@ t.test('a drain waits for a pipelined request', async (t) => {
   await stopped;
 });
 
-t.test('the rest of a body that nobody wanted is not taken for a request', async (t) => {
+t.test('the rest of an unread body is not taken for a request during a drain', async (t) => {
   const { server, dial } = await startServer(t);
   const wire = await dial();
   wire.send('POST /unread HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n01234');
@@ -280,19 +277,22 @@ t.test("a call cut at the drain's deadline is aborted before the server counts a
   t.same(left.toSorted(), ['/hold', '/stream']);
 });
 
-t.test('with a delay it goes on accepting, but /readyz says from the start that it stops', async (t) => {
-  const { server, dial } = await startServer(t, { drainDelayMs: 400 });
-  const stopped = server.close(DEADLINE_MS);
-  await sleep(200);
-  const probe = await dial();
-  probe.send(get('/readyz'));
-  await isLast(t, probe, '{"status":"stopping"}', 503);
-  const call = await dial();
-  call.send(get('/new'));
-  await isLast(t, call, 'answer to /new');
-  await stopped;
-  await t.rejects(dial(), { code: 'ECONNREFUSED' });
-});
+t.test(
+  'during the drain delay the server accepts connections, and /readyz reports that it is stopping',
+  async (t) => {
+    const { server, dial } = await startServer(t, { drainDelayMs: 400 });
+    const stopped = server.close(DEADLINE_MS);
+    await sleep(200);
+    const probe = await dial();
+    probe.send(get('/readyz'));
+    await isLast(t, probe, '{"status":"stopping"}', 503);
+    const call = await dial();
+    call.send(get('/new'));
+    await isLast(t, call, 'answer to /new');
+    await stopped;
+    await t.rejects(dial(), { code: 'ECONNREFUSED' });
+  },
+);
 
 /** In a thread of its own: connects and sends while the server's thread stands still; then tells what it was answered. */
 const CALLERS = `
@@ -310,7 +310,7 @@ const CALLERS = `
     socket.on('close', () => { if (answers.push(text) === count) parentPort.postMessage(answers); });
   }`;
 
-t.test('connections that wait to be accepted at the stop are accepted and answered', async (t) => {
+t.test('connections not yet accepted when a drain begins are accepted and answered', async (t) => {
   const { server, asked } = await startServer(t);
   const count = 50;
   const opened = new Int32Array(new SharedArrayBuffer(4));

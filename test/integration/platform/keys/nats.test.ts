@@ -14,7 +14,7 @@ import { databaseFor } from '../../../support/world.ts';
 const log = createLogger({ role: 'test', level: 'silent' });
 
 t.test(
-  'a revocation that Postgres told nobody of counts when it is announced, also after NATS was away',
+  'a revocation without a Postgres notification takes effect when announced over NATS, after outages too',
   { skip: natsIsMissing() },
   async (t) => {
     const database = await databaseFor(t);
@@ -57,7 +57,7 @@ t.test(
 );
 
 t.test(
-  'a provider key that Postgres told nobody of counts when it is announced',
+  'a provider key without a Postgres notification takes effect when announced over NATS',
   { skip: natsIsMissing() },
   async (t) => {
     const database = await databaseFor(t);

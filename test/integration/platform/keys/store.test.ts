@@ -11,7 +11,7 @@ import {
 } from '#platform/keys/mod.ts';
 import { databaseFor } from '../../../support/world.ts';
 
-t.test('keys', async (t) => {
+t.test('API keys in Postgres', async (t) => {
   const database = await databaseFor(t);
   const { sql } = database;
   const { organizationId } = await createOrganization(sql, { name: 'acme' });
@@ -33,7 +33,7 @@ t.test('keys', async (t) => {
     t.notMatch(JSON.stringify(record), key.slice(13));
   });
 
-  t.test('keys are listed newest first, with those that are revoked', async (t) => {
+  t.test('API keys are listed newest first, including revoked ones', async (t) => {
     const first = await createKey(sql, { organizationId, scopes: ['gateway'] });
     const second = await createKey(sql, { organizationId, scopes: ['gateway', 'write', 'gateway'] });
     await revokeKey(sql, first.record.keyId);
@@ -43,7 +43,7 @@ t.test('keys', async (t) => {
     t.same(await listKeys(sql, { organizationName: 'nobody' }), []);
   });
 
-  t.test('a key is revoked by its prefix, unless several have it', async (t) => {
+  t.test('an API key is revoked by its prefix, unless several have it', async (t) => {
     const key = `operators-own-${generateApiKey()}`;
     const { record } = await createKey(sql, { organizationId, scopes: ['read'], key });
     const revoked = await revokeKey(sql, record.prefix);
@@ -54,7 +54,7 @@ t.test('keys', async (t) => {
     await t.rejects(revokeKey(sql, 'sk-assay-none'), { code: 'not_found' });
   });
 
-  t.test('a name or a key that exists is a conflict', async (t) => {
+  t.test('creating an organization name or an API key that exists is a conflict', async (t) => {
     await t.rejects(createOrganization(sql, { name: 'acme' }), {
       code: 'conflict',
       message: 'There is an organization called "acme" already',

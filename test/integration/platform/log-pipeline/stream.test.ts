@@ -11,7 +11,7 @@ import { setUpLogPath } from './log-path.ts';
 const skip = natsIsMissing();
 
 t.test(
-  'entries come through NATS into Postgres, once each, and the outbox is let go',
+  'entries arrive through NATS in Postgres once each, and the outbox is removed',
   { skip },
   async (t) => {
     const { outbox, forward, consume, stored, root, manager } = await setUpLogPath(t);
@@ -57,7 +57,7 @@ t.test('an entry larger than a message arrives whole', { skip }, async (t) => {
   t.equal(parts!.count, 0, 'its parts are gone');
 });
 
-t.test('entries that NATS acknowledged and lost are sent again', { skip }, async (t) => {
+t.test('entries that NATS acknowledged and lost are published again', { skip }, async (t) => {
   const { outbox, forward, consume, stored, nats, manager } = await setUpLogPath(t);
   const own = await outbox();
   const { forwarder } = await forward(own.id);
@@ -158,29 +158,33 @@ t.test('a full stream makes entries wait in the outbox, and nothing is lost', { 
   t.same(await stored(), [...ids].sort());
 });
 
-t.test('a message that is not ours becomes a dead letter, and the others are stored', { skip }, async (t) => {
-  const { outbox, forward, consume, stored, connectTo, sql } = await setUpLogPath(t);
-  const own = await outbox();
-  await forward(own.id);
-  await consume();
-  const stranger = await connectTo('stranger');
-  const entry = logEntry();
-  await own.outbox.append(entry.id, entry);
-  await waitFor('the record', async () => (await stored()).length === 1);
-  stranger.publish('assay.logs', 'hello');
-  const another = logEntry();
-  await own.outbox.append(another.id, another);
-  await waitFor('both records', async () => (await stored()).length === 2);
-  await waitFor('the letter', async () => (await sql`select 1 from assay.dead_letters`).length === 1);
-  const [letter] = await sql<
-    { reason: string; entry: Buffer }[]
-  >`select reason, entry from assay.dead_letters`;
-  t.match(letter!.reason, /not one of Assay's/);
-  t.equal(letter!.entry.toString(), 'hello');
-});
+t.test(
+  'a foreign message in the log stream becomes a dead letter, and the others are stored',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, stored, connectTo, sql } = await setUpLogPath(t);
+    const own = await outbox();
+    await forward(own.id);
+    await consume();
+    const stranger = await connectTo('stranger');
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    await waitFor('the record', async () => (await stored()).length === 1);
+    stranger.publish('assay.logs', 'hello');
+    const another = logEntry();
+    await own.outbox.append(another.id, another);
+    await waitFor('both records', async () => (await stored()).length === 2);
+    await waitFor('the letter', async () => (await sql`select 1 from assay.dead_letters`).length === 1);
+    const [letter] = await sql<
+      { reason: string; entry: Buffer }[]
+    >`select reason, entry from assay.dead_letters`;
+    t.match(letter!.reason, /not one of Assay's/);
+    t.equal(letter!.entry.toString(), 'hello');
+  },
+);
 
 t.test(
-  'two processes with one directory stop at the same time: neither waits for what the other took',
+  "two processes with one outbox directory stop at once, and neither waits for the other's outbox",
   { skip },
   async (t) => {
     const { outbox, forward, consume, stored, root } = await setUpLogPath(t);

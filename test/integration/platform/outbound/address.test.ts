@@ -47,7 +47,7 @@ function edges4(range: string): number[] {
   return [first - 1, first, first + size - 1, first + size].filter((value) => value >= 0 && value < 2 ** 32);
 }
 
-t.test('IPv4: public is what IANA has not set apart', (t) => {
+t.test("an IPv4 address is public unless it is in IANA's special-purpose registry", (t) => {
   for (const value of SPECIAL_4.flatMap(edges4)) {
     const address = text4(value);
     t.equal(isPublicAddress(address), expected4(address), address);
@@ -60,7 +60,7 @@ t.test('IPv4: public is what IANA has not set apart', (t) => {
 });
 
 t.test(
-  'IPv6: public is global unicast that IANA has not set apart, and leads to no IPv4 address but a public one',
+  'an IPv6 address is public if global unicast, not special-purpose, and with any IPv4 part public',
   (t) => {
     const group = fc.integer({ min: 0, max: 0xffff });
     const heads = [
@@ -98,7 +98,7 @@ t.test(
   },
 );
 
-t.test('the addresses that attacks name', (t) => {
+t.test('isPublicAddress refuses the addresses that attacks use', (t) => {
   const refused =
     '127.0.0.1 127.255.255.255 0.0.0.0 10.1.2.3 172.31.0.1 192.168.1.1 169.254.169.254 100.100.100.200 192.0.0.192 168.63.129.16 255.255.255.255 224.0.0.1 :: ::1 ::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:a9fe:a9fe ::127.0.0.1 64:ff9b::127.0.0.1 64:ff9b::a9fe:a9fe 64:ff9b:1::a00:1 2002:7f00:1:: 2002:a9fe:a9fe:: 2001:0:5ef5:79fd::1 fe80::1 fe80::1%lo fd00:ec2::254 fd20:ce::254 ff02::1 2001:db8::1 ::ffff:0:127.0.0.1 localhost 127.1 2130706433 0x7f.1'.split(
       ' ',

@@ -63,7 +63,7 @@ async function setUp(
   return { post, lookups };
 }
 
-t.test('the proxy is told the address that was checked, never the name', async (t) => {
+t.test('an outbound call gives the proxy the checked address, never the name', async (t) => {
   const port = await listen(
     t,
     createServer((request, response) => response.end(request.headers.host)),
@@ -79,32 +79,35 @@ t.test('the proxy is told the address that was checked, never the name', async (
   );
 });
 
-t.test('addresses that are not public are not called, by number, by name, or by resolution', async (t) => {
-  const proxy = await startConnectProxy(t);
-  const { post } = await setUp(t, proxy, {
-    'private.example': ['10.0.0.1'],
-    'both.example': [PUBLIC, '169.254.169.254'],
-    'loopback.example': ['::1'],
-  });
-  for (const host of [
-    '127.0.0.1',
-    '10.0.0.1',
-    '169.254.169.254',
-    '[::1]',
-    '[::ffff:10.0.0.1]',
-    'localhost',
-    'gateway',
-    'vault.internal',
-    'private.example',
-    'both.example',
-    'loopback.example',
-  ])
-    t.match(await post(`http://${host}:8080/`), /^forbidden:/, host);
-  t.same(proxy.requests, []);
-});
+t.test(
+  'outbound calls through a proxy refuse non-public addresses, by number, name or resolution',
+  async (t) => {
+    const proxy = await startConnectProxy(t);
+    const { post } = await setUp(t, proxy, {
+      'private.example': ['10.0.0.1'],
+      'both.example': [PUBLIC, '169.254.169.254'],
+      'loopback.example': ['::1'],
+    });
+    for (const host of [
+      '127.0.0.1',
+      '10.0.0.1',
+      '169.254.169.254',
+      '[::1]',
+      '[::ffff:10.0.0.1]',
+      'localhost',
+      'gateway',
+      'vault.internal',
+      'private.example',
+      'both.example',
+      'loopback.example',
+    ])
+      t.match(await post(`http://${host}:8080/`), /^forbidden:/, host);
+    t.same(proxy.requests, []);
+  },
+);
 
 t.test(
-  'a host that is admitted by name is left to the proxy, and an admitted address is asked for',
+  'through a proxy, a host on the allow list is sent by name, an allowed range by address',
   async (t) => {
     const port = await listen(
       t,
@@ -122,20 +125,23 @@ t.test(
   },
 );
 
-t.test('TLS goes through the tunnel, and the certificate is for the name', async (t) => {
-  const server = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) =>
-    response.end(),
-  );
-  const proxy = await startConnectProxy(t, { hosts: { [PUBLIC]: await listen(t, server) } });
-  const names = { 'scorer.example': [PUBLIC], 'other.example': [PUBLIC] };
-  const { post } = await setUp(t, proxy, names, { ca: CERTIFICATE });
-  t.equal(await post('https://scorer.example/'), 'answered 200 ');
-  t.match(await post('https://other.example/'), /^unreachable: .*ERR_TLS_CERT_ALTNAME_INVALID/);
-  t.same(
-    proxy.requests.map(({ authority }) => authority),
-    [`${PUBLIC}:443`, `${PUBLIC}:443`],
-  );
-});
+t.test(
+  'an outbound TLS call goes through the tunnel, with the certificate checked for the host name',
+  async (t) => {
+    const server = createTlsServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (_, response) =>
+      response.end(),
+    );
+    const proxy = await startConnectProxy(t, { hosts: { [PUBLIC]: await listen(t, server) } });
+    const names = { 'scorer.example': [PUBLIC], 'other.example': [PUBLIC] };
+    const { post } = await setUp(t, proxy, names, { ca: CERTIFICATE });
+    t.equal(await post('https://scorer.example/'), 'answered 200 ');
+    t.match(await post('https://other.example/'), /^unreachable: .*ERR_TLS_CERT_ALTNAME_INVALID/);
+    t.same(
+      proxy.requests.map(({ authority }) => authority),
+      [`${PUBLIC}:443`, `${PUBLIC}:443`],
+    );
+  },
+);
 
 t.test('an outbound call reports a failing proxy', async (t) => {
   const proxy = await startConnectProxy(t);

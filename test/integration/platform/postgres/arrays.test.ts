@@ -31,7 +31,7 @@ const special = fc.constantFrom(
   '[0:1]={',
 );
 
-t.test('texts come back from an array as they went in, whatever is in them', async (t) => {
+t.test('any texts in an array are read back from Postgres unchanged', async (t) => {
   const property = fc.asyncProperty(fc.array(fc.oneof(text, special, fc.constant(null))), async (values) => {
     const [row] = await sql`select ${values}::text[] as back, to_jsonb(${values}::text[]) as seen`;
     t.same(row!.back, values);
@@ -40,7 +40,7 @@ t.test('texts come back from an array as they went in, whatever is in them', asy
   await fc.assert(property, { numRuns: 300 });
 });
 
-t.test('every type of array that has a form in JavaScript comes back in it', async (t) => {
+t.test('arrays of every supported type are read back as their JavaScript values', async (t) => {
   const when = new Date('2026-02-03T04:05:06.789Z');
   const odd = { a: '"\\', b: [1] };
   const id = '01234567-89ab-4cde-8f01-23456789abcd';

@@ -92,67 +92,61 @@ const STATEMENTS: ((sql: Sql) => Promise<unknown>)[] = [
 ];
 
 for (const [death, die] of Object.entries(DEATHS)) {
-  t.test(
-    `when ${death}, their statements fail, and each one after the server is back gets its own answer`,
-    async (t) => {
-      const sql = connect('dying', CONNECTIONS);
-      t.teardown(() => sql.end({ timeout: 1 }));
-      for (let round = 0; round < ROUNDS; round += 1) {
-        const ending = Promise.allSettled(
-          Array.from({ length: CONNECTIONS }, (_, place) =>
-            STATEMENTS[(round + place) % STATEMENTS.length]!(sql),
-          ),
-        );
-        await waitFor('all connections are at work', () =>
-          apart(async (watching) => (await sessions(watching, 'PgSleep')).length === CONNECTIONS),
-        );
-        await die();
-        for (const end of await ending) {
-          t.ok(end.status === 'rejected' && isStoreUnavailable(end.reason), 'its statement fails');
-        }
-        await waitFor('the server is back', () =>
-          apart(async (asking) => await asking`select 1`).then(
-            () => true,
-            () => false,
-          ),
-        );
-        const numbers = Array.from({ length: 4 * CONNECTIONS }, (_, number) => number);
-        // Long enough that every connection gets some.
-        const answers = await Promise.allSettled(
-          numbers.map(async (number) => [
-            ...(await sql`select ${number}::int as number, pg_sleep(0.02) is null as slept`),
-          ]),
-        );
-        t.same(
-          answers,
-          numbers.map((number) => ({ status: 'fulfilled', value: [{ number, slept: false }] })),
-        );
+  t.test(`when ${death}, running statements fail and later ones get their own results`, async (t) => {
+    const sql = connect('dying', CONNECTIONS);
+    t.teardown(() => sql.end({ timeout: 1 }));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const ending = Promise.allSettled(
+        Array.from({ length: CONNECTIONS }, (_, place) =>
+          STATEMENTS[(round + place) % STATEMENTS.length]!(sql),
+        ),
+      );
+      await waitFor('all connections are at work', () =>
+        apart(async (watching) => (await sessions(watching, 'PgSleep')).length === CONNECTIONS),
+      );
+      await die();
+      for (const end of await ending) {
+        t.ok(end.status === 'rejected' && isStoreUnavailable(end.reason), 'its statement fails');
       }
-    },
-  );
+      await waitFor('the server is back', () =>
+        apart(async (asking) => await asking`select 1`).then(
+          () => true,
+          () => false,
+        ),
+      );
+      const numbers = Array.from({ length: 4 * CONNECTIONS }, (_, number) => number);
+      // Long enough that every connection gets some.
+      const answers = await Promise.allSettled(
+        numbers.map(async (number) => [
+          ...(await sql`select ${number}::int as number, pg_sleep(0.02) is null as slept`),
+        ]),
+      );
+      t.same(
+        answers,
+        numbers.map((number) => ({ status: 'fulfilled', value: [{ number, slept: false }] })),
+      );
+    }
+  });
 }
 
-t.test(
-  'a copy whose connection dies before it is confirmed has failed, whatever comes on it next',
-  async (t) => {
-    const sql = connect('dying', 1);
-    t.teardown(() => sql.end({ timeout: 1 }));
-    await sql`create table copied (line text)`;
-    await sql.unsafe(`
+t.test('a copy whose connection dies before its confirmation is rejected', async (t) => {
+  const sql = connect('dying', 1);
+  t.teardown(() => sql.end({ timeout: 1 }));
+  await sql`create table copied (line text)`;
+  await sql.unsafe(`
       create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(15); return new; end';
       create trigger slow before insert on copied for each row execute function slow()`);
-    const copy = await sql`copy copied from stdin`.writable();
-    const end = finished(copy).then(
-      () => 'confirmed',
-      (error: unknown) => error,
-    );
-    copy.end('one\n');
-    await waitFor('the copy is being stored', () =>
-      apart(async (watching) => (await sessions(watching, 'PgSleep')).length === 1),
-    );
-    await DEATHS['an administrator terminates them']!();
-    const first = await Promise.race([end, sleep(5_000, 'no end within five seconds')]);
-    t.ok(isStoreUnavailable(first), String(first));
-    t.same(await sql`select count(*)::int as lines from copied`, [{ lines: 0 }]);
-  },
-);
+  const copy = await sql`copy copied from stdin`.writable();
+  const end = finished(copy).then(
+    () => 'confirmed',
+    (error: unknown) => error,
+  );
+  copy.end('one\n');
+  await waitFor('the copy is being stored', () =>
+    apart(async (watching) => (await sessions(watching, 'PgSleep')).length === 1),
+  );
+  await DEATHS['an administrator terminates them']!();
+  const first = await Promise.race([end, sleep(5_000, 'no end within five seconds')]);
+  t.ok(isStoreUnavailable(first), String(first));
+  t.same(await sql`select count(*)::int as lines from copied`, [{ lines: 0 }]);
+});

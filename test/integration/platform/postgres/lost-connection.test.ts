@@ -8,7 +8,7 @@ const CONNECTIONS = 4;
 const database = await databaseFor(t);
 
 t.test(
-  'a connection that dies inside a transaction fails its statement, not the process, and is of use again',
+  'a connection that dies in a transaction fails its statement, not the process, and is replaced',
   async (t) => {
     const sql = connectPostgres({
       url: database.url,

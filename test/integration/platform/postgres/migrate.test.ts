@@ -22,7 +22,7 @@ t.test('an empty database gets every migration once when three processes migrate
   t.same(await migrate(url), { applied: [] });
 });
 
-t.test('everything is in the schema "assay"', async (t) => {
+t.test('the migrations create objects in the schema assay alone', async (t) => {
   const { sql } = await databaseFor(t);
   const outside = await sql`
     select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -76,28 +76,25 @@ t.test('migrating gives up after ten seconds on a server that closes every conne
   });
 });
 
-t.test(
-  'partitions are made for the week of a moment, in UTC, whatever the session’s time zone',
-  async (t) => {
-    const { sql } = await databaseFor(t);
-    await sql.begin(async (tx) => {
-      await tx`set local timezone = 'Pacific/Auckland'`;
-      await tx`select assay.ensure_partitions('2026-03-01T23:59:59.999Z')`;
-      await tx`select assay.ensure_partitions('2026-03-02T00:00:00Z')`;
-      await tx`select assay.ensure_partitions('2026-03-04T12:00:00Z')`;
-    });
-    const rows = await sql<{ name: string; bounds: string }[]>`
+t.test('partitions are created for UTC weeks, whatever the session’s time zone', async (t) => {
+  const { sql } = await databaseFor(t);
+  await sql.begin(async (tx) => {
+    await tx`set local timezone = 'Pacific/Auckland'`;
+    await tx`select assay.ensure_partitions('2026-03-01T23:59:59.999Z')`;
+    await tx`select assay.ensure_partitions('2026-03-02T00:00:00Z')`;
+    await tx`select assay.ensure_partitions('2026-03-04T12:00:00Z')`;
+  });
+  const rows = await sql<{ name: string; bounds: string }[]>`
     select c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bounds
     from pg_class c where c.relname like 'requests_w%' and c.relispartition and c.relkind = 'r' order by 1`;
-    t.same(
-      rows.map((row) => row.name),
-      ['requests_w20260223', 'requests_w20260302'],
-    );
-    t.match(rows[0]?.bounds, /FROM \('2026-02-23 00:00:00\+00'\) TO \('2026-03-02 00:00:00\+00'\)/);
-  },
-);
+  t.same(
+    rows.map((row) => row.name),
+    ['requests_w20260223', 'requests_w20260302'],
+  );
+  t.match(rows[0]?.bounds, /FROM \('2026-02-23 00:00:00\+00'\) TO \('2026-03-02 00:00:00\+00'\)/);
+});
 
-t.test('partitions are made once, however many ask at the same time', async (t) => {
+t.test('concurrent calls of ensure_partitions create each partition once', async (t) => {
   const { sql } = await databaseFor(t);
   await Promise.all(
     Array.from({ length: 5 }, () => sql`select assay.ensure_partitions('2026-06-01T00:00:00Z')`),
@@ -182,7 +179,7 @@ t.test('a statement that takes too long is cancelled by the server', async (t) =
   await t.rejects(sql`select pg_sleep(5)`, { code: '57014' });
 });
 
-t.test('an unreachable server is told apart from a wrong statement', async (t) => {
+t.test('isStoreUnavailable is true for an unreachable server, and false for a wrong statement', async (t) => {
   const { url, sql } = await databaseFor(t, { migrated: false });
   const codeOf = (work: Promise<unknown>) => work.then(() => null, isStoreUnavailable);
   const nowhere = connectPostgres({

@@ -62,7 +62,7 @@ t.test("an evaluator's secrets do not open as a provider's key, nor the reverse"
   t.throws(() => box.open(ours, ofEvaluator), SecretsUnavailableError);
 });
 
-t.test('SECRET_KEY is replaced by naming the new one first', async (t) => {
+t.test('a new SECRET_KEY before the old one seals new provider keys and opens old ones', async (t) => {
   const of = { organizationId: randomUUID(), provider: 'openai' };
   const newKey = randomBytes(32);
   const sealed = sealProviderKey(box, of, 'sk-old');

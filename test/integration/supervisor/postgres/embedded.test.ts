@@ -20,7 +20,7 @@ async function asking<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T
   }
 }
 
-t.test('a cluster is made once, keeps what is in it, and has Unicode rules of its own', async (t) => {
+t.test('the embedded cluster is created once, keeps its data, and has Unicode letter case', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
@@ -73,22 +73,25 @@ t.test('a server whose supervisor was killed is stopped by the next start', asyn
   await server.stop();
 });
 
-t.test('a process id that is somebody else’s by now is left alone, and in nobody’s way', async (t) => {
-  const dataDir = temporaryDataDir();
-  t.teardown(dataDir.remove);
-  const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
-  const file = join(dataDir.path, 'postgres', 'postmaster.pid');
-  const left = readFileSync(file, 'utf8');
-  await first.stop();
-  const bystander = spawn('sleep', ['60']);
-  t.teardown(() => bystander.kill());
-  writeFileSync(file, left.replace(/^\d+/, String(bystander.pid)));
-  const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
-  t.ok(isAlive(bystander.pid ?? 0));
-  await second.stop();
-});
+t.test(
+  'a postmaster.pid with the id of another process is ignored, and that process left alone',
+  async (t) => {
+    const dataDir = temporaryDataDir();
+    t.teardown(dataDir.remove);
+    const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+    const file = join(dataDir.path, 'postgres', 'postmaster.pid');
+    const left = readFileSync(file, 'utf8');
+    await first.stop();
+    const bystander = spawn('sleep', ['60']);
+    t.teardown(() => bystander.kill());
+    writeFileSync(file, left.replace(/^\d+/, String(bystander.pid)));
+    const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+    t.ok(isAlive(bystander.pid ?? 0));
+    await second.stop();
+  },
+);
 
-t.test('a start that was cut short leaves nothing in the way of the next', async (t) => {
+t.test('an interrupted first start of the embedded PostgreSQL does not prevent the next one', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   mkdirSync(join(dataDir.path, 'postgres.new', 'base'), { recursive: true });
@@ -97,7 +100,7 @@ t.test('a start that was cut short leaves nothing in the way of the next', async
   await server.stop();
 });
 
-t.test('a cluster of another PostgreSQL is refused with a sentence', async (t) => {
+t.test('a cluster of another PostgreSQL version is refused with one sentence', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
   mkdirSync(join(dataDir.path, 'postgres'));

@@ -53,7 +53,7 @@ t.test("the corrected pass rate's interval has the bounds of Lang and Reiczigel'
 
 const counts = fc.tuple(fc.nat(300), fc.nat(300), fc.nat(300), fc.nat(300));
 
-t.test('whatever was counted, an interval lies within its bounds and around its estimate', async () => {
+t.test('an interval lies within its bounds and around its estimate, for any counts', async () => {
   fc.assert(
     fc.property(counts, fc.nat(500), fc.nat(500), ([a, b, c, d], passed, failed) => {
       const json = agreementJson(0.5, {
@@ -75,7 +75,7 @@ t.test('whatever was counted, an interval lies within its bounds and around its 
   );
 });
 
-t.test('intervals do not depend on which answer is called good: they mirror', async () => {
+t.test('swapping good and bad mirrors the intervals', async () => {
   fc.assert(
     fc.property(counts, fc.nat(500), fc.nat(500), ([a, b, c, d], passed, failed) => {
       const scored = passed + failed;
@@ -126,7 +126,7 @@ const WORLDS: World[] = [
   { good: 0.3, sensitivity: 0.8, specificity: 0.9, scored: 300, rated: 80 },
 ];
 
-t.test('of repeated samples, 95 % of the intervals or more hold the truth', async (t) => {
+t.test('at least 95 % of the intervals of repeated samples contain the true value', async (t) => {
   const random = seeded(20_261_122);
   for (const world of WORLDS) {
     const { good, sensitivity, specificity } = world;
@@ -149,7 +149,7 @@ t.test('of repeated samples, 95 % of the intervals or more hold the truth', asyn
   }
 });
 
-t.test('why there is no interval is said', async (t) => {
+t.test('a missing interval comes with its reason', async (t) => {
   const about = (table: Confusion, passed: number, scored: number) =>
     agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table) });
   t.match(about(confusion(0, 0, 0, 0), 3, 5), {

@@ -51,7 +51,7 @@ t.test("Cohen's kappa has the values of the literature", async (t) => {
   t.equal(cohensKappa(confusion(9, 1, 0, 0)), 0, 'a judge that passes everything knows nothing');
 });
 
-t.test('the corrected pass rate is what the arithmetic says', async (t) => {
+t.test('the corrected pass rate has its hand-computed values', async (t) => {
   // 60 of 100 pass; the judge passes 9 of 10 good ones and fails 7 of 10 bad ones: (0.6 + 0.7 − 1) / (0.9 + 0.7 − 1).
   t.ok(near(correctedPassRate(0.6, 0.9, 0.7)!, 0.5, 1e-12));
   t.equal(correctedPassRate(0.6, 1, 1), 0.6, 'a perfect judge needs no correction');
@@ -63,7 +63,7 @@ t.test('the corrected pass rate is what the arithmetic says', async (t) => {
 
 const counts = fc.tuple(fc.nat(500), fc.nat(500), fc.nat(500), fc.nat(500));
 
-t.test('whatever was counted, statistics stay within their bounds', async () => {
+t.test('statistics stay within their bounds, for any counts', async () => {
   fc.assert(
     fc.property(counts, ([a, b, c, d]) => {
       const table = confusion(a, b, c, d);
@@ -84,7 +84,7 @@ t.test('whatever was counted, statistics stay within their bounds', async () => 
   );
 });
 
-t.test('kappa does not depend on who is called the judge, nor on which answer is called good', async () => {
+t.test('kappa is the same with judge and people swapped, or good and bad swapped', async () => {
   fc.assert(
     fc.property(counts, ([a, b, c, d]) => {
       const kappa = cohensKappa(confusion(a, b, c, d));
@@ -109,7 +109,7 @@ t.test('an interval is narrower with more samples, and mirrors with its share', 
   );
 });
 
-t.test("Wilson's interval is where a share is 1.96 standard errors off: its own definition", async () => {
+t.test("the bounds of Wilson's interval are 1.96 standard errors from the share, as defined", async () => {
   const Z = 1.959963984540054;
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 400 }), fc.nat(400), (total, some) => {
@@ -133,7 +133,7 @@ t.test('a judge that errs at known rates is corrected to the true pass rate', as
   );
 });
 
-t.test('why a pass rate is not corrected is said', async (t) => {
+t.test('an uncorrected pass rate comes with its reason', async (t) => {
   const note = (table: Confusion, passed: number, scored: number) =>
     agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table) }).note;
   t.equal(note(confusion(0, 0, 0, 0), 0, 0), 'There are no scores yet');
@@ -157,7 +157,7 @@ const version = (rest: object) => ({
 });
 const llmTemplate = { model: 'm', prompt: 'p' };
 
-t.test('good begins in the middle of what an evaluator can say', async (t) => {
+t.test("the pass threshold is the middle of an evaluator's scale", async (t) => {
   t.equal(passThreshold(version({})), 0.5);
   t.equal(passThreshold(version({ scoringType: 'LLM-BOOLEAN', llmTemplate })), 0.5);
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: 1, max: 5 } })), 3);
@@ -166,7 +166,7 @@ t.test('good begins in the middle of what an evaluator can say', async (t) => {
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, choices } })), 4);
 });
 
-t.test('the edges of buckets are the numbers that one would write', async (t) => {
+t.test('the edges of buckets are short decimal numbers', async (t) => {
   const edges = (min: number, max: number) =>
     (bucketsOf(version({}), { min, max }) as { from: number }[]).map(({ from }) => from);
   t.strictSame(edges(0, 1), [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]);

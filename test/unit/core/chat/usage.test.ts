@@ -42,7 +42,7 @@ t.test('reasoning tokens that only the total includes are added to the completio
   t.match(within, { completionTokens: 320, reasoningTokens: 300, totalTokens: 330 }, 'as OpenAI counts');
 });
 
-t.test("what Gemini's total has on top is reasoning: it counts no thoughts, and does not say", async (t) => {
+t.test("tokens that Gemini's total has beyond prompt and completion are reasoning tokens", async (t) => {
   const usage = { prompt_tokens: 17, completion_tokens: 2, total_tokens: 49 };
   const paid = { promptTokens: 17, completionTokens: 32, reasoningTokens: 30, totalTokens: 49 };
   for (const model of ['gemini-2.5-flash', 'models/gemini-2.5-pro', 'google/Gemini-3-flash']) {

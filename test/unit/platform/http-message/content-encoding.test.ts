@@ -22,12 +22,12 @@ async function streamed(bytes: Buffer, encoding: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-t.test('the names of the encodings are those of error sentences', async (t) => {
+t.test('CONTENT_ENCODINGS lists exactly the supported encodings', async (t) => {
   t.same(CONTENT_ENCODINGS, Object.keys(ENCODERS));
 });
 
 for (const [encoding, encode] of Object.entries(ENCODERS)) {
-  t.test(`${encoding} is undone at once, in a thread and as a stream`, async (t) => {
+  t.test(`${encoding} is decompressed at once, in a thread and as a stream`, async (t) => {
     const body = fc.uint8Array({ maxLength: 300 });
     await fc.assert(
       fc.asyncProperty(body, async (plain) => {
@@ -45,16 +45,19 @@ for (const [encoding, encode] of Object.entries(ENCODERS)) {
     t.pass();
   });
 
-  t.test(`${encoding} that unpacks to more than allowed is refused, and so is a torn body`, async (t) => {
-    const packed = encode(Buffer.alloc(10_000));
-    const tooLarge = { code: 'ERR_BUFFER_TOO_LARGE' };
-    t.throws(() => decodeContent(packed, encoding, 9_999), tooLarge);
-    await t.rejects(decodeContentInThread(packed, encoding, 9_999), tooLarge);
-    t.equal(decodeContent(packed, encoding, 10_000).length, 10_000);
-    const torn = packed.subarray(0, packed.length - 3);
-    t.throws(() => decodeContent(torn, encoding));
-    await t.rejects(decodeContentInThread(torn, encoding, 20_000));
-  });
+  t.test(
+    `${encoding} that decompresses to more than allowed is refused, and so is a truncated body`,
+    async (t) => {
+      const packed = encode(Buffer.alloc(10_000));
+      const tooLarge = { code: 'ERR_BUFFER_TOO_LARGE' };
+      t.throws(() => decodeContent(packed, encoding, 9_999), tooLarge);
+      await t.rejects(decodeContentInThread(packed, encoding, 9_999), tooLarge);
+      t.equal(decodeContent(packed, encoding, 10_000).length, 10_000);
+      const torn = packed.subarray(0, packed.length - 3);
+      t.throws(() => decodeContent(torn, encoding));
+      await t.rejects(decodeContentInThread(torn, encoding, 20_000));
+    },
+  );
 }
 
 t.test('a body without an encoding is returned unchanged', async (t) => {

@@ -13,7 +13,7 @@ const piece = fc.record({
   letter: fc.integer({ min: 1, max: 255 }),
 });
 
-t.test('gathered bytes are what was pushed, in order, whenever they are asked for', async () => {
+t.test('gathered bytes are all pushed bytes in order, whenever they are read', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(piece, fc.boolean()), { maxLength: 12 }), (pieces) => {
       const gathered = new GatheredBytes();

@@ -40,7 +40,7 @@ function world() {
 
 const away = () => Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
 
-t.test('however many ask at once, Postgres is asked once, and then not again', async (t) => {
+t.test('concurrent look-ups of one key ask Postgres once, and later ones not at all', async (t) => {
   const { find, asked } = world();
   const waiting = Promise.all([find('a'), find('a'), find('a')]);
   t.equal(asked.length, 1);
@@ -85,7 +85,7 @@ t.test('a changed value is not used while Postgres is away, and unchanged ones a
   t.same(find('b'), { name: 'b', version: 1 }, 'without asking, for a second');
 });
 
-t.test('while nobody tells of changes each answer is asked for', async (t) => {
+t.test('every look-up asks Postgres while notifications of changes are lost', async (t) => {
   const { find, learn, asked, advance, onLost, onListening } = world();
   await learn('a', 1);
   t.same(find('a'), { name: 'a', version: 1 }, 'at once');
@@ -125,7 +125,7 @@ t.test('a call that joined a look-up which found nothing has one that began afte
   t.same(await Promise.all(joined), Array(2).fill({ name: 'new', version: 1 }));
 });
 
-t.test('made-up ids push no real one out, and do not pile up', async (t) => {
+t.test('unknown ids evict no cached value, and more than 500 look-ups at a time are refused', async (t) => {
   const { find, learn, asked } = world();
   await learn('real', 1);
   for (let made = 0; made < 200; made += 1) await learn(`made-up-${made}`, null);

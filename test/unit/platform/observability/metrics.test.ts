@@ -14,7 +14,7 @@ t.test('metrics are Prometheus text, named for Assay and labelled with the role'
   t.match(metrics.contentType, /^text\/plain; version=0\.0\.4/);
 });
 
-t.test('every registry is its own', async (t) => {
+t.test('two metrics registries may have a metric of the same name', async (t) => {
   createMetrics('api').counter('requests_total', 'Requests');
   t.doesNotThrow(() => createMetrics('api').counter('requests_total', 'Requests'));
 });

@@ -94,7 +94,7 @@ t.test('a late attempt rejects as unavailable, and onLate gets its result', asyn
   t.same(late, ['at last']);
 });
 
-t.test('an attempt may have a patience of its own', async (t) => {
+t.test('an attempt may have its own timeout', async (t) => {
   const { store, pass } = world();
   const attempt = t.rejects(store.attempt(silent, { patienceMs: 500 }), {
     message: 'no answer within 500 ms',

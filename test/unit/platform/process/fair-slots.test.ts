@@ -48,7 +48,7 @@ const steps = fc.array(
 );
 
 t.test(
-  'slots are bounded, none stays free while a job may have it, and nobody with fewer running waits for one with more',
+  'slots are bounded, never idle while a job may run, and go to the owner with the fewest running jobs',
   async () => {
     const sizes = fc.record({
       count: fc.integer({ min: 1, max: 5 }),

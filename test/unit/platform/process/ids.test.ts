@@ -8,7 +8,7 @@ t.test('a new id is a ULID of its time', async (t) => {
   t.ok(isRequestId(id));
 });
 
-t.test('ids are told apart, and sort by their time', async (t) => {
+t.test('new request ids are unique, and sort by their time', async (t) => {
   const ids = Array.from({ length: 10_000 }, () => newRequestId());
   t.equal(new Set(ids).size, ids.length);
   t.ok(newRequestId(1_000) < newRequestId(1_001));
@@ -46,7 +46,7 @@ for (const [text, allowed] of choices) {
   );
 }
 
-t.test('only a ULID has a time', async (t) => {
+t.test('ulidTimeMs returns the time of a ULID, and null for other ids', async (t) => {
   t.equal(ulidTimeMs('6e0b4a1e-7a1e-4f3a-9d0a-0f2b6a4f9c11'), null);
   t.equal(ulidTimeMs('01ARZ3NDEKTSV4RRFFQ69G5FAV'), 1_469_922_850_259);
 });

@@ -88,7 +88,7 @@ t.test('a second signal ends the process at once', async (t) => {
   t.equal(await ended, 130);
 });
 
-t.test('signals in the same moment are one', async (t) => {
+t.test('signals in the same moment count as one', async (t) => {
   const { edge, exits, send, ended } = watchedProcess();
   const start = roleThat(() => sleep(50));
   void runRole(start, { deadlineMs: 1_000, edge, onReady: () => send('SIGINT') });
@@ -116,7 +116,7 @@ t.test('a role stops when its supervisor is gone', async (t) => {
   t.equal(await ended, 0);
 });
 
-t.test('the steps of a stop run in order, whatever becomes of those before', async (t) => {
+t.test('the steps of a stop run in order, even if an earlier one fails', async (t) => {
   const done: string[] = [];
   const step = (what: string, fails = false) => ({
     what,

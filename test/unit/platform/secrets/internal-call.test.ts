@@ -12,7 +12,7 @@ const SIGNED = signInternalCall(SECRET, CALL, NOW);
 
 const read = (value: string, nowMs = NOW) => readInternalCall(SECRET, value, nowMs);
 
-t.test('what was signed is read, whatever the ids', async () => {
+t.test('a signed internal call is read back, whatever its ids', async () => {
   fc.assert(
     fc.property(
       fc.uuid(),
@@ -27,7 +27,7 @@ t.test('what was signed is read, whatever the ids', async () => {
   );
 });
 
-t.test('what is signed can be sent as a header', async () => {
+t.test('a signed internal call is a valid header value', async () => {
   fc.assert(
     fc.property(fc.uuid(), fc.string({ unit: 'grapheme' }), (organizationId, evaluationId) =>
       /^[\w.-]+$/.test(signInternalCall(SECRET, { organizationId, evaluationId }, NOW)),
@@ -35,7 +35,7 @@ t.test('what is signed can be sent as a header', async () => {
   );
 });
 
-t.test('a value in which one bit is another is refused, whichever bit', async (t) => {
+t.test('a signed internal call with any flipped bit is refused', async (t) => {
   const bytes = Buffer.from(SIGNED);
   for (let index = 0; index < bytes.length * 8; index += 1) {
     const changed = Buffer.from(bytes);
@@ -46,7 +46,7 @@ t.test('a value in which one bit is another is refused, whichever bit', async (t
   }
 });
 
-t.test('a value with anything more or less in it is refused', async (t) => {
+t.test('a signed internal call with inserted or missing characters is refused', async (t) => {
   for (const more of ['.', '.x', '=', ' ', ',x']) t.equal(read(SIGNED + more), null, `"${more}" at its end`);
   const at = fc.integer({ min: 0, max: SIGNED.length });
   fc.assert(
@@ -62,7 +62,7 @@ t.test('a value with anything more or less in it is refused', async (t) => {
   );
 });
 
-t.test('what another installation signed is refused', async () => {
+t.test('an internal call signed with another secret is refused', async () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (secret) => {
       return secret === SECRET || read(signInternalCall(secret, CALL, NOW)) === null;
@@ -70,7 +70,7 @@ t.test('what another installation signed is refused', async () => {
   );
 });
 
-t.test('an organization cannot be put in the place of the one that was signed', async (t) => {
+t.test('an internal call with another organization under the old signature is refused', async (t) => {
   const [payload, signature] = SIGNED.split('.');
   const theirs = signInternalCall(
     SECRET,
@@ -86,22 +86,22 @@ t.test('an organization cannot be put in the place of the one that was signed', 
   );
 });
 
-t.test('a value is good for five minutes before and after, for clocks that differ', async (t) => {
-  t.same(read(SIGNED, NOW + 5 * MINUTE), CALL);
-  t.same(read(SIGNED, NOW - 5 * MINUTE), CALL);
-  t.equal(read(SIGNED, NOW + 5 * MINUTE + 1), null);
-  t.equal(read(SIGNED, NOW - 5 * MINUTE - 1), null);
-});
-
 t.test(
-  'within its time a value may be used again: a judge asks twice when its answer cannot be read',
+  'a signed internal call is valid from five minutes before to five minutes after its time',
   async (t) => {
-    t.same(read(SIGNED), CALL);
-    t.same(read(SIGNED, NOW + MINUTE), CALL);
+    t.same(read(SIGNED, NOW + 5 * MINUTE), CALL);
+    t.same(read(SIGNED, NOW - 5 * MINUTE), CALL);
+    t.equal(read(SIGNED, NOW + 5 * MINUTE + 1), null);
+    t.equal(read(SIGNED, NOW - 5 * MINUTE - 1), null);
   },
 );
 
-t.test('junk is refused and never an error', async (t) => {
+t.test('a signed internal call may be used again within its time', async (t) => {
+  t.same(read(SIGNED), CALL);
+  t.same(read(SIGNED, NOW + MINUTE), CALL);
+});
+
+t.test('any text that is no signed internal call is refused, and never throws', async (t) => {
   const JUNK = [
     '',
     '.',
@@ -126,10 +126,13 @@ t.test('junk is refused and never an error', async (t) => {
   );
 });
 
-t.test('a signature without a payload, or of nothing, is refused', async (t) => {
-  const [payload] = SIGNED.split('.');
-  t.equal(read(`${payload}.`), null);
-  t.equal(read(`.${SIGNED.split('.')[1]}`), null);
-  const unkeyed = createHmac('sha256', '').update(payload!).digest('base64url');
-  t.equal(read(`${payload}.${unkeyed}`), null);
-});
+t.test(
+  'an internal call with an empty payload, an empty signature or an unkeyed one is refused',
+  async (t) => {
+    const [payload] = SIGNED.split('.');
+    t.equal(read(`${payload}.`), null);
+    t.equal(read(`.${SIGNED.split('.')[1]}`), null);
+    const unkeyed = createHmac('sha256', '').update(payload!).digest('base64url');
+    t.equal(read(`${payload}.${unkeyed}`), null);
+  },
+);

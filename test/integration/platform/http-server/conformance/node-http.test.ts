@@ -59,7 +59,7 @@ function compare(text: string, assay: Heard, node: Heard): void {
 }
 
 t.test(
-  'however requests are framed, mutated and cut, Assay and Node see the same requests and bodies',
+  'Assay and Node parse the same requests and bodies from any framing, mutation and cut',
   { timeout: 180_000 },
   async (t) => {
     const assay = await hearAssay(t);

@@ -27,7 +27,7 @@ async function check(
 }
 
 t.test(
-  'the server makes of each request what the suites of others ask for, or the case says why not',
+  'the server treats each request as the public test suites require, or the case gives the reason',
   async (t) => {
     const hear = await hearAssay(t);
     for (const one of REQUEST_CASES)

@@ -41,7 +41,7 @@ function written({ method, path, headers, body, chunks }: Asked): string {
   return `${head}transfer-encoding: chunked\r\n\r\n${text}0\r\ntrailer: x\r\n\r\n`;
 }
 
-t.test('requests one behind the other, cut anywhere, are answered in order', async (t) => {
+t.test('pipelined requests, cut anywhere, are answered in order', async (t) => {
   const dial = await served(t, echo);
   const property = fc.asyncProperty(
     fc.array(asked, { minLength: 1, maxLength: 6 }),
@@ -123,28 +123,31 @@ t.test('an HTTP/1.0 client gets a stream that ends with the connection', async (
   t.equal(kept.text().match(/\r\n\r\nwhole/g)?.length, 2);
 });
 
-t.test('some answers have no body, whatever they were given', async (t) => {
-  const dial = await served(t, (request) => {
-    const status = Number(new URL(request.url).pathname.slice(1));
-    if (status === 206) return new Response(null, { headers: { 'content-length': '7' } });
-    return new Reply(status === 204 ? null : 'a body', { status });
-  });
-  const known = await dial();
-  known.send('HEAD /206 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-  t.equal(await known.ended, 'end');
-  t.match(known.text(), /\r\ncontent-length: 7\r\n/, 'as it was told');
-  const wire = await dial();
-  wire.send('HEAD /200 HTTP/1.1\r\nhost: x\r\n\r\nGET /204 HTTP/1.1\r\nhost: x\r\n\r\n');
-  wire.send('GET /304 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-  t.equal(await wire.ended, 'end');
-  const [head = '', empty = '', unchanged = '', rest] = wire.text().split('\r\n\r\n');
-  t.match(head, /^HTTP\/1\.1 200 OK\r\n/);
-  t.match(head, /\r\ncontent-length: 6\r\n/, 'as a GET would tell');
-  t.match(empty, /^HTTP\/1\.1 204 No Content\r\n/);
-  t.notMatch(empty, /content-length/);
-  t.match(unchanged, /^HTTP\/1\.1 304 Not Modified\r\n/);
-  t.equal(rest, '');
-});
+t.test(
+  'responses to HEAD and with status 204 or 304 have no body, whatever the handler returns',
+  async (t) => {
+    const dial = await served(t, (request) => {
+      const status = Number(new URL(request.url).pathname.slice(1));
+      if (status === 206) return new Response(null, { headers: { 'content-length': '7' } });
+      return new Reply(status === 204 ? null : 'a body', { status });
+    });
+    const known = await dial();
+    known.send('HEAD /206 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    t.equal(await known.ended, 'end');
+    t.match(known.text(), /\r\ncontent-length: 7\r\n/, 'as it was told');
+    const wire = await dial();
+    wire.send('HEAD /200 HTTP/1.1\r\nhost: x\r\n\r\nGET /204 HTTP/1.1\r\nhost: x\r\n\r\n');
+    wire.send('GET /304 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    t.equal(await wire.ended, 'end');
+    const [head = '', empty = '', unchanged = '', rest] = wire.text().split('\r\n\r\n');
+    t.match(head, /^HTTP\/1\.1 200 OK\r\n/);
+    t.match(head, /\r\ncontent-length: 6\r\n/, 'as a GET would tell');
+    t.match(empty, /^HTTP\/1\.1 204 No Content\r\n/);
+    t.notMatch(empty, /content-length/);
+    t.match(unchanged, /^HTTP\/1\.1 304 Not Modified\r\n/);
+    t.equal(rest, '');
+  },
+);
 
 t.test('a response that fails in the middle ends without a last chunk', async (t) => {
   const dial = await served(t, () => {
@@ -239,7 +242,7 @@ t.test('a client that pipelines requests without reading responses is paused', a
   t.ok(wire.socket.writableLength > 0 || sent < 5_000, 'and the rest waits at the client');
 });
 
-t.test('whatever bytes come, they are answered or the connection ends, and others are served', async (t) => {
+t.test('any bytes get a response or end their connection, and other connections are served', async (t) => {
   const dial = await served(t, echo);
   const valid = asked.map((request) => Buffer.from(written(request), 'latin1'));
   const damaged = fc

@@ -21,36 +21,39 @@ const request = fc.constantFrom(
   'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
 );
 
-t.test('every answer says nosniff once, whatever the app, a provider or the server says', async (t) => {
-  let reply = (): Response => new Reply('');
-  const dial = await served(t, () => reply());
-  const property = fc.asyncProperty(kind, own, request, async (kind, own, request) => {
-    const headers = own.map(([capitals, value]): [string, string] => [recased(NAME, capitals), value]);
-    reply = () => {
-      switch (kind) {
-        case 'text':
-          return new Reply('text', { headers });
-        case 'stream':
-          return new Reply(new Blob(['a', 'b']).stream(), { headers });
-        case 'web':
-          return new Response('text', { headers });
-        case 'empty':
-          return new Reply(null, { status: 204, headers });
-        case 'unchanged':
-          return new Reply(null, { status: 304, headers: [...headers, ['date', 'then']] });
-        case 'throws':
-          throw new Error('secret');
-        default:
-          return new Reply('text', { headers: [...headers, ['x-odd', 'a\r\nb']] });
-      }
-    };
-    const wire = await dial();
-    wire.send(request);
-    t.equal(await wire.ended, 'end');
-    const [head = ''] = wire.text().split('\r\n\r\n');
-    const said = head.split('\r\n').filter((line) => line.toLowerCase().startsWith(NAME));
-    t.same(said, [`${NAME}: nosniff`], `${kind} ${head}`);
-    wire.socket.destroy();
-  });
-  await fc.assert(property, { numRuns: 200 });
-});
+t.test(
+  'every response has nosniff exactly once, whatever the app, a provider or the server sets',
+  async (t) => {
+    let reply = (): Response => new Reply('');
+    const dial = await served(t, () => reply());
+    const property = fc.asyncProperty(kind, own, request, async (kind, own, request) => {
+      const headers = own.map(([capitals, value]): [string, string] => [recased(NAME, capitals), value]);
+      reply = () => {
+        switch (kind) {
+          case 'text':
+            return new Reply('text', { headers });
+          case 'stream':
+            return new Reply(new Blob(['a', 'b']).stream(), { headers });
+          case 'web':
+            return new Response('text', { headers });
+          case 'empty':
+            return new Reply(null, { status: 204, headers });
+          case 'unchanged':
+            return new Reply(null, { status: 304, headers: [...headers, ['date', 'then']] });
+          case 'throws':
+            throw new Error('secret');
+          default:
+            return new Reply('text', { headers: [...headers, ['x-odd', 'a\r\nb']] });
+        }
+      };
+      const wire = await dial();
+      wire.send(request);
+      t.equal(await wire.ended, 'end');
+      const [head = ''] = wire.text().split('\r\n\r\n');
+      const said = head.split('\r\n').filter((line) => line.toLowerCase().startsWith(NAME));
+      t.same(said, [`${NAME}: nosniff`], `${kind} ${head}`);
+      wire.socket.destroy();
+    });
+    await fc.assert(property, { numRuns: 200 });
+  },
+);

@@ -7,7 +7,7 @@ import { natsIsMissing } from '../../../../support/nats.ts';
 import { setUpLogPath } from '../log-path.ts';
 
 t.test(
-  'an outbox whose directory somebody removes does not hold up the others',
+  'an outbox whose directory is removed does not delay the others',
   { skip: natsIsMissing() },
   async (t) => {
     const { outbox, forward, consume, stored, root } = await setUpLogPath(t);

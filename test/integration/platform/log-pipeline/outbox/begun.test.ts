@@ -18,7 +18,7 @@ import {
 /** A START is told apart from the entry that finishes the same call by its head. */
 const startOf = (name: string, requestBody?: string) => rawEntry(`START ${name}`, requestBody, '');
 
-t.test('exactly the calls that began and did not end are interrupted', async (t) => {
+t.test('exactly the calls with a START and without an entry are interrupted', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   for (const name of ['a', 'b', 'c']) t.equal(await outbox.begin(name, startOf(name)), true);
   t.equal(await outbox.append('b', rawEntry('b')), true);
@@ -30,7 +30,7 @@ t.test('exactly the calls that began and did not end are interrupted', async (t)
   await outbox.close();
 });
 
-t.test('calls that look the same are told apart', async (t) => {
+t.test('calls with equal STARTs are told apart', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   const calls = [{}, {}, {}];
   for (const call of calls) await outbox.begin(call, startOf('same'));
@@ -39,7 +39,7 @@ t.test('calls that look the same are told apart', async (t) => {
   await outbox.close();
 });
 
-t.test('readers pass over STARTs, and the position moves with them', async (t) => {
+t.test('readers skip STARTs, and the position moves past them', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   await outbox.begin('a', startOf('a'));
   const first = await readOutbox(directory, BEGINNING, ALL);
@@ -63,7 +63,7 @@ t.test('the limit on bytes bounds how many STARTs one reading passes over', asyn
   await outbox.close();
 });
 
-t.test('a call that stays open while segments come and go is interrupted, once, body and all', async (t) => {
+t.test('a call that is open across segments is interrupted once, with its body', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t), { segmentBytes: 2_000 });
   const body = 'z'.repeat(5_000);
   await outbox.begin('long', startOf('long', body));
@@ -85,7 +85,7 @@ t.test('a call that stays open while segments come and go is interrupted, once, 
   await outbox.close();
 });
 
-t.test('however much is open, what is repeated stays below what is new', async (t) => {
+t.test('repeated STARTs take a bounded share of the outbox, however many calls are open', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t), { segmentBytes: 1_000 });
   for (let call = 0; call < 100; call += 1) await outbox.begin({}, startOf('open', 'y'.repeat(1_000)));
   const sizeOf = () =>
@@ -102,7 +102,7 @@ t.test('however much is open, what is repeated stays below what is new', async (
   await outbox.close();
 });
 
-t.test('a new segment is not seen before the STARTs that it repeats are in it', async (t) => {
+t.test('a new segment becomes visible only with the STARTs it repeats', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t), { segmentBytes: 4_100_000 });
   const calls = Array.from({ length: 40 }, () => ({}));
   // 4 MB, which is written in a thread while the loop below looks.
@@ -197,12 +197,10 @@ const COMMANDS = {
 } as const;
 
 for (const [runtime, [command, ...parameters]] of Object.entries(COMMANDS)) {
-  t.test(
-    `under ${runtime}, after kill -9 the calls under way are there, and those that had ended are not`,
-    async (t) => {
-      const root = temporaryRoot(t);
-      // The first bodies are written in place, the large one in a thread.
-      const program = `
+  t.test(`under ${runtime}, exactly the calls under way are interrupted after kill -9`, async (t) => {
+    const root = temporaryRoot(t);
+    // The first bodies are written in place, the large one in a thread.
+    const program = `
       import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
       import { createLogger } from '#platform/observability/log.ts';
       const outbox = await openOutbox({ root: ${JSON.stringify(root)}, id: 'A', maxBytes: 1e9, sync: 'process', log: createLogger({ role: 't', level: 'silent' }) });
@@ -213,23 +211,22 @@ for (const [runtime, [command, ...parameters]] of Object.entries(COMMANDS)) {
       await outbox.append('large', entry('large', 'x'.repeat(1_000_000)));
       process.stdout.write('ready');
       setInterval(() => {}, 1000);`;
-      const child = spawn(command, [...parameters, program], {
-        cwd: join(import.meta.dirname, '../../../../..'),
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      await new Promise((resolve) => child.stdout!.once('data', resolve));
-      child.kill('SIGKILL');
-      await ended;
-      const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
-      t.same((await readAll(join(root, 'A'))).heads, [...names.slice(0, 10), 'large']);
-      const interrupted = await readInterrupted(join(root, 'A'));
-      t.same(
-        interrupted.map(({ head, requestBody }) => `${Buffer.from(head)}, ${Buffer.from(requestBody)}`),
-        names.slice(10).map((name) => `${name}, asked`),
-      );
-    },
-  );
+    const child = spawn(command, [...parameters, program], {
+      cwd: join(import.meta.dirname, '../../../../..'),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await new Promise((resolve) => child.stdout!.once('data', resolve));
+    child.kill('SIGKILL');
+    await ended;
+    const names = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    t.same((await readAll(join(root, 'A'))).heads, [...names.slice(0, 10), 'large']);
+    const interrupted = await readInterrupted(join(root, 'A'));
+    t.same(
+      interrupted.map(({ head, requestBody }) => `${Buffer.from(head)}, ${Buffer.from(requestBody)}`),
+      names.slice(10).map((name) => `${name}, asked`),
+    );
+  });
 }
 
 /** Calls by their number; what happens in one turn is not waited for in between. */
@@ -278,49 +275,46 @@ class Model {
   }
 }
 
-t.test(
-  'whatever is begun, finished, rotated, read and trimmed, in any order, each call is told once',
-  async (t) => {
-    const root = temporaryRoot(t);
-    const turns = fc.array(
-      fc.record({
-        begin: fc.nat(4),
-        finish: fc.array(fc.nat(50), { maxLength: 4 }),
-        log: fc.nat(2),
-        read: fc.nat(5),
-      }),
-      { maxLength: 30 },
-    );
-    const limits = fc.record({
-      maxEntries: fc.integer({ min: 1, max: 10 }),
-      maxBytes: fc.integer({ min: 1, max: 4_000 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(
-        turns,
-        limits,
-        fc.integer({ min: 1, max: 3_000 }),
-        async (turns, limits, segmentBytes) => {
-          const { outbox, directory } = await openIn(root, { segmentBytes });
-          const model = new Model();
-          const told: string[] = [];
-          let position = BEGINNING;
-          for (const turn of turns) {
-            await model.play(outbox, turn);
-            for (let reading = 0; reading < turn.read; reading += 1) {
-              const { entries, next } = await readOutbox(directory, position, limits);
-              told.push(...entries.map(({ head }) => Buffer.from(head).toString()));
-              position = next;
-              await trimOutbox(directory, position);
-            }
-            t.same((await interruptedHeads(directory)).sort(), [...model.open.values()].sort());
+t.test('each call is reported once, for any order of starts, ends, rotations, reads and trims', async (t) => {
+  const root = temporaryRoot(t);
+  const turns = fc.array(
+    fc.record({
+      begin: fc.nat(4),
+      finish: fc.array(fc.nat(50), { maxLength: 4 }),
+      log: fc.nat(2),
+      read: fc.nat(5),
+    }),
+    { maxLength: 30 },
+  );
+  const limits = fc.record({
+    maxEntries: fc.integer({ min: 1, max: 10 }),
+    maxBytes: fc.integer({ min: 1, max: 4_000 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      turns,
+      limits,
+      fc.integer({ min: 1, max: 3_000 }),
+      async (turns, limits, segmentBytes) => {
+        const { outbox, directory } = await openIn(root, { segmentBytes });
+        const model = new Model();
+        const told: string[] = [];
+        let position = BEGINNING;
+        for (const turn of turns) {
+          await model.play(outbox, turn);
+          for (let reading = 0; reading < turn.read; reading += 1) {
+            const { entries, next } = await readOutbox(directory, position, limits);
+            told.push(...entries.map(({ head }) => Buffer.from(head).toString()));
+            position = next;
+            await trimOutbox(directory, position);
           }
-          const rest = await readAll(directory, limits, position);
-          t.same([...told, ...rest.heads], model.finished);
-          await outbox.close();
-        },
-      ),
-      { numRuns: 60 },
-    );
-  },
-);
+          t.same((await interruptedHeads(directory)).sort(), [...model.open.values()].sort());
+        }
+        const rest = await readAll(directory, limits, position);
+        t.same([...told, ...rest.heads], model.finished);
+        await outbox.close();
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

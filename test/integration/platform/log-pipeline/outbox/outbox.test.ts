@@ -34,7 +34,7 @@ function runProgram(program: string): ChildProcessByStdio<null, Readable, null> 
 }
 
 for (const sync of ['process', 'disk'] as const) {
-  t.test(`entries come out as they went in, in order (sync ${sync})`, async (t) => {
+  t.test(`entries are read back unchanged and in order (sync ${sync})`, async (t) => {
     const { outbox, directory } = await openIn(temporaryRoot(t), { sync });
     const kept = await Promise.all(
       Array.from({ length: 500 }, (_, index) => outbox.append({}, rawEntry(`e${index}`))),
@@ -49,7 +49,7 @@ for (const sync of ['process', 'disk'] as const) {
   });
 }
 
-t.test('whatever the sizes, segments and reading limits, every entry is read once', async (t) => {
+t.test('every entry is read once, for any sizes, segments and reading limits', async (t) => {
   const root = temporaryRoot(t);
   await fc.assert(
     fc.asyncProperty(
@@ -76,7 +76,7 @@ t.test('whatever the sizes, segments and reading limits, every entry is read onc
   );
 });
 
-t.test('two bodies of 40 MiB pass', async (t) => {
+t.test('an entry with two bodies of 40 MiB is written and read', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   const body = Buffer.alloc(40 * 1024 * 1024, 'x');
   t.equal(await outbox.append({}, { head: Buffer.from('big'), requestBody: body, responseBody: body }), true);
@@ -87,7 +87,7 @@ t.test('two bodies of 40 MiB pass', async (t) => {
 });
 
 t.test(
-  'an entry larger than a reader would take is refused and counted, and those after it are read',
+  'an entry larger than readers accept is refused and counted, and those after it are read',
   async (t) => {
     const { outbox, directory } = await openIn(temporaryRoot(t));
     const body = Buffer.alloc(128 * 1024 * 1024);
@@ -102,25 +102,28 @@ t.test(
   },
 );
 
-t.test('beyond the bound entries are refused and counted, and taken again when there is room', async (t) => {
-  const root = temporaryRoot(t);
-  const { outbox, directory } = await openIn(root, { maxBytes: 10_000, segmentBytes: 1_000 });
-  const kept: boolean[] = [];
-  for (let index = 0; index < 20; index += 1)
-    kept.push(await outbox.append({}, rawEntry(`e${index}`, 'x'.repeat(1_000))));
-  const count = kept.filter(Boolean).length;
-  t.ok(count >= 8 && count < 10, `${count} kept`);
-  t.equal(outbox.refused, 20 - count);
-  const { heads, position } = await readAll(directory);
-  t.equal(heads.length, count);
-  await trimOutbox(directory, position);
-  while (!(await outbox.append({}, rawEntry('after'))))
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  await outbox.close();
-});
+t.test(
+  'entries beyond the outbox bound are refused and counted, and accepted again when there is room',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const { outbox, directory } = await openIn(root, { maxBytes: 10_000, segmentBytes: 1_000 });
+    const kept: boolean[] = [];
+    for (let index = 0; index < 20; index += 1)
+      kept.push(await outbox.append({}, rawEntry(`e${index}`, 'x'.repeat(1_000))));
+    const count = kept.filter(Boolean).length;
+    t.ok(count >= 8 && count < 10, `${count} kept`);
+    t.equal(outbox.refused, 20 - count);
+    const { heads, position } = await readAll(directory);
+    t.equal(heads.length, count);
+    await trimOutbox(directory, position);
+    while (!(await outbox.append({}, rawEntry('after'))))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    await outbox.close();
+  },
+);
 
 t.test(
-  'while the disk is full entries are refused and leave nothing behind, and are taken again when there is room',
+  'entries on a full disk are refused without leaving bytes, and accepted again when there is room',
   async (t) => {
     const root = temporaryRoot(t);
     const disk = smallDisk(root);
@@ -154,35 +157,32 @@ t.test(
   },
 );
 
-t.test(
-  'when the disk fills within a group of entries, those that are whole are kept, so that no reader stands within a later one',
-  async (t) => {
-    const root = temporaryRoot(t);
-    const disk = smallDisk(root);
-    if (disk === null) {
-      t.pass('to mount a small file system takes root', { skip: true });
-      return;
-    }
-    t.teardown(() => disk.remove());
-    const { outbox, directory } = await openIn(root);
-    const append = (name: string) => outbox.append({}, rawEntry(name, 'x'.repeat(10_000)));
-    const filler = join(root, 'filler');
-    await append('before');
-    writeFileSync(filler, Buffer.alloc(64 * 1024));
-    disk.fill();
-    rmSync(filler);
-    // The first is written at once; the others share a write, which finds room for some of them.
-    const names = Array.from({ length: 20 }, (_, index) => `entry ${index}`);
-    const kept = await Promise.all(names.map(append));
-    const keptNames = names.filter((_, index) => kept[index]);
-    t.ok(keptNames.length > 2 && keptNames.length < 20, `${keptNames.length} found room`);
-    t.equal(outbox.refused, 20 - keptNames.length);
-    t.same((await readAll(directory)).heads, ['before', ...keptNames]);
-    await outbox.close();
-  },
-);
+t.test('when the disk fills within a group of entries, exactly the whole ones are kept', async (t) => {
+  const root = temporaryRoot(t);
+  const disk = smallDisk(root);
+  if (disk === null) {
+    t.pass('to mount a small file system takes root', { skip: true });
+    return;
+  }
+  t.teardown(() => disk.remove());
+  const { outbox, directory } = await openIn(root);
+  const append = (name: string) => outbox.append({}, rawEntry(name, 'x'.repeat(10_000)));
+  const filler = join(root, 'filler');
+  await append('before');
+  writeFileSync(filler, Buffer.alloc(64 * 1024));
+  disk.fill();
+  rmSync(filler);
+  // The first is written at once; the others share a write, which finds room for some of them.
+  const names = Array.from({ length: 20 }, (_, index) => `entry ${index}`);
+  const kept = await Promise.all(names.map(append));
+  const keptNames = names.filter((_, index) => kept[index]);
+  t.ok(keptNames.length > 2 && keptNames.length < 20, `${keptNames.length} found room`);
+  t.equal(outbox.refused, 20 - keptNames.length);
+  t.same((await readAll(directory)).heads, ['before', ...keptNames]);
+  await outbox.close();
+});
 
-t.test('a segment that its writer cuts back while it is read ends there', { timeout: 10_000 }, async (t) => {
+t.test('reading a segment ends where its writer truncates it meanwhile', { timeout: 10_000 }, async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   for (const name of ['a', 'b', 'c']) await outbox.append({}, rawEntry(name));
   await outbox.close();
@@ -194,7 +194,7 @@ t.test('a segment that its writer cuts back while it is read ends there', { time
   t.same([end.ended, end.damage], [true, null]);
 });
 
-t.test('a torn end is passed over when its gateway is gone, and what stands before it is read', async (t) => {
+t.test('a torn end is skipped once its gateway has ended, and the entries before it are read', async (t) => {
   const root = temporaryRoot(t);
   const { outbox, directory } = await openIn(root);
   await outbox.append({}, rawEntry('whole'));
@@ -205,7 +205,7 @@ t.test('a torn end is passed over when its gateway is gone, and what stands befo
   t.same((await readAll(directory)).heads, ['whole']);
 });
 
-t.test('damaged bytes are told, with what stood before and after them', async (t) => {
+t.test('damaged bytes are reported, with the entries before and after them', async (t) => {
   const root = temporaryRoot(t);
   const { outbox, directory } = await openIn(root, { segmentBytes: 100 });
   await outbox.append({}, rawEntry('a', 'x'.repeat(50)));
@@ -225,7 +225,7 @@ t.test('damaged bytes are told, with what stood before and after them', async (t
   t.same((await readAll(directory, ALL, damaged.next)).heads, ['c']);
 });
 
-t.test('random damage never makes reading throw or stand still', async (t) => {
+t.test('random damage never makes reading throw or stop', async (t) => {
   const root = temporaryRoot(t);
   const { outbox, directory } = await openIn(root);
   for (let index = 0; index < 10; index += 1) await outbox.append({}, rawEntry(`e${index}`));
@@ -308,7 +308,7 @@ t.test('an outbox that several processes would remove is taken and removed by on
   t.same(readdirSync(root), []);
 });
 
-t.test('bytes that another hand appends are not mistaken for entries', async (t) => {
+t.test('bytes appended by another process are not taken for entries', async (t) => {
   const { outbox, directory } = await openIn(temporaryRoot(t));
   await outbox.append({}, rawEntry('a'));
   appendFileSync(join(directory, '0000000001.log'), Buffer.alloc(64, 0xff));
@@ -319,7 +319,7 @@ t.test('bytes that another hand appends are not mistaken for entries', async (t)
   await outbox.close();
 });
 
-t.test('an outbox that is still being made is not listed, so that nobody waits for it', async (t) => {
+t.test('an outbox that is still being created is not listed', async (t) => {
   const root = t.testdir({ '.new-01M82SVDX0HZRXZNK1ZMHN1MKR': {}, '01M82ST9RD1QA1ZZNZ4J4DJCSP': {} });
   t.same(await listOutboxes(root), ['01M82ST9RD1QA1ZZNZ4J4DJCSP']);
 });
