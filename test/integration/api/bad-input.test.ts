@@ -23,7 +23,7 @@ const property = (body: unknown): [string, CallOptions] => [
 
 /** A wrong call, its status and its sentence. */
 const REFUSALS: [what: string, call: [string, CallOptions], status: number, sentence: string][] = [
-  // Who calls
+  // The caller
   [
     'no key',
     [QUERY, { key: null, raw: '{' }],

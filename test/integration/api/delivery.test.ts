@@ -1,4 +1,4 @@
-/** How an answer came about: `GET /v1/request/{id}/delivery`. */
+/** The delivery of a request: `GET /v1/request/{id}/delivery`. */
 import { join } from 'node:path';
 import t from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';

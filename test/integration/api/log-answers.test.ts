@@ -157,7 +157,7 @@ t.test('an id of 64 bits in the input of a streamed tool call keeps its digits',
 
 t.test('a logged response text that is neither JSON nor a known stream is kept unchanged', async (t) => {
   const TEXTS = [
-    // Of Messages, but nothing can be made of a delta that does not say what it is.
+    // An event of Messages whose delta has no type cannot be assembled.
     `event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"Hi"}}\n\n`,
     `event: update\ndata: {"id":"x","text":"of a dialect that nobody knows"}\n\n`,
     'data: [DONE]\n\n',

@@ -54,7 +54,7 @@ t.test('a large logged stream is assembled, and marked as truncated if it broke 
   t.match(torn.response_body, { choices: [{ message: { content: `${long}!` } }] });
 });
 
-/** What is wrong with a large body, and the exact sentence. */
+/** The fault of a large body, and the exact sentence of the refusal. */
 const REFUSED: readonly [what: string, raw: string, status: number, sentence: string][] = [
   [
     'a name twice beside the bodies',

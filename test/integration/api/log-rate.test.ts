@@ -1,4 +1,4 @@
-/** What is logged through the API counts against its organization's logging rate, over all processes. */
+/** Requests logged through the API count against their organization's logging rate, over all processes. */
 import t from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
@@ -130,7 +130,7 @@ t.test(
     const key = await newKey({ logsPer5s: RATE });
     const random = seededRandom(7);
     const before = await degraded();
-    /** Between when it was asked for and when it was answered, each of them was logged. */
+    /** The times of call and response: each request was logged between them. */
     const logged: { from: number; to: number }[] = [];
     const beganAt = performance.now();
     const client = async () => {

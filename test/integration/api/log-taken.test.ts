@@ -1,4 +1,4 @@
-/** Which requests made elsewhere are taken: whose, once, how large, and in what trouble. */
+/** Rules for logging requests made elsewhere: owner, unique id, size, and behaviour in failures. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import t from 'tap';

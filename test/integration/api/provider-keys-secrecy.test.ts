@@ -1,4 +1,4 @@
-/** Who sees what of a provider key: another organization nothing, the database nothing in the clear, the log nothing. */
+/** Secrecy of provider keys: invisible to other organizations and the log, and never stored in the clear. */
 import { pino } from 'pino';
 import t from 'tap';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';

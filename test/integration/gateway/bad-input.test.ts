@@ -11,7 +11,7 @@ const gateway = await startTestGateway(t, {
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
 const GOOD = { model: 'gpt-4o-mini', messages: MESSAGES };
 
-/** What was sent, and the exact answer: status, code and sentence. */
+/** A bad request, and the exact response: status, code and sentence. */
 const TABLE: {
   what: string;
   body: unknown;

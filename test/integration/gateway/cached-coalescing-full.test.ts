@@ -85,7 +85,7 @@ t.test(`${MANY} identical concurrent calls make one provider request`, { skip },
     environment: { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url },
   });
   t.teardown(() => assay.stop());
-  // Nobody is answered before all of them have asked.
+  // No call is answered before all have been sent.
   const misses = async () => {
     const metrics = await (await fetch(`${assay.gatewayUrl}/metrics`)).text();
     return Number(/^assay_cache_misses_total(?:\{[^}]*\})? (\d+)$/m.exec(metrics)?.[1] ?? 0);

@@ -19,7 +19,7 @@ type Given = { status: number; text: string; headers: Headers };
 const call = async (body: object, more: Headers = {}, at: Gateway = gateway, as = key): Promise<Given> =>
   readAll(await at.chat(as, { ...COALESCED, ...more }, body));
 
-/** How many calls have found nothing stored so far: those that follow another among them. */
+/** Returns the number of cache misses so far, followers included. */
 const misses = (at: Gateway) => at.metric('cache_misses_total');
 async function untilMissed(at: Gateway, before: number, count: number): Promise<void> {
   await waitFor(`${count} calls to wait`, async () => (await misses(at)) - before >= count);

@@ -1,4 +1,4 @@
-/** Which answers the cache keeps, and which it does not. */
+/** The cache stores complete, successful responses, and no others. */
 import t, { type Test } from 'tap';
 import { waitFor } from '../../support/assay.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';

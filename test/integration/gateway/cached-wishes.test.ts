@@ -75,7 +75,7 @@ t.test('a bucket stores as many responses as its size, and then serves any of th
   t.equal(stored.size, 3);
   const given = new Set<string>();
   const calls = provider.requests.length;
-  // That one of three does not come in 60 draws has a chance of 1 in 10 billion.
+  // The chance that one of three is missing in 60 draws is 1 in 10 billion.
   for (let time = 0; time < 60; time += 1) {
     const { cache, text } = await call(body, three);
     if (cache !== 'HIT') t.fail(`${cache} at ${time}`);

@@ -1,4 +1,4 @@
-/** Who is let in without a key: our own evaluators, by what they sign, and nobody else. */
+/** Calls without a key: those signed by the installation's own evaluators are accepted, and no others. */
 import t from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { readInternalSecret, signInternalCall } from '#platform/secrets/mod.ts';
@@ -32,7 +32,7 @@ const call = (headers: Record<string, string>) =>
     body: BODY,
   });
 
-/** What is stored of who made a call. */
+/** Columns of a record about the origin of its call. */
 async function originOf(answer: Response) {
   const { request_id } = await gateway.record(answer);
   const [row] = await sql`

@@ -15,9 +15,9 @@ const cents = (quota: number | string) => ({ 'Service-RateLimit-Policy': `${quot
 /** 9 cents: prompt tokens for 3, completion tokens for 6. */
 const NINE_CENTS = { promptTokens: 200_000, completionTokens: 100_000 };
 
-/** What was reserved for calls that asked at the same time, and what became of it; null: nothing yet. */
+/** A reservation for a call, and its settlement; null: not settled yet. */
 type Reservation = { estimate: number; settled: number | null };
-/** What the record of a call says; null: not known, it was counted afterwards or not at all. */
+/** Cost columns of a record; null: not known, since tokens were estimated later or not at all. */
 type Costed = { status: number; cost: number | null; user: string | null };
 
 const readReservations = (key: string) => world.sql<Reservation[]>`
@@ -44,7 +44,7 @@ async function records(key: string, count: number): Promise<Costed[]> {
   return read();
 }
 
-/** What the counter of a key holds. */
+/** Returns the count of a key's counter. */
 async function countedNano(key: string): Promise<number> {
   const [counter] = await world.sql<{ used: number }[]>`
     select (select sum(n) from unnest((windows[1]).counts) n)::float8 as used

@@ -18,7 +18,7 @@ const second = await world.start();
 
 const policy = (text: string, headers: Headers = {}) => ({ 'Service-RateLimit-Policy': text, ...headers });
 
-/** What is left after a call that is let in; -1: it is refused. */
+/** Returns the remaining quota after an admitted call; -1: it was refused. */
 async function call(key: string, headers: Headers, at: Gateway = gateway): Promise<number> {
   const answer = await at.chat(key, headers);
   await answer.text();
@@ -204,7 +204,7 @@ t.test('a steady load is admitted exactly up to the quota when gateways prefetch
   };
   await Promise.all(Array.from({ length: 10 }, (_, index) => caller(index % 2 === 0 ? gateway : second)));
   t.ok(passed <= quota, `${passed} of 600 calls`);
-  // What one of them had taken ahead comes back, for whoever asks.
+  // Credits that one gateway prefetched are returned, for any gateway.
   await waitFor('the rest of the quota', async () => {
     for (const at of [gateway, second]) while ((await call(key, headers, at)) >= 0) passed += 1;
     return passed >= quota;

@@ -1,4 +1,4 @@
-/** What an answer says of the policy that its call was under, whoever answers; and what a refused call gets. */
+/** Rate-limit headers of responses from any source, and the response to a refused call. */
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { newRequestId } from '#platform/process/ids.ts';
@@ -102,7 +102,7 @@ t.test(
         'retry-after': '7',
         'retry-after-ms': '7000',
         'x-ratelimit-remaining-requests': '0',
-        // Nobody but us says these, whatever a provider sends.
+        // Only the gateway sets these, whatever a provider sends.
         'service-ratelimit-remaining': '77',
         ratelimit: '"theirs";r=0;t=7',
       },
@@ -132,7 +132,7 @@ t.test('a cache hit reports the rate limit and uses no quota', async (t) => {
     checkHeaders(t, limitHeaders(again), 4);
     await again.text();
   }
-  // Of a limit that nobody has used yet there is nothing to reset.
+  // A limit that is not used yet has nothing to reset.
   const another = await gateway.chat(await world.newKey(), headers);
   t.equal(another.headers.get('service-cache'), 'HIT');
   checkHeaders(t, limitHeaders(another), 5);

@@ -42,7 +42,7 @@ async function burst(key: string, gateways: readonly Gateway[], body: object): P
   return Promise.all(asked);
 }
 
-/** Whose answers do not say otherwise is recorded, and nobody else; how many those are. */
+/** Checks that exactly the calls not reported as unlogged are recorded; returns their number. */
 async function countLogged(t: Test, gateways: readonly Gateway[], body: object): Promise<number> {
   const organizationId = await world.newOrganization({ logsPer5s: RATE });
   const key = await world.newKey({ organizationId });

@@ -14,7 +14,7 @@ const WINDOW = 'must be a whole number of seconds from 60 to 31536000';
 const SEGMENT = 'must be 1 to 64 letters, digits, hyphens or underscores';
 const PART = 'must be w=<seconds>, u=<unit> or s=<segment>';
 
-/** What is sent, and the sentence that it is refused with. */
+/** A policy header, and the sentence that refuses it. */
 const REFUSED: [policy: string, sentence: string][] = [
   ['', `${PREFIX}quota "" ${NUMBER}`],
   [';w=60', `${PREFIX}quota "" ${NUMBER}`],

@@ -1,4 +1,4 @@
-/** `GET /v1/models`: nobody needs a key for it, and every model of it can be called. */
+/** `GET /v1/models` needs no key, and every listed model can be called. */
 import { performance } from 'node:perf_hooks';
 import OpenAI from 'openai';
 import t from 'tap';

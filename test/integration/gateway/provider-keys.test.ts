@@ -1,4 +1,4 @@
-/** Which provider key a call uses: the caller's own, its organization's, or the operator's. */
+/** The provider key of a call: the caller's own, its organization's, or the operator's. */
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { sealProviderKey } from '#platform/provider-keys/mod.ts';
@@ -36,7 +36,7 @@ async function store(
     on conflict (organization_id, provider) do update set sealed = excluded.sealed`;
 }
 
-/** What the provider was sent by a call. */
+/** Returns the credentials that a call sent to the provider. */
 async function keySentBy(gateway: TestGateway, headers: Record<string, string> = {}): Promise<unknown> {
   const answer = await gateway.chat(ask, headers);
   const text = await answer.text();

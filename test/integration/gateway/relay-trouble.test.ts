@@ -1,4 +1,4 @@
-/** What a provider and a client go wrong with, seen by the client and in the record. */
+/** Failures of providers and clients, as the client and the record see them. */
 import t from 'tap';
 import { newRequestId } from '#platform/process/ids.ts';
 import { startTestGateway } from '../../support/gateway.ts';

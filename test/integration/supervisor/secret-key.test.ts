@@ -66,7 +66,7 @@ t.test('Assay does not start with a corrupt secret key file, and says just that'
 
 const DIRECTORIES = 500;
 
-/** A process that, once it is told to, makes the keys of directories 0, 1, 2 … below `root`. */
+/** A process that on a signal of the test creates the keys of directories 0, 1, 2 … below `root`. */
 async function maker(root: string) {
   const program = `
     import { ensureSecretKey } from ${JSON.stringify(MODULE)};

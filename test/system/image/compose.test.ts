@@ -1,4 +1,4 @@
-/** What compose.yaml promises, and that what it describes works together: its services run from the image, without an engine. */
+/** The properties of compose.yaml, and that its services work together: they run from the image, without an engine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -130,7 +130,7 @@ const NOT_NEEDED = [
 t.test('every variable reaches exactly the services whose role uses it', async (t) => {
   const variables = documentedVariables();
   const ofImage = Object.keys(environmentOf(final));
-  // What every service is given, whether it uses it or not.
+  // Variables that every service is given, used or not.
   const shared = new Set(Object.keys(serviceNamed('ingest').environment));
   for (const [name, { command, environment }] of roles) {
     // Commands are what the supervisor does at its start.
@@ -175,7 +175,7 @@ t.test('judge calls go to every gateway under one host name', async (t) => {
   }
 });
 
-/** What a service is given, with the addresses of what runs here in place of those in containers. */
+/** Returns a service's variables, with local addresses in place of those in containers. */
 function environmentHere(
   service: Service,
   stores: { postgres: string; nats: string },

@@ -1,4 +1,4 @@
-/** What judges cost, counted towards budgets to the nano-dollar while evaluators processes are killed. */
+/** The cost of judges counts towards budgets to the nano-dollar while evaluators processes are killed. */
 import t, { type Test } from 'tap';
 import { runMain, waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
@@ -9,7 +9,7 @@ t.setTimeout(240_000);
 const EVALUATIONS = 24;
 const CONCURRENCY = 8;
 const KILLS = 2;
-/** Of an answer, and what it costs: gpt-4o is 2.50 USD for a million prompt tokens, 10 for as many of the completion. */
+/** Usage and cost of a judge call: gpt-4o is 2.50 USD for a million prompt tokens, 10 for a million completion tokens. */
 const USAGE = { promptTokens: 1_000, completionTokens: 100, totalTokens: 1_100 };
 const COST_NANO = 1_000 * 2_500 + 100 * 10_000;
 

@@ -95,7 +95,7 @@ function startProcesses(t: Test, databaseUrl: string, gatewayUrl: string) {
 
 type Expected = { evaluator: Evaluator; requestId: string; score: number };
 
-/** What there is to do: of each organization Python's and a judge's, of the same requests. */
+/** Schedules Python and judge evaluations of the same requests for each organization. */
 async function schedule(world: World): Promise<Expected[]> {
   const expected: Expected[] = [];
   const each = Math.round(EVALUATIONS / ORGANIZATIONS / 2);

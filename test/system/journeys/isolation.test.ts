@@ -11,7 +11,7 @@ import { scriptedProvider } from '../../support/world.ts';
 t.setTimeout(120_000);
 
 const CALLS = 12;
-/** Well-formed, and of nobody. */
+/** Well-formed, and used by no record. */
 const UNKNOWN_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const MODEL = 'gpt-4o-mini';
 

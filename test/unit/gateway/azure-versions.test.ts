@@ -1,4 +1,4 @@
-/** Where Azure is called, and whether a stream's usage can be asked for there. */
+/** The address of Azure for each API version, and whether it accepts the usage option. */
 import t from 'tap';
 import { readConfig } from '#platform/config/mod.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';

@@ -209,7 +209,7 @@ t.test('daily statistics are by the UTC day of the request', async (t) => {
 
 t.test('agreement is computed over rated requests, the pass rate over all scored ones', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Agreed', ...RANGE });
-  // 20 good and 10 bad ones, of which the judge gets 18 and 7 right; 10 that nobody rated, 6 of them passed.
+  // 20 good and 10 bad ones, of which the judge gets 18 and 7 right; 10 without a rating, 6 of them passed.
   const RATED: [rating: boolean | null, score: number, count: number][] = [
     [true, 5, 10],
     [true, 3, 8],

@@ -1,4 +1,4 @@
-/** Why evaluations wait, told by the API of what the evaluators processes announce; here a real one without a sandbox. */
+/** The API reports why evaluations wait, from the announcements of evaluators processes; here a real one without a sandbox. */
 import t, { type Test } from 'tap';
 import { announce } from '#platform/announcements/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';

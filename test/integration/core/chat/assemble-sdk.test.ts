@@ -1,4 +1,4 @@
-/** What OpenAI's own client puts together from a stream, whole or broken off, is what is put together here. */
+/** Streams, complete or broken off, are assembled to the same responses as by OpenAI's own client. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
@@ -44,7 +44,7 @@ function write(text: string, at: readonly number[]): void {
   written = cut(Buffer.from(text).toString('latin1'), at);
 }
 
-/** Without what the client adds for its users. */
+/** Returns the response without the members that the client adds for its users. */
 function withoutAdded(answer: unknown): unknown {
   const added = new Set(['output_text', 'output_parsed', 'parsed', 'parsed_arguments']);
   const text = JSON.stringify(answer, (name, value: unknown) => (added.has(name) ? undefined : value));
@@ -115,7 +115,7 @@ t.test("a chat completion stream is assembled as OpenAI's SDK does", async () =>
   );
 });
 
-/** The client shows what no chunk told as null. */
+/** Adds null for members that no chunk had, as the client does. */
 function withNulls(completion: unknown): unknown {
   const { choices, ...head } = completion as { choices: { message: object }[] };
   return {

@@ -5,7 +5,7 @@ import { databaseFor } from '../../../support/world.ts';
 
 const database = await databaseFor(t);
 
-/** What makes Postgres refuse a cast from JSON text to jsonb. */
+/** JSON texts whose cast to jsonb Postgres refuses. */
 const ODD: [string, string][] = [
   ['NUL', '{"a":"x\\u0000y","\\u0000":1}'],
   ['lone surrogates', '{"a":"\\ud83d","b":"\\udc00x"}'],

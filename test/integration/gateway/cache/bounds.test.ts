@@ -7,7 +7,7 @@ import { askFor, cacheWorld } from './world.ts';
 const ACME = '11111111-1111-4111-8111-111111111111';
 const GLOBEX = '22222222-2222-4222-8222-222222222222';
 
-/** What is counted for each organization must be what is there. */
+/** Returns the bytes counted and those stored for an organization, which must be equal. */
 async function bytesOf(
   sql: Sql,
   organizationId: string,

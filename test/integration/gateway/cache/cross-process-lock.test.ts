@@ -75,7 +75,7 @@ t.test('a lock that Postgres granted after the timeout is renewed and released l
   t.equal(lead.isLeader, true);
   world.proxy.thaw();
   await waitFor('the claim', async () => (await claimHolders(world)).length === 1);
-  // Nobody asks a Postgres that has just been away.
+  // The gateway sends nothing to a Postgres that has just been unavailable.
   world.advance(1_000);
   await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
   await renewed(world);

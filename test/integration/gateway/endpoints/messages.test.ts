@@ -66,7 +66,7 @@ function post(body: unknown, headers: Record<string, string> = {}): Promise<Resp
   });
 }
 
-/** What a call fails with. */
+/** Returns the error that a call fails with. */
 const failureOf = (call: PromiseLike<unknown>): PromiseLike<unknown> =>
   call.then(
     () => Promise.reject(new Error('it did not fail')),

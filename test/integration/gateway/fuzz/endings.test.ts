@@ -1,4 +1,4 @@
-/** How streams end: an answer that is whole ends as its provider ended it, one that is not ends in an error, once. */
+/** The ends of streams: a complete response ends as its provider ended it, an incomplete one in one error. */
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
@@ -33,7 +33,7 @@ function relay({ surface, chunks, ending = 'end', hidesUsage = false, isTranslat
   });
 }
 
-/** The one event that tells of an answer that is not whole. */
+/** The single event that reports an incomplete response. */
 const ERROR = {
   end: /^(event: error\n)?data: \{.*The provider \w+ ended its answer before it was whole.*\}\n\n$/,
   cut: /^(event: error\n)?data: \{.*The provider \w+ closed the connection.*\}\n\n$/,

@@ -120,7 +120,7 @@ t.test('a truncated compressed response leads to the next model of the list', as
 
 const MIB = 1024 * 1024;
 const STREAM_BYTES = 64 * MIB;
-/** What the sockets of both sides may hold, and what is on its way between them. */
+/** Bytes that the sockets of both sides may hold, with those on their way between them. */
 const ON_ITS_WAY_BYTES = 24 * MIB;
 
 /** A stream of events without an end mark: some hundred kilobytes that unpack to STREAM_BYTES. */

@@ -44,9 +44,9 @@ type Case = {
   model: string;
   stream: boolean;
   behaviour: Behaviour;
-  /** What the client has read when it leaves. */
+  /** The text that the client has read when it disconnects. */
   seen: string;
-  /** What the record's answer has of it. */
+  /** The response in the record. */
   kept: RegExp;
 };
 

@@ -56,7 +56,7 @@ t.test(
   },
 );
 
-/** What differs between two calls that are the same. */
+/** Members of a record that differ between two equal calls. */
 const OWN_COLUMNS = ['request_id', 'created_at', 'response_created_at', 'latency_ms', 'ttft_ms'];
 
 function withoutOwn(row: StoredRecord): object {

@@ -1,4 +1,4 @@
-/** Errors of providers that are no JSON: told in the dialect of the client, with the status and what helps to try again. */
+/** Provider errors that are no JSON reach the client in its dialect, with the status and the headers for retries. */
 import { deepStrictEqual, match, ok, strictEqual } from 'node:assert';
 import t from 'tap';
 import { startWorld } from './sockets.ts';
@@ -24,7 +24,7 @@ const WAYS = [
   { what: "OpenAI's of an embedding", path: '/v1/embeddings', asked: GPT, dialect: 'openai' },
 ] as const;
 
-/** What errors of a status are called; of Anthropic's the same but for those that it has other names for. */
+/** The error type of each status; Anthropic's are the same but for those below. */
 const TYPES: Record<number, string> = {
   400: 'invalid_request_error',
   401: 'authentication_error',

@@ -1,4 +1,4 @@
-/** What providers do that no document of theirs says: whatever it is, the client reads an answer or an error of its dialect. */
+/** Undocumented behaviour of providers: the client always gets a response or an error in its dialect. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';

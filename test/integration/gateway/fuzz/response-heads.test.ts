@@ -93,7 +93,7 @@ t.test(
   },
 );
 
-/** Names that somebody on the way reads, and some that nobody does. */
+/** Header names with a meaning on the way, and some without. */
 const names = fc.oneof(
   fc.constantFrom(
     'Content-Type',

@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-/** What a client makes of it. */
+/** Returns the text and the tool call that a client reads from a response. */
 function heard(endpoint: string, completion: JsonObject): { text: string; call: string | null } {
   if (endpoint === 'chat') {
     const [choice] = completion.choices as {

@@ -19,7 +19,7 @@ for (const fixture of fixtures) {
         const answer = await gateway.chat(fixture.call.body, { 'service-cache-enabled': 'true' });
         await answer.text();
         t.equal(answer.headers.get('service-cache'), 'MISS', `the ${time} time`);
-        // What is stored is there when the record is.
+        // A response is stored in the cache before its record is.
         await gateway.record(answer);
       }
       t.equal(provider.requests.length, before + 2);

@@ -1,4 +1,4 @@
-/** Request headers that look like the gateway's own and are not are told of, and the call goes on. */
+/** Request headers that look like the gateway's own get a warning, and the call goes on. */
 import fc from 'fast-check';
 import t from 'tap';
 import { readCallHeaders } from '../../../../gateway/request/headers.ts';

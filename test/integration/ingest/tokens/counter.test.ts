@@ -1,4 +1,4 @@
-/** Counting in a thread: right, bounded, and nobody's trouble when it fails. */
+/** Counting tokens in a thread: exact, bounded, and harmless when it fails. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { prose } from '../../../bench/prose.ts';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { mixed, slowText } from '../../../support/slow-text.ts';
 
-/** A counter, and what it told of its failures. */
+/** A counter, and the failures that it reported. */
 function counterFor(
   t: Test,
   more: Partial<TokenCounterOptions> = {},
@@ -24,7 +24,7 @@ function counterFor(
   return { counter, failures };
 }
 
-/** A clock that goes when it is told to. */
+/** A clock that the test advances. */
 function stoppedClock() {
   let nowMs = 0;
   return {

@@ -1,4 +1,4 @@
-/** Who gets a provider's connections when there are too few. */
+/** Fair division of a provider's connections among organizations. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { FairQueue } from '#platform/http-client/fair-queue.ts';
 import { Model, PoolWorld, WAIT_MS } from './fairness-world.ts';
 
 const organization = fc.constantFrom('a', 'b', 'c');
-/** What happens next; `pick` chooses among the calls that it can happen to. */
+/** A random event; `pick` chooses the call that it happens to. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('send' as const), organization }) },
   {

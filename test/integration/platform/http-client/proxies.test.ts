@@ -32,7 +32,7 @@ async function setUp(
   return { wire, proxy, ...calls };
 }
 
-/** Trusts the certificate of these tests; false: this runtime cannot be told of certificates. */
+/** Trusts the certificate of these tests; false: this runtime cannot be given certificates. */
 function trustCertificate(t: Test): boolean {
   if (tls.setDefaultCACertificates === undefined) return false;
   const before = tls.getCACertificates('default');

@@ -10,7 +10,7 @@ import { startCalls, startWire } from './wire.ts';
 
 type Answer = { status: number | null; body: string; error: string | null };
 
-/** What the gateway refuses and undici takes. Any other refusal fails the test. */
+/** Responses that the gateway refuses and undici accepts. Any other refusal fails the test. */
 const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
   [
     /transfer-encoding is not chunked alone/,
@@ -25,7 +25,7 @@ const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
   [/status line/, 'undici passes over lone carriage returns and line feeds before an answer'],
 ];
 
-/** What undici refuses and the gateway takes, each with what the stream, or the answer, must have in it. */
+/** Responses that undici refuses and the gateway accepts, each with a text that the stream or body must have. */
 const UNDICI_IS_STRICTER: [error: RegExp, isMeant: (text: string, answer: Answer) => boolean][] = [
   // An answer of 204 or 304 has no body, whatever its headers say (RFC 9112, section 6.3).
   [/./, (_text, { status }) => status === 204 || status === 304],

@@ -1,4 +1,4 @@
-/** How many connections a server has at a time, and for how long those that bring nothing; on a clock that a test turns. */
+/** Bounds of a server's connections: their number, and the time without a request, on a clock that the test advances. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

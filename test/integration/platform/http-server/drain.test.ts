@@ -6,13 +6,13 @@ import t, { type Test } from 'tap';
 import { Reply, readBody, serve } from '#platform/http-server/mod.ts';
 
 const DEADLINE_MS = 8_000;
-/** How long a connection may be silent before a drain closes it. */
+/** Idle time after which a drain closes a connection. */
 const SILENCE_MS = 2_000;
 
 /** A client that shows the bytes. */
 class Wire {
   readonly socket: Socket;
-  /** How the connection ended: `end` by the server's FIN, or the code of an error. */
+  /** The end of the connection: `end` by the server's FIN, or an error code. */
   readonly ended: Promise<string>;
   text = '';
 
@@ -45,7 +45,7 @@ class Wire {
   }
 }
 
-/** Asserts that the client got this answer whole, told that it is the last on its connection, which then ended. */
+/** Asserts that the client got this response whole, with connection: close, and that the connection ended. */
 async function isLast(t: Test, wire: Wire, body: string, status = 200): Promise<void> {
   t.equal(await wire.ended, 'end');
   const [head = '', got] = wire.text.split('\r\n\r\n');
@@ -109,7 +109,7 @@ async function startServer(t: Test, options: { drainDelayMs?: number } = {}) {
   };
 }
 
-/** How long a stop takes, in milliseconds. */
+/** Returns the milliseconds that a stop takes. */
 async function timed(stop: Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await stop;
@@ -236,7 +236,7 @@ t.test(
     wire.socket.once('error', () => {
       reset = true;
     });
-    // A second write tells whether the first was answered with a reset.
+    // A second write shows whether the first was answered with a reset.
     for (const part of [get('/too-late'), get('/later')]) {
       wire.send(part);
       await sleep(50);
@@ -294,7 +294,7 @@ t.test(
   },
 );
 
-/** In a thread of its own: connects and sends while the server's thread stands still; then tells what it was answered. */
+/** In a thread of its own: connects and sends while the server's thread stands still; then reports the responses. */
 const CALLERS = `
   const { parentPort, workerData: { port, count, opened } } = require('node:worker_threads');
   const answers = [];

@@ -1,4 +1,4 @@
-/** What comes to a port and is no request. */
+/** Bytes on a port that are no valid request. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';

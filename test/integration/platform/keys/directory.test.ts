@@ -11,7 +11,7 @@ import { SCOPES, setting, warm } from './directory-world.ts';
 // Keeps a server of this file's own running between tests, where there is no shared one.
 await databaseFor(t);
 
-/** Far from the half minute after which an answer is asked for again: the change was heard. */
+/** Far below the 30 seconds after which a cached value is looked up again: the notification arrived. */
 const SOON_MS = 4_000;
 
 t.test('a valid API key is found, with its scopes and tier', async (t) => {

@@ -1,4 +1,4 @@
-/** The consumer of the log stream, and who reads through it, when it is lost, replaced, or remembers too much. */
+/** The consumer of the log stream and its readers, when it is lost, replaced, or has stale acknowledgements. */
 import { once } from 'node:events';
 import { cpSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What is wrong with NATS, and what is said and done about it. */
+/** Faults of NATS and its configuration, with the sentence that reports each. */
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';

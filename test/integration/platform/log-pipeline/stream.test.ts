@@ -67,7 +67,7 @@ t.test('entries that NATS acknowledged and lost are published again', { skip }, 
     ids.push(entry.id);
     await own.outbox.append(entry.id, entry);
   }
-  // Nobody consumes yet: all of it lies in the stream, and then the stream is gone.
+  // No consumer yet: all entries are in the stream, and then the stream is lost.
   await waitFor('the stream to hold them', async () => {
     const info = await (await manager()).streams.info('LOGS').catch(() => null);
     return (info?.state.messages ?? 0) > 0 && forwarder.unconfirmed > 0;

@@ -5,7 +5,7 @@ import t from 'tap';
 
 const MODULE = new URL('../../../../platform/observability/log.ts', import.meta.url).href;
 
-/** What a process that logs this writes on stderr, line by line. */
+/** Returns the lines on stderr of a process that runs this logging code. */
 function logged(directory: string, statements: string): Record<string, unknown>[] {
   const program = join(directory, 'program.mjs');
   writeFileSync(

@@ -9,7 +9,7 @@ import { parseProxyAddress } from '#platform/proxy/mod.ts';
 import { type ConnectProxy, startConnectProxy } from '../../../support/connect-proxy.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 
-/** Public, and nobody's: the proxy of these tests knows where they are. */
+/** Public addresses without an owner: the proxy of these tests maps them. */
 const PUBLIC = '93.184.215.14';
 const PUBLIC_V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
 

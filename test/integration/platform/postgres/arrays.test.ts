@@ -12,7 +12,7 @@ const sql = connectPostgres({
 });
 t.teardown(() => sql.end({ timeout: 1 }));
 
-/** What Postgres cannot hold as text: NUL, and halves of surrogate pairs. */
+/** Characters that Postgres cannot hold as text: NUL, and lone surrogates. */
 const text = fc.string({ unit: 'binary' }).filter((value) => !value.includes('\0') && value.isWellFormed());
 const special = fc.constantFrom(
   '',

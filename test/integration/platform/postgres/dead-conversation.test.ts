@@ -1,4 +1,4 @@
-/** What a connection has heard before it dies must not reach the statements of its next conversation. */
+/** Bytes received before a connection dies must not reach the statements of its next session. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ const DEATHS: Record<string, () => Promise<void>> = {
   'the server is killed and started again': () => restartAfter('SIGKILL'),
 };
 
-/** What the sessions are doing when they die: a plain statement, one with values, half-sent rows, a transaction. */
+/** Statements under way when the sessions die: a plain one, one with values, half-sent rows, a transaction. */
 const STATEMENTS: ((sql: Sql) => Promise<unknown>)[] = [
   async (sql) => await sql`select pg_sleep(15)`,
   async (sql) => await sql`select pg_sleep(${15}::float8), ${'value'}::text`,

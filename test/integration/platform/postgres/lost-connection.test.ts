@@ -36,7 +36,7 @@ t.test(
       t.ok(ends.every(({ status }) => status === 'rejected'));
     }
 
-    // A session that was told to die a moment ago may still take one statement, and fail it: that is no hang.
+    // A session terminated a moment ago may still accept one statement, and fail it: that is no hang.
     const ask = async (): Promise<unknown> => {
       try {
         return await sql`select 1 as one`;

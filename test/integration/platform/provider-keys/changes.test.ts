@@ -48,7 +48,7 @@ async function warmOrganization(directory: KeyDirectory, organizationId: string)
   return directory.providerKeysOf(organizationId);
 }
 
-/** How long it takes until `probe` is true. */
+/** Returns the milliseconds until `probe` is true. */
 async function measure(what: string, probe: () => Promise<boolean>): Promise<number> {
   const startedAt = performance.now();
   await waitFor(what, probe);

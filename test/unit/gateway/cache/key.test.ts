@@ -116,7 +116,7 @@ t.test('bodies of different values have different cache keys', async (t) => {
       } catch {
         return;
       }
-      // What a double cannot tell apart is for the next test.
+      // Numbers that a double cannot tell apart are for the next test.
       if (/\d{16}|e[+-]?\d{3}/i.test(one + other)) return;
       compared += 1;
       const isSame = canonical(values[0]) === canonical(values[1]);

@@ -1,4 +1,4 @@
-/** The bill of an answer against all of the answer, parsed. */
+/** The scanned usage of a response against the whole response, parsed. */
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream, readUsage } from '#core/chat/mod.ts';
@@ -22,16 +22,16 @@ const outcomeOf = (text: string, given: Partial<Outcome> = {}): Outcome => ({
   ...given,
 });
 
-/** What a limit in money makes of an answer. */
+/** The values that a limit in cents takes from a response. */
 const told = (answer: JsonObject) => JSON.stringify([answer.usage, answer.model, readUsage(answer)]);
 
-/** Whether the bill of an answer tells what the parsed answer does. */
+/** Returns whether the scanned usage of a response equals that of the parsed one. */
 function isExact(text: string): boolean {
   const bill = scanUsage(outcomeOf(text));
   return bill !== null && told(bill) === told(JSON.parse(text) as JsonObject);
 }
 
-/** Names and texts that could be taken for what is looked for. */
+/** Names and texts that could be taken for the searched members. */
 const WORDS = [
   'usage',
   'model',
@@ -215,7 +215,7 @@ t.test('scanUsage returns null for a body that is no JSON object', async (t) => 
   }
 });
 
-/** Chunks as providers send them, and such as none should; with what is around them. */
+/** Chunks as providers send them and as none should, with the text around them. */
 const chunk = fc.record(
   {
     id: fc.constant('c'),

@@ -72,7 +72,7 @@ function isLongWait(outcome: Ending): boolean {
   return typeof outcome === 'object' && 'headers' in outcome && outcome.headers?.['retry-after'] === '11';
 }
 
-/** Which models should be tried, in order. */
+/** Returns the models that should be attempted, in order. */
 function expectedTries({ script, retries }: CallOptions & { retries: number }): string[] {
   const tries: string[] = [];
   const models = Object.keys(script);
@@ -167,7 +167,7 @@ t.test('with a shared circuit breaker in any state each call ends once, within i
         if (tries < 1 || tries > models.length * (1 + options.retries)) throw new Error(`${tries} tries`);
         time.pass(pauses[at]!);
       }
-      // Nobody calls, so nobody is a probe: after the longest pause one call may find out.
+      // No call is under way, so none is a probe: after the longest pause one call may probe.
       time.pass(60_000);
       for (const origin of ORIGINS) {
         const { kind } = breaker.admit(origin);

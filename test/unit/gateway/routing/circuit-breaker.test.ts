@@ -21,7 +21,7 @@ function setUp() {
     clock: time.clock,
     onChange: (origin: string, state: BreakerState) => changes.push(`${origin.slice(7, 8)} ${state}`),
   });
-  /** Each letter is a call that ends before the next one begins: w well, i ill, u unknown. */
+  /** Each letter is a call that ends before the next one begins: w healthy, i failing, u unknown. */
   const calls = (letters: string, origin = A): Permit['kind'][] =>
     [...letters].map((letter) => {
       const leave = breaker.admit(origin);

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../support/random.ts';
 const weighted = (weights: Record<string, number>): Weighted<string>[] =>
   Object.entries(weights).map(([item, weight]) => ({ item, weight }));
 
-/** How often each order comes, of so many draws. */
+/** Returns the number of times each order occurs in `draws`. */
 function countOrders(weights: Record<string, number>, draws: number, seed: number): Map<string, number> {
   const random = seededRandom(seed);
   const counts = new Map<string, number>();

@@ -25,7 +25,7 @@ const FILE = {
   ],
 };
 
-/** A real router over a real file: the custom provider has an address, Azure has none, nobody has a key. */
+/** A real router over a real file: the custom provider has an address, Azure has none, and no provider has a key. */
 function setUp({ random = () => 0, file = FILE }: { random?: () => number; file?: unknown } = {}) {
   const read = parseModelsFile(JSON.stringify(file));
   const config = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });

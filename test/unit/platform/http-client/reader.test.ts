@@ -34,7 +34,7 @@ function read(pieces: readonly Buffer[], { isClosed = false } = {}): Read {
 
 const readText = (text: string, options = {}) => read([Buffer.from(text, 'latin1')], options);
 
-/** What `bytes` are when they are cut at these places. */
+/** Returns `bytes` cut at these places. */
 function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const ends = [...new Set([...places.map((place) => place % (bytes.length + 1)), bytes.length])];
   return ends.sort((a, b) => a - b).map((end, index, all) => bytes.subarray(all[index - 1] ?? 0, end));

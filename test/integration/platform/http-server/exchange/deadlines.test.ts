@@ -1,4 +1,4 @@
-/** How long a client may take, on a clock that a test turns. */
+/** Deadlines for clients, on a clock that the test advances. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** What a body costs in memory while it arrives, in a process of its own. */
+/** Memory held by a body while it arrives, measured in its own process. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

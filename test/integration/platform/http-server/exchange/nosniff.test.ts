@@ -5,7 +5,7 @@ import { recased } from '../../../../support/raw-call.ts';
 import { served } from './wire.ts';
 
 const NAME = 'x-content-type-options';
-/** What an answer may say of it already: nothing, the same, something else, several lines. */
+/** Values of nosniff that a response may already have: none, the same, another, several lines. */
 const own = fc.array(
   fc.tuple(fc.array(fc.boolean(), { maxLength: NAME.length }), fc.constantFrom('nosniff', 'none', '')),
   { maxLength: 3 },

@@ -16,7 +16,7 @@ t.test(
     await gone.outbox.close();
     const own = await outbox();
     const { forwarder } = await forward(own.id);
-    // Nobody consumes yet: the forwarder has the outbox of the process that is gone, and waits for its entry to be stored.
+    // No consumer yet: the forwarder holds the outbox of the ended process, and waits for its entry to be stored.
     await waitFor('the entry to be published', async () => forwarder.unconfirmed > 0);
     rmSync(join(root, gone.id), { recursive: true });
     const entry = logEntry();

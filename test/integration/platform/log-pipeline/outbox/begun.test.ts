@@ -15,7 +15,7 @@ import {
   temporaryRoot,
 } from '../../../../support/outbox.ts';
 
-/** A START is told apart from the entry that finishes the same call by its head. */
+/** The head tells a START from the entry that finishes the same call. */
 const startOf = (name: string, requestBody?: string) => rawEntry(`START ${name}`, requestBody, '');
 
 t.test('exactly the calls with a START and without an entry are interrupted', async (t) => {
@@ -232,15 +232,15 @@ for (const [runtime, [command, ...parameters]] of Object.entries(COMMANDS)) {
 /** Calls by their number; what happens in one turn is not waited for in between. */
 type Turn = {
   begin: number;
-  /** Of the calls that are open at the time, by place. */
+  /** Indexes among the calls that are open at the time. */
   finish: number[];
   /** Calls that are finished without having been begun. */
   log: number;
-  /** How much is read and trimmed afterwards. */
+  /** Bytes to read and trim afterwards. */
   read: number;
 };
 
-/** What an outbox must tell, in memory. */
+/** A model of the outbox, in memory. */
 class Model {
   readonly open = new Map<number, string>();
   readonly finished: string[] = [];

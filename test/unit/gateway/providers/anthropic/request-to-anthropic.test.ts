@@ -14,7 +14,7 @@ function messagesOf(...messages: JsonObject[]): unknown {
   return translated({ messages }).messages;
 }
 
-/** What a refused body is told. */
+/** Returns the sentence that refuses a body. */
 function refusal(body: JsonObject, model?: string): string {
   try {
     translated(body, model);

@@ -1,4 +1,4 @@
-/** What both dialects can express comes back as it was, from OpenAI's through Anthropic's. */
+/** Requests and responses that both dialects can express survive a translation to Anthropic's and back. */
 import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
@@ -226,7 +226,7 @@ t.test('a completion translated to Anthropic’s dialect and back is unchanged',
     fc.property(completion, (answer) => {
       const back = toCompletion(JSON.parse(JSON.stringify(fromCompletion(answer))), { created: 5 });
       const [choice] = back.choices as [{ message: JsonObject } & JsonObject];
-      // Told beside OpenAI's own words.
+      // Anthropic's own names, which OpenAI's dialect does not have.
       delete choice.native_finish_reason;
       delete choice.message.thinking_blocks;
       deepStrictEqual(JSON.parse(JSON.stringify(back)), JSON.parse(JSON.stringify(answer)));

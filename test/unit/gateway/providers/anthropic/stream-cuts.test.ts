@@ -33,7 +33,7 @@ for (const [name, make] of STREAMS) {
       everywhere.filter((place) => translateCut(make, bytes, [place]) !== whole),
       [],
     );
-    // What is not in the bytes that a provider writes is parsed and written again: the same values, other escapes.
+    // Events in another notation than the provider's are parsed and written again: the same values, other escapes.
     t.same(dataOf(translateCut(make, fixture(name, '\r\n'), everywhere)), dataOf(whole));
     t.equal(translateCut(make, bytes.subarray(0, -1), []), whole, 'nor does a missing blank line matter');
     const spoken = Buffer.from(bytes.toString().replaceAll('data: ', ': a comment\ndata:'));
