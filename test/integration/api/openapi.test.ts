@@ -82,7 +82,7 @@ async function seed() {
   return { requestId: request_id, evaluatorId, deletedId, onlineId, runId, evaluationIn };
 }
 
-t.test('every route answers its own example with a success that is as it declares', async (t) => {
+t.test('every route answers its own example with the success that it declares', async (t) => {
   const seeded = await seed();
   const pathOf = (method: string, path: string): string => {
     if (path.startsWith('/v1/request/:id')) return path.replace(':id', seeded.requestId);

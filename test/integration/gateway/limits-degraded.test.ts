@@ -13,7 +13,7 @@ const MUCH = { 'Service-RateLimit-Policy': '1000000;w=3600;s=user', 'Service-Use
 /** A key that the gateway knows: one it has never seen cannot be checked while Postgres is away. */
 async function knownKey(): Promise<string> {
   const key = await world.newKey();
-  // It is kept from the first call after the news of it has come.
+  // The gateway caches a key from the first call after its announcement.
   for (let call = 0; call < 3; call += 1) await readAll(await gateway.chat(key));
   return key;
 }

@@ -14,7 +14,7 @@ const body = { ...CHAT, max_tokens: 1 };
 const OWN_ESTIMATE = 1;
 
 for (const kind of ['answer', 'stream'] as const) {
-  t.test(`of five calls of 125 cents in turn (${kind}) a quota of 300 cents lets three in`, async (t) => {
+  t.test(`of five successive calls of 125 cents (${kind}) a quota of 300 cents admits three`, async (t) => {
     const wholly = Math.floor(usage.promptTokens);
     world.provider.script(() => ({ kind, usage: { ...usage, promptTokens: wholly } }));
     const key = await world.newKey();

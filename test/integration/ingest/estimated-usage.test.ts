@@ -256,7 +256,7 @@ t.test('an omitted body is not counted, and without both counts there is no cost
   );
 });
 
-t.test('nothing is counted for a call that was not charged or whose answer is no text', async (t) => {
+t.test('a call that was not charged, or whose answer is no text, gets no counted tokens', async (t) => {
   for (const status of [0, 400, 401, 429, 500, 502, 504]) {
     await checkUnknown(t, `status ${status}`, { head: { status }, response: GREETING });
   }

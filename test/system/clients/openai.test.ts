@@ -37,6 +37,6 @@ for (const runtime of ['node', 'deno'] as const) {
   t.test(`services under ${runtime}`, async (t) => {
     const world = await startWorld(t, runtime);
     for (const [title, run] of CASES) await t.test(title, (t) => run(t, world));
-    await t.test('nothing is recorded twice', (t) => world.checkNoneTwice(t));
+    await t.test('no call of a client is recorded twice', (t) => world.checkNoneTwice(t));
   });
 }

@@ -11,7 +11,7 @@ export function runCases(cases: readonly ClientCase[]): void {
     t.test(`services under ${runtime}`, async (t) => {
       const world = await startWorld(t, runtime);
       for (const [title, run] of cases) await t.test(title, (t) => run(t, world));
-      await t.test('nothing is recorded twice', (t) => world.checkNoneTwice(t));
+      await t.test('no call of a client is recorded twice', (t) => world.checkNoneTwice(t));
     });
   }
 }

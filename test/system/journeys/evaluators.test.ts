@@ -139,7 +139,7 @@ t.test('judges are called once for each answer, and never for judge calls', asyn
   const { url } = JSON.parse(readFileSync(`${assay.dataDir}/run/store.json`, 'utf8')) as { url: string };
   const sql = connectPostgres({ url, max: 1, applicationName: 'test', statementTimeoutMs: 10_000 });
   t.teardown(() => sql.end());
-  // So many records in a few seconds are more than the free tier has.
+  // The free tier does not allow so many records in a few seconds.
   await sql`update assay.organizations set tier = 'enterprise'`;
   const judged = scriptJudge(provider, () => true);
   const polite = await api('POST', '/v1/evaluator/', {

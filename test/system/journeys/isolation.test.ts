@@ -219,7 +219,7 @@ async function scopesAreKept(t: Test, assay: Assay): Promise<void> {
   await t.rejects(call, { status: 403 } as unknown as Error, 'nor calls models');
 }
 
-t.test('two organizations see nothing of each other', async (t) => {
+t.test("two organizations see none of each other's requests", async (t) => {
   const provider = await scriptedProvider(t);
   const assay = await startAssay({
     environment: { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-test' },

@@ -239,7 +239,7 @@ const CASES: [title: string, run: (t: Test, world: World) => Promise<void>][] = 
     'the policy of a key holds by user, through kills of both gateways, and its refusals are found',
     keyPolicy,
   ],
-  ['a key is not made with a policy that breaks a rule', badKeyPolicy],
+  ['creating a key with an invalid policy is refused', badKeyPolicy],
   ['of many concurrent calls exactly the quota is admitted', exactAmongProcesses],
   ['the estimate of a call under way counts after its gateway is killed', killedWithMoneyReserved],
   ['a cache hit costs nothing, and is found by isCached', cached],

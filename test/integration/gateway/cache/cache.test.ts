@@ -158,7 +158,7 @@ t.test('a bucket that is read while Postgres is slow to write loses none of its 
   const { promise: enough, resolve: release } = Promise.withResolvers<void>();
   t.teardown(release);
   const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>();
-  // It can be read, and not written.
+  // The lock lets the table be read, and not written.
   const locking = world.sql.begin(async (tx) => {
     await tx`lock table assay.cached_answers in share mode`;
     isLocked();

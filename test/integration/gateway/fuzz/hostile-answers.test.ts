@@ -149,7 +149,7 @@ t.test('a compressed stream is decompressed only as far as its client reads', as
   });
   idle.on('error', () => {});
   idle.end(JSON.stringify({ model: 'custom/m', stream: true, messages: [] }));
-  // It has its head, and reads nothing of its body.
+  // The client has the head, and reads nothing of the body.
   const [answer] = await once(idle, 'response');
   answer.on('error', () => {});
   // While another client read all of the same stream, it could have been unpacked for this one as well.

@@ -9,17 +9,17 @@ import { operatorKey, type World } from './world.ts';
 /** A stream cut without regard to its events. */
 const PIECES: Chunking = { bytesEach: 17 };
 
-/** They are about the provider's host, and not passed on. */
+/** Headers about the provider's host, which are not passed on. */
 const NOT_PASSED_ON = new Set(['set-cookie', 'alt-svc', 'strict-transport-security']);
 const KEY_HEADERS = ['authorization', 'api-key', 'x-api-key'];
 
 type Answered = { status: number; headers: Headers; bytes: Buffer };
 
-/** Plays it; a stream a second time, in pieces. */
+/** Plays a fixture; a stream a second time, in pieces. */
 export async function replay(t: Test, fixture: Fixture, world: World): Promise<void> {
   await play(t, fixture, world, answerOf(fixture));
   if (!('events' in fixture.answer.body)) return;
-  await t.test('and the same in pieces', (t) =>
+  await t.test('a stream of the fixture that arrives in pieces is relayed alike', (t) =>
     play(t, fixture, world, { ...answerOf(fixture), chunking: PIECES }),
   );
 }

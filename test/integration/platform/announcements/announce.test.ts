@@ -46,7 +46,7 @@ t.test(
 );
 
 t.test(
-  'a process without Postgres stops as soon as any other, and goes on announcing when it is back',
+  'a process without Postgres stops without delay, and announces itself again once Postgres is back',
   async (t) => {
     const world = await createWorld(t, database);
     const proxy = await world.proxy();

@@ -145,7 +145,7 @@ t.test('each phase of a call has its own timeout and message', async (t) => {
   const { begin } = startCalls(t, { timeouts: { connectMs: 150, firstByteMs: 200, idleMs: 250 } });
   const sentence = async (origin: string, path: string) => (await begin(origin, { path }).whole).error;
   const [handshake, nothing, headers, half] = await Promise.all([
-    // It never answers the handshake.
+    // The server never answers the handshake.
     sentence(wire.origin.replace('http:', 'https:'), '/'),
     sentence(wire.origin, '/nothing'),
     sentence(wire.origin, '/headers'),

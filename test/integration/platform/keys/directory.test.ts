@@ -136,7 +136,7 @@ t.test('a revocation takes effect at once while the listening connection is lost
   const [line] = await sql<{ pid: number }[]>`
     select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %'`;
   await sql`select pg_terminate_backend(${line!.pid})`;
-  // It is made anew after a quarter of a second; until then, and for that long only, nothing is believed unasked.
+  // The connection is replaced after 250 ms; until then each look-up asks Postgres.
   await waitFor('the loss to be noticed', () => directory.find(key) instanceof Promise);
   await sql`alter table assay.api_keys disable trigger keys_changed`;
   await revokeKey(sql, keyId);

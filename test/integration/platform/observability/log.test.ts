@@ -49,7 +49,7 @@ t.test('an error is logged with its cause', async (t) => {
   t.match(JSON.stringify(line), /outer.*inner/);
 });
 
-t.test('a process goes on when its log is on a full disk', async (t) => {
+t.test('a process continues when its log is on a full disk', async (t) => {
   const program = join(t.testdir(), 'program.mjs');
   writeFileSync(
     program,

@@ -112,22 +112,19 @@ const STREAMS: Record<string, { events: Told[]; said: string; kept: JsonObject }
 for (const [dialect, { events, said, kept }] of Object.entries(STREAMS)) {
   const { completion, ...assembled } = assembleStream(sse(events));
 
-  t.test(`${dialect}: usage is counted`, async (t) => {
+  t.test(`${dialect}: the usage of an assembled stream is read`, async (t) => {
     t.match(assembled, { dialect, complete: true });
     t.match(readUsage(completion), { promptTokens: 10, completionTokens: 5, totalTokens: 15 });
   });
 
-  t.test(
-    `${dialect}: without its text, id, model and usage are kept and nothing that was said`,
-    async (t) => {
-      const skeleton = answerSkeleton(completion);
-      t.notOk(JSON.stringify(skeleton).includes(SAID));
-      t.strictSame({ ...skeleton }, { ...kept, id: 'c1', model: 'm', usage: completion.usage });
-      t.same(readUsage(skeleton), readUsage(completion));
-    },
-  );
+  t.test(`${dialect}: answerSkeleton keeps id, model and usage, and none of the text`, async (t) => {
+    const skeleton = answerSkeleton(completion);
+    t.notOk(JSON.stringify(skeleton).includes(SAID));
+    t.strictSame({ ...skeleton }, { ...kept, id: 'c1', model: 'm', usage: completion.usage });
+    t.same(readUsage(skeleton), readUsage(completion));
+  });
 
-  t.test(`${dialect}: evaluators read what was said`, async (t) => {
+  t.test(`${dialect}: evaluators read the text of an assembled stream`, async (t) => {
     t.equal(outputOf(completion), said);
   });
 }
@@ -182,6 +179,6 @@ t.test(
   },
 );
 
-t.test('an answer that is no object has an empty skeleton', async (t) => {
+t.test('answerSkeleton of a body that is no object is empty', async (t) => {
   for (const answer of [null, 'x', [1], 7]) t.strictSame(answerSkeleton(answer), {});
 });

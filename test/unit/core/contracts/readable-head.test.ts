@@ -23,7 +23,7 @@ t.test('a head with an unreadable content type gets none, and the member is name
   t.same(unreadable, ['contentType']);
 });
 
-t.test('whatever members of a head are unreadable, what is written can be read back by ingest', async () => {
+t.test('a head with any unreadable members is written so that ingest can read it back', async () => {
   const odd = fc.anything().filter((value) => value !== undefined);
   const damaged = fc.dictionary(fc.constantFrom(...NAMES), odd);
   fc.assert(

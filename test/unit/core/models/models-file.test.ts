@@ -108,7 +108,9 @@ const TABLE: [what: string, model: Record<string, unknown>, problem: string][] =
 ];
 
 for (const [what, model, problem] of TABLE) {
-  t.test(`${what} is one sentence`, async (t) => t.same(problemsOf({ models: [model] }), [problem]));
+  t.test(`in a model of MODELS_FILE, ${what} is refused with one sentence`, async (t) =>
+    t.same(problemsOf({ models: [model] }), [problem]),
+  );
 }
 
 const ROUTES = [{ model: 'gpt-4o' }];
@@ -197,7 +199,7 @@ const GROUP_TABLE: [what: string, groups: Record<string, unknown>[], problem: st
 ];
 
 for (const [what, groups, problem] of GROUP_TABLE) {
-  t.test(`of groups, ${what} is one sentence`, async (t) =>
+  t.test(`in a group of MODELS_FILE, ${what} is refused with one sentence`, async (t) =>
     t.same(problemsOf({ models: [GOOD], groups }), [problem]),
   );
 }

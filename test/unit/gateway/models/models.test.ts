@@ -29,7 +29,7 @@ t.test('OpenAI’s list of models is in the order of ids, Anthropic’s has the 
 });
 
 t.test(
-  'a page of Anthropic’s list goes on after an id, or ends before one, and says whether more follow',
+  'a page of Anthropic’s list begins after an id or ends before one, and reports whether more follow',
   async (t) => {
     t.match(anthropicPage('limit=2'), { first_id: 'm-b', last_id: 'm-a', has_more: true });
     t.match(anthropicPage('limit=2&after_id=m-a'), { first_id: 'm-c', last_id: 'm-c', has_more: false });

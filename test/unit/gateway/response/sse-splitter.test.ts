@@ -17,7 +17,7 @@ const frame = fc
 const MIB = 1024 * 1024;
 const splitterOf = () => new SseSplitter(MIB);
 
-t.test('however a stream is cut into chunks, its frames are the same and no byte is lost', async (t) => {
+t.test('a stream has the same frames and bytes for any cut into chunks', async (t) => {
   fc.assert(
     fc.property(
       fc.array(frame, { maxLength: 6 }),

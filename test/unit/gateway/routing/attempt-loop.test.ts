@@ -214,7 +214,7 @@ t.test('a call with a single candidate and no retries reports no attempts', asyn
   t.same(call.attempts, []);
 });
 
-t.test('a client that leaves', async (t) => {
+t.test('a client that disconnects ends its call', async (t) => {
   t.test('a client that disconnects during an attempt stops it, and no other attempt follows', async (t) => {
     const call = startCall({ script: { a: ['hangs'], b: [] }, retries: 3 });
     call.time.pass(12);
@@ -302,7 +302,7 @@ t.test('no attempt begins after 10 minutes, when the official clients have given
   t.equal(inTime.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
 });
 
-t.test('while the circuit of an address is open', async (t) => {
+t.test('calls with a model whose circuit is open', async (t) => {
   const ill = (address: string, time: Time) => {
     const breaker = createCircuitBreaker({ clock: time.clock });
     for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'failing');

@@ -61,7 +61,7 @@ t.test('every form of model in docs/guides/routing.md is accepted', async (t) =>
   ]);
 });
 
-t.test('the outcomes in docs/guides/routing.md are tried again, or not, as its table says', async (t) => {
+t.test('the outcomes in docs/guides/routing.md are retried, or not, as its table says', async (t) => {
   const failed = (errorCode: ErrorCode): AttemptOutcome => ({ status: 0, headers: {}, errorCode });
   const answered = (status: number): AttemptOutcome => ({ status, headers: {}, errorCode: null });
   const outcomes: Record<string, AttemptOutcome[]> = {

@@ -70,7 +70,7 @@ const PLANS: [what: string, model: string, routes: string][] = [
 ];
 
 for (const [what, model, routes] of PLANS) {
-  t.test(`${what}: ${model.slice(0, 40)}`, async (t) => {
+  t.test(`${what} has its route plan: ${model.slice(0, 40)}`, async (t) => {
     const { plan } = setUp();
     t.equal(names(plan(model)), routes);
     t.equal(names(plan(model)), routes, 'and when it is asked for again');
@@ -150,7 +150,7 @@ const REFUSED: [what: string, model: string, code: string, message: string][] = 
 ];
 
 for (const [what, model, code, message] of REFUSED) {
-  t.test(`refused: ${what}`, async (t) => {
+  t.test(`${what} is refused`, async (t) => {
     const { plan } = setUp();
     t.throws(() => plan(model), { code, message });
     t.throws(() => plan(model), { code, message }, 'and when it is asked for again');

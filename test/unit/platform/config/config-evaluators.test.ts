@@ -125,7 +125,7 @@ const problems: [string, Record<string, string>, string][] = [
 ];
 
 for (const [what, environment, problem] of problems) {
-  t.test(`${Object.keys(environment)[0]}: ${what}`, async (t) => {
+  t.test(`${Object.keys(environment)[0]} with ${what} is refused`, async (t) => {
     t.same(readConfig(environment), { ok: false, problems: [problem] });
   });
 }

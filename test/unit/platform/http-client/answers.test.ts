@@ -34,7 +34,7 @@ function check(t: Test, { stream, taken, refusal, left }: AnswerCase, step: numb
 for (const one of ANSWER_CASES) {
   const outcome = one.taken === null ? 'refused' : 'taken';
   const reason = one.differs === undefined ? '' : ` (unlike llhttp: ${one.differs})`;
-  t.test(`an answer with ${one.name}: ${outcome}${reason}`, async (t) => {
+  t.test(`a response with ${one.name}: ${outcome}${reason}`, async (t) => {
     check(t, one, one.stream.length);
     check(t, one, 1);
   });

@@ -66,7 +66,7 @@ t.test('a look-up that began before a change is neither cached nor awaited after
   }
 });
 
-t.test('a changed value is not used while Postgres is away, and unchanged ones are', async (t) => {
+t.test('a changed value is not used while Postgres is unavailable, and unchanged ones are', async (t) => {
   const { find, forget, learn, asked, advance } = world();
   await learn('a', 1);
   await learn('b', 1);

@@ -236,7 +236,7 @@ type Turn = {
   finish: number[];
   /** Calls that are finished without having been begun. */
   log: number;
-  /** Bytes to read and trim afterwards. */
+  /** Number of reads and trims afterwards. */
   read: number;
 };
 
