@@ -28,18 +28,22 @@ export type PreparedRequest = PreparedBody & {
 };
 
 /**
- * Prepares the provider request of a call for one candidate.
+ * Prepares the provider request of a call for one candidate. Returns a promise only when the body is changed.
  * @param isStored whether the response may be stored in the cache
  * @throws AssayError endpoint_not_supported, provider_not_configured when there is no key for the provider, or invalid_body
  *   when the provider's dialect cannot express the request
  */
-export async function prepareProviderRequest(
+export function prepareProviderRequest(
   candidate: Candidate,
   call: Pick<Call, 'body' | 'endpoint' | 'headers' | 'caller'>,
   isStored: boolean,
-): Promise<PreparedRequest> {
-  const prepared = await prepareBody(candidate, call.body, call.endpoint);
-  return { ...prepared, headers: providerHeaders(call, prepared, isStored) };
+): PreparedRequest | Promise<PreparedRequest> {
+  const withHeaders = (prepared: PreparedBody): PreparedRequest => ({
+    ...prepared,
+    headers: providerHeaders(call, prepared, isStored),
+  });
+  const prepared = prepareBody(candidate, call.body, call.endpoint);
+  return prepared instanceof Promise ? prepared.then(withHeaders) : withHeaders(prepared);
 }
 
 /**
@@ -48,20 +52,23 @@ export async function prepareProviderRequest(
  * @throws AssayError endpoint_not_supported, or invalid_body when the provider's dialect cannot express the request
  * @internal Exported so that tests check bodies without a call.
  */
-export async function prepareBody(
+export function prepareBody(
   candidate: Candidate,
   body: RequestBody,
   endpoint: ApiEndpoint,
-): Promise<PreparedBody> {
+): PreparedBody | Promise<PreparedBody> {
   const { row, model, paths } = candidate;
   const path = paths[endpoint.providerEndpoint];
   if (path === undefined) return prepareTranslatedBody(candidate, body, endpoint);
   const isMissing = endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
+  const joined = async (pieces: readonly Buffer[]): Promise<PreparedBody> => {
+    return { candidate, path, translation: null, body: await joinBytesInTurns(pieces), hidesUsage };
+  };
   // Most streams have no `stream_options`: appending the member then needs no search of the body.
   if (hidesUsage && !body.hasStreamOptions && model === body.model) {
     const pieces = appendMember(body.bytes, 'stream_options', { include_usage: true });
-    return { candidate, path, translation: null, body: await joinBytesInTurns(pieces), hidesUsage };
+    return joined(pieces);
   }
   const changes: MemberChange[] = [];
   if (model !== body.model) changes.push({ kind: 'set', name: 'model', value: model });
@@ -69,11 +76,8 @@ export async function prepareBody(
     changes.push({ kind: 'set inner', name: 'stream_options', inner: 'include_usage', value: true });
   else if (!row.takesUsageOption && body.hasStreamOptions)
     changes.push({ kind: 'drop', name: 'stream_options' });
-  const isUnchanged = changes.length === 0;
-  const bytes = isUnchanged
-    ? body.bytes
-    : await joinBytesInTurns(editMembers(body.bytes, membersOf(body), changes));
-  return { candidate, path, translation: null, body: bytes, hidesUsage };
+  if (changes.length === 0) return { candidate, path, translation: null, body: body.bytes, hidesUsage };
+  return joined(editMembers(body.bytes, membersOf(body), changes));
 }
 
 /** Translation recurses into the body: this is deeper than any real body, and well within the stack. */

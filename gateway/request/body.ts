@@ -64,17 +64,28 @@ export async function readRequestBody(
 ): Promise<RequestBody> {
   const received = await request.readBody(maxBytes);
   const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
-  return parseRequestBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), endpoint);
+  const body = parseRequestBody(
+    isPlain ? received : await decodeBody(received, encoding, maxBytes),
+    endpoint,
+  );
+  return body instanceof Promise ? await body : body;
 }
 
 /**
- * Parses a body, without holding up the event loop however large it is.
+ * Parses a body, without holding up the event loop however large it is. Returns a promise only for a large one.
  * @throws AssayError invalid_json or invalid_body, naming the field
  * @internal Exported so that tests parse bodies without a call.
  */
-export async function parseRequestBody(received: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
+export function parseRequestBody(
+  received: Buffer,
+  endpoint: ApiEndpoint,
+): RequestBody | Promise<RequestBody> {
   const bytes = withoutByteOrderMark(received);
-  if (bytes.length <= LARGEST_PARSED_BYTES) return requestBody(bytes, parse(bytes), null, endpoint);
+  if (bytes.length > LARGEST_PARSED_BYTES) return scanRequestBody(bytes, endpoint);
+  return requestBody(bytes, parse(bytes), null, endpoint);
+}
+
+async function scanRequestBody(bytes: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
   const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH }).catch(refuse);
   return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, endpoint);
 }

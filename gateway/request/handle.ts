@@ -77,8 +77,10 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const call = { id, caller, endpoint, headers, body, candidates, createdAtMs, startedAt, signal };
       // All of them before any is sent: what a model of the list cannot be asked is a mistake of the call's.
       const requests: PreparedRequest[] = [];
-      for (const candidate of candidates)
-        requests.push(await prepareProviderRequest(candidate, call, cacheOptions !== null));
+      for (const candidate of candidates) {
+        const prepared = prepareProviderRequest(candidate, call, cacheOptions !== null);
+        requests.push(prepared instanceof Promise ? await prepared : prepared);
+      }
       return await respond({ call, requests, cacheOptions, limit, retries }, ownHeaders, steps);
     } catch (error) {
       return failed(error, id, ownHeaders, endpoint, log);

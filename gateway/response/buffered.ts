@@ -28,15 +28,20 @@ export async function relayBuffered(relay: ResponseRelay, maxBytes: number): Pro
   if (gathered === 'enough') {
     body.stop();
     const message = `The provider ${label} sent an answer of more than ${maxBytes} bytes`;
-    return commit(relay, ownError(relay, new AssayError('provider_bad_answer', message)), NOTHING, true);
+    return await commit(
+      relay,
+      ownError(relay, new AssayError('provider_bad_answer', message)),
+      NOTHING,
+      true,
+    );
   }
   const raw = body.held;
-  if (gathered !== 'whole') return commit(relay, ownError(relay, gathered), raw, true);
+  if (gathered !== 'whole') return await commit(relay, ownError(relay, gathered), raw, true);
   const judged = judge(relay, raw);
   // A promise only of packed bodies: others are judged at once.
   const parts = judged instanceof Promise ? await judged : judged;
   if (call.signal.aborted) return replyToLeft(relay.record, raw);
-  return commit(relay, parts, raw, false);
+  return await commit(relay, parts, raw, false);
 }
 
 /** Records what came of the call, and returns its reply. */

@@ -234,7 +234,7 @@ class OutboxWriter implements Outbox {
       const group = this.#takeGroup();
       this.#isBusy = group.length > 1;
       const kept = await this.#segments.commit(group.map(({ frame }) => frame));
-      for (const [index, { settle }] of group.entries()) settle(index < kept);
+      for (let index = 0; index < group.length; index += 1) group[index]!.settle(index < kept);
       if (kept === group.length) for (const call of this.#unwrittenVoids.splice(0)) this.#writeVoid(call);
     }
     this.#running = null;
