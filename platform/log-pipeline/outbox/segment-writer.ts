@@ -59,7 +59,8 @@ export class SegmentWriter {
       try {
         if (this.#file === -1 || this.#offset >= this.#fullAt) await this.#rotate();
         isWriting = true;
-        const bytes = await this.#write(group);
+        const writing = this.#write(group);
+        const bytes = typeof writing === 'number' ? writing : await writing;
         isWriting = false;
         // A failed sync may have dropped pages for good: it fails the segment.
         if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
@@ -88,11 +89,12 @@ export class SegmentWriter {
     this.#isFailing = error !== null;
   }
 
-  /** Returns how many bytes were written. */
-  async #write(frames: readonly EncodedFrame[]): Promise<number> {
+  /** Writes frames, and returns how many bytes that was; of a large group a promise of it. */
+  #write(frames: readonly EncodedFrame[]): number | Promise<number> {
     const bytes = frames.reduce((sum, frame) => sum + frame.bytes, 0);
     const buffers = frames.flatMap((frame) => frame.buffers);
-    await gatherWrite(this.#file, buffers, bytes);
+    if (bytes > LARGEST_SYNC_WRITE) return gatherWriteInThread(this.#file, buffers).then(() => bytes);
+    gatherWrite(this.#file, buffers);
     return bytes;
   }
 
@@ -161,26 +163,24 @@ export class SegmentWriter {
   }
 }
 
-/** Writes many buffers one behind the other, whole. */
-
 /** Up to this size the event loop writes by itself, which is faster than a round trip to a thread; more would stall calls. */
 const LARGEST_SYNC_WRITE = 512 * 1024;
 /** The most buffers that writev takes (IOV_MAX). */
 const MAX_BUFFERS = 1_024;
 
 /**
- * Writes all of `buffers`, together `bytes` long, at the file's position.
+ * Writes all of `buffers` at the file's position.
  * @throws Error when the disk takes no more; part of it may have been written
  */
-async function gatherWrite(file: number, buffers: readonly Uint8Array[], bytes: number): Promise<void> {
-  const isSmall = bytes <= LARGEST_SYNC_WRITE;
-  let rest = buffers;
-  while (rest.length > 0) {
-    const next = rest.length > MAX_BUFFERS ? rest.slice(0, MAX_BUFFERS) : rest;
-    const written = isSmall ? writevSync(file, next) : await writevInThread(file, next);
-    if (!(written > 0)) throw new Error('the disk takes no more bytes');
-    rest = afterBytes(rest, written);
-  }
+function gatherWrite(file: number, buffers: readonly Uint8Array[]): void {
+  for (let rest = buffers; rest.length > 0; )
+    rest = afterBytes(rest, writevSync(file, rest.length > MAX_BUFFERS ? rest.slice(0, MAX_BUFFERS) : rest));
+}
+
+/** As `gatherWrite`, in a thread. */
+async function gatherWriteInThread(file: number, buffers: readonly Uint8Array[]): Promise<void> {
+  for (let rest = buffers; rest.length > 0; )
+    rest = afterBytes(rest, await writevInThread(file, rest.slice(0, MAX_BUFFERS)));
 }
 
 /** Calls writev in a thread. Without `promisify`, whose result differs between Node and Deno. */
@@ -190,8 +190,12 @@ function writevInThread(file: number, buffers: readonly Uint8Array[]): Promise<n
   });
 }
 
-/** Returns what is left of `buffers` behind the first `written` bytes. */
+/**
+ * Returns what is left of `buffers` behind the first `written` bytes.
+ * @throws Error when none were written
+ */
 function afterBytes(buffers: readonly Uint8Array[], written: number): readonly Uint8Array[] {
+  if (!(written > 0)) throw new Error('the disk takes no more bytes');
   let skip = written;
   let first = 0;
   while (first < buffers.length && skip >= buffers[first]!.length) {
