@@ -35,11 +35,11 @@ import { errorDetails } from './response/reply.ts';
 import { createCacheLookUp, createProviderSources } from './response/sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from './routing/mod.ts';
 
-/** Of each of three pools: keys and ids, limits, stored responses. None of them keeps another waiting. */
+/** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** For what Postgres is still to be told: responses to store, settlements of what calls cost. */
-const SAYING_GOODBYE_MS = 2_000;
+/** Time for writes that Postgres still lacks: responses to store, settlements of what calls cost. */
+const LAST_WRITES_MS = 2_000;
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
@@ -160,7 +160,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         {
           what: 'stopping the cache, the limiter, the keys and the announcement',
           run: async () => {
-            const goodbyes = [cache.stop(SAYING_GOODBYE_MS), limiter.stop(SAYING_GOODBYE_MS)];
+            const goodbyes = [cache.stop(LAST_WRITES_MS), limiter.stop(LAST_WRITES_MS)];
             await Promise.all([...goodbyes, keys.stop(), announcement.stop()]);
           },
         },

@@ -23,7 +23,7 @@ export type ClaimOptions = {
   lane: Lane;
   /** Maximum number of evaluations to claim. */
   limit: number;
-  /** How many more evaluations an organization may hold; organizations not in it may hold `roomOfOthers`. */
+  /** The number of further evaluations that an organization may hold; organizations not in it may hold `roomOfOthers`. */
   roomByOrganization: ReadonlyMap<string, number>;
   roomOfOthers: number;
 };

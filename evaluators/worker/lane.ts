@@ -31,7 +31,7 @@ type LaneOptions = {
   onSettled(job: Job, next: NextState): void;
 };
 
-/** How soon work that becomes due without a notification, such as a retry, is found. */
+/** Longest time until work that becomes due without a notification, such as a retry, is found. */
 const POLL_EVERY_MS = 1_000;
 const RENEW_EVERY_MS = LEASE_MS / 3;
 const RETRY_MS = 500;

@@ -1,4 +1,4 @@
-/** How API endpoints write errors: the same sentence, in the format that their clients read. */
+/** The error formats of API endpoints: the same sentence, in the shape that their clients read. */
 import type { JsonObject } from '#core/json/mod.ts';
 import { anthropicErrorType } from '../providers/anthropic/mod.ts';
 

@@ -16,13 +16,13 @@ export type Caller = {
   readonly evaluationId: string | null;
   /** The policy of its key, for calls that name none. */
   readonly rateLimitPolicy: string | null;
-  /** How many of its organization's requests are logged in any 5 seconds; null: all. */
+  /** The most requests of its organization that are logged in any 5 seconds; null: all. */
   readonly logsPer5s: number | null;
-  /** What its organization has stored: used in place of the operator's keys. */
+  /** The stored keys of its organization, used in place of the operator's. */
   readonly providerKeys: ProviderKeys;
 };
 
-/** What the headers of a call say. */
+/** The headers of a call, as read. */
 export type CallHeaders = {
   authorization: string | null;
   /** The header in which Anthropic's clients send their key. */
@@ -72,7 +72,7 @@ export type Call = {
   readonly signal: AbortSignal;
 };
 
-/** What a call came to: what its record says of the response. */
+/** The response of a call, as its record has it. */
 export type Outcome = {
   /** The status that the client saw; 499 when it left. */
   status: number;

@@ -32,11 +32,11 @@ import { readCallHeaders } from './headers.ts';
 import { type CallResult, type LoggedCall, type Recorder, recordOnce } from './record.ts';
 import type { ReserveRequestId } from './request-id.ts';
 
-/** What a call goes through, step by step. */
+/** The steps of a call. */
 export type CallSteps = {
   clock: Clock;
   log: Logger;
-  /** Of a request. */
+  /** Largest body of a request. */
   maxBodyBytes: number;
   /** Finds the caller; throws AssayError invalid_api_key, missing_scope or store_unavailable. */
   authenticate(headers: CallHeaders): Promise<Caller>;
@@ -96,7 +96,7 @@ type ReadyCall = {
   /** null: the call does not use the cache. */
   cacheOptions: CacheOptions | null;
   limit: CallLimit | null;
-  /** How often each candidate is tried again. */
+  /** Further attempts at each candidate. */
   retries: number;
 };
 

@@ -28,7 +28,7 @@ export type LoggedCall = {
   readonly logging: LoggingDecision;
 };
 
-/** How a call ended. */
+/** The end of a call. */
 export type CallResult = {
   readonly outcome: Outcome;
   /** The candidate that responded, or that was tried last. */
@@ -175,7 +175,7 @@ function interruptedHead(logged: LoggedCall): LogEntryHead {
     latencyMs: 0,
     ttftMs: null,
     status: 0,
-    // What was asked for: whether it would have been streamed, only the response says.
+    // As the request has it: only a response says whether it is streamed.
     stream: call.body.stream,
     truncated: true,
     errorCode: 'interrupted',
@@ -186,6 +186,6 @@ function interruptedHead(logged: LoggedCall): LogEntryHead {
 
 function withoutText(outcome: Outcome): Buffer {
   const completion = readCompletion(outcome);
-  // What cannot be read cannot be reduced either: then nothing of it is kept.
+  // A response that cannot be read cannot be reduced either: nothing of it is kept.
   return Buffer.from(completion === null ? '{}' : JSON.stringify(answerSkeleton(completion)));
 }

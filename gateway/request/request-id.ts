@@ -5,7 +5,7 @@ import type { Logger } from '#platform/observability/log.ts';
 import { createAvailability, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 
-/** How long a call waits for its reservation: many times what Postgres takes, less than a client notices. */
+/** Longest wait of a call for its reservation: many times what Postgres takes, less than a client notices. */
 const PATIENCE_MS = 1_000;
 /** Pause after a reservation that failed: more of them would pile up before a silent Postgres. */
 const PAUSE_MS = 1_000;

@@ -9,7 +9,7 @@ import { detectErrorPayload, findInvalidBody, pageOf } from './inspect-body.ts';
 import { type ResponseRelay, replyToLeft } from './outcome.ts';
 import { errorTypeOf, type HeaderPairs, ownErrorBody, relayedHeaders, unloggedHeaders } from './reply.ts';
 
-/** How much of a provider's page is quoted in an error message. */
+/** The characters of a provider's page that are quoted in an error message. */
 const QUOTED_CHARACTERS = 2_000;
 const NOTHING = Buffer.alloc(0);
 

@@ -47,7 +47,7 @@ export function decodedResponse(
       decoder.end();
     },
     onError: (error) => {
-      // What was decoded so far goes out first; the end of the decoder then reports the failure.
+      // The bytes decoded so far go out first; the end of the decoder then reports the failure.
       hasEnded = true;
       failure = error;
       decoder.end();

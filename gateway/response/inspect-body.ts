@@ -105,7 +105,7 @@ async function heldStatus(
   return gathered === 'whole' ? (detectErrorPayload(body.held, encoding) ?? status) : status;
 }
 
-/** How much of a body without a JSON content type is read to learn whether it is JSON all the same. */
+/** The bytes of a body without a JSON content type that are read to learn whether it is JSON all the same. */
 const READ_BYTES = maxErrorBytes(null);
 
 /**

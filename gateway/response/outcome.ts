@@ -1,4 +1,4 @@
-/** What a call came to, when it did not end with the whole response of its provider. */
+/** Outcomes of calls that did not end with the whole response of their provider. */
 import type { AssayError } from '#core/contracts/errors.ts';
 import type { ProviderResponse } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
@@ -11,7 +11,7 @@ export type ResponseRelay = {
   readonly response: ProviderResponse;
   /** The provider's name in error sentences. */
   readonly label: string;
-  /** Of ours, for the reply. */
+  /** Our own headers, for the reply. */
   readonly headers: HeaderPairs;
   /** Commits what came of the call; resolves with whether it was kept. */
   record(outcome: Outcome): Promise<boolean>;

@@ -18,7 +18,7 @@ import { relayStreamed } from './streamed.ts';
 /** A response may be larger than a request: 128,000 tokens of stream are some 32 MiB of events. */
 const RESPONSE_TO_BODY_RATIO = 4;
 
-/** What a source got for a call. */
+/** The response that a source got for a call. */
 export type SourcedResponse = {
   /** The candidate that responded, or that was tried last. */
   readonly candidate: Candidate;
@@ -36,7 +36,7 @@ export type ResponseSource = (signal: AbortSignal) => Promise<SourcedResponse>;
 /** A call that is about to be made. */
 export type RelayedCall = {
   readonly logged: LoggedCall;
-  /** What every reply to the call says. */
+  /** Headers of every reply to the call. */
   readonly headers: HeaderPairs;
   readonly record: RecordResult;
 };
@@ -45,7 +45,7 @@ export type RelayOptions = {
   clock: Clock;
   log: Logger;
   recorder: Pick<Recorder, 'begin'>;
-  /** Of a request; responses may be four times as large. */
+  /** Largest body of a request; responses may be four times as large. */
   maxBodyBytes: number;
 };
 

@@ -42,7 +42,7 @@ export function createProviderSources(
       },
       signal,
     );
-    // Of a call whose client left, records name the first candidate.
+    // The record of a call whose client left names the first candidate.
     const hasLeft = result instanceof AssayError && result.code === 'client_closed_request';
     const { candidate, hidesUsage } = requests[hasLeft ? 0 : index]!;
     const headers = replyHeaders(call, index, requests[index]!);
@@ -72,7 +72,7 @@ async function sendPrepared(
   return { response: translatedResponse(answered, { translation, label, created }), countsAs };
 }
 
-/** What the reply to a call says of the candidate that responded. */
+/** Returns the headers of a reply that tell of the candidate that responded. */
 function replyHeaders(call: Call, index: number, { candidate }: PreparedRequest): HeaderPairs {
   const headers = knownIdHeaders(call.id, call.endpoint.errors);
   if (call.candidates.length > 1) headers.push(['service-fallback-index', String(index)]);
@@ -98,7 +98,7 @@ export type CacheLookUp = {
   store(result: CallResult | null): void;
 };
 
-/** Of a call that does not use the cache. */
+/** The look-up of a call that does not use the cache. */
 export const UNCACHED: CacheLookUp = { stored: null, headers: [], store: () => {} };
 
 /**

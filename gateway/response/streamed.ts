@@ -20,7 +20,7 @@ export type StreamOptions = {
   hidesUsage: boolean;
   logging: LoggingDecision;
   /**
-   * How much of a stream is kept for the log; what lies beyond is relayed and the record marked as truncated. Nor may one
+   * The most bytes of a stream that are kept for the log; the rest is relayed and the record marked as truncated. Nor may one
    * event be longer, which is held until it ends: the last event of a response has the whole answer in it.
    */
   maxLoggedBytes: number;
@@ -92,7 +92,7 @@ class StreamRelay implements ResponseHandler {
       if (this.#phase === 'responding' && endpoint.isLastFrame(frame)) {
         this.#send(passed);
         passed = [];
-        // What follows the last event is not part of the answer, in whichever chunk it came.
+        // Bytes behind the last event are not part of the answer, in whichever chunk it came.
         this.#logWholeEvents();
         if (this.#mayHaveFailed) {
           this.#phase = 'recording';

@@ -18,7 +18,7 @@ import type { Candidate } from '../providers/resolve.ts';
 import { addressOf, type CircuitBreaker, healthOf, type Permit } from './circuit-breaker.ts';
 import { type AttemptOutcome, isWorthFallingBack, isWorthRetrying, waitBeforeRetry } from './retry.ts';
 
-/** How one attempt ended, as log entries have it. */
+/** The end of one attempt, as log entries have it. */
 export type Attempt = {
   /** As records show it. */
   provider: string;
@@ -36,7 +36,7 @@ export type CandidateResponse = { response: ProviderResponse; countsAs: number }
 export type RoutedCall = {
   /** At least one. */
   candidates: readonly Candidate[];
-  /** How often each of them is tried again. */
+  /** Further attempts at each of them. */
   retries: number;
   /** Sends the call to the candidate at `index`; rejects when there is no response, or when `signal` aborts. */
   send(index: number, signal: AbortSignal): Promise<CandidateResponse>;

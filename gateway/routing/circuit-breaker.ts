@@ -23,7 +23,7 @@ export type Permit = { readonly kind: 'closed' | 'probe' | 'open' };
 const CLOSED: Permit = { kind: 'closed' };
 const OPEN: Permit = { kind: 'open' };
 
-/** What the end of a call says of the address; `unknown`: nothing. */
+/** The state of an address that the end of a call shows; `unknown`: none. */
 export type Health = 'healthy' | 'failing' | 'unknown';
 
 export type CircuitBreaker = {

@@ -6,7 +6,7 @@ import type { ResponseHeaders } from '#platform/http-client/mod.ts';
 import { readRetryAfter } from '#platform/http-message/mod.ts';
 import { backoffMs } from '#platform/process/backoff.ts';
 
-/** How an attempt ended. */
+/** The end of an attempt. */
 export type AttemptOutcome = {
   /** The provider's; 0: no response came. */
   status: number;

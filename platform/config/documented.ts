@@ -6,7 +6,7 @@ import { VARIABLES } from './variables.ts';
 
 export type DocumentedVariable = Omit<About, 'defaultText' | 'hasLowerCaseName'> & {
   name: string;
-  /** Which values it may have. */
+  /** Its allowed values. */
   form: string;
   /** Markdown; null: there is none. */
   defaultText: string | null;

@@ -37,7 +37,7 @@ export type Config = {
   ingestPort: number;
   /** Health and metrics of the evaluators, on loopback; 0 takes a free port. */
   evaluatorsPort: number;
-  /** What the gateway and the API show; null: they serve without TLS. */
+  /** The certificate of the gateway and the API; null: they serve without TLS. */
   tls: CertificateFiles | null;
   /** Absolute path; the outbox and the embedded PostgreSQL live in it. */
   dataDir: string;
@@ -48,7 +48,7 @@ export type Config = {
   bootstrapApiKey: string | null;
   logLevel: LogLevel;
   providers: Record<ProviderName, ProviderConfig>;
-  /** What MODELS_FILE adds to the models and prices of the registry; null: nothing. */
+  /** The models and prices that MODELS_FILE adds to the registry; null: none. */
   models: OperatorModels | null;
   /** Records older than this are dropped, a week of them at a time; null keeps them for ever. */
   retentionDays: number | null;
@@ -68,7 +68,7 @@ export type Config = {
   proxies: ProxySettings;
   /** 32 bytes each, for the secrets of evaluators and for provider keys: the first seals, each opens what it has sealed. */
   secretKeys: Buffer[];
-  /** What EXTERNAL evaluators may call beside the public internet: hosts, addresses, CIDRs. See platform/outbound. */
+  /** Hosts, addresses and CIDRs that EXTERNAL evaluators may call beside the public internet. See platform/outbound. */
   outboundAllow: string[];
   evaluators: {
     /** The gateway that judges are called through. */
@@ -82,9 +82,9 @@ export type Config = {
     /** null: the system's, or the first on the path. */
     python: string | null;
   };
-  /** How long each process may take to finish what it has begun. */
+  /** Longest time in which a process finishes the work it has begun. */
   shutdownMs: number;
-  /** How much of that it goes on accepting connections, with `/readyz` at 503. */
+  /** The part of that time in which it still accepts connections, with `/readyz` at 503. */
   drainDelayMs: number;
 };
 

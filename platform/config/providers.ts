@@ -22,7 +22,7 @@ const API_KEY_LENGTH = { min: 1, max: 4_096 };
 const URL_PROTOCOLS = ['http:', 'https:'];
 const ABOUT = { group: 'Providers', roles: ['gateway'] } satisfies Partial<About>;
 
-/** What is special about a provider's key and address. */
+/** The peculiarities of a provider's key and address. */
 const KEY_NOTES: Partial<Record<ProviderName, string>> = {
   azure: ' Call `azure/<deployment>`.',
   custom: ' Optional: without a key none is sent.',

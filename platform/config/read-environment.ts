@@ -1,4 +1,4 @@
-/** Reads variables as their schema says. Every problem is kept, so that an operator is told all of them at once. */
+/** Reads variables by their schema. Collects every problem, so that the operator sees all of them at once. */
 import { Kind, type StaticDecode, type TObject, type TSchema } from '@sinclair/typebox';
 import { TransformDecodeError, Value } from '@sinclair/typebox/value';
 import { formOf, quoted, RuleBroken } from './variable.ts';
@@ -62,7 +62,7 @@ function problemOf(variable: TSchema, value: string | number, text: string): str
   }
 }
 
-/** A secret is not quoted: its length alone is told, where that breaks the rule. */
+/** A secret is not quoted: the sentence names its length alone, where that breaks the rule. */
 function found({ isSecret, minLength, maxLength }: TSchema, text: string): string {
   if (!isSecret) return `, but is ${quoted(text)}`;
   return text.length < minLength || text.length > maxLength ? `, but has ${text.length} characters` : '';

@@ -1,4 +1,4 @@
-/** What a variable of the environment is: a TypeBox schema, annotated with what operators and the reader must know. */
+/** A variable of the environment: a TypeBox schema, annotated for operators and for the reader. */
 import { Kind, type SchemaOptions, type TSchema, Type } from '@sinclair/typebox';
 
 /** The processes that use variables; the supervisor is `npm start` and the commands. */
@@ -17,7 +17,7 @@ export const GROUPS = [
   'Process',
 ] as const;
 
-/** What operators are told of a variable. */
+/** The sentences about a variable for operators. */
 export type About = {
   group: (typeof GROUPS)[number];
   /** The processes that use it. */
@@ -27,7 +27,7 @@ export type About = {
   unit?: 'bytes' | 'days' | 'ms';
   /** A secret is never quoted in an error sentence. So is a value that may hold one, as the password of an address. */
   isSecret?: true;
-  /** What stands in for a default that is not a fixed value. */
+  /** The description of a default that is not a fixed value. */
   defaultText?: string;
   /** Other programs read the variable too, in lower case or upper case. The lower-case name wins. */
   hasLowerCaseName?: true;

@@ -64,7 +64,7 @@ export type Accounts = {
 
 /** A refill threshold that no balance falls to. */
 export const NO_REFILL = -1;
-/** About a kilobyte each. An evicted account is rebuilt from the counter; the maintenance keeps what it still owes. */
+/** About a kilobyte each. An evicted account is rebuilt from the counter; the maintenance keeps its unsent reports. */
 const MAX_ACCOUNTS = 20_000;
 
 /** Creates the accounts of a process. */
@@ -177,7 +177,7 @@ export function applySnapshot(
 }
 
 /**
- * How long an exhausted counter is not asked again. Shorter, and refused clients keep Postgres busy; longer, and credits
+ * Time for which an exhausted counter is not asked again. Shorter, and refused clients keep Postgres busy; longer, and credits
  * that other gateways return are found late.
  */
 const BACK_OFF_MS = 50;

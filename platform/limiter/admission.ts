@@ -24,7 +24,7 @@ type AdmissionOptions = {
   gateways(): number;
   /** Whether this process leases more than it needs at once. */
   prefetches: boolean;
-  /** How long a call waits for the store. */
+  /** Longest wait of a call for the store. */
   timeoutMs: number;
   /** Called at each degraded decision. */
   onDegraded(): void;

@@ -23,7 +23,7 @@ export type CounterAvailability = {
 type CounterAvailabilityOptions = {
   clock: Clock;
   log: Logger;
-  /** How long a call waits for the store. */
+  /** Longest wait of a call for the store. */
   timeoutMs: number;
   /** Makes any small request to the store. */
   probe(): Promise<unknown>;

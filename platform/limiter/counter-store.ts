@@ -18,7 +18,7 @@ export type CounterSnapshot = {
   granted: number;
   /** Amount that counts, including what was granted. */
   used: number;
-  /** How long what was granted may be spent. */
+  /** Time in which a grant may be spent. */
   spendableMs: number;
   resetMs: number;
   retryMs: number;
@@ -90,7 +90,7 @@ export type CounterStoreOptions = {
    * counter.
    */
   maxCounters: number;
-  /** How long a reservation is reported as open. After that it stays charged until it is settled. */
+  /** Time for which a reservation is reported as open. After that it stays charged until it is settled. */
   reservationTtlMs: number;
 };
 

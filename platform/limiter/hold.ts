@@ -15,7 +15,7 @@ export type Hold = {
   readonly reservationId: string;
   /** From then on no call draws from it. On this process's monotonic clock. */
   readonly expiresAt: number;
-  /** What the counter has reserved, as far as is known; 0 before it knows of the reservation. */
+  /** The amount that the counter has reserved, as far as is known; 0 before it knows of the reservation. */
   reservedNano: number;
   /** Calls under way, and the sum of their estimates. */
   openCalls: number;

@@ -30,9 +30,9 @@ export type LimiterOptions = {
   processId?: string | null;
   /** Number of gateways to expect at least, by which a quota is shared before the store has reported their number. */
   gateways?: number;
-  /** How long a call waits for the store. */
+  /** Longest wait of a call for the store. */
   storeTimeoutMs?: number;
-  /** How long a reservation is reported as open: longer than a call takes. */
+  /** Time for which a reservation is reported as open: longer than a call takes. */
   reservationTtlMs?: number;
   /** Counters of segments' values in an organization; those beyond are counted together, by API key and unit. */
   maxCounters?: number;

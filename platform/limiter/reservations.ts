@@ -33,7 +33,7 @@ type ReservationsOptions = {
   gateways(): number;
   /** Whether this process reserves more than it needs at once. */
   prefetches: boolean;
-  /** How long a call waits for the store. */
+  /** Longest wait of a call for the store. */
   timeoutMs: number;
   /** Called at each degraded decision. */
   onDegraded(): void;

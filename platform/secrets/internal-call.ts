@@ -1,5 +1,5 @@
 /**
- * How a judge's call gets through the gateway without a key: by a header that the evaluators sign, with a secret that all
+ * The header by which a judge's call passes the gateway without a key: the evaluators sign it, with a secret that all
  * roles read from Postgres. A client that sends the header without the secret is treated as if it had not.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -37,7 +37,7 @@ export function signInternalCall(secret: string, call: InternalCall, nowMs: numb
   return `${payload}.${signatureOf(secret, payload)}`;
 }
 
-/** What a header's value says; null when it was not signed with this secret, or too long ago. */
+/** Returns the content of a header's value; null when it was not signed with this secret, or too long ago. */
 export function readInternalCall(secret: string, value: string, nowMs: number): InternalCall | null {
   const [payload = '', signature = '', ...rest] = value.split('.');
   // Compared as texts: many texts decode to the same bytes, as what is no base64 is passed over.
