@@ -2,13 +2,11 @@
  * `npm run check` runs this: prints every breach of the layout's rules as `file:line rule`, and ends with 1 if there is one.
  * Biome finds circles of imports (noImportCycles in biome.json).
  *
- * Usage: check-structure.ts [--pending] [root]
- *   --pending  also prints breaches that are excused for now
+ * Usage: check-structure.ts [root]
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FOLDERS_WITHOUT_TESTS } from './structure/folders-without-tests.ts';
 import { channelNames, findBreaches } from './structure/rules.ts';
 import { readSource } from './structure/source.ts';
 import { findMisplacedTests } from './structure/test-places.ts';
@@ -16,10 +14,7 @@ import { findUnusedExports } from './structure/unused-exports.ts';
 
 const SOURCES = ['main.ts', '{core,platform,gateway,api,ingest,evaluators,supervisor,scripts,test}/**/*.ts'];
 
-const parameters = process.argv.slice(2);
-const root =
-  parameters.find((parameter) => !parameter.startsWith('--')) ??
-  join(dirname(fileURLToPath(import.meta.url)), '..');
+const root = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const paths = globSync(SOURCES, { cwd: root }).map((path) => path.split(sep).join('/'));
 const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
@@ -27,19 +22,10 @@ const modules = new Set(paths.filter((path) => path.endsWith('/mod.ts')).map((pa
 const breaches = [
   ...findBreaches({ files, modules, channels: channelNames(files) }),
   ...findUnusedExports(files),
-  ...findMisplacedTests(paths, FOLDERS_WITHOUT_TESTS),
+  ...findMisplacedTests(paths),
 ].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 
 const say = (line: string) => process.stdout.write(`${line}\n`);
 for (const { path, line, rule } of breaches) say(`${path}:${line} ${rule}`);
-if (parameters.includes('--pending')) {
-  for (const folder of FOLDERS_WITHOUT_TESTS) say(`${folder} (not refused yet) has no test place`);
-}
-const isThere = (place: string) =>
-  paths.some((path) => path === place || path.startsWith(`${place.replace(/\/$/, '')}/`));
-const excuses = FOLDERS_WITHOUT_TESTS.filter(isThere).length;
-say(
-  `Checked the structure of ${files.length} files: ${breaches.length} breaches. Not refused yet (--pending lists them): ` +
-    `${excuses} folders without tests`,
-);
+say(`Checked the structure of ${files.length} files: ${breaches.length} breaches`);
 process.exitCode = breaches.length === 0 ? 0 : 1;

@@ -38,32 +38,19 @@ function mirrorsSources(folder: string, sources: ReadonlySet<string>): boolean {
   );
 }
 
-/**
- * Returns the folders of sources that have no test place and are not excused, the excuses that are no longer needed, and
- * the folders of tests that mirror no sources.
- */
-export function findMisplacedTests(paths: readonly string[], excused: readonly string[]): Breach[] {
+/** Returns the folders of sources that have no test place, and the folders of tests that mirror no sources. */
+export function findMisplacedTests(paths: readonly string[]): Breach[] {
   const tested = foldersWithTests(paths);
-  const untested = foldersWithoutTests(paths, tested);
   const sources = new Set(
     paths
       .filter((path) => !path.startsWith('test/'))
       .flatMap((path) => [dirname(path), withoutExtension(path)]),
   );
-  const missing = untested
-    .filter((folder) => !excused.includes(folder))
-    .map((folder) => ({
-      path: folder,
-      line: 1,
-      rule: `has sources without a test place: add tests to test/unit/${folder}/ or test/integration/${folder}/`,
-    }));
-  const stale = excused
-    .filter((folder) => sources.has(folder) && !untested.includes(folder))
-    .map((folder) => ({
-      path: folder,
-      line: 1,
-      rule: 'has a test place now: remove it from FOLDERS_WITHOUT_TESTS',
-    }));
+  const missing = foldersWithoutTests(paths, tested).map((folder) => ({
+    path: folder,
+    line: 1,
+    rule: `has sources without a test place: add tests to test/unit/${folder}/ or test/integration/${folder}/`,
+  }));
   const sourceless = [...tested].flatMap((folder) => {
     const root = TEST_ROOTS.find((one) => folder.startsWith(`${one}/`));
     if (root === undefined) return [];
@@ -73,5 +60,5 @@ export function findMisplacedTests(paths: readonly string[], excused: readonly s
       { path: folder, line: 1, rule: `mirrors no sources: there is no ${mirrored}/; move these tests` },
     ];
   });
-  return [...missing, ...stale, ...sourceless];
+  return [...missing, ...sourceless];
 }

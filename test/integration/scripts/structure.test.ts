@@ -241,22 +241,15 @@ t.test(
       'test/system/core/chat/any.test.ts',
     ];
     t.same(
-      findMisplacedTests(paths, []).map(({ path }) => path),
+      findMisplacedTests(paths).map(({ path }) => path),
       ['core/chat'],
     );
   },
 );
 
-t.test('a folder in FOLDERS_WITHOUT_TESTS is refused once it has a test', async (t) => {
-  const paths = ['core/a/a.ts', 'core/b/b.ts', 'test/unit/core/b/b.test.ts'];
-  t.same(findMisplacedTests(paths, ['core/a', 'core/b', 'core/not-made-yet']), [
-    { path: 'core/b', line: 1, rule: 'has a test place now: remove it from FOLDERS_WITHOUT_TESTS' },
-  ]);
-});
-
 t.test('a folder of tests that mirrors no sources is refused', async (t) => {
   const paths = ['core/a/a.ts', 'test/unit/core/a/a.test.ts', 'test/unit/core/old/a.test.ts'];
-  t.match(findMisplacedTests(paths, []), [{ path: 'test/unit/core/old', rule: /^mirrors no sources/ }]);
+  t.match(findMisplacedTests(paths), [{ path: 'test/unit/core/old', rule: /^mirrors no sources/ }]);
 });
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

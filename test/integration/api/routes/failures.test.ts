@@ -1,0 +1,180 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { serve } from '#platform/http-server/mod.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
+import { createApiApp } from '../../../../api/app.ts';
+import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
+import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
+import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
+import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
+import { startTestApi } from '../../../support/api.ts';
+import { connectAsApi } from '../../../support/postgres.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
+
+const QUERY = '/v1/request/query';
+const health = { metrics: createMetrics('test'), checks: {} };
+const log = createLogger({ role: 'test', level: 'silent' });
+
+/** An API whose parts a test chooses; every key is valid and belongs to `organizationId`. */
+async function serveApp(organizationId: string, requests: RequestService) {
+  const scopes = new Set(['read', 'write'] as const);
+  const keys = {
+    find: () => ({
+      keyId: 'k',
+      organizationId,
+      scopes,
+      tier: 'free' as const,
+      logsPer5s: null,
+      rateLimitPolicy: null,
+      providerKeys: NO_PROVIDER_KEYS,
+    }),
+  };
+  const logRequest = () => Promise.reject(new Error('nothing is logged here'));
+  const evaluators = {} as EvaluatorService;
+  const limits = { usage: async () => [] };
+  const providerKeys = {} as ProviderKeyService;
+  const app = createApiApp({
+    ports: { gateway: null, api: null },
+    keys,
+    requests,
+    evaluators,
+    limits,
+    providerKeys,
+    logRequest,
+    maxBodyBytes: 1_024,
+    health,
+    log,
+  });
+  const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });
+  const query = (body: object) =>
+    fetch(`${server.url}${QUERY}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer x', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  return { query, stop: () => server.close(200) };
+}
+
+t.test('a query that takes too long is cancelled with advice on how to narrow it', async (t) => {
+  const api = await startTestApi(t);
+  const { url } = api.database;
+  const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 200 });
+  t.teardown(() => sql.end());
+  const app = await serveApp(api.own.organizationId, createRequestService({ sql, clock: systemClock }));
+  t.teardown(() => app.stop());
+  await api.database.sql.begin(async (tx) => {
+    await tx`lock table assay.requests in access exclusive mode`;
+    const answer = await app.query({ filter: 'all' });
+    t.equal(answer.status, 503);
+    t.strictSame(await answer.json(), {
+      data: null,
+      error:
+        'The query took too long: narrow it, for example by request.created_at, or compare fields other than bodies and values',
+    });
+  });
+  t.equal((await app.query({ filter: 'all' })).status, 200, 'and the next one works');
+});
+
+t.test('an unexpected error is reported without its details', async (t) => {
+  const boom = () => Promise.reject(new Error('select secret from assay.requests; password=hunter2'));
+  const app = await serveApp('o', { query: boom } as unknown as RequestService);
+  t.teardown(() => app.stop());
+  const answer = await app.query({ filter: 'all' });
+  t.equal(answer.status, 500);
+  t.match(answer.headers.get('service-request-id'), /^[0-9A-Z]{26}$/);
+  t.strictSame(await answer.json(), {
+    data: null,
+    error: 'Something went wrong in Assay; its log has the details',
+  });
+});
+
+t.test('a response that breaks off in the middle does not look complete', async (t) => {
+  async function* texts() {
+    yield '{"request_id":"a"}';
+    await sleep(50);
+    throw new Error('the store went away');
+  }
+  const app = await serveApp('o', {
+    query: async () => ({ texts: texts(), isWhole: false }),
+  } as unknown as RequestService);
+  t.teardown(() => app.stop());
+  const answer = await app.query({ filter: 'all' });
+  t.equal(answer.status, 200);
+  await t.rejects(answer.text());
+});
+
+t.test('a client that disconnects ends the reading of its page from Postgres', async (t) => {
+  let returned = false;
+  async function* texts() {
+    try {
+      for (;;) yield JSON.stringify({ text: 'x'.repeat(1024 * 1024) });
+    } finally {
+      returned = true;
+    }
+  }
+  const app = await serveApp('o', {
+    query: async () => ({ texts: texts(), isWhole: false }),
+  } as unknown as RequestService);
+  t.teardown(() => app.stop());
+  const answer = await app.query({ filter: 'all' });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  await reader.cancel();
+  for (let wait = 0; wait < 100 && !returned; wait += 1) await sleep(20);
+  t.ok(returned);
+});
+
+t.test(
+  'while Postgres is unavailable calls of the API are refused as such, and succeed once it is back',
+  async (t) => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'assay-test-away-'));
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+    const first = await startEmbeddedPostgres({ dataDir, log });
+    await migrate(first.url);
+    const sql = connectPostgres({
+      url: first.url,
+      max: 2,
+      applicationName: 'test',
+      statementTimeoutMs: 5_000,
+    });
+    const api = await startTestApi(t, { database: { url: first.url, sql } });
+    await insertRequests(api.database.sql, api.own.organizationId, [{}]);
+    t.equal((await api.query({ filter: 'all' })).length, 1);
+    t.equal((await api.call('/readyz')).status, 200);
+
+    await first.stop();
+    const start = performance.now();
+    const away = await api.call(QUERY, { body: { filter: 'all' } });
+    t.equal(away.status, 503);
+    t.strictSame(away.body, { data: null, error: 'The store of requests is unavailable now: try again' });
+    t.ok(performance.now() - start < 6_000, 'soon');
+    t.equal((await api.call('/healthz')).status, 200);
+    const ready = await api.call('/readyz');
+    t.equal(ready.status, 503);
+    t.match(ready.text, '"postgres":"failed"');
+
+    const second = await startEmbeddedPostgres({ dataDir, log, port: first.port });
+    t.teardown(() => second.stop());
+    let status = 0;
+    for (let attempt = 0; attempt < 50 && status !== 200; attempt += 1) {
+      await sleep(100);
+      ({ status } = await api.call(QUERY, { body: { filter: 'all' } }));
+    }
+    t.equal(status, 200);
+  },
+);
+
+t.test('health and metrics need no key', async (t) => {
+  const api = await startTestApi(t);
+  const metrics = await api.call('/metrics', { key: null });
+  t.equal(metrics.status, 200);
+  t.match(metrics.text, 'process_cpu_seconds_total');
+  t.match(metrics.headers.get('service-request-id'), /^[0-9A-Z]{26}$/);
+});

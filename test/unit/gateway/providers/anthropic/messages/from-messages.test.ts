@@ -1,0 +1,202 @@
+import t from 'tap';
+import { AssayError } from '#core/contracts/errors.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import { fromCompletion, fromMessagesRequest } from '../../../../../../gateway/providers/anthropic/mod.ts';
+
+const HELLO = [{ role: 'user', content: 'Hello' }];
+
+function translated(body: JsonObject, options: { asksForUsage?: boolean } = {}): JsonObject {
+  return fromMessagesRequest(
+    { model: 'asked', max_tokens: 100, messages: HELLO, ...body },
+    {
+      model: 'gpt-4o-mini',
+      maxTokensField: 'max_completion_tokens',
+      extensions: 'none',
+      asksForUsage: false,
+      ...options,
+    },
+  );
+}
+
+function refusal(body: JsonObject): string {
+  try {
+    translated(body);
+  } catch (error) {
+    if (error instanceof AssayError && error.code === 'invalid_body') return error.message;
+    throw error;
+  }
+  return 'it was translated';
+}
+
+t.test('a Messages request becomes a chat completion request', async (t) => {
+  const mark = { type: 'ephemeral' };
+  t.same(
+    translated(
+      {
+        system: [{ type: 'text', text: 'Be kind', cache_control: mark }],
+        temperature: 0.5,
+        stop_sequences: ['END'],
+        stream: true,
+        metadata: { user_id: 'u' },
+        thinking: { type: 'enabled', budget_tokens: 5_000 },
+        tools: [{ name: 'f', description: 'F', input_schema: { type: 'object' }, cache_control: mark }],
+        tool_choice: { type: 'any', disable_parallel_tool_use: true },
+        messages: [
+          { role: 'user', content: [{ type: 'text', text: 'Do', cache_control: mark }] },
+          {
+            role: 'assistant',
+            content: [
+              { type: 'thinking', thinking: 'Hm', signature: 's' },
+              { type: 'text', text: 'Well' },
+              { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } },
+            ],
+          },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'tool_result',
+                tool_use_id: 'a',
+                content: [{ type: 'text', text: 'no file' }],
+                is_error: true,
+              },
+              { type: 'text', text: 'Again' },
+            ],
+          },
+        ],
+      },
+      { asksForUsage: true },
+    ),
+    {
+      model: 'gpt-4o-mini',
+      messages: [
+        { role: 'system', content: 'Be kind' },
+        { role: 'user', content: 'Do' },
+        {
+          role: 'assistant',
+          content: 'Well',
+          tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
+        },
+        { role: 'tool', tool_call_id: 'a', content: 'Error: no file' },
+        { role: 'user', content: 'Again' },
+      ],
+      max_completion_tokens: 100,
+      temperature: 0.5,
+      stop: ['END'],
+      tools: [
+        { type: 'function', function: { name: 'f', description: 'F', parameters: { type: 'object' } } },
+      ],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+      reasoning_effort: 'medium',
+      user: 'u',
+      stream: true,
+      stream_options: { include_usage: true },
+    },
+  );
+});
+
+t.test('a Messages field that OpenAI’s dialect cannot express is refused by its name', async (t) => {
+  const user = (block: JsonObject) => ({ messages: [{ role: 'user', content: [block] }] });
+  const tool = (fields: JsonObject) => ({
+    tools: [{ name: 'f', input_schema: { type: 'object' }, ...fields }],
+  });
+  const image = { type: 'image', source: { type: 'url', url: 'https://example.com/a.png' } };
+  const pdf = {
+    type: 'document',
+    source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' },
+  };
+  const cases: [JsonObject, string][] = [
+    [{ max_tokens: null }, 'max_tokens '],
+    [{ top_k: 5 }, 'top_k '],
+    [{ stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, 'stop_sequences '],
+    [{ mcp_servers: [] }, 'mcp_servers '],
+    [{ container: 'c' }, 'container '],
+    [{ speed: 'fast' }, 'speed '],
+    [{ output_config: { format: { type: 'xml' } } }, 'output_config.format.type '],
+    [{ output_config: { shape: 1 } }, 'output_config.shape '],
+    [tool({ type: 'web_search_20250305' }), 'tools[0].type '],
+    [tool({ input_examples: [{}] }), 'tools[0].input_examples '],
+    [{ tool_choice: { type: 'all' } }, 'tool_choice.type '],
+    [user({ type: 'search_result' }), 'messages[0].content[0].type '],
+    [user({ ...pdf, context: 'x' }), 'messages[0].content[0].context '],
+    [user({ ...pdf, citations: { enabled: true } }), 'messages[0].content[0].citations '],
+    [user({ type: 'image', source: { type: 'file', file_id: 'f' } }), 'messages[0].content[0].source.type '],
+    [user({ type: 'document', source: { type: 'url', url: 'https://a/b.pdf' } }), 'messages[0] '],
+    [user({ type: 'tool_result', tool_use_id: 'a', content: [image] }), 'messages[0] '],
+    [{ messages: [{ role: 'assistant', content: [image] }] }, 'messages[0].content[0].type '],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].role '],
+    [{ messages: [] }, 'messages '],
+  ];
+  for (const [body, start] of cases) t.ok(refusal(body).startsWith(start), `${start}: ${refusal(body)}`);
+});
+
+t.test('a completion becomes a message', async (t) => {
+  const message = {
+    role: 'assistant',
+    content: 'Well',
+    reasoning_content: 'Hm',
+    tool_calls: [
+      { id: 'a', type: 'function', function: { name: 'f', arguments: '{"id":12345678901234567890}' } },
+    ],
+  };
+  const usage = {
+    prompt_tokens: 100,
+    completion_tokens: 20,
+    total_tokens: 120,
+    prompt_tokens_details: { cached_tokens: 64, cache_write_tokens: 6 },
+    completion_tokens_details: { reasoning_tokens: 5 },
+  };
+  const choices = [{ index: 0, message, finish_reason: 'stop' }];
+  const answer = fromCompletion({ id: 'chatcmpl-1', model: 'gpt-4o-mini', choices, usage });
+  t.match(JSON.stringify(answer.content), '"input":{"id":12345678901234567890}');
+  t.match(answer, {
+    id: 'chatcmpl-1',
+    type: 'message',
+    role: 'assistant',
+    model: 'gpt-4o-mini',
+    content: [
+      { type: 'thinking', thinking: 'Hm', signature: '' },
+      { type: 'text', text: 'Well' },
+      { type: 'tool_use', id: 'a', name: 'f' },
+    ],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: {
+      input_tokens: 30,
+      cache_creation_input_tokens: 6,
+      cache_read_input_tokens: 64,
+      output_tokens: 20,
+      output_tokens_details: { thinking_tokens: 5 },
+    },
+  });
+});
+
+t.test('every finish reason becomes its stop reason', async (t) => {
+  for (const [finish_reason, stop_reason] of [
+    ['stop', 'end_turn'],
+    ['length', 'max_tokens'],
+    ['content_filter', 'refusal'],
+    ['tool_calls', 'tool_use'],
+    ['odd', 'end_turn'],
+    [null, 'end_turn'],
+  ])
+    t.match(fromCompletion({ choices: [{ message: { content: 'x' }, finish_reason }] }), { stop_reason });
+});
+
+t.test(
+  'tool arguments that are no JSON object, and a body that is no completion, are provider errors',
+  async (t) => {
+    const call = (text: string) => ({ id: 'a', function: { name: 'f', arguments: text } });
+    for (const completion of [
+      {},
+      { choices: [] },
+      { choices: [{ message: { tool_calls: [call('{')] } }] },
+      { choices: [{ message: { tool_calls: [call('[]')] } }] },
+    ])
+      t.throws(() => fromCompletion(completion), { code: 'provider_bad_answer' });
+    t.match(fromCompletion({ choices: [{ message: { tool_calls: [call('')] } }] }), {
+      content: [{ input: {} }],
+    });
+  },
+);
