@@ -38,6 +38,8 @@ for (const runtime of runtimes) {
     await t.test(`under ${runtime}, kill -9 of one of two gateways fails no later call`, async (t) => {
       const before = assay.pidOf('gateway');
       assay.kill('gateway');
+      // A connection that it accepted before it died is not a later call's.
+      await waitFor('its death', () => assay.stderr().includes('"died":"gateway"'));
       await waitFor('the next', async () => {
         t.ok(await isServed(assay.gatewayUrl));
         return assay.pidOf('gateway') !== before;
