@@ -35,7 +35,7 @@ t.test('a logging rate is a whole number that Postgres can hold', async (t) => {
 });
 
 t.test('a rate-limit policy is refused with the sentence of its rule', async (t) => {
-  t.equal(parse(policyOption, ['--rate-limit-policy', '1000;w=60']), '1000;w=60');
+  t.equal(parse(policyOption, ['--rate-limit-policy', '1000;w=60']), '1000;w=60;u=request');
   t.match(parse(policyOption, ['--rate-limit-policy', '1000']), /is invalid/);
 });
 
