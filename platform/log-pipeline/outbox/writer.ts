@@ -26,7 +26,7 @@ type OpenCall = {
   /** The number that the frames of this call share. */
   number: number;
   start: EncodedFrame;
-  /** Whether the START is on disk. */
+  /** True when the START is on disk. */
   isKept: boolean;
 };
 
@@ -128,9 +128,9 @@ class OutboxWriter implements Outbox {
   readonly #calls = new OpenCalls();
   #pending: Pending[] = [];
   #running: Promise<void> | null = null;
-  /** Whether it has written in this turn of the event loop. */
+  /** True when it has written in this turn of the event loop. */
   #hasWritten = false;
-  /** Whether the last write was of several frames. */
+  /** True when the last write was of several frames. */
   #isBusy = false;
   /** The numbers of calls whose void frame could not be written yet: no more than there are STARTs on disk. */
   #unwrittenVoids: number[] = [];
@@ -271,7 +271,10 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   if (lock === null) throw new Error(`Cannot lock the new outbox ${options.id}`);
   // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.
   renameSync(unfinished, directory);
-  await removeRemains(options.root);
+  // They take room and harm nothing: a gateway starts also where they cannot be removed.
+  await removeRemains(options.root).catch((error: unknown) => {
+    options.log.warn({ error: describeError(error) }, 'cannot remove what is left of an outbox');
+  });
   const writer = new OutboxWriter(options, directory, lock);
   await writer.measure();
   return writer;

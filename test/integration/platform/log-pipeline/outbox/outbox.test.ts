@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -323,3 +324,17 @@ t.test('an outbox that is still being created is not listed', async (t) => {
   const root = t.testdir({ '.new-01M82SVDX0HZRXZNK1ZMHN1MKR': {}, '01M82ST9RD1QA1ZZNZ4J4DJCSP': {} });
   t.same(await listOutboxes(root), ['01M82ST9RD1QA1ZZNZ4J4DJCSP']);
 });
+
+t.test(
+  'what an interrupted removal left of an outbox is not listed, and goes when the next is opened',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const rest = join(root, '.gone-01M82SVDX0HZRXZNK1ZMHN1MKR');
+    mkdirSync(rest);
+    writeFileSync(join(rest, '0000000001.log'), 'bytes');
+    t.same(await listOutboxes(root), []);
+    const { id, outbox } = await openIn(root);
+    t.same(readdirSync(root), [id]);
+    await outbox.close();
+  },
+);
