@@ -143,7 +143,7 @@ function checkPairs(document: string, bytes: readonly number[]): void {
   }
 }
 
-t.test('the JSON scanner takes or refuses two bytes between tokens as JSON.parse does', async (t) => {
+t.test('the JSON scanner takes or refuses every two bytes between tokens as JSON.parse does', async (t) => {
   // Most pairs are refused, and stacks would be most of the test's time.
   const { stackTraceLimit } = Error;
   t.teardown(() => {
@@ -151,12 +151,8 @@ t.test('the JSON scanner takes or refuses two bytes between tokens as JSON.parse
   });
   Error.stackTraceLimit = 0;
   const all = Array.from({ length: 256 }, (_, byte) => byte);
-  // Outside strings, bytes beyond ASCII differ only in the character that they begin or go on with.
-  const ends = [0x80, 0x85, 0xa0, 0xbb, 0xbf, 0xc2, 0xe2, 0xef, 0xf0, 0xff];
-  const outside = all.filter((byte) => byte < 0x80 || ends.includes(byte));
-  checkPairs('"a%b"', all);
-  for (const document of ['{"model":%1}', '[0%,1]', '{"a"%:-1.5e+3}', '[tru%e]', '1%', '"\\u00%41"'])
-    checkPairs(document, outside);
+  for (const document of ['"a%b"', '{"model":%1}', '[0%,1]', '{"a"%:-1.5e+3}', '[tru%e]', '1%', '"\\u00%41"'])
+    checkPairs(document, all);
   t.pass();
 });
 
