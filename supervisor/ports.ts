@@ -5,7 +5,7 @@ export type PortOptions = {
   port: number;
   /** The variable that sets the port. */
   variable: string;
-  /** Whether the address may be shared with other processes that share it too (SO_REUSEPORT). */
+  /** True when the address may be shared with other processes that share it too (SO_REUSEPORT). */
   sharePort?: boolean;
 };
 

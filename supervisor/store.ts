@@ -28,7 +28,7 @@ async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): P
 
 type Store = {
   url: string;
-  /** Whether the server runs for this command alone, so that its schema may not have been migrated. */
+  /** True when the server runs for this command alone, so that its schema may not have been migrated. */
   isOwn: boolean;
 };
 

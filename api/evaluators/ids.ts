@@ -12,7 +12,7 @@ export function unknown(what: string, id: string): AssayError {
   return new AssayError('not_found', `There is no ${what} with the id ${quoteValue(id)}`);
 }
 
-/** Whether Postgres can compare a text with a uuid. */
+/** Returns whether Postgres can compare a text with a uuid. */
 export function isUuid(id: string): boolean {
   return UUID.test(id);
 }

@@ -42,7 +42,7 @@ export type RegistryModel = {
   names: string[];
   /** A readable name; null when there is none. */
   title: string | null;
-  /** Whether both input and output text have a price. */
+  /** True when both input and output text have a price. */
   isPriced: boolean;
   isDeprecated: boolean;
   /** Tokens; null when unknown. */

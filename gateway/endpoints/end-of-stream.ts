@@ -3,7 +3,7 @@
 /** `[DONE]` frames are tiny; longer ones are not looked at. */
 const LONGEST_DONE_FRAME = 64;
 
-/** Whether a frame is the `[DONE]` of OpenAI's chat completions and completions. */
+/** Returns whether a frame is the `[DONE]` of OpenAI's chat completions and completions. */
 export function isDoneFrame(frame: Buffer): boolean {
   return frame.length <= LONGEST_DONE_FRAME && /(?:^|\n)data: ?\[DONE\]\s*$/.test(frame.toString('latin1'));
 }
@@ -13,7 +13,7 @@ const NAME_WITHIN = 128;
 const RESPONSE_ENDS =
   /(?:^|\n)(?:event: ?|data: ?\{\s*"type"\s*:\s*")response\.(?:completed|incomplete|failed)\s*["\r\n]/;
 
-/** Whether a frame is `response.completed`, `.incomplete` or `.failed`, which end the stream of a response. */
+/** Returns whether a frame is `response.completed`, `.incomplete` or `.failed`, which end the stream of a response. */
 export function isResponseEndFrame(frame: Buffer): boolean {
   return RESPONSE_ENDS.test(frame.toString('latin1', 0, NAME_WITHIN));
 }

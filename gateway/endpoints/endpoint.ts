@@ -18,9 +18,9 @@ export type ApiEndpoint = {
   errors: ErrorFormat;
   /** The model of a body that names none; null: it must name one. */
   defaultModel: string | null;
-  /** Whether the body has a field that asks for a stream. */
+  /** True when the body has a field that asks for a stream. */
   canStream: boolean;
-  /** Whether a stream has its usage only when `stream_options` asks for it. */
+  /** True when a stream has its usage only when `stream_options` asks for it. */
   hasUsageOption: boolean;
   /** Providers charge nothing for it, so that it needs no known price under a limit in money. */
   isFree: boolean;

@@ -2,7 +2,7 @@
 import { createLogLimit, type Limiter } from '#platform/limiter/mod.ts';
 import type { Caller } from '../request/call.ts';
 
-/** Whether a call is logged. */
+/** The decision whether a call is logged. */
 export type LoggingDecision = {
   /** Null: not known yet. */
   readonly atOnce: boolean | null;

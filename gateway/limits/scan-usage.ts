@@ -45,14 +45,14 @@ function readEnds(text: string): JsonObject | null {
   }
 }
 
-/** Whether the usage can be read without the rest: when only the prompt is counted, other members of the response matter. */
+/** Returns whether the usage can be read without the rest: when only the prompt is counted, other members of the response matter. */
 function isEnough(usage: unknown): boolean {
   if (!isObject(usage)) return false;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
   return prompt === undefined || completion !== undefined || total !== undefined;
 }
 
-/** Whether a string begins here, rather than an escaped quote inside a longer one. */
+/** Returns whether a string begins here, rather than an escaped quote inside a longer one. */
 function isString(text: string, at: number): boolean {
   return at > 0 && text[at - 1] !== '\\';
 }
@@ -85,7 +85,7 @@ function readLastChunk(text: string): JsonObject | null {
   }
 }
 
-/** Whether a stream with this beginning consists of chunks: its first event shows the dialect. */
+/** Returns whether a stream with this beginning consists of chunks: its first event shows the dialect. */
 function hasChunks(beginning: string): boolean {
   const { dialect } = assembleStream(beginning);
   return dialect === 'chat' || dialect === 'completions';

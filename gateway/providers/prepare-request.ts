@@ -67,8 +67,7 @@ export function prepareBody(
   };
   // Most streams have no `stream_options`: appending the member then needs no search of the body.
   if (hidesUsage && !body.hasStreamOptions && model === body.model) {
-    const pieces = appendMember(body.bytes, 'stream_options', { include_usage: true });
-    return joined(pieces);
+    return joined(appendMember(body.bytes, 'stream_options', { include_usage: true }));
   }
   const changes: MemberChange[] = [];
   if (model !== body.model) changes.push({ kind: 'set', name: 'model', value: model });

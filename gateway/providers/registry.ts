@@ -28,7 +28,7 @@ export type ProviderRow = {
   /** Headers of every provider request: flat list of names and values. */
   headers: readonly string[];
   /**
-   * Whether the provider takes `stream_options`, and sends a stream's usage only when that asks for it. Mistral refuses the
+   * True when the provider takes `stream_options`, and sends a stream's usage only when that asks for it. Mistral refuses the
    * field, and always sends the usage.
    */
   takesUsageOption: boolean;
@@ -38,7 +38,7 @@ export type ProviderRow = {
   extensions: 'none' | 'anthropic';
   /** The environment variable of the operator's key, for error sentences. */
   keyVariable: string;
-  /** Whether the provider refuses calls without a key: self-hosted servers, such as Ollama and vLLM, often have none. */
+  /** True when the provider refuses calls without a key: self-hosted servers, such as Ollama and vLLM, often have none. */
   needsKey: boolean;
 };
 

@@ -21,7 +21,7 @@ export type RequestBody = {
   /** The body's own `user`, used when no header names one. */
   readonly user: string | null;
   readonly streamOptions: JsonObject | null;
-  /** Whether it has a member of that name at all. */
+  /** True when it has a member of that name at all. */
   readonly hasStreamOptions: boolean;
   /** The most tokens that the completion may have; null: the model's own limit. */
   readonly maxTokens: number | null;

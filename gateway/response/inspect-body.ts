@@ -60,7 +60,7 @@ const ERROR_MEMBER = Buffer.from('"error"');
 const [SPACE, COLON, N] = [0x20, 0x3a, 0x6e];
 
 /**
- * Whether an event may hold an error: `"error"` is followed by something that is not null. Looks at bytes, and errs on the
+ * Returns whether an event may hold an error: `"error"` is followed by something that is not null. Looks at bytes, and errs on the
  * side of yes. The text that a model writes has its quotes escaped, so that it does not count.
  */
 export function mayHoldError(frame: Buffer): boolean {

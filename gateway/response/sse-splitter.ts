@@ -17,7 +17,7 @@ const NOTE_HEAD_BYTES = Buffer.from(NOTE_HEAD);
 /** The first letter of its name, at which nearly all other events differ. */
 const NOTE_LETTER = 'event: '.length;
 
-/** Whether a frame is for the log alone. */
+/** Returns whether a frame is for the log alone. */
 export function isNote(frame: Buffer): boolean {
   if (frame[NOTE_LETTER] !== NOTE_HEAD_BYTES[NOTE_LETTER] || frame.length < NOTE_HEAD_BYTES.length)
     return false;
@@ -38,7 +38,7 @@ export class SseSplitter {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** Whether a frame was longer than any may be: it is given up, and so is all that comes behind it. */
+  /** True when a frame was longer than any may be: it is given up, and so is all that comes behind it. */
   get isOverrun(): boolean {
     return this.#isOverrun;
   }
@@ -99,7 +99,7 @@ const USAGE = Buffer.from('"usage"');
 const [SPACE, COLON, OPEN, CLOSE] = [0x20, 0x3a, 0x5b, 0x5d];
 
 /**
- * Whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
+ * Returns whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
  * The bytes are searched first, so that ordinary frames are not parsed.
  */
 export function isUsageFrame(frame: Buffer): boolean {
@@ -125,7 +125,7 @@ export function isUsageFrame(frame: Buffer): boolean {
   }
 }
 
-/** Whether `: []` follows a member's name. */
+/** Returns whether `: []` follows a member's name. */
 function isEmptyListAt(frame: Buffer, from: number): boolean {
   let at = from;
   while (frame[at] === SPACE || frame[at] === COLON) at += 1;

@@ -88,7 +88,7 @@ export class TextEnds {
   }
 
   /**
-   * Whether these are the ends of a JSON object or list. Parsing all of it would cost a call more than everything else that
+   * True when these are the ends of a JSON object or list. Parsing all of it would cost a call more than everything else that
    * is done for it; JSON that broke off nearly always lacks its end.
    */
   get areOfJson(): boolean {

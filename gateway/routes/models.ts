@@ -57,7 +57,7 @@ function reply({ body, etag }: ModelDocument, request: Request, headers: HeaderP
   return new Reply(body, { status: 200, headers });
 }
 
-/** Whether the caller has these bytes: `If-None-Match` compares weakly (RFC 9110, 13.1.2). */
+/** Returns whether the caller has these bytes: `If-None-Match` compares weakly (RFC 9110, 13.1.2). */
 function isCurrent(condition: string | null, etag: string): boolean {
   if (condition === null) return false;
   return condition.split(',').some((part) => {

@@ -52,12 +52,12 @@ const NO_ANSWER: ReadonlySet<ErrorCode> = new Set(['provider_unreachable', 'prov
  */
 const ELSEWHERE: ReadonlySet<ErrorCode> = new Set([...NO_ANSWER, 'provider_bad_answer', 'provider_busy']);
 
-/** Whether a status is transient, as OpenAI's and Anthropic's clients see it: timeout, lock, rate limit, server failure. */
+/** Returns whether a status is transient, as OpenAI's and Anthropic's clients see it: timeout, lock, rate limit, server failure. */
 function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** Whether the call may have another outcome at the same provider. `x-should-retry` of a response decides. */
+/** Returns whether the call may have another outcome at the same provider. `x-should-retry` of a response decides. */
 export function isWorthRetrying({ status, headers, errorCode }: AttemptOutcome): boolean {
   if (errorCode !== null) return NO_ANSWER.has(errorCode);
   const advice = headers['x-should-retry'];
@@ -68,7 +68,7 @@ export function isWorthRetrying({ status, headers, errorCode }: AttemptOutcome):
 const THIS_PROVIDERS: ReadonlySet<number> = new Set([401, 402, 403, 404]);
 
 /**
- * Whether the call may have another outcome at the next model of its list. A mistake of the caller (400, 413, 422) would
+ * Returns whether the call may have another outcome at the next model of its list. A mistake of the caller (400, 413, 422) would
  * be refused again.
  */
 export function isWorthFallingBack({ status, errorCode }: AttemptOutcome): boolean {

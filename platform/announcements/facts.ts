@@ -11,7 +11,7 @@ export type GatewayFacts = {
 };
 
 export type ProviderFacts = {
-  /** Whether calls need no provider key of the client or its organization. */
+  /** True when calls need no provider key of the client or its organization. */
   isOpen: boolean;
   /** The variable that sets the operator's key. */
   keyVariable: string;

@@ -26,7 +26,7 @@ export type Config = {
   gatewayPort: number;
   /** Processes that serve the gateway's port together, when the supervisor runs them. */
   gateways: number;
-  /** Whether other gateways of this user, started separately, may serve the gateway's port too. */
+  /** True when other gateways of this user, started separately, may serve the gateway's port too. */
   sharePort: boolean;
   /** The descriptor of a bound socket that this process was given for the gateway; null: host and port are used. */
   gatewaySocketFd: number | null;

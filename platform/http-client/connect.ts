@@ -12,7 +12,7 @@ import {
 
 /** Opens connections to one address. */
 export type Connector = {
-  /** Whether the connections lead through a proxy. */
+  /** True when the connections lead through a proxy. */
   isProxied: boolean;
   /** Begins to open a connection. */
   open(handler: OpeningHandler): Opening;

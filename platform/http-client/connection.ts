@@ -60,7 +60,7 @@ export class Connection {
     });
   }
 
-  /** Whether a request may be sent now. */
+  /** True when a request may be sent now. */
   get isFree(): boolean {
     return (
       this.#phase === 'free' &&

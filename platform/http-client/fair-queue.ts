@@ -49,7 +49,7 @@ export class FairQueue<Item> {
     return share;
   }
 
-  /** Whether an organization may hold one more connection. */
+  /** Returns whether an organization may hold one more connection. */
   mayHold({ held }: Share<Item>): boolean {
     const left = this.#limits.connections - this.#held;
     const isAlone = held === this.#held;
@@ -92,7 +92,7 @@ export class FairQueue<Item> {
     if (share.waiting.size === 0) this.#turns.delete(share);
   }
 
-  /** Whether a waiting call may take a connection now. */
+  /** True when a waiting call may take a connection now. */
   get hasNext(): boolean {
     return this.#turns.size > 0 && this.#inTurn() !== null;
   }

@@ -131,7 +131,7 @@ export type ResponseHead = {
   /** Headers without those that `Connection` names, which concern this connection alone. */
   headers: ResponseHeaders;
   framing: Framing;
-  /** Whether the connection may be used again. */
+  /** True when the connection may be used again. */
   isKept: boolean;
   /** Time that the provider keeps the connection idle, in milliseconds; null: it did not say. */
   keptForMs: number | null;

@@ -47,7 +47,7 @@ export class ResponseBody implements ResponseHandler {
   #handler: ResponseHandler | null = null;
   #gathering: { isEnough: IsEnough; settle(): void } | null = null;
   #hasPausedSender = false;
-  /** Whether the handler's `onEnd` or `onError` was called. */
+  /** True when the handler's `onEnd` or `onError` was called. */
   #isEndDelivered = false;
 
   constructor(sender: BodyControl) {
@@ -182,14 +182,14 @@ export class ResponseBody implements ResponseHandler {
 
 type IsEnough = (chunk: Buffer, heldBytes: number) => boolean;
 
-/** Whether a success status has no body by definition (RFC 9110, sections 15.3.5 and 15.3.6). */
+/** Returns whether a success status has no body by definition (RFC 9110, sections 15.3.5 and 15.3.6). */
 export function isWithoutContent(status: number): boolean {
   return status === 204 || status === 205;
 }
 
 type Head = Pick<ProviderResponse, 'status' | 'headers'>;
 
-/** Whether a response is an event stream, by its headers. */
+/** Returns whether a response is an event stream, by its headers. */
 export function isEventStream({ status, headers }: Head): boolean {
   const isSuccess = status >= 200 && status < 300 && !isWithoutContent(status);
   return isSuccess && /^text\/event-stream\b/i.test(headers['content-type'] ?? '');

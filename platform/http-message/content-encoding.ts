@@ -53,7 +53,7 @@ const CHUNK_BYTES = 64 * 1024;
 const nameOf = (encoding: string | null) => encoding?.trim().toLowerCase() ?? '';
 const isPlain = (name: string) => name === '' || name === 'identity';
 
-/** Whether a body with this `content-encoding` header can be decoded. A list of several encodings cannot. */
+/** Returns whether a body with this `content-encoding` header can be decoded. A list of several encodings cannot. */
 export function canDecode(encoding: string): boolean {
   return DECODERS.has(nameOf(encoding));
 }

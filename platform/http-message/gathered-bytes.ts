@@ -95,7 +95,7 @@ export class GatheredBytes {
   }
 }
 
-/** Whether `slice` keeps far more memory alive than it has bytes. */
+/** Returns whether `slice` keeps far more memory alive than it has bytes. */
 function wastes(slice: Buffer): boolean {
   return slice.buffer.byteLength > 2 * slice.length + SPARE_BYTES;
 }

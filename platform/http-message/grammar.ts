@@ -11,7 +11,7 @@ export class NotHttp extends Error {
 
 const HEADER_TEXT = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Whether a text, a character for each byte, may be in a header (RFC 9110, section 5.5): no line breaks, no controls. */
+/** Returns whether a text, a character for each byte, may be in a header (RFC 9110, section 5.5): no line breaks, no controls. */
 export function isHeaderText(text: string): boolean {
   return HEADER_TEXT.test(text);
 }
@@ -21,7 +21,7 @@ const LENGTH = /^\d{1,15}$/;
 const TAB = 0x09;
 const SPACE = 0x20;
 
-/** Whether `text` may be the name of a header, or a method (RFC 9110, section 5.6.2). */
+/** Returns whether `text` may be the name of a header, or a method (RFC 9110, section 5.6.2). */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }

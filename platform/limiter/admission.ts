@@ -22,7 +22,7 @@ type AdmissionOptions = {
   availability: Pick<CounterAvailability, 'isUnavailable' | 'run'>;
   /** Returns the number of live gateways. */
   gateways(): number;
-  /** Whether this process leases more than it needs at once. */
+  /** True when this process leases more than it needs at once. */
   prefetches: boolean;
   /** Longest wait of a call for the store. */
   timeoutMs: number;

@@ -104,7 +104,7 @@ export function endCall(hold: Hold, estimateNano: number, costNano: number): voi
   if (neededNano(hold) > hold.reservedNano) hold.isClosed = true;
 }
 
-/** Whether the counter needs a settlement: the hold is closed, and the counter does not know its latest state. */
+/** Returns whether the counter needs a settlement: the hold is closed, and the counter does not know its latest state. */
 export function isDirty(hold: Hold): boolean {
   if (!hold.isClosed || hold.isSettled) return false;
   return hold.openCalls === 0 || unreportedCalls(hold) > 0 || neededNano(hold) !== hold.reservedNano;

@@ -31,7 +31,7 @@ type ReservationsOptions = {
   settlements: Settlements;
   /** Returns the number of live gateways. */
   gateways(): number;
-  /** Whether this process reserves more than it needs at once. */
+  /** True when this process reserves more than it needs at once. */
   prefetches: boolean;
   /** Longest wait of a call for the store. */
   timeoutMs: number;

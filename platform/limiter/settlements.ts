@@ -35,9 +35,9 @@ export type Settlements = {
   acknowledge(settlements: readonly HoldSettlement[]): void;
   /** Returns the nano-dollars that this gateway's calls use of a counter beyond what the counter has counted. */
   overdraftNano(counter: string): number;
-  /** Whether anything is enqueued. */
+  /** Returns whether anything is enqueued. */
   hasUnsent(): boolean;
-  /** Whether a call that was admitted while degraded is not reserved yet. */
+  /** Returns whether a call that was admitted while degraded is not reserved yet. */
   hasDegraded(): boolean;
   /** Returns the number of ended calls whose cost the counters do not know. */
   unreportedCalls(): number;

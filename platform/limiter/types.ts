@@ -33,7 +33,7 @@ export type Limiter = {
   reserve(counter: Counter, policy: Policy, estimateNano: number): Reservation | Promise<Reservation>;
   /** Returns what `admit` or `reserve` would decide, without using anything. Never rejects. */
   peek(counter: Counter, policy: Policy): Decision | Promise<Decision>;
-  /** Whether the counters are unavailable, so that this gateway decides on its own. */
+  /** Returns whether the counters are unavailable, so that this gateway decides on its own. */
   isDegraded(): boolean;
   /** Number of ended calls whose cost has not reached the counters yet. */
   unreportedCalls(): number;

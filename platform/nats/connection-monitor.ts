@@ -1,5 +1,5 @@
 /**
- * Whether a connection to NATS is up. A request over a connection that was lost is not answered after it is back, and runs
+ * Watches whether a connection to NATS is up. A request over a connection that was lost is not answered after it is back, and runs
  * into its timeout of seconds: a caller that knows of the loss asks again at once.
  */
 import type { Logger } from '../observability/log.ts';

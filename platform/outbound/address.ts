@@ -30,7 +30,7 @@ function isIsatap(address: ipaddr.IPv6): boolean {
 }
 
 /**
- * Whether an address belongs to a host of the public internet, by IANA's registries of special addresses. Not public:
+ * Returns whether an address belongs to a host of the public internet, by IANA's registries of special addresses. Not public:
  * loopback, private, link-local, shared (CGNAT), multicast, reserved, documentation; those inside an IPv4-mapped or NAT64
  * address; tunnels to an IPv4 address that the sender may choose (6to4, Teredo, ISATAP).
  */
@@ -41,7 +41,7 @@ export function isPublicAddress(text: string): boolean {
   return address.match(GLOBAL_UNICAST as [ipaddr.IPv6, number]) && !isIsatap(address);
 }
 
-/** Whether an address lies in one of `ranges`. */
+/** Returns whether an address lies in one of `ranges`. */
 export function isInRanges(text: string, ranges: readonly AddressRange[]): boolean {
   const address = meaningOf(text);
   return (

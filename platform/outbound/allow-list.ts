@@ -2,9 +2,9 @@ import { type AddressRange, isInRanges, isPublicAddress, parseRange } from './ad
 
 /** The destinations that an operator admits beside the public internet. */
 export type AllowList = {
-  /** Whether this host may be called at any address. */
+  /** Returns whether this host may be called at any address. */
   hasHost(host: string): boolean;
-  /** Whether a connection to this address is allowed; public addresses always are. */
+  /** Returns whether a connection to this address is allowed; public addresses always are. */
   admits(address: string): boolean;
 };
 

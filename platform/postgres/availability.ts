@@ -1,5 +1,5 @@
 /**
- * Whether a store may be called now. A store that fails, or is silent for longer than a caller should wait, is away, so that
+ * Decides whether a store may be called now. A store that fails, or is silent for longer than a caller should wait, is away, so that
  * during an outage not every call waits in vain. The caller decides how to go on without the store.
  */
 
@@ -49,10 +49,10 @@ export type AvailabilityOptions = {
   clock: Pick<Clock, 'monotonic'>;
   patienceMs: number;
   recovery: Pause | Probing;
-  /** Whether an error is an outage. Default: Postgres cannot be reached or cannot work now. */
+  /** Returns whether an error is an outage. Default: Postgres cannot be reached or cannot work now. */
   isOutage?(error: unknown): boolean;
   /**
-   * Whether a late response is no outage if another arrived during the wait: the store is then busy, not away. Default:
+   * True when a late response is no outage if another arrived during the wait: the store is then busy, not away. Default:
    * false, for callers whose attempts are independent.
    */
   sparesBusyStore?: boolean;

@@ -104,7 +104,7 @@ const CONNECTION_CODES = new Set([
  */
 const UNAVAILABLE_STATES = /^(08...|53300|57P0[1-3]|25006)$/;
 
-/** Whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
+/** Returns whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof AssayError) return error.code === 'store_unavailable';
   const code = (error as { code?: unknown } | null)?.code;

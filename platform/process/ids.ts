@@ -22,7 +22,7 @@ export function newRequestId(nowMs: number = Date.now()): string {
   return ulid(nowMs, nextFraction);
 }
 
-/** Whether a client may choose `text` as a request id: a UUID or a ULID. */
+/** Returns whether a client may choose `text` as a request id: a UUID or a ULID. */
 export function isRequestId(text: string): boolean {
   return ULID.test(text) || UUID.test(text);
 }

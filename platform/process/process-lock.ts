@@ -16,7 +16,7 @@ const heldDatabases = new Set<DatabaseSync>();
 const TAKE =
   'pragma busy_timeout = 0; pragma journal_mode = memory; pragma locking_mode = exclusive; begin exclusive';
 
-/** Whether an error is SQLITE_BUSY; errors of Deno's node:sqlite have no code, only SQLite's text. */
+/** Returns whether an error is SQLITE_BUSY; errors of Deno's node:sqlite have no code, only SQLite's text. */
 function isBusy(error: unknown): boolean {
   const { errcode, message } = error as { errcode?: number; message?: string };
   return errcode === 5 || message === 'database is locked';

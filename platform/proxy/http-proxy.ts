@@ -2,7 +2,7 @@ import { parseNoProxy } from './no-proxy.ts';
 
 /** A proxy that opens tunnels by CONNECT. */
 export type HttpProxy = {
-  /** Whether the connection to the proxy itself is TLS. */
+  /** True when the connection to the proxy itself is TLS. */
   isTls: boolean;
   /** An IPv6 address without its brackets. */
   host: string;

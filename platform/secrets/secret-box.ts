@@ -9,7 +9,7 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 export type SecretOwner = { organizationId: string; evaluatorId: string };
 
 export type SecretBox = {
-  /** Whether there is a key at all. */
+  /** True when there is a key at all. */
   readonly canSeal: boolean;
   /** @throws SecretsUnavailableError without a key */
   seal(secrets: Record<string, string>, owner: SecretOwner): Buffer;

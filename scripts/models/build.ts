@@ -67,7 +67,7 @@ export function buildModels(dates: ReleaseDates, overrides: Overrides): string {
   return `{\n  "prices": "${PRICE_SOURCE}",\n  "retired_snapshots": ${snapshots},\n  "makers": ${makers},\n  "models": [\n${lines}\n  ]\n}\n`;
 }
 
-/** Whether an id means this provider's model of that name, and not another's. */
+/** Returns whether an id means this provider's model of that name, and not another's. */
 function isBareId(provider: ProviderName, id: string): boolean {
   const meant = providerOf(id);
   return meant !== null && meant.provider === provider && meant.model === id;

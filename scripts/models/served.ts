@@ -61,7 +61,7 @@ const RULES: Partial<Record<ProviderName, Rules>> = {
   openrouter: { names: /^[^~/:]+\/[^/:]+$/, retired: /^x-ai\/grok-(?:4-fast|code)/ },
 };
 
-/** Whether a provider's chat completions know this name of the registry. */
+/** Returns whether a provider's chat completions know this name of the registry. */
 export function isServed(provider: ProviderName, name: string): boolean {
   const rules = RULES[provider];
   if (rules === undefined || NOT_CHAT.test(name)) return false;

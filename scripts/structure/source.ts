@@ -21,7 +21,7 @@ export type Export = {
   line: number;
   /** Set for a re-export: where the name comes from. */
   from: { target: string; name: string } | null;
-  /** Whether its comment has the tag `@internal`: it is exported for tests. */
+  /** True when its comment has the tag `@internal`: it is exported for tests. */
   isInternal: boolean;
   /** The whole declaration; empty for a name in a list. */
   declaration: string;

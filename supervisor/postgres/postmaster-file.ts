@@ -18,7 +18,7 @@ function readLines(cluster: string): string[] | null {
   }
 }
 
-/** Whether the server with this process id has opened its port and accepts connections. */
+/** Returns whether the server with this process id has opened its port and accepts connections. */
 export function isReady(cluster: string, pid: number): boolean {
   const lines = readLines(cluster);
   return lines !== null && Number(lines[0]) === pid && lines[STATUS_LINE]?.startsWith('ready') === true;
@@ -35,7 +35,7 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Whether a process is a server of this cluster. Process ids are reused, above all after a reboot and in containers. */
+/** Returns whether a process is a server of this cluster. Process ids are reused, above all after a reboot and in containers. */
 function isServerOf(cluster: string, pid: number): boolean {
   const command = commandLine(pid);
   return command.includes('postgres') && command.includes(cluster);

@@ -7,7 +7,7 @@ export function refuse(field: string, why: string): never {
   throw new AssayError('invalid_body', `${field} ${why}`);
 }
 
-/** Whether a field is missing, or null, by which clients mean the same. */
+/** Returns whether a field is missing, or null, by which clients mean the same. */
 export function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null;
 }

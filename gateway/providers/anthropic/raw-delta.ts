@@ -15,7 +15,7 @@ const FEW_BYTES = 64;
 /** Limit of a raw delta's text: usually some words. The few longer ones are parsed. */
 const DELTA_BYTES = 4_096;
 
-/** Whether `bytes` holds `expected` at `from`. */
+/** Returns whether `bytes` holds `expected` at `from`. */
 export function holdsAt(bytes: Buffer, expected: Buffer, from: number): boolean {
   const { length } = expected;
   if (bytes.length < from + length) return false;

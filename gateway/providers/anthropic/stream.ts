@@ -27,12 +27,12 @@ export class StreamTranslator {
     this.#writer = writer;
   }
 
-  /** Whether the end was written: nothing follows. */
+  /** True when the end was written: nothing follows. */
   get isComplete(): boolean {
     return this.#isComplete;
   }
 
-  /** Whether an event exceeded the limit: the events before it were written, and nothing follows. */
+  /** True when an event exceeded the limit: the events before it were written, and nothing follows. */
   get isOverrun(): boolean {
     return this.#splitter.isOverrun;
   }

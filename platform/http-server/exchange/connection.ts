@@ -13,7 +13,7 @@ export type ConnectionOptions = {
   fetch(request: ServerRequest): Response | Promise<Response>;
   /** Returns the JSON body of an error response. */
   formatError(error: AssayError): string;
-  /** Whether the server is stopping: the connection then closes after each response. */
+  /** Returns whether the server is stopping: the connection then closes after each response. */
   isDraining(): boolean;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
@@ -291,7 +291,7 @@ export class ClientConnection {
   }
 }
 
-/** Whether `bytes` are empty lines, or the beginning of one, before a request. */
+/** Returns whether `bytes` are empty lines, or the beginning of one, before a request. */
 function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length === 1 && bytes[0] === CARRIAGE_RETURN);
 }

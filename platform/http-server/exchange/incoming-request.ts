@@ -20,11 +20,11 @@ export type RequestHead = {
   rawHeaders: string[];
   /** The length of the body in bytes, which may be 0, or `chunked`: an empty chunk ends it. */
   framing: number | 'chunked';
-  /** Whether the request is HTTP/1.1, so that the response may be chunked. */
+  /** True when the request is HTTP/1.1, so that the response may be chunked. */
   isCurrent: boolean;
-  /** Whether the connection may carry another request. */
+  /** True when the connection may carry another request. */
   isKept: boolean;
-  /** Whether the client waits for `100 Continue` before it sends the body. */
+  /** True when the client waits for `100 Continue` before it sends the body. */
   awaitsContinue: boolean;
 };
 
@@ -164,12 +164,12 @@ export class IncomingBody {
     return this.#chunked === null ? this.#bytesLeft === 0 : this.#chunked.isWhole;
   }
 
-  /** Whether the client still waits for `100 Continue`, and so may never send the body. */
+  /** True when the client still waits for `100 Continue`, and so may never send the body. */
   get awaitsContinue(): boolean {
     return !this.#isRequested && !this.isWhole && this.#held.length === 0;
   }
 
-  /** Whether more of the body was discarded than `DISCARDED_BYTES`. */
+  /** True when more of the body was discarded than `DISCARDED_BYTES`. */
   get exceedsDiscardLimit(): boolean {
     return this.#discardedBytes > DISCARDED_BYTES;
   }

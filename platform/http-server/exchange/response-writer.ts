@@ -44,17 +44,17 @@ export class ResponseWriter implements BodyWriter {
     this.#options = options;
   }
 
-  /** Whether a part of the response was sent. */
+  /** True when a part of the response was sent. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Whether the whole response was sent, or no more of it will be. */
+  /** True when the whole response was sent, or no more of it will be. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether the connection closes after this response. */
+  /** True when the connection closes after this response. */
   get endsConnection(): boolean {
     return this.#endsConnection;
   }

@@ -10,7 +10,7 @@ export type OutboxPosition = { segment: number; offset: number };
 /** Bytes that are not a frame: only a failing disk or an edited file has them. */
 export type Damage = { position: OutboxPosition; reason: string; bytes: Buffer };
 
-/** Whether a scan goes on behind a frame, stops behind it, or stops before it. */
+/** The next step of a scan: to go on behind a frame, to stop behind it, or to stop before it. */
 export type Continuation = 'go on' | 'stop behind' | 'stop before';
 
 /** Gets each frame and its position. The entry's parts may be kept, but share memory with the chunk they are in. */

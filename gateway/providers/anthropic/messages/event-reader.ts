@@ -36,7 +36,7 @@ const SPACE = 0x20;
 const LINE_END = 0x0a;
 
 /**
- * Whether a delta's text is followed by the end of its frame. Anthropic pads events with spaces, so that their length does
+ * Returns whether a delta's text is followed by the end of its frame. Anthropic pads events with spaces, so that their length does
  * not reveal the text's.
  */
 function isRawTail(frame: Buffer, from: number): boolean {

@@ -22,7 +22,7 @@ function writeDelta(index: number, type: string, member: string, literal: string
 
 type ToolBlock = { index: number; literals: string[] };
 
-/** Whether the arguments so far are complete JSON. */
+/** Returns whether the arguments so far are complete JSON. */
 function isWhole({ literals }: ToolBlock): boolean {
   try {
     JSON.parse(literals.map((literal) => JSON.parse(literal) as string).join(''));

@@ -78,7 +78,7 @@ function readEffort(value: unknown): Effort | null {
   return effort ?? refuse('reasoning_effort', `must be one of ${EFFORTS.join(', ')}`);
 }
 
-/** Whether only the standard tier may be used. `auto` is Anthropic's default; `default` is OpenAI's standard tier. */
+/** Returns whether only the standard tier may be used. `auto` is Anthropic's default; `default` is OpenAI's standard tier. */
 function readServiceTier(value: unknown): boolean {
   if (isAbsent(value) || value === 'auto') return false;
   if (value === 'default') return true;

@@ -8,7 +8,7 @@ export type ChatRequestOptions = {
   model: string;
   /** OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** Whether a stream's usage is requested by `stream_options`, as the provider's row says. */
+  /** True when a stream's usage is requested by `stream_options`, as the provider's row says. */
   asksForUsage: boolean;
   /** The dialect whose additional fields the provider takes: OpenRouter takes Anthropic's, OpenAI refuses them. */
   extensions: Extensions;
