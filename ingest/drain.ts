@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import {
+  isSamePosition,
   listOutboxes,
   type OutboxEntry,
   type OutboxPosition,
@@ -93,7 +94,7 @@ export class Drain {
     const directory = join(this.#options.root, outboxId);
     const { stored, read } = await this.#progressOf(outboxId);
     const { entries, next, damage } = await readOutbox(directory, read, this.#limits);
-    if (entries.length === 0 && isSame(read, next)) {
+    if (entries.length === 0 && isSamePosition(read, next)) {
       return await this.#removeIfAbandoned(outboxId, directory, { stored, read });
     }
     if (entries.length === 0 && damage === null) {
@@ -166,7 +167,7 @@ export class Drain {
     try {
       // The gateway is gone. Entries that it wrote after the last reading are visible now, and no more can follow.
       const last = await readOutbox(directory, progress.read, { maxEntries: 1, maxBytes: 1 });
-      if (last.entries.length > 0 || !isSame(last.next, progress.read)) {
+      if (last.entries.length > 0 || !isSamePosition(last.next, progress.read)) {
         this.#nextLook.delete(outboxId);
         return 1;
       }
@@ -201,8 +202,4 @@ export class Drain {
       this.#options.onStored(await this.#store.store({ entries }));
     }
   }
-}
-
-function isSame(a: OutboxPosition, b: OutboxPosition): boolean {
-  return a.segment === b.segment && a.offset === b.offset;
 }

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../process/process-lock.ts';
 import {
+  isSamePosition,
   type OutboxPosition,
   type ReadLimits,
   readInterrupted,
@@ -102,8 +103,8 @@ export class OutboxFeed {
     // Read before the entries: if the owner is gone by now, no entry follows the last one that is read.
     const isAbandoned = this.#lock !== null;
     const read = await readOutbox(this.#directory, this.#next, READ_LIMITS);
-    const isNewDamage = read.damage !== null && !isSame(read.damage.position, this.#damagedAt);
-    if (read.entries.length > 0 || isNewDamage || !isSame(read.next, this.#next)) {
+    const isNewDamage = read.damage !== null && !isSamePosition(read.damage.position, this.#damagedAt);
+    if (read.entries.length > 0 || isNewDamage || !isSamePosition(read.next, this.#next)) {
       this.#damagedAt = read.damage?.position ?? null;
       return this.#chunkOf(packMessages(this.outboxId, read, maxMessageBytes), read.next);
     }
@@ -140,7 +141,7 @@ export class OutboxFeed {
     while (this.#published.length > 0 && this.#published[0]!.sequence <= sequence) {
       this.#stored = this.#published.shift()!.next;
     }
-    if (isSame(before, this.#stored)) return;
+    if (isSamePosition(before, this.#stored)) return;
     await writeFile(join(this.#directory, STORED_FILE), JSON.stringify(this.#stored));
     if (this.#stored.segment !== before.segment) await trimOutbox(this.#directory, this.#stored);
   }
@@ -154,10 +155,6 @@ export class OutboxFeed {
   release(): void {
     this.#lock?.release();
   }
-}
-
-function isSame(a: OutboxPosition, b: OutboxPosition | null): boolean {
-  return a.segment === b?.segment && a.offset === b.offset;
 }
 
 /** A file that cannot be read does no harm: entries are published again, and Postgres recognises them. */

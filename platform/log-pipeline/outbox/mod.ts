@@ -10,5 +10,5 @@ export {
   takeAbandonedOutbox,
   trimOutbox,
 } from './reader.ts';
-export type { OutboxPosition } from './scan.ts';
+export { isSamePosition, type OutboxPosition } from './scan.ts';
 export { type Outbox, openOutbox } from './writer.ts';

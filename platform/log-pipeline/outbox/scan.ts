@@ -7,6 +7,11 @@ import { segmentName } from './layout.ts';
 /** A position between two frames. `{segment: 0, offset: 0}` is the beginning. */
 export type OutboxPosition = { segment: number; offset: number };
 
+/** Returns whether two positions are the same; null is none. */
+export function isSamePosition(a: OutboxPosition, b: OutboxPosition | null): boolean {
+  return a.segment === b?.segment && a.offset === b.offset;
+}
+
 /** Bytes that are not a frame: only a failing disk or an edited file has them. */
 export type Damage = { position: OutboxPosition; reason: string; bytes: Buffer };
 
