@@ -12,6 +12,13 @@ const configOf = (url: string, more: Partial<AutoevalConfig> = {}): AutoevalConf
   ...more,
 });
 
+type Many = Parameters<typeof runExternalMany>[0];
+
+/** Evaluates all items by the service of `config`. */
+function evaluateAll(config: Many['config'], items: Many['items'], outbound: Many['outbound']) {
+  return runExternalMany({ config, secrets, evaluator, items, outbound, clock });
+}
+
 /** Responds as LastMile's service does: with a score for each row, here the length of its output. */
 const measure = (t: Test) =>
   startService(t, (got, response) => {
@@ -67,7 +74,7 @@ t.test(
         inputs: index % 10 === 3 ? {} : { answer: `a${index}` },
       }),
     }));
-    const evaluated = await runExternalMany({ config, secrets, evaluator, items, outbound, clock });
+    const evaluated = await evaluateAll(config, items, outbound);
     t.equal(evaluated.length, 120);
     for (const [index, { outcome }] of evaluated.entries()) {
       t.match(
@@ -89,14 +96,7 @@ t.test('a wrong number of scores from AutoEval fails all its records, a bad scor
   const items = ['1', '2', '3'].map((evaluationId) => ({ evaluationId, subject: subjectOf() }));
   for (const scores of ['[1,2]', '[1,2,3,4]', '[]', 'null', '5', '{"0":1}']) {
     const { url, outbound } = await startService(t, (_, response) => response.end(`{"scores":${scores}}`));
-    const evaluated = await runExternalMany({
-      config: configOf(url),
-      secrets,
-      evaluator,
-      items,
-      outbound,
-      clock,
-    });
+    const evaluated = await evaluateAll(configOf(url), items, outbound);
     t.match(
       evaluated.map(({ outcome }) => outcome),
       Array(3).fill({ state: 'failed', code: 'ext_bad_answer', retry: 'never' }),
@@ -104,14 +104,7 @@ t.test('a wrong number of scores from AutoEval fails all its records, a bad scor
     );
   }
   const { url, outbound } = await startService(t, (_, response) => response.end('{"scores":[0.5,null,1]}'));
-  const evaluated = await runExternalMany({
-    config: configOf(url),
-    secrets,
-    evaluator,
-    items,
-    outbound,
-    clock,
-  });
+  const evaluated = await evaluateAll(configOf(url), items, outbound);
   t.match(
     evaluated.map(({ outcome }) => outcome),
     [{ state: 'completed', score: 0.5 }, { code: 'ext_bad_answer' }, { state: 'completed', score: 1 }],
@@ -125,14 +118,7 @@ t.test(
       response.writeHead(401).end(`bad key ${got.headers.authorization}`);
     });
     const items = ['1', '2'].map((evaluationId) => ({ evaluationId, subject: subjectOf() }));
-    const evaluated = await runExternalMany({
-      config: configOf(url),
-      secrets,
-      evaluator,
-      items,
-      outbound,
-      clock,
-    });
+    const evaluated = await evaluateAll(configOf(url), items, outbound);
     t.match(
       evaluated.map(({ outcome }) => outcome),
       Array(2).fill({
@@ -154,14 +140,7 @@ t.test(
       evaluationId: String(index),
       subject: subjectOf({ output: 'x'.repeat(size) }),
     }));
-    const evaluated = await runExternalMany({
-      config: configOf(url),
-      secrets,
-      evaluator,
-      items,
-      outbound,
-      clock,
-    });
+    const evaluated = await evaluateAll(configOf(url), items, outbound);
     t.match(
       evaluated.map(({ outcome }) => outcome),
       [{ score: sizes[0] }, { score: sizes[1] }, { code: 'input_too_large' }, { score: sizes[3] }],

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import {
   listOutboxes,
   readOutbox,
@@ -23,7 +23,7 @@ import {
 } from '#platform/log-pipeline/outbox/mod.ts';
 import { scanSegment } from '#platform/log-pipeline/outbox/scan.ts';
 import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../../../support/outbox.ts';
-import { smallDisk } from '../../../../system/chaos/disk.ts';
+import { type Disk, smallDisk } from '../../../../system/chaos/disk.ts';
 
 /** Runs the text of a module in a process of its own. */
 function runProgram(program: string): ChildProcessByStdio<null, Readable, null> {
@@ -32,6 +32,14 @@ function runProgram(program: string): ChildProcessByStdio<null, Readable, null> 
     ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', program],
     { cwd: join(import.meta.dirname, '../../../../..'), stdio: ['ignore', 'pipe', 'inherit'] },
   );
+}
+
+/** Returns a disk that can be full, on `root`; null, and a skip that says so, where mounting one is not allowed. */
+function diskFor(t: Test, root: string): Disk | null {
+  const disk = smallDisk(root);
+  if (disk === null) t.pass('to mount a small file system takes root', { skip: true });
+  else t.teardown(() => disk.remove());
+  return disk;
 }
 
 for (const sync of ['process', 'disk'] as const) {
@@ -127,12 +135,8 @@ t.test(
   'entries on a full disk are refused without leaving bytes, and accepted again when there is room',
   async (t) => {
     const root = temporaryRoot(t);
-    const disk = smallDisk(root);
-    if (disk === null) {
-      t.pass('to mount a small file system takes root', { skip: true });
-      return;
-    }
-    t.teardown(() => disk.remove());
+    const disk = diskFor(t, root);
+    if (disk === null) return;
     const { outbox, directory } = await openIn(root, {});
     const kept: string[] = [];
     const append = async (name: string) => {
@@ -160,12 +164,8 @@ t.test(
 
 t.test('when the disk fills within a group of entries, exactly the whole ones are kept', async (t) => {
   const root = temporaryRoot(t);
-  const disk = smallDisk(root);
-  if (disk === null) {
-    t.pass('to mount a small file system takes root', { skip: true });
-    return;
-  }
-  t.teardown(() => disk.remove());
+  const disk = diskFor(t, root);
+  if (disk === null) return;
   const { outbox, directory } = await openIn(root);
   const append = (name: string) => outbox.append({}, rawEntry(name, 'x'.repeat(10_000)));
   const filler = join(root, 'filler');
