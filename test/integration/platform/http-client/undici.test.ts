@@ -22,6 +22,7 @@ const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
     'at most eight digits: undici allows any number of zeros before them',
   ],
   [/status \d+ is not one of HTTP/, 'RFC 9110, section 15: statuses are from 100 to 599'],
+  [/content-type headers contradict/, 'one body has one type: undici leaves the choice to its caller'],
   [/status line/, 'undici passes over lone carriage returns and line feeds before an answer'],
 ];
 
@@ -42,6 +43,12 @@ const UNDICI_IS_STRICTER: [error: RegExp, isMeant: (text: string, answer: Answer
     (text) => /^content-length/im.test(text) && /^transfer-encoding/im.test(text),
   ],
 ];
+
+/**
+ * RFC 9112, section 5.1: blanks after a value are no part of it. undici counts them as digits of a length, and knows no tab
+ * there: `chunked\t` is an unknown coding to it. What it makes of such an answer says nothing.
+ */
+const UNDICI_MISREADS = /^(?:content-length:[ \t]*\d+|transfer-encoding:[ \t]*chunked)[ \t]+\r?$/im;
 
 async function askUndici(origin: string): Promise<Answer> {
   const client = new Client(origin, { headersTimeout: 5_000, bodyTimeout: 5_000 });
@@ -88,7 +95,8 @@ t.test('the gateway and undici read the same status and body from a response, or
     const { status, body, error } = await call(wire.origin);
     const theirs = await askUndici(wire.origin);
     if (error === null && theirs.error === null) alike += 1;
-    compare(text, { status, body, error: error === null ? null : error.message }, theirs);
+    if (!UNDICI_MISREADS.test(text))
+      compare(text, { status, body, error: error === null ? null : error.message }, theirs);
   });
   const parameters = runs(t, 600);
   await fc.assert(property, parameters);
