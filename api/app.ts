@@ -10,12 +10,14 @@ import {
 } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
+import { createMcp, type Dispatch } from './mcp/mod.ts';
 import { Failure } from './routes/declare.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
+import { mcpRoutes } from './routes/mcp.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
@@ -31,6 +33,7 @@ const REQUEST_ID = 'service-request-id';
 /** Creates the API's app; `fetch` goes to `serve`. */
 export function createApiApp(options: ApiAppOptions) {
   const { health, log, ports } = options;
+  const dispatch: Dispatch = async (request) => app.fetch(request);
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .mapResponse({ as: 'global' }, ({ responseValue: value }) => {
       const response = value instanceof Response ? value : dataReply(JSON.stringify(value));
@@ -52,13 +55,13 @@ export function createApiApp(options: ApiAppOptions) {
       set.status = 200;
       return response;
     })
-    .use(documentedRoutes(options))
+    .use(documentedRoutes(options, dispatch))
     .use(healthRoutes(health));
   return app.compile();
 }
 
 /** All routes and their document. Another method on one of their paths is a 405. */
-function documentedRoutes(options: ApiAppOptions) {
+function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
@@ -67,21 +70,23 @@ function documentedRoutes(options: ApiAppOptions) {
     .use(evaluationRoutes({ keys, evaluators }))
     .use(limitRoutes({ keys, limits }))
     .use(providerKeyRoutes({ keys, providerKeys }))
-    .use(logRoutes({ keys, logRequest, maxBodyBytes }));
-  let document = '';
-  rooms.get('/openapi.json', () => jsonReply(document), {
+    .use(logRoutes({ keys, logRequest, maxBodyBytes }))
+    .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
+  rooms.get('/openapi.json', () => jsonReply(documentText), {
     detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },
   });
-  document = JSON.stringify(
-    openApiDocument({
-      title: 'Assay management API',
-      description:
-        'Finds and annotates logged requests, and grades them. A success is `{"data": …, "error": null}`.',
-      version: '1',
-      failure: Failure,
-      routes: rooms.routes,
-    }),
-  );
+  const document = openApiDocument({
+    title: 'Assay management API',
+    description:
+      'Finds and annotates logged requests, and grades them. A success is `{"data": …, "error": null}`.',
+    version: '1',
+    failure: Failure,
+    routes: rooms.routes,
+  });
+  const documentText = JSON.stringify(document);
+  const onError = (error: Error) =>
+    log.warn({ err: error }, 'A message to the MCP server was refused or failed');
+  const mcp = createMcp({ document, dispatch, onError });
   const methods = Map.groupBy(rooms.routes, ({ path }) => path);
   for (const [path, routes] of methods) {
     const allowed = routes.map(({ method }) => method);

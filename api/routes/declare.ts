@@ -9,9 +9,10 @@ import { Compile, parseWith } from '#core/contracts/check.ts';
 import type { DeclaredSchema } from '#core/contracts/openapi.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import { OneOf } from '#core/contracts/shapes.ts';
+import { readBody } from '#platform/http-server/mod.ts';
 import { readUuid, readWholeId } from '../evaluators/mod.ts';
 import { readProvider } from '../provider-keys/mod.ts';
-import { type JsonBodyOptions, readJsonBody } from './json-body.ts';
+import { type JsonBodyOptions, MAX_BODY_BYTES, readJsonBody } from './json-body.ts';
 
 /** A schema that a route declares: `shape` describes the JSON, and the handler gets an `Output`. */
 export type Declared<Output> = DeclaredSchema & {
@@ -61,6 +62,18 @@ export function jsonBodyAsWritten<T extends TSchema>(
 export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
   const shape = Type.Object({ data, error: Type.Null() }, { additionalProperties: false });
   return declare({ shape }, (value) => ({ value: value as Static<T> }));
+}
+
+/** A body of another protocol, whose library checks it: as bytes, of at most 1 MiB. */
+export function foreignBody(description: string, example: unknown): Declared<Buffer> {
+  return declare({ shape: Type.Unknown({ description }), example }, async (request) => ({
+    value: await readBody(request as Request, MAX_BODY_BYTES),
+  }));
+}
+
+/** The answer of another protocol. */
+export function foreignReply(description: string): Declared<Response> {
+  return declare({ shape: Type.Unknown({ description }) }, (value) => ({ value: value as Response }));
 }
 
 /** The body of every failure. */

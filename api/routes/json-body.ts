@@ -6,7 +6,7 @@ import { outlineJson } from './json-outline.ts';
 import { type MemberPath, readMembers } from './json-text.ts';
 
 /** The largest body of the management API, except for the route that logs requests. */
-const MAX_BODY_BYTES = 1024 * 1024;
+export const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Up to this size a body is parsed whole, which takes a few milliseconds at worst. */
 const LARGEST_PARSED_BYTES = 64 * 1024;

@@ -6,6 +6,7 @@ export { bearerToken, onlyCredential, requireSingleCredentials } from './credent
 export {
   type BodySource,
   type BodyWriter,
+  innerRequest,
   Reply,
   rawHeadersOf,
   readBody,

@@ -2,4 +2,4 @@
 export { ClientConnection, type ConnectionOptions } from './connection.ts';
 export { Handshake } from './handshake.ts';
 export { type BodySource, type BodyWriter, Reply } from './reply.ts';
-export { rawHeadersOf, readBody, type ServerRequest, serverRequestOf } from './request.ts';
+export { innerRequest, rawHeadersOf, readBody, type ServerRequest, serverRequestOf } from './request.ts';

@@ -5,7 +5,7 @@
  */
 
 import { AssayError } from '#core/contracts/errors.ts';
-import type { IncomingBody, RequestHead } from './incoming-request.ts';
+import type { IncomingBody } from './incoming-request.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** Origin of every request's URL: routes depend on the path alone, not on the `Host` header. */
@@ -18,14 +18,14 @@ export class ServerRequest implements Request {
   readonly url: string;
   /** Names and values in turn, unchanged. */
   readonly rawHeaders: readonly string[];
-  readonly #incoming: IncomingBody;
+  readonly #incoming: Pick<IncomingBody, 'read'>;
   readonly #client: { readonly signal: AbortSignal };
   #headers: Headers | null = null;
   #web: Request | null = null;
 
   constructor(
-    { method, target, rawHeaders }: RequestHead,
-    incoming: IncomingBody,
+    { method, target, rawHeaders }: Pick<InnerRequest, 'method' | 'target' | 'rawHeaders'>,
+    incoming: Pick<IncomingBody, 'read'>,
     client: { readonly signal: AbortSignal },
   ) {
     this.method = method;
@@ -141,6 +141,30 @@ export class ServerRequest implements Request {
       { highWaterMark: 0 },
     );
   }
+}
+
+/** A request that a handler makes of the routes of its own process. */
+export type InnerRequest = {
+  method: string;
+  /** Path and query. */
+  target: string;
+  /** Names and values in turn. */
+  rawHeaders: readonly string[];
+  /** Null: there is none. */
+  body: Buffer | null;
+};
+
+/**
+ * Makes a request as if a client had sent it, for the `fetch` of an app: routes check its key, its scope and its body as
+ * those of any other.
+ * @param client whose disconnection aborts it
+ */
+export function innerRequest(
+  { method, target, rawHeaders, body }: InnerRequest,
+  client: { readonly signal: AbortSignal },
+): Request {
+  const incoming = { read: () => Promise.resolve(body ?? Buffer.alloc(0)) };
+  return new ServerRequest({ method, target, rawHeaders }, incoming, client);
 }
 
 /** Returns the names and values of a request's headers in turn, unchanged. */

@@ -103,6 +103,7 @@ t.test('every route answers its own example with the success that it declares', 
     // The client of these tests holds each response against what the route declares.
     const answer = await api.call(pathOf(method, path), {
       method,
+      headers: { accept: 'application/json, text/event-stream' },
       ...(example === undefined ? {} : { body: example }),
     });
     t.equal(answer.status, 200, `${method} ${path}: ${answer.body?.error ?? ''}`);
