@@ -2,11 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { newRequestId } from '#platform/process/ids.ts';
 import { apiRoutes } from '../../support/api-contract.ts';
-import { BOOLEAN, type EvaluatorApi, PYTHON, startEvaluatorApi } from '../../support/evaluators-process.ts';
-import { insertRequests } from '../../support/seed-requests.ts';
-import { insertEvaluations } from './evaluators/seed-evaluations.ts';
+import { seedExamples } from '../../support/api-examples.ts';
+import { type EvaluatorApi, startEvaluatorApi } from '../../support/evaluators-process.ts';
 
 const GOLDEN = fileURLToPath(new URL('../../../docs/api/openapi.json', import.meta.url));
 
@@ -60,41 +58,8 @@ t.test(
   },
 );
 
-/** What is there when the examples are sent. */
-async function seed() {
-  const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
-    { request_id: newRequestId() },
-  ]);
-  const { request_id, created_at } = request!;
-  const { id: evaluatorId } = await api.make('/v1/evaluator', { name: 'Seeded', ...PYTHON });
-  const { id: deletedId } = await api.make('/v1/evaluator', { name: 'To delete', ...BOOLEAN });
-  const { id: onlineId } = await api.make(`/v1/evaluator/${evaluatorId}/onlineEvaluators`, {
-    config: { sampleRate: 1, filter: 'all' },
-  });
-  const { id: runId } = await api.make(`/v1/evaluator/${evaluatorId}/run`, { filter: 'all' });
-  const of = { evaluator_id: evaluatorId, request_id, created_at };
-  await insertEvaluations(api, [
-    { ...of, state: 'error', error_code: 'judge_timeout' },
-    { ...of, state: 'pending', probe: 'repeat' },
-  ]);
-  const evaluations = await api.make<{ id: string; state: string }[]>('/v1/evaluation/query', {});
-  const evaluationIn = (state: string) => evaluations.find((one) => one.state === state)!.id;
-  return { requestId: request_id, evaluatorId, deletedId, onlineId, runId, evaluationIn };
-}
-
 t.test('every route answers its own example with the success that it declares', async (t) => {
-  const seeded = await seed();
-  const pathOf = (method: string, path: string): string => {
-    if (path.startsWith('/v1/request/:id')) return path.replace(':id', seeded.requestId);
-    if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', seeded.evaluationIn('pending'));
-    if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', seeded.evaluationIn('error'));
-    if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', seeded.deletedId);
-    return path
-      .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${seeded.onlineId}`)
-      .replace('/run/:runId', `/run/${seeded.runId}`)
-      .replace(':id', seeded.evaluatorId)
-      .replace(':provider', 'openai');
-  };
+  const { pathOf } = await seedExamples(api);
   // A key is stored before it is looked at, and what is deleted is not needed any more.
   const order = ['PUT', 'POST', 'GET', 'DELETE'];
   const routes = apiRoutes.toSorted((one, other) => order.indexOf(one.method) - order.indexOf(other.method));
