@@ -122,3 +122,16 @@ t.test('row-level security alone keeps organizations apart on every route', asyn
   await trespass(t, url);
   t.ok(unconfined.count() > routes.length / 2, `${unconfined.count()} predicates were taken out`);
 });
+
+t.test(
+  "every table of organizations that the API's role can touch is under row-level security",
+  async (t) => {
+    const open = await api.database.sql<{ name: string }[]>`
+    select c.relname as name from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
+    where c.relnamespace = 'assay'::regnamespace and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+      and has_any_column_privilege('assay_api', c.oid, 'select, insert, update')
+      and not c.relrowsecurity`;
+    t.strictSame([...open], []);
+  },
+);
