@@ -55,4 +55,4 @@ export const GENERATORS: Readonly<Record<string, readonly string[]>> = {
 export const TEST_TOOLS = new Set(['scripts/test.ts']);
 
 /** Folders of tests, below test/unit and test/integration, that mirror no sources because they are about many of them. */
-export const TEST_TOPICS = new Set(['docs', 'gateway/fuzz']);
+export const TEST_TOPICS = new Set(['docs', 'api/fuzz', 'gateway/fuzz']);

@@ -24,6 +24,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     config: { sampleRate: 1, filter: 'all' },
   });
   const { id: runId } = await api.make(`/v1/evaluator/${evaluatorId}/run`, { filter: 'all' });
+  await api.make('/v1/provider-keys/openai', { key: 'sk-of-the-owner' }, 'PUT');
   const of = { evaluator_id: evaluatorId, request_id, created_at };
   await insertEvaluations(api, [
     { ...of, state: 'error', error_code: 'judge_timeout' },

@@ -27,7 +27,6 @@ let examples: ApiExamples;
 t.before(async () => {
   api = await startEvaluatorApi(t);
   examples = await seedExamples(api);
-  await api.make('/v1/provider-keys/openai', { key: 'sk-of-the-owner' }, 'PUT');
 });
 
 /** Calls a route with its example, by the ids of the own organization. */
