@@ -2,6 +2,7 @@
  * An event stream as bytes, cut at its events. Bytes in, the same bytes out: frames are never re-written, only passed
  * on, held back or left out.
  */
+import { readFrameData } from '#core/chat/mod.ts';
 import { GatheredBytes } from '#platform/http-message/mod.ts';
 
 const LF = 0x0a;
@@ -106,14 +107,11 @@ export function isUsageFrame(frame: Buffer): boolean {
   const choices = frame.indexOf(CHOICES);
   if (choices === -1 || !isEmptyListAt(frame, choices + CHOICES.length) || !frame.includes(USAGE))
     return false;
-  const data = frame
-    .toString('utf8')
-    .split(/\r?\n/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(5))
-    .join('\n');
   try {
-    const chunk = JSON.parse(data) as { choices?: unknown; usage?: unknown };
+    const chunk = JSON.parse(readFrameData(frame.toString('utf8')) ?? '{}') as {
+      choices?: unknown;
+      usage?: unknown;
+    };
     return (
       Array.isArray(chunk.choices) &&
       chunk.choices.length === 0 &&

@@ -1,3 +1,4 @@
+import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import {
   ANSWER_TOOL,
@@ -6,7 +7,6 @@ import {
   type ThinkingPart,
   type TokenUsage,
 } from '../conversation.ts';
-import { readFrameData } from '../frame.ts';
 import { holdsAt, type RawDelta, stringEnd } from '../raw-delta.ts';
 import { readStop } from './stop.ts';
 import { readMessageUsage } from './usage.ts';

@@ -1,7 +1,7 @@
+import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
 import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
-import { readFrameData } from '../frame.ts';
 import type { RawDelta } from '../raw-delta.ts';
 import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
 import { readFinish } from './finish.ts';

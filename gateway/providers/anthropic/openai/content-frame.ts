@@ -1,5 +1,5 @@
+import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { readFrameData } from '../frame.ts';
 import { holdsAt, type RawDelta, stringEnd } from '../raw-delta.ts';
 
 /**
