@@ -21,11 +21,13 @@ import { mcpRoutes } from './routes/mcp.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
+import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LogRoutesOptions &
   EvaluatorRoutesOptions &
   LimitRoutesOptions &
+  SessionRoutesOptions &
   ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
 const REQUEST_ID = 'service-request-id';
@@ -62,15 +64,16 @@ export function createApiApp(options: ApiAppOptions) {
 
 /** All routes and their document. Another method on one of their paths is a 405. */
 function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
-  const { keys, requests, evaluators, limits, providerKeys, logRequest, maxBodyBytes, log } = options;
+  const { keys, log } = options;
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
-    .use(requestRoutes({ keys, requests, onBroken }))
-    .use(evaluatorRoutes({ keys, evaluators }))
-    .use(evaluationRoutes({ keys, evaluators }))
-    .use(limitRoutes({ keys, limits }))
-    .use(providerKeyRoutes({ keys, providerKeys }))
-    .use(logRoutes({ keys, logRequest, maxBodyBytes }))
+    .use(requestRoutes({ ...options, onBroken }))
+    .use(sessionRoutes(options))
+    .use(evaluatorRoutes(options))
+    .use(evaluationRoutes(options))
+    .use(limitRoutes(options))
+    .use(providerKeyRoutes(options))
+    .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
   rooms.get('/openapi.json', () => jsonReply(documentText), {
     detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },

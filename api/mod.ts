@@ -21,6 +21,7 @@ import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
+import { createSessionService } from './sessions/mod.ts';
 
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
@@ -83,6 +84,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const app = createApiApp({
     keys,
     requests,
+    sessions: createSessionService({ sql, clock }),
     evaluators,
     limits: createLimitService(sql),
     providerKeys: createProviderKeyService({

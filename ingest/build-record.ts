@@ -10,7 +10,7 @@ import {
   type Properties,
   storableProperties,
 } from '#core/contracts/properties.ts';
-import { indexedText, storableText } from '#core/contracts/storable-text.ts';
+import { indexedText, storableSessionText, storableText } from '#core/contracts/storable-text.ts';
 import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import { decodeContent } from '#platform/http-message/mod.ts';
@@ -94,6 +94,11 @@ function storableOrNull(text: string | null): string | null {
   return text === null ? null : storableText(text);
 }
 
+/** Returns a session's id or name as it is stored; an empty header names none. */
+function sessionTextOrNull(text: string | null): string | null {
+  return text === null || text === '' ? null : storableSessionText(text);
+}
+
 function indexedOrNull(text: string | null): string | null {
   return text === null ? null : indexedText(text);
 }
@@ -125,9 +130,9 @@ function identityOf(head: LogEntryHead) {
     latency_ms: isAnswered ? Math.round(head.latencyMs) : null,
     ttft_ms: head.ttftMs === null ? null : Math.round(head.ttftMs),
     user_id: indexedOrNull(head.userId),
-    session_id: storableOrNull(head.sessionId),
+    session_id: sessionTextOrNull(head.sessionId),
     session_path: storableOrNull(head.sessionPath),
-    session_name: storableOrNull(head.sessionName),
+    session_name: sessionTextOrNull(head.sessionName),
     prompt_id: indexedOrNull(head.promptId),
     experiment_id: storableOrNull(head.experimentId),
     is_stream: head.stream,

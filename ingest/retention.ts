@@ -11,6 +11,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { dropSessions } from './sessions.ts';
 import { ensurePartitions } from './statements.ts';
 
 const HOUR_MS = 3_600_000;
@@ -123,8 +124,11 @@ export async function keepPartitionsOnce(
     const cutoff =
       retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
     await deleteBefore(sql, 'judge_calls', 'counted_at', cutoff);
+    const droppedWeeks = await dropWeeks(sql, cutoff);
+    // After the weeks, because what is left of a session is counted in its rows.
+    if (cutoff !== null) await dropSessions(sql, cutoff);
     return {
-      weeks: await dropWeeks(sql, cutoff),
+      weeks: droppedWeeks,
       claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
       deadLetters: await deleteBefore(sql, 'dead_letters', 'created_at', cutoff),
       // Evaluations of dropped requests; their scores were dropped with the partitions.

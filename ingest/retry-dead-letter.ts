@@ -7,6 +7,7 @@ import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
+import { countSessions } from './sessions.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
 import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
@@ -63,10 +64,11 @@ async function retryWith(
     const isOurs = await sql.begin(async (tx) => {
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
       if (count === 0) return false;
-      await insertRecords(tx, records);
+      const added = await insertRecords(tx, records);
       const online = await findOnlineEvaluators(tx, records);
       // Ingest reports evaluators with a bad filter for every batch; a retry need not.
       if (online.length > 0) await scheduleEvaluations(tx, records, online, true, () => {});
+      await countSessions(tx, added);
       return true;
     });
     return isOurs ? { refused: null } : null;

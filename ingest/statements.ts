@@ -96,24 +96,24 @@ const INSERT_REQUESTS = insertInto('requests', REQUESTS);
 const INSERT_BODIES = insertInto('request_bodies', BODIES);
 const INSERT_PROPERTIES = insertInto('request_properties', PROPERTIES);
 
-/** Inserts rows, and returns the number of inserted ones. */
-async function insert(
+/** Inserts rows, and returns those that `ending` asks for. */
+async function insert<Row extends object>(
   tx: TransactionSql,
   { text, columns }: InsertStatement,
   rows: readonly object[],
-  onConflict: string,
-): Promise<number> {
-  if (rows.length === 0) return 0;
+  ending: string,
+): Promise<Row[]> {
+  if (rows.length === 0) return [];
   const packed = columns.map((name) => pack(rows.map((row) => row[name as keyof typeof row])));
   const parameters = [SEPARATOR, NULL, rows.length, ...packed];
-  return (await tx.unsafe(text + onConflict, parameters, { prepare: true })).count;
+  return await tx.unsafe<Row[]>(text + ending, parameters, { prepare: true });
 }
 
-async function insertAll(
+async function insertAll<Row extends object>(
   tx: TransactionSql,
   records: readonly StorableRecord[],
-  onConflict: string,
-): Promise<number> {
+  { onConflict, returning }: { onConflict: string; returning: string },
+): Promise<Row[]> {
   const requests = records.map(({ request }) => request);
   const bodies = records.map((record) => ({ ...keyOf(record.request), ...record.bodies }));
   const properties = records.flatMap(({ request, propertyHashes }) =>
@@ -121,28 +121,47 @@ async function insertAll(
   );
   // Sent together: Postgres continues with the next statement without waiting for this process.
   const [added] = await Promise.all([
-    insert(tx, INSERT_REQUESTS, requests, onConflict),
+    insert<Row>(tx, INSERT_REQUESTS, requests, onConflict + returning),
     insert(tx, INSERT_BODIES, bodies, onConflict),
     insert(tx, INSERT_PROPERTIES, properties, onConflict),
   ]);
   return added;
 }
 
-/** Inserts records, and returns the number of new ones. */
-export type InsertRecords = (tx: TransactionSql, records: readonly StorableRecord[]) => Promise<number>;
+/** Inserts records, and returns the new ones, each once. */
+export type InsertRecords = (
+  tx: TransactionSql,
+  records: readonly StorableRecord[],
+) => Promise<readonly StorableRecord[]>;
 
 /**
  * Inserts records that are expected to be new: an eighth less work for Postgres, which need not look for each one first.
  * @throws PostgresError with code 23505 when one of them exists
  */
-export const insertNewRecords: InsertRecords = (tx, records) => insertAll(tx, records, '');
+export const insertNewRecords: InsertRecords = async (tx, records) => {
+  await insertAll(tx, records, { onConflict: '', returning: '' });
+  return records;
+};
+
+const RETURNED_KEY = ' returning organization_id, created_at, request_id';
 
 /**
  * Inserts the records that do not exist yet. An existing one is the same entry, delivered again: its key holds organization,
  * time and id, all of them from the entry itself.
  */
-export const insertRecords: InsertRecords = (tx, records) =>
-  insertAll(tx, records, ' on conflict do nothing');
+export const insertRecords: InsertRecords = async (tx, records) => {
+  const added = await insertAll<KeyRow>(tx, records, {
+    onConflict: ' on conflict do nothing',
+    returning: RETURNED_KEY,
+  });
+  // Backwards, so that the first of two records with the same key counts: it is the one that was inserted.
+  const byKey = new Map(records.toReversed().map((record) => [keyText(record.request), record]));
+  return added.map((key) => byKey.get(keyText(key))!);
+};
+
+function keyText({ organization_id, created_at, request_id }: KeyRow): string {
+  return `${organization_id} ${created_at.getTime()} ${request_id}`;
+}
 
 function keyOf({ organization_id, created_at, request_id }: RequestRow): KeyRow {
   return { organization_id, created_at, request_id };

@@ -15,6 +15,7 @@ import { estimateUsage } from './estimate-usage.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
+import { countSessions } from './sessions.ts';
 import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
 import type { TokenCounter } from './tokens/mod.ts';
 
@@ -140,9 +141,11 @@ export class BatchStore {
         for (const letter of letters) await insertDeadLetter(tx, letter);
         const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
         await countJudgeCalls(tx, records);
-        const isAnyKnown = added < records.length;
+        const isAnyKnown = added.length < records.length;
         if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
-        return added;
+        // Last, so that others wait for these sessions as briefly as possible.
+        await countSessions(tx, added);
+        return added.length;
       }),
     );
     const deadLetters = letters.length;

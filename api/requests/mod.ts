@@ -21,8 +21,11 @@ import { readQuery } from './query.ts';
 import { findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
+export { fromFound } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';
+export { readQuery } from './query.ts';
+export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
 
 /** Records as JSON texts, in order; `isWhole` when all are in memory already. */

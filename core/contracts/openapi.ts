@@ -135,7 +135,9 @@ function content(
 function plain(schema: unknown, components: Components): unknown {
   if (Array.isArray(schema)) return schema.map((item) => plain(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { $id: name } = schema as JsonSchema;
+  const { $id: name, $ref: reference } = schema as JsonSchema;
+  // A recursive schema refers to itself by its name.
+  if (typeof reference === 'string') return { $ref: `#/components/schemas/${reference}` };
   if (typeof name !== 'string') return withoutNames(schema as JsonSchema, components);
   if (!components.has(name)) {
     // Set before it is filled: a schema may refer to itself.

@@ -22,6 +22,7 @@ const RANGE_INDEXES: ReadonlyMap<string, string> = new Map([
 const PRESENCE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['user_id', 'r.user_id, r.created_at, r.request_id'],
   ['prompt_id', 'r.prompt_id, r.created_at, r.request_id'],
+  ['session_id', 'r.session_id, r.created_at, r.request_id'],
   ['feedback_rating', 'r.feedback_rating, r.created_at, r.request_id'],
   ['feedback_created_at', 'r.feedback_created_at, r.request_id'],
 ]);
@@ -35,6 +36,7 @@ const EQUALITY_INDEXES: ReadonlySet<string> = new Set([
   'status',
   'feedback_rating',
   'prompt_id',
+  'session_id',
 ]);
 
 /** Returns the leaves that every match must pass. */

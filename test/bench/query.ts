@@ -115,7 +115,7 @@ async function measureAll(url: string, key: string, cases: QueryCase[], options:
     process.stderr.write(`${one.name}\n`);
     const times = await measure(url, key, one, options.rounds);
     const p50 = percentile(times, 0.5);
-    const isSlow = one.indexed && p50 > TARGET_P50_MS;
+    const isSlow = one.indexed && p50 > (one.targetMs ?? TARGET_P50_MS);
     if (isSlow) slow += 1;
     const figures = [p50, percentile(times, 0.99)].map((value) => value.toFixed(1));
     rows.push([one.name, ...figures, isSlow ? 'over the target' : one.indexed ? '' : 'no target']);
@@ -125,6 +125,6 @@ async function measureAll(url: string, key: string, cases: QueryCase[], options:
   );
   print(formatTable(rows));
   print(
-    `\n${slow === 0 ? 'Every' : `Not every (${slow} do not)`} indexed query answers within p50 ${TARGET_P50_MS} ms`,
+    `\n${slow === 0 ? 'Every' : `Not every (${slow} do not)`} indexed query answers within its target: p50 ${TARGET_P50_MS} ms, pages of sessions 50 ms`,
   );
 }

@@ -223,6 +223,9 @@ const FIELDS: [section: string, field: string, keyof typeof COMPARISONS][] = [
   ['request', 'provider', 'text'],
   ['request', 'prompt_id', 'text'],
   ['request', 'prompt_version', 'text'],
+  ['request', 'session_id', 'text'],
+  ['request', 'session_name', 'text'],
+  ['request', 'session_path', 'text'],
   ['request', 'body', 'text'],
   ['response', 'id', 'text'],
   ['response', 'created_at', 'moment'],
@@ -311,7 +314,7 @@ const recordArbitrary = fc.record({
   respondedAt: momentOrNull,
   ratedAt: momentOrNull,
   rating: orNull(fc.boolean()),
-  texts: fc.array(orNull(stored), { minLength: 6, maxLength: 6 }),
+  texts: fc.array(orNull(stored), { minLength: 9, maxLength: 9 }),
   path: stored,
   provider: pick(['OPENAI', 'ANTHROPIC']),
   status: pick([100, 199, 200, 201, 404, 500]),
@@ -337,10 +340,9 @@ const date = (ms: number | null) => (ms === null ? null : new Date(ms));
 
 /** A generated record, as the store takes it and as the oracle does. */
 export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; record: OracleRecord } {
-  const [userId, requestModel, promptId, promptVersion, responseId, responseModel] = generated.texts as (
-    | string
-    | null
-  )[];
+  const [userId, requestModel, promptId, promptVersion, responseId, responseModel, ...session] =
+    generated.texts as (string | null)[];
+  const [sessionId, sessionName, sessionPath] = session;
   const [latency, ttft, promptTokens, completionTokens, totalTokens] = generated.wholes as (number | null)[];
   const requestText = JSON.stringify(generated.requestBody);
   const responseText = JSON.stringify(generated.responseBody);
@@ -359,6 +361,9 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
       request_model: requestModel!,
       prompt_id: promptId!,
       prompt_version: promptVersion!,
+      session_id: sessionId!,
+      session_name: sessionName!,
+      session_path: sessionPath!,
       response_id: responseId!,
       response_model: responseModel!,
       path: generated.path,
@@ -385,6 +390,9 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
         provider: generated.provider,
         prompt_id: promptId!,
         prompt_version: promptVersion!,
+        session_id: sessionId!,
+        session_name: sessionName!,
+        session_path: sessionPath!,
         body: requestText,
       },
       response: {

@@ -26,6 +26,9 @@ export type SeedRequest = {
   user_id: string | null;
   prompt_id: string | null;
   prompt_version: string | null;
+  session_id: string | null;
+  session_name: string | null;
+  session_path: string | null;
   experiment_id: string | null;
   cached_from: string | null;
   properties: Properties | null;
@@ -58,6 +61,9 @@ const DEFAULTS = {
   user_id: null,
   prompt_id: null,
   prompt_version: null,
+  session_id: null,
+  session_name: null,
+  session_path: null,
   experiment_id: null,
   cached_from: null,
   properties: null,
@@ -121,6 +127,8 @@ export async function insertRequests(
         await tx`insert into assay.request_scores ${tx({ ...key, key: name, value, updated_at: row.created_at })}`;
       }
     }
+    const sessions = new Set(rows.flatMap((row) => row.session_id ?? []));
+    await tx`select assay.recount_sessions(${organizationId}, ${[...sessions]}::text[])`;
   });
   return rows;
 }
@@ -132,6 +140,8 @@ export const SEEDED = {
   rareEvery: 100_000,
   users: 20_000,
   plans: ['free', 'pro', 'enterprise'],
+  /** Sessions that share a seventeenth of all requests; an eighth has no session, and the others share one with six more. */
+  longSessions: 3,
 } as const;
 
 /** Crockford's base32, as ULIDs have it. */
@@ -156,12 +166,14 @@ with seed as materialized (
     i % ${SEEDED.rareEvery} = 77 as rare,
     (array['${SEEDED.plans.join("','")}'])[1 + (a % 3)] as plan,
     'c-' || (i / 10) as conversation,
+    case when i % 8 = 7 then null when i % 17 = 1 then 'long-' || i % ${SEEDED.longSessions}
+         else 'session-' || (i / 8) end as session_id,
     (array['gpt-4o-mini', 'gpt-4o', 'gpt-4.1', 'claude-sonnet-4', 'gemini-2.5-flash'])[1 + (b % 5)] as model
   from seed s
 ), requests as (
   insert into assay.requests (organization_id, created_at, request_id, source, path, provider, request_model,
     response_model, model, response_id, response_created_at, status, latency_ms, ttft_ms, prompt_tokens,
-    completion_tokens, total_tokens, cost_nano, user_id, prompt_id, experiment_id, cached_from, request_properties,
+    completion_tokens, total_tokens, cost_nano, user_id, session_id, session_name, session_path, prompt_id, experiment_id, cached_from, request_properties,
     properties_folded, inputs, is_stream, truncated, feedback_rating, feedback_created_at)
   select $1, created_at, request_id, 'gateway', '/v1/chat/completions', case when rare then 'XAI' else 'OPENAI' end,
     case when rare then 'grok-4' else model end, case when rare then 'grok-4' else model || '-2026-01-01' end,
@@ -172,6 +184,8 @@ with seed as materialized (
     case when b % 3 = 0 then 50 + a % 700 end, 10 + a % 2000, 1 + b % 800, 11 + a % 2000 + b % 800,
     case when b % 50 <> 3 then (a % 2000) * 150 + (b % 800) * 600 + case when rare then 9000000000 else 0 end end,
     case when a % 10 > 0 then 'user-' || b % ${SEEDED.users} end,
+    session_id, case when session_id is not null then 'session name ' || i / 8 % 500 end,
+    case when session_id is not null then '/agent/step ' || i % 7 end,
     case when rare then 'prompt-1' end, case when rare then 'experiment-1' end, case when rare then request_id end,
     jsonb_build_object('Plan', plan, 'Conversation', conversation),
     jsonb_build_object('plan', plan, 'conversation', conversation),
@@ -221,5 +235,24 @@ export async function generateRequests(
     ]);
     onProgress?.(last);
   }
-  await sql`vacuum (analyze) assay.requests, assay.request_bodies, assay.request_properties, assay.request_scores`;
+  await countSessionsOf(sql, organizationId);
+  await sql`
+    vacuum (analyze) assay.requests, assay.request_bodies, assay.request_properties, assay.request_scores,
+      assay.sessions, assay.session_names`;
+}
+
+/** Sets the totals of all sessions, as the migration does. */
+async function countSessionsOf(sql: Sql, organizationId: string): Promise<void> {
+  await sql`
+    insert into assay.sessions (organization_id, session_id, first_at, last_at, requests, timed_requests, latency_ms,
+      prompt_tokens, completion_tokens, total_tokens, cost_nano, name, named_at)
+    select organization_id, session_id, min(created_at), max(created_at), count(*), count(latency_ms), sum(latency_ms),
+      sum(prompt_tokens), sum(completion_tokens), sum(total_tokens), sum(cost_nano),
+      (array_agg(session_name order by created_at desc))[1], max(created_at)
+      from assay.requests where organization_id = ${organizationId} and session_id is not null
+     group by organization_id, session_id`;
+  await sql`
+    insert into assay.session_names (organization_id, session_id, name)
+    select distinct organization_id, session_id, session_name
+      from assay.requests where organization_id = ${organizationId} and session_id is not null`;
 }

@@ -1,7 +1,14 @@
 /** The queries that `npm run bench query` times. */
 
 /** One query to time. */
-export type QueryCase = { name: string; path?: string; body: object; indexed: boolean };
+export type QueryCase = {
+  name: string;
+  path?: string;
+  body: object;
+  indexed: boolean;
+  /** Held to this instead of the usual target. */
+  targetMs?: number;
+};
 
 /** A request in the middle of the set, for filters that look for one. */
 export type Sample = { request_id: string; created_at: string; user_id: string; conversation: string };
@@ -31,6 +38,8 @@ export function queryCases(sample: Sample, count: number): QueryCase[] {
     lists('request.model equals, rare', { request: { model: { equals: 'grok-4' } } }),
     lists('response.model equals, rare', { response: { model: { equals: 'grok-4' } } }),
     lists('request.prompt_id equals', { request: { prompt_id: { equals: 'prompt-1' } } }),
+    lists('request.session_id equals, common', { request: { session_id: { equals: 'long-1' } } }),
+    lists('request.session_id equals, rare', { request: { session_id: { equals: 'session-7' } } }),
     lists('request.prompt_id present', { request: { prompt_id: { 'not-equals': null } } }),
     lists('response.status equals 200', { response: { status: { equals: 200 } } }),
     lists('response.status equals 418, rare', { response: { status: { equals: 418 } } }),
@@ -88,5 +97,34 @@ export function queryCases(sample: Sample, count: number): QueryCase[] {
     counts('count all', 'all'),
     counts('count response.status gte 400', { response: { status: { gte: 400 } } }),
     counts('count properties equals, common', plan),
+    ...sessionCases(sample),
+  ];
+}
+
+/** The bound for the first pages of sessions, whose totals are of all their requests. */
+const SESSION_TARGET_MS = 50;
+
+function sessionCases(sample: Sample): QueryCase[] {
+  const endTimeUnixMs = Date.now();
+  const since = (days: number) => ({ startTimeUnixMs: endTimeUnixMs - days * 86_400_000, endTimeUnixMs });
+  const one = (name: string, path: string, body: object, targetMs?: number): QueryCase => ({
+    name,
+    path: `/v1/session/${path}`,
+    body,
+    indexed: targetMs !== undefined,
+    ...(targetMs === undefined ? {} : { targetMs }),
+  });
+  const user = { request: { user_id: { equals: sample.user_id } } };
+  return [
+    ...[30, 7, 1].flatMap((days) => [
+      one(`sessions of ${days} days`, 'query', { timeFilter: since(days), limit: 50 }, SESSION_TARGET_MS),
+      one(`session metrics of ${days} days`, 'metrics/query', { timeFilter: since(days) }, SESSION_TARGET_MS),
+    ]),
+    one('sessions, offset 100,000', 'query', { timeFilter: since(30), offset: 100_000 }),
+    one('sessions by name', 'query', { timeFilter: since(30), nameEquals: 'session name 7' }),
+    one('sessions by search, rare', 'query', { timeFilter: since(30), search: 'SESSION-12345' }),
+    one('sessions of a user', 'query', { timeFilter: since(30), filter: user }),
+    one('session metrics of a user', 'metrics/query', { timeFilter: since(30), filter: user }),
+    one('session names', 'name/query', { timeFilter: since(30) }),
   ];
 }

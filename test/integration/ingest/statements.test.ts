@@ -35,7 +35,7 @@ t.test('every inserted value is read back unchanged, whatever it holds, alone an
     return { ...record, bodies: { ...record.bodies, request_raw: raw, response_raw: null } };
   });
   for (const batch of [records.slice(0, 1), records.slice(1)]) {
-    t.equal(await sql.begin((tx) => insertNewRecords(tx, batch)), batch.length);
+    t.same(await sql.begin((tx) => insertNewRecords(tx, batch)), batch);
   }
   for (const { request, bodies, propertyHashes } of records) {
     const [row] = await sql`
@@ -62,14 +62,14 @@ t.test('an existing record stays unchanged, and the others of the batch are stor
   const make = (id: string, userId: string) =>
     buildRecord(logEntry({ id, userId, createdAtMs: 1_790_000_000_000, properties: [['a', userId]] }));
   await ensurePartitions(sql, [new Date(1_790_000_000_000)]);
-  t.equal(await sql.begin((tx) => insertNewRecords(tx, [make('first', 'ada')])), 1);
+  await sql.begin((tx) => insertNewRecords(tx, [make('first', 'ada')]));
   const batch = [make('first', 'eve'), make('second', 'bob'), make('second', 'eve')];
   await t.rejects(
     sql.begin((tx) => insertNewRecords(tx, batch)),
     { code: '23505' },
     'records taken for new are refused',
   );
-  t.equal(await sql.begin((tx) => insertRecords(tx, batch)), 1, 'and only those that are new are counted');
+  t.same(await sql.begin((tx) => insertRecords(tx, batch)), [batch[1]], 'only the new one is returned, once');
   const rows = await sql`
     select request_id, user_id from assay.requests where request_id in ('first', 'second') order by request_id`;
   t.same(

@@ -13,6 +13,7 @@ import { createApiApp } from '../../../../api/app.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
+import type { SessionService } from '../../../../api/sessions/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
 import { startTestApi } from '../../../support/api.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -44,6 +45,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     ports: { gateway: null, api: null },
     keys,
     requests,
+    sessions: {} as SessionService,
     evaluators,
     limits,
     providerKeys,

@@ -1,0 +1,186 @@
+/**
+ * The conversation of a session: of each request only what is new. A request is compared with the latest earlier ones of its
+ * path, which are therefore read beside those of the page.
+ */
+import type { Conversation, Turn } from '#core/contracts/session.ts';
+import type { Statement } from '#core/filter/mod.ts';
+import { answerOf, countSeen, messagesOf, type Shown, shownBy } from '#core/sessions/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { runStatement } from '../requests/mod.ts';
+import { draftFor, finish } from './conditions.ts';
+import { cursorOf, type Page } from './cursor.ts';
+
+/** Earlier turns of a path that a turn is compared with: enough for several branches of a conversation at once. */
+const COMPARED = 8;
+/** The earlier requests of the session among which those are looked for. */
+const LOOKED_BACK = 1_000;
+/** Bytes of both bodies of a turn: parsing more would hold up other calls for over 10 ms. */
+const MAX_TURN_BYTES = 1024 * 1024;
+/** Bytes of the bodies of a page and of what it is compared with; a page ends early at this. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+/** A request of the session, without its bodies. */
+type TurnRow = {
+  request_id: string;
+  session_path: string | null;
+  created_at: Date;
+  status: number;
+  model: string;
+  bytes: number;
+};
+
+/** Reads a page of a session's conversation, oldest first. */
+export async function readConversation(
+  tx: TransactionSql,
+  organizationId: string,
+  sessionId: string,
+  { after, limit }: Page,
+): Promise<Conversation> {
+  const read = (direction: 'after' | 'before', place: Page['after'], most: number) =>
+    runStatement<TurnRow>(tx, turnsStatement(organizationId, sessionId, { direction, place, most }));
+  const page = await read('after', after, limit + 1);
+  const before = after === null ? [] : (await read('before', after, LOOKED_BACK)).reverse();
+  const reader = new TurnReader(tx, organizationId, [...before, ...page.slice(0, limit)]);
+  const turns: Turn[] = [];
+  for (let index = 0; index < Math.min(limit, page.length); index += 1) {
+    // The first turn is read whatever its size, so that every page makes progress.
+    if (index > 0 && reader.isFull) break;
+    turns.push(await reader.read(before.length + index));
+  }
+  const isEnd = turns.length === page.length;
+  return { turns, next: isEnd ? null : cursorOf(page[turns.length - 1]!) };
+}
+
+type TurnsOptions = { direction: 'after' | 'before'; place: Page['after']; most: number };
+
+/** Selects requests of a session on one side of a place, the nearest first; the one at the place is before. */
+function turnsStatement(
+  organizationId: string,
+  sessionId: string,
+  { direction, place, most }: TurnsOptions,
+): Statement {
+  const draft = draftFor(organizationId);
+  const { parameters, organization } = draft;
+  const [operator, order] = direction === 'after' ? ['>', 'asc'] : ['<=', 'desc'];
+  const side =
+    place === null
+      ? ''
+      : `and (r.created_at, r.request_id) ${operator} (${parameters.bind(place.created_at.toISOString(), 'timestamptz')}, ${parameters.bind(place.request_id, 'text')})`;
+  const text = `
+    select r.request_id, r.session_path, r.created_at, r.status, r.model,
+           coalesce(octet_length(b.request_text) + octet_length(b.response_text), 0) as bytes
+      from (select * from assay.requests r
+             where r.organization_id = ${organization} and r.session_id = ${parameters.bind(sessionId, 'text')}
+               and r.source <> 'evaluator' ${side}
+             order by r.created_at ${order}, r.request_id ${order} limit ${parameters.bind(most, 'int8')}) r
+      left join assay.request_bodies b on b.organization_id = r.organization_id and b.created_at = r.created_at
+                                      and b.request_id = r.request_id
+     order by r.created_at ${order}, r.request_id ${order}`;
+  return finish(draft, text);
+}
+
+/** What is known of a turn that was read. */
+type Said = { messages: unknown[]; answer: unknown; shown: Shown };
+
+/** Reads the bodies of turns, each once. */
+class TurnReader {
+  readonly #tx: TransactionSql;
+  readonly #organizationId: string;
+  readonly #rows: readonly TurnRow[];
+  readonly #said = new Map<number, Said>();
+  #bytes = 0;
+
+  constructor(tx: TransactionSql, organizationId: string, rows: readonly TurnRow[]) {
+    this.#tx = tx;
+    this.#organizationId = organizationId;
+    this.#rows = rows;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= MAX_PAGE_BYTES;
+  }
+
+  /** Returns the turn at this index of the rows. */
+  async read(index: number): Promise<Turn> {
+    const { bytes, created_at, ...row } = this.#rows[index]!;
+    const turn = { ...row, created_at: created_at.toISOString() };
+    if (bytes > MAX_TURN_BYTES)
+      return { ...turn, seen_messages: 0, messages: [], answer: null, is_too_large: true };
+    const earlier = this.#earlierOf(index);
+    await this.#load([...earlier, index]);
+    const { messages, answer } = this.#said.get(index)!;
+    const seen = countSeen(
+      messages,
+      earlier.map((one) => this.#said.get(one)!.shown),
+    );
+    return { ...turn, seen_messages: seen, messages: messages.slice(seen), answer, is_too_large: false };
+  }
+
+  /** Returns the indexes of the turns that one is compared with. */
+  #earlierOf(index: number): number[] {
+    const found: number[] = [];
+    const { session_path: path } = this.#rows[index]!;
+    for (let at = index - 1; at >= 0 && at >= index - LOOKED_BACK && found.length < COMPARED; at -= 1) {
+      const row = this.#rows[at]!;
+      if (row.session_path === path && row.bytes <= MAX_TURN_BYTES) found.push(at);
+    }
+    return found;
+  }
+
+  async #load(indexes: readonly number[]): Promise<void> {
+    const missing = indexes.filter((index) => !this.#said.has(index));
+    const keys = missing.map((index) => this.#rows[index]!);
+    const bodies = await runStatement<Bodies>(this.#tx, bodiesStatement(this.#organizationId, keys));
+    const byId = new Map(bodies.map((row) => [row.request_id, row]));
+    for (const index of missing) {
+      const { request_id, bytes } = this.#rows[index]!;
+      this.#bytes += bytes;
+      const body = byId.get(request_id);
+      const messages = messagesOf(parse(body?.request_text));
+      const answer = answerOf(parse(body?.response_text));
+      this.#said.set(index, { messages, answer, shown: shownBy(messages, answer) });
+    }
+  }
+}
+
+type Bodies = { request_id: string; request_text: string; response_text: string };
+
+function bodiesStatement(organizationId: string, keys: readonly TurnRow[]): Statement {
+  const draft = draftFor(organizationId);
+  const { parameters, organization } = draft;
+  const times = parameters.bind(
+    keys.map((key) => key.created_at.toISOString()),
+    'timestamptz[]',
+  );
+  const ids = parameters.bind(
+    keys.map((key) => key.request_id),
+    'text[]',
+  );
+  const text = `
+    select b.request_id, b.request_text, b.response_text
+      from unnest(${times}, ${ids}) as k (created_at, request_id)
+      join assay.request_bodies b on b.organization_id = ${organization} and b.created_at = k.created_at
+                                 and b.request_id = k.request_id`;
+  return finish(draft, text);
+}
+
+/** Returns the value of a stored body. Bodies are JSON, but one may be nested deeper than can be compared. */
+function parse(text: string | undefined): unknown {
+  if (text === undefined) return null;
+  const value: unknown = JSON.parse(text);
+  return isTooDeep(text) ? { messages: [{ role: 'user', content: text }] } : value;
+}
+
+/** Nesting that is compared: deeper than any real message, and well within the stack. */
+const MAX_NESTING = 200;
+
+function isTooDeep(text: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === 0x7b || code === 0x5b) depth += 1;
+    else if (code === 0x7d || code === 0x5d) depth -= 1;
+    if (depth > MAX_NESTING) return true;
+  }
+  return false;
+}

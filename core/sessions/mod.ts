@@ -1,0 +1,12 @@
+/** Sessions: trees by path, what is new in a conversation, distributions. Pure. */
+export { answerOf, countSeen, messagesOf, type Shown, shownBy } from './conversation.ts';
+export {
+  BUCKETS,
+  bucketOf,
+  countOf,
+  histogramOf,
+  type Point,
+  percentileOf,
+  valueOfBucket,
+} from './distribution.ts';
+export { type PathNode, pathTree } from './path-tree.ts';

@@ -1,0 +1,90 @@
+import t from 'tap';
+import { answerOf, countSeen, messagesOf, shownBy } from '#core/sessions/mod.ts';
+
+const user = (content: unknown) => ({ role: 'user', content });
+const assistant = (content: unknown) => ({ role: 'assistant', content });
+
+/** Returns how many messages of the second body the first request and its answer have shown. */
+function seenAfter(first: unknown, answer: unknown, second: unknown): number {
+  return countSeen(messagesOf(second), [shownBy(messagesOf(first), answerOf(answer))]);
+}
+
+t.test('a chat completion that sends the conversation back has shown all but the new message', async (t) => {
+  const answer = {
+    choices: [{ index: 0, message: { ...assistant('hi'), refusal: null, annotations: [] } }],
+  };
+  const first = { messages: [{ role: 'system', content: 'be kind' }, user('hello')] };
+  const second = { messages: [...first.messages, assistant('hi'), user('bye')] };
+  t.equal(seenAfter(first, answer, second), 3);
+  t.equal(seenAfter(first, answer, first), 2, 'a repeated request shows nothing new');
+  t.equal(seenAfter(first, answer, { messages: [user('hello')] }), 0, 'other beginnings are new');
+  const edited = { messages: [first.messages[0], user('hello again')] };
+  t.equal(seenAfter(first, answer, edited), 1, 'a message that was changed is new, what is before it is not');
+});
+
+t.test('a text and the same text as a single part are the same message', async (t) => {
+  const parts = [{ type: 'text', text: 'hello', cache_control: { type: 'ephemeral' } }];
+  t.equal(seenAfter({ messages: [user('hello')] }, {}, { messages: [user(parts)] }), 1);
+});
+
+t.test('a tool call and its result are recognized, in both dialects of calls', async (t) => {
+  const call = (id: string) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id, type: 'function', function: { name: 'f', arguments: '{}' } }],
+  });
+  const first = { messages: [user('x')] };
+  const answered = { choices: [{ message: call('1') }] };
+  const result = { role: 'tool', tool_call_id: '1', content: '5' };
+  t.equal(seenAfter(first, answered, { messages: [user('x'), call('1'), result] }), 2);
+  t.equal(seenAfter(first, answered, { messages: [user('x'), call('2'), result] }), 1, 'another call is new');
+  const used = [{ type: 'tool_use', id: 't1', name: 'f', input: {} }];
+  const second = {
+    messages: [user('x'), assistant(used), user([{ type: 'tool_result', tool_use_id: 't1' }])],
+  };
+  t.equal(seenAfter(first, { type: 'message', role: 'assistant', content: used }, second), 2);
+});
+
+t.test(
+  "Anthropic's system, Responses' instructions and items, prompts and Gemini's contents are read",
+  async (t) => {
+    t.same(messagesOf({ system: 'be kind', messages: [user('a')] }), [
+      { role: 'system', content: 'be kind' },
+      user('a'),
+    ]);
+    t.same(messagesOf({ instructions: 'i', input: 'a' }), [{ role: 'system', content: 'i' }, user('a')]);
+    t.same(messagesOf({ prompt: ['a', 'b'] }), [user('a'), user('b')]);
+    t.same(messagesOf({ contents: [{ parts: [{ text: 'a' }] }] }), [{ parts: [{ text: 'a' }] }]);
+    const items = [
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hi' }], id: 'm1' },
+    ];
+    t.same(answerOf({ output: items }), items);
+    t.equal(
+      seenAfter({ input: 'a' }, { output: items }, { input: [user('a'), assistant('hi'), user('b')] }),
+      2,
+    );
+    t.same(answerOf({ candidates: [{ content: { role: 'model', parts: [] } }] }), {
+      role: 'model',
+      parts: [],
+    });
+    t.same(
+      answerOf({
+        choices: [
+          { index: 1, text: 'b' },
+          { index: 0, text: 'a' },
+        ],
+      }),
+      assistant('a'),
+    );
+  },
+);
+
+t.test('bodies that are no conversation have no messages and no answer', async (t) => {
+  for (const body of [null, 'x', 5, [], {}, { messages: null }]) {
+    t.same(messagesOf(body), []);
+    t.equal(answerOf(body), null);
+  }
+  t.equal(answerOf({ error: { message: 'no' } }), null);
+  t.same(messagesOf({ messages: [null, 5, 'a', []] }), [null, 5, user('a'), []], 'odd messages are kept');
+  t.equal(seenAfter({ messages: [null, 5] }, {}, { messages: [null, 5, 6] }), 2);
+});
