@@ -12,6 +12,7 @@ import { operatorSentence, type Role, runRole } from '#platform/process/lifecycl
 import {
   type DeadLetterStore,
   deadLettersCommand,
+  exportCommand,
   keysCommand,
   lockRole,
   migrateStore,
@@ -38,6 +39,11 @@ const STOP_GRACE_MS = 4_000;
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Returns whether a server on this host listens on all addresses of its machine. */
+function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
 }
 
 function fail(error: unknown): never {
@@ -136,6 +142,19 @@ const runKeyCommand: RunCommand = async (work) => {
   if (config.nats !== null) await announceKeyChange({ address: config.nats, name: 'assay-command', log });
 };
 
+/** Returns what the export command needs: the API of this configuration, and a key for it. */
+function exportEnvironment() {
+  const { host, apiPort, tls, apiKey } = configOrExit();
+  const address = isAnyAddress(host) ? 'localhost' : host;
+  return {
+    url: `${tls === null ? 'http' : 'https'}://${address.includes(':') ? `[${address}]` : address}:${apiPort}`,
+    key: apiKey,
+    clock: systemClock,
+    progress: process.stderr,
+    print: (line: string) => process.stdout.write(`${line}\n`),
+  };
+}
+
 async function runMigrations(): Promise<void> {
   const { applied } = await migrateStore(storeOptions());
   const what = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`;
@@ -158,7 +177,8 @@ async function main(): Promise<void> {
   program
     .addCommand(keysCommand(runKeyCommand))
     .addCommand(organizationsCommand(runKeyCommand))
-    .addCommand(deadLettersCommand(runCommand, loadDeadLetters));
+    .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
+    .addCommand(exportCommand(exportEnvironment));
   try {
     await program.parseAsync();
   } catch (error) {

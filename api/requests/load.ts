@@ -3,9 +3,8 @@
  * comes with the page, in its transaction; the others are fetched as the client takes them, and no connection is held
  * while it does not.
  */
-import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from './find-keys.ts';
-import { recordText } from './record-json.ts';
 import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from './records.ts';
 import { runStatement } from './statement.ts';
 
@@ -38,25 +37,25 @@ export async function loadRecords(
   return { rows, bodies };
 }
 
-/** Yields each record as JSON text, in order. */
+/** Runs `work` in a transaction of its own. */
+export type Read = <Result>(work: (tx: TransactionSql) => Promise<Result>) => Promise<Result>;
+
+/** Yields each record as `write` writes it, in order. */
 export async function* recordTexts(
-  sql: Sql,
   organizationId: string,
   loaded: LoadedRecords,
-  options: { includeInputs: boolean },
+  { read, write }: { read: Read; write(row: RecordRow, body: BodyRow): string },
 ): AsyncGenerator<string, void> {
   const { rows } = loaded;
   let { bodies } = loaded;
   let done = 0;
   while (done < rows.length) {
     for (const body of bodies) {
-      yield recordText(rows[done]!, body, options);
+      yield write(rows[done]!, body);
       done += 1;
     }
     if (done === rows.length) return;
     const batch = nextBatch(rows, done);
-    bodies = await inOrganization(sql, organizationId, (tx) =>
-      runStatement<BodyRow>(tx, bodiesStatement(organizationId, batch)),
-    );
+    bodies = await read((tx) => runStatement<BodyRow>(tx, bodiesStatement(organizationId, batch)));
   }
 }

@@ -1,5 +1,6 @@
 /** Logged requests: finds them, and adds callers' properties, scores and feedback. */
 
+import type { ExportBody } from '#core/contracts/export.ts';
 import type {
   FeedbackBody,
   PropertyBody,
@@ -8,21 +9,25 @@ import type {
   ScoreBody,
 } from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
+import { parseAnalyticsFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { feedbackStatement, scoresOf, scoresStatement } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
+import { createExporter, type ExportStream } from './export/export.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { type LoadedRecords, loadRecords, recordTexts } from './load.ts';
 import { setProperty } from './property.ts';
-import { readQuery } from './query.ts';
+import { type RequestQuery, readQuery } from './query.ts';
+import { recordFields, recordWriter } from './record-json.ts';
 import { findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
 export { fromFound } from './conditions.ts';
 export { Delivery } from './delivery.ts';
+export type { ExportStream } from './export/export.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';
 export { readQuery } from './query.ts';
 export { findShortSource } from './sources.ts';
@@ -36,8 +41,12 @@ export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boole
  */
 export type RequestService = {
   query(organizationId: string, body: QueryBody): Promise<RecordStream>;
+  /** The same with the sections of the analytics endpoint in its filter. */
+  queryAnalytics(organizationId: string, body: QueryBody): Promise<RecordStream>;
   queryIds(organizationId: string, body: QueryIdsBody): Promise<RecordStream>;
   count(organizationId: string, body: QueryBody): Promise<number>;
+  /** Every record of a filter, the oldest first. */
+  export(organizationId: string, body: ExportBody): Promise<ExportStream>;
   /** The record as JSON text. */
   get(organizationId: string, requestId: string): Promise<string>;
   getDelivery(organizationId: string, requestId: string): Promise<Delivery>;
@@ -49,9 +58,19 @@ export type RequestService = {
 /** @param sql a pool under the role `assay_api` */
 export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock }): RequestService {
   const stream = (organizationId: string, loaded: LoadedRecords, includeInputs: boolean): RecordStream => ({
-    texts: recordTexts(sql, organizationId, loaded, { includeInputs }),
+    texts: recordTexts(organizationId, loaded, {
+      read: (work) => inOrganization(sql, organizationId, work),
+      write: recordWriter(recordFields({ bodies: true, includeInputs })),
+    }),
     isWhole: loaded.bodies.length === loaded.rows.length,
   });
+
+  async function find(organizationId: string, query: RequestQuery): Promise<RecordStream> {
+    const loaded = await inOrganization(sql, organizationId, async (tx) =>
+      loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query)),
+    );
+    return stream(organizationId, loaded, query.includeInputs);
+  }
 
   /** Tries a change until the request is there; the id is compared as Postgres would have stored it. */
   async function change(
@@ -67,13 +86,9 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
   }
 
   return {
-    async query(organizationId, body) {
-      const query = readQuery(body);
-      const loaded = await inOrganization(sql, organizationId, async (tx) =>
-        loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query)),
-      );
-      return stream(organizationId, loaded, query.includeInputs);
-    },
+    query: (organizationId, body) => find(organizationId, readQuery(body)),
+
+    queryAnalytics: (organizationId, body) => find(organizationId, readQuery(body, parseAnalyticsFilter)),
 
     async queryIds(organizationId, { requestIds }) {
       const loaded = await inOrganization(sql, organizationId, async (tx) =>
@@ -94,6 +109,8 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       });
       return Number(row?.count);
     },
+
+    export: createExporter({ sql, clock }),
 
     async get(organizationId, requestId) {
       const loaded = await awaitRequest(requestId, clock, () =>

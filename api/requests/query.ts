@@ -20,13 +20,13 @@ export type RequestQuery = {
 const DEFAULT_SORT: Sort = { field: 'created_at', direction: 'desc' };
 
 /**
- * Returns a query with its filter parsed and its defaults filled in.
+ * Returns a query with its filter parsed, by `parse`, and its defaults filled in.
  * @throws AssayError invalid_filter
  */
-export function readQuery(body: QueryBody): RequestQuery {
+export function readQuery(body: QueryBody, parse: (filter: unknown) => Filter = parseFilter): RequestQuery {
   const [sort] = Object.entries(body.sort ?? {});
   return {
-    filter: parseFilter(body.filter),
+    filter: parse(body.filter),
     isCached: body.isCached ?? false,
     isPartOfExperiment: body.isPartOfExperiment ?? false,
     isScored: body.isScored ?? false,

@@ -7,9 +7,6 @@ import { foldName } from '#core/contracts/storable-text.ts';
 import { nanoToUsd } from './money.ts';
 import type { BodyRow, RecordRow } from './records.ts';
 
-/** The JSON of each field. A field that only the record's schema or only this type has is a compile error. */
-type RecordTexts = { [Field in keyof RequestRecord]: string };
-
 type Properties = Record<string, string>;
 
 /** Returns the properties sent and those added later; an added one replaces one whose name is equal ignoring case. */
@@ -36,38 +33,79 @@ function bodyText(text: string | null, raw: Buffer | null): string {
   return raw === null ? (text ?? '{}') : raw.toString('utf8');
 }
 
-/** Returns one record, its fields in the order of `RequestRecord`. */
-export function recordText(row: RecordRow, body: BodyRow, options: { includeInputs: boolean }): string {
-  const json = JSON.stringify;
-  const values: RecordTexts = {
-    request_id: json(row.request_id),
-    request_created_at: json(row.created_at),
-    request_body: bodyText(body.request_text, body.request_raw),
-    request_path: json(row.path),
-    request_user_id: json(row.user_id),
-    request_properties: compact(row.request_properties),
-    request_model: json(row.request_model),
-    response_id: json(row.response_id),
-    response_created_at: json(row.response_created_at),
-    response_body: bodyText(body.response_text, body.response_raw),
-    response_status: String(row.status),
-    response_model: json(row.response_model),
-    provider: json(row.provider),
-    model: json(row.model),
-    delay_ms: String(row.latency_ms),
-    time_to_first_token: String(row.ttft_ms),
-    total_tokens: String(row.total_tokens),
-    prompt_tokens: String(row.prompt_tokens),
-    completion_tokens: String(row.completion_tokens),
-    cost: row.cost_nano === null ? 'null' : String(nanoToUsd(row.cost_nano)),
-    prompt_id: json(row.prompt_id),
-    prompt_version: json(row.prompt_version),
-    feedback_rating: String(row.feedback_rating),
-    scores: compact(row.scores),
-    properties: propertiesText(row),
-    ...(options.includeInputs ? { inputs: compact(row.inputs ?? '{}') } : {}),
+function timeText(time: Date | null): string {
+  return time === null ? 'null' : `"${time.toISOString()}"`;
+}
+
+const json = JSON.stringify;
+
+/** Writes a field of a record as JSON. `body` is null where bodies are left out. */
+type WriteField = (row: RecordRow, body: BodyRow | null) => string;
+
+/** The name of a field of a record. */
+export type RecordField = keyof RequestRecord;
+
+/** A field that only the record's schema or only this table has is a compile error. */
+const WRITERS: { readonly [Field in keyof Required<RequestRecord>]: WriteField } = {
+  request_id: (row) => json(row.request_id),
+  request_created_at: (row) => timeText(row.created_at),
+  request_body: (_, body) => bodyText(body?.request_text ?? null, body?.request_raw ?? null),
+  request_path: (row) => json(row.path),
+  request_user_id: (row) => json(row.user_id),
+  request_properties: (row) => compact(row.request_properties),
+  request_model: (row) => json(row.request_model),
+  response_id: (row) => json(row.response_id),
+  response_created_at: (row) => timeText(row.response_created_at),
+  response_body: (_, body) => bodyText(body?.response_text ?? null, body?.response_raw ?? null),
+  response_status: (row) => String(row.status),
+  response_model: (row) => json(row.response_model),
+  provider: (row) => json(row.provider),
+  model: (row) => json(row.model),
+  delay_ms: (row) => String(row.latency_ms),
+  time_to_first_token: (row) => String(row.ttft_ms),
+  total_tokens: (row) => String(row.total_tokens),
+  prompt_tokens: (row) => String(row.prompt_tokens),
+  completion_tokens: (row) => String(row.completion_tokens),
+  cost: (row) => (row.cost_nano === null ? 'null' : String(nanoToUsd(row.cost_nano))),
+  prompt_id: (row) => json(row.prompt_id),
+  prompt_version: (row) => json(row.prompt_version),
+  feedback_rating: (row) => String(row.feedback_rating),
+  scores: (row) => compact(row.scores),
+  properties: propertiesText,
+  inputs: (row) => compact(row.inputs ?? '{}'),
+};
+
+/** Returns the fields of a record that are shown, in the order of `RequestRecord`. */
+export function recordFields({
+  bodies,
+  includeInputs,
+}: {
+  bodies: boolean;
+  includeInputs: boolean;
+}): RecordField[] {
+  return (Object.keys(WRITERS) as RecordField[]).filter((name) => {
+    if (name === 'request_body' || name === 'response_body') return bodies;
+    return name !== 'inputs' || includeInputs;
+  });
+}
+
+/** Returns the JSON of each of these fields of one record. */
+export function fieldTexts(fields: readonly RecordField[], row: RecordRow, body: BodyRow | null): string[] {
+  return fields.map((name) => WRITERS[name](row, body));
+}
+
+/** Writes one record as a JSON object. */
+export type WriteRecord = (row: RecordRow, body: BodyRow | null) => string;
+
+/** Returns a function that writes records with these fields. */
+export function recordWriter(fields: readonly RecordField[]): WriteRecord {
+  const members = fields.map((name, index) => ({
+    opening: `${index === 0 ? '{' : ','}"${name}":`,
+    write: WRITERS[name],
+  }));
+  return (row, body) => {
+    let text = '';
+    for (const { opening, write } of members) text += opening + write(row, body);
+    return `${text}}`;
   };
-  const members: string[] = [];
-  for (const name in values) members.push(`"${name}":${values[name as keyof RequestRecord]}`);
-  return `{${members.join(',')}}`;
 }

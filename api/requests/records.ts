@@ -55,11 +55,15 @@ const COLUMNS = [
   'r.prompt_id',
   'r.prompt_version',
   'r.feedback_rating',
-  'r.inputs::text',
 ];
 
+/** Returns the columns of a record; the prompt variables only where they are wanted. */
+export function recordColumns({ includeInputs }: { includeInputs: boolean }): readonly string[] {
+  return [...COLUMNS, includeInputs ? 'r.inputs::text' : 'null::text as inputs'];
+}
+
 /** Postgres keeps the length beside a large value, so that this reads no bodies. */
-const BODY_BYTES =
+export const BODY_BYTES =
   'case when b.request_raw is null then octet_length(b.request_text) else octet_length(b.request_raw) end::int8 + ' +
   'case when b.response_raw is null then octet_length(b.response_text) else octet_length(b.response_raw) end';
 
@@ -107,7 +111,7 @@ export function recordsStatement(organizationId: string, keys: readonly RequestK
     select r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores
     from ${table}
     cross join lateral (
-      select ${COLUMNS.join(', ')} from assay.requests r where ${matches('r')} offset 0
+      select ${recordColumns({ includeInputs: true }).join(', ')} from assay.requests r where ${matches('r')} offset 0
     ) r
     left join lateral (
       select ${BODY_BYTES} as body_bytes from assay.request_bodies b where ${matches('b')} offset 0

@@ -1,5 +1,5 @@
 import { Reply } from '#platform/http-server/mod.ts';
-import type { RecordStream } from '../requests/mod.ts';
+import type { ExportStream, RecordStream } from '../requests/mod.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
@@ -28,6 +28,34 @@ export async function recordsReply(
     return dataReply(`[${texts.join(',')}]`);
   }
   return new Reply(byteStream(records, onBroken), { headers: JSON_HEADERS });
+}
+
+/** Adds the source of an answer of the analytics endpoint, and how many milliseconds it is behind the log. */
+export function analyticsReply(response: Response): Response {
+  response.headers.set('service-analytics-source', 'postgres');
+  response.headers.set('service-analytics-lag-ms', '0');
+  return response;
+}
+
+/** Returns the text of an export, piece by piece as the client reads; `onBroken` as in `recordsReply`. */
+export function exportReply(stream: ExportStream, onBroken: (error: unknown) => void): Response {
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const text = await stream.next();
+          if (text === null) controller.close();
+          else controller.enqueue(Buffer.from(text));
+        } catch (error) {
+          onBroken(error);
+          controller.error(error);
+        }
+      },
+      cancel: () => stream.close(),
+    },
+    { highWaterMark: 1 },
+  );
+  return new Reply(body, { headers: { 'content-type': stream.contentType } });
 }
 
 function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void): ReadableStream<Uint8Array> {

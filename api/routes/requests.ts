@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { ExportBody } from '#core/contracts/export.ts';
 import { FeedbackBody, PropertyBody, QueryBody, QueryIdsBody, ScoreBody } from '#core/contracts/query.ts';
 import { RequestRecord } from '#core/contracts/record.ts';
 import { Delivery, type RequestService } from '../requests/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { jsonBody, reply } from './declare.ts';
-import { dataReply, recordsReply } from './reply.ts';
+import { jsonBody, reply, textReply } from './declare.ts';
+import { analyticsReply, dataReply, exportReply, recordsReply } from './reply.ts';
 
 export type RequestRoutesOptions = {
   keys: Keys;
@@ -30,6 +31,20 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
       },
     )
     .post(
+      '/v1/request/query-clickhouse',
+      async ({ key, body }) => {
+        const records = await requests.queryAnalytics(key.organizationId, body);
+        return analyticsReply(await recordsReply(records, onBroken));
+      },
+      {
+        body: jsonBody(QueryBody, { filter: { request_response_rmt: { status: { gte: 500 } } } }),
+        response: reply(Type.Array(RequestRecord)),
+        detail: {
+          summary: 'Lists requests as /v1/request/query does; takes more section names in its filter',
+        },
+      },
+    )
+    .post(
       '/v1/request/query-ids',
       async ({ key, body }) => recordsReply(await requests.queryIds(key.organizationId, body), onBroken),
       {
@@ -45,6 +60,18 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
       response: reply(Type.Integer()),
       detail: { summary: 'Counts the requests that pass a filter' },
     })
+    .post(
+      '/v1/request/export',
+      async ({ key, body }) => exportReply(await requests.export(key.organizationId, body), onBroken),
+      {
+        body: jsonBody(ExportBody, { ...query, format: 'ndjson' }),
+        response: textReply({
+          'application/x-ndjson': 'A record a line',
+          'text/csv': 'A line of names, and a record a line',
+        }),
+        detail: { summary: 'Streams every request that passes a filter, the oldest first' },
+      },
+    )
     .get(
       '/v1/request/:id',
       async ({ key, params }) => dataReply(await requests.get(key.organizationId, params.id)),

@@ -7,7 +7,12 @@
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** A schema that a route declares for its body or its reply. */
-export type DeclaredSchema = { shape: JsonSchema; example?: unknown };
+export type DeclaredSchema = {
+  shape: JsonSchema;
+  example?: unknown;
+  /** The schema of each media type, in place of `shape` as JSON. */
+  media?: Readonly<Record<string, JsonSchema>>;
+};
 
 /** The description of a route; other members of an OpenAPI operation are copied unchanged. */
 export type RouteDetail = { summary?: string; hide?: boolean; [member: string]: unknown };
@@ -124,11 +129,14 @@ function propertiesOf(declared: DeclaredSchema | undefined): Record<string, Json
 
 function content(
   description: string | undefined,
-  { shape, example }: DeclaredSchema,
+  { shape, example, media = { [JSON_TYPE]: shape } }: DeclaredSchema,
   components: Components,
 ) {
-  const media = { schema: plain(shape, components), ...(example === undefined ? {} : { example }) };
-  return { ...(description === undefined ? {} : { description }), content: { [JSON_TYPE]: media } };
+  const types = Object.entries(media).map(([type, schema]) => [
+    type,
+    { schema: plain(schema, components), ...(example === undefined ? {} : { example }) },
+  ]);
+  return { ...(description === undefined ? {} : { description }), content: Object.fromEntries(types) };
 }
 
 /** Returns a schema as the document shows it: without keywords of ours, literals as enums, named schemas by reference. */

@@ -46,6 +46,8 @@ export type Config = {
   /** The servers of the broker, and a file with credentials for them; null: ingest reads the outboxes of its machine. */
   nats: { servers: string[]; credentialsFile: string | null } | null;
   bootstrapApiKey: string | null;
+  /** The key that commands call the API with. */
+  apiKey: string | null;
   logLevel: LogLevel;
   providers: Record<ProviderName, ProviderConfig>;
   /** The models and prices that MODELS_FILE adds to the registry; null: none. */
@@ -123,6 +125,7 @@ export function readConfig(environment: Environment): ConfigResult {
     databaseUrl: values.DATABASE_URL ?? null,
     nats: natsOf(values),
     bootstrapApiKey: values.BOOTSTRAP_API_KEY ?? null,
+    apiKey: values.ASSAY_API_KEY ?? values.BOOTSTRAP_API_KEY ?? null,
     logLevel: values.LOG_LEVEL,
     providers: fromProviders.providers,
     models: readModels(values.MODELS_FILE, problems),

@@ -77,6 +77,13 @@ export const VARIABLES = Type.Object({
     roles: ['supervisor'],
     description: 'Fixes the first API key. Without it one is made and printed once.',
   }),
+  ASSAY_API_KEY: secret(1, 4_096, {
+    isSecret: true,
+    group: 'Keys and secrets',
+    roles: ['supervisor'],
+    description:
+      'The key that `npm start -- export` calls the API with: one with the scope `read`. Without it, `BOOTSTRAP_API_KEY`.',
+  }),
 
   // An entry holds a body and a response of four times its size, and must fit an outbox frame (256 MiB).
   MAX_BODY_BYTES: integer(1_024, 48 * MIB, {

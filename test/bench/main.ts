@@ -2,6 +2,7 @@
 const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   bodies: () => import('./bodies.ts'),
   evaluators: () => import('./evaluators.ts'),
+  export: () => import('./export.ts'),
   findable: () => import('./findable.ts'),
   gateway: () => import('./gateway.ts'),
   ingest: () => import('./ingest.ts'),

@@ -5,18 +5,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SingleBar } from 'cli-progress';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { readConfig } from '#platform/config/mod.ts';
-import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
+import { migrate } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { startApi } from '../../api/mod.ts';
 import { startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
-import { generateRequests, SEEDED } from '../support/seed-requests.ts';
+import { SEEDED } from '../support/seed-requests.ts';
 import { describeMachine } from './machine.ts';
-import { type QueryCase, queryCases, type Sample } from './query/cases.ts';
+import { type QueryCase, queryCases } from './query/cases.ts';
+import { seed, wholeNumber } from './query/seed.ts';
 import { formatTable, percentile } from './table.ts';
 
 type Options = { requests: number; rounds: number };
@@ -26,11 +25,6 @@ const WARM_UP_ROUNDS = 3;
 const TARGET_P50_MS = 10;
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive whole number.');
-  return Number(text);
-}
 
 async function measure(
   url: string,
@@ -51,31 +45,6 @@ async function measure(
     if (round >= 0) times.push(performance.now() - start);
   }
   return times.sort((left, right) => left - right);
-}
-
-async function seed(url: string, count: number): Promise<{ key: string; sample: Sample }> {
-  const sql = connectPostgres({ url, max: 1, applicationName: 'bench', statementTimeoutMs: 0 });
-  const { organizationId } = await createOrganization(sql, { name: 'bench' });
-  const { key } = await createKey(sql, { organizationId, scopes: ['read'] });
-  const bar = new SingleBar({
-    format: 'seeding {bar} {value}/{total} requests, {eta_formatted} left',
-    noTTYOutput: true,
-    notTTYSchedule: 10_000,
-  });
-  bar.start(count, 0);
-  await generateRequests(sql, {
-    organizationId,
-    count,
-    endMs: Date.now(),
-    onProgress: (done) => bar.update(done),
-  });
-  bar.stop();
-  const [sample] = await sql<[Sample]>`
-    select request_id, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at, user_id,
-      properties_folded ->> 'conversation' as conversation
-    from assay.requests where user_id is not null order by created_at offset ${Math.floor(count / 2)} limit 1`;
-  await sql.end();
-  return { key, sample };
 }
 
 /** Runs the benchmark with the arguments after its name. */
