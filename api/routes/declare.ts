@@ -74,6 +74,8 @@ export function foreignBody(description: string, example: unknown): Declared<Buf
 /** The answer of another protocol. */
 export function foreignReply(description: string): Declared<Response> {
   return declare({ shape: Type.Unknown({ description }) }, (value) => ({ value: value as Response }));
+}
+
 /** A success that is no JSON but text, in one of these media types, each with its description. */
 export function textReply(media: Readonly<Record<string, string>>): Declared<string> {
   const types = Object.entries(media).map(([type, description]) => [type, Type.String({ description })]);

@@ -71,7 +71,7 @@ function readValuesField(name: string, path: string): Field {
   return { kind: 'body-value', type: 'value', column, path: Object.freeze(segments.map(storableText)) };
 }
 
-function readOpenField(section: OpenSection, name: string, path: string): Field {
+export function readOpenField(section: OpenSection, name: string, path: string): Field {
   checkName(name, path);
   switch (section) {
     case 'properties':
@@ -100,7 +100,10 @@ function readField(section: string, name: string, path: string): Field {
  * Reads a leaf from a non-empty object that is no branch.
  * @throws AssayError invalid_filter
  */
-export function readLeaf(value: JsonObject, path: string): Leaf {
+export type LeafReader = (value: JsonObject, path: string) => Leaf;
+
+/** Reads a leaf of our own sections. See `LeafReader`. */
+export const readLeaf: LeafReader = (value, path) => {
   const unknown = Object.keys(value).find((name) => !SECTIONS.includes(name));
   if (unknown !== undefined) {
     throw invalid(
@@ -110,11 +113,31 @@ export function readLeaf(value: JsonObject, path: string): Leaf {
   }
   const [section, fields] = onlyMember(value, path, 'section', '');
   const sectionPath = childPath(path, section);
-  const [fieldName, operators] = onlyMember(fields, sectionPath, 'field', hintForFields(section));
-  const fieldPath = childPath(sectionPath, fieldName);
-  const field = readField(section, fieldName, fieldPath);
-  const [operatorName, operand] = onlyMember(operators, fieldPath, 'operator', 'for example {"equals": …}');
-  const operandPath = childPath(fieldPath, operatorName);
+  return readFieldOf(fields, sectionPath, {
+    hint: hintForFields(section),
+    find: (name, fieldPath) => readField(section, name, fieldPath),
+  });
+};
+
+/** The fields of a section. */
+export type SectionFields = {
+  /** Says which fields there are. */
+  hint: string;
+  /** @throws AssayError invalid_filter when there is no such field */
+  find(name: string, path: string): Field;
+};
+
+/** Reads the fields of a section, of which there must be one: `{"latency": {"gt": 500}}`. */
+export function readFieldOf(fields: unknown, path: string, { hint, find }: SectionFields): Leaf {
+  const [fieldName, operators] = onlyMember(fields, path, 'field', hint);
+  const fieldPath = childPath(path, fieldName);
+  return readComparisonOf(find(fieldName, fieldPath), operators, fieldPath);
+}
+
+/** Reads the operators of a field, of which there must be one: `{"gt": 500}`. */
+function readComparisonOf(field: Field, operators: unknown, path: string): Leaf {
+  const [operatorName, operand] = onlyMember(operators, path, 'operator', 'for example {"equals": …}');
+  const operandPath = childPath(path, operatorName);
   const operator = readOperator(operatorName, field, operandPath);
   const comparison = readComparison(operator, field.type, operand, operandPath);
   return Object.freeze({ kind: 'leaf', field: Object.freeze(field), comparison: Object.freeze(comparison) });

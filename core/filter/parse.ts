@@ -1,7 +1,7 @@
 import { quoteValue } from '../contracts/check.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import { childPath } from './json-path.ts';
-import { readLeaf } from './leaf.ts';
+import { type LeafReader, readLeaf } from './leaf.ts';
 import { MAX_DEPTH, MAX_LEAVES } from './limits.ts';
 import { ALL, type Filter } from './nodes.ts';
 import { invalid } from './operand.ts';
@@ -35,9 +35,10 @@ function readBranchOperator(value: JsonObject, path: string): 'and' | 'or' {
  * deep as a body allows ends in an error sentence and not in a stack overflow.
  *
  * @param value a parsed JSON value: `"all"`, `{}`, a leaf or a branch
+ * @param read reads a leaf; default: of our own sections
  * @throws AssayError invalid_filter, with the place, the value, the rule and the allowed values
  */
-export function parseFilter(value: unknown): Filter {
+export function parseFilter(value: unknown, read: LeafReader = readLeaf): Filter {
   const tasks: Task[] = [{ kind: 'read', value, path: 'filter', depth: 0 }];
   const done: Filter[] = [];
   let leaves = 0;
@@ -72,7 +73,7 @@ export function parseFilter(value: unknown): Filter {
       leaves += 1;
       if (leaves > MAX_LEAVES)
         throw invalid('filter', `must have at most ${MAX_LEAVES} leaves, but has more`);
-      done.push(readLeaf(current, path));
+      done.push(read(current, path));
     }
   }
   return done[0]!;
