@@ -15,6 +15,7 @@ import { Failure } from './routes/declare.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
+import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
@@ -24,11 +25,12 @@ import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
-  LogRoutesOptions &
   EvaluatorRoutesOptions &
+  KeyRoutesOptions &
   LimitRoutesOptions &
-  SessionRoutesOptions &
-  ProviderKeyRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
+  LogRoutesOptions &
+  ProviderKeyRoutesOptions &
+  SessionRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
 const REQUEST_ID = 'service-request-id';
 
@@ -68,11 +70,12 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
-    .use(sessionRoutes(options))
-    .use(evaluatorRoutes(options))
     .use(evaluationRoutes(options))
+    .use(evaluatorRoutes(options))
+    .use(keyRoutes(options))
     .use(limitRoutes(options))
     .use(providerKeyRoutes(options))
+    .use(sessionRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
   rooms.get('/openapi.json', () => jsonReply(documentText), {

@@ -16,6 +16,7 @@ import { createSecretBox } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
+import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
@@ -81,18 +82,15 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
     checkJudgeModel: createJudgeModelCheck({ sql }),
   });
+  const announce = createAnnouncer({ nats: config.nats, log });
   const app = createApiApp({
     keys,
     requests,
     sessions: createSessionService({ sql, clock }),
     evaluators,
     limits: createLimitService(sql),
-    providerKeys: createProviderKeyService({
-      sql,
-      clock,
-      secrets,
-      announce: createAnnouncer({ nats: config.nats, log }),
-    }),
+    providerKeys: createProviderKeyService({ sql, clock, secrets, announce }),
+    apiKeys: createKeyService({ sql, clock, announce }),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       logs: createLogLimit(limiter),

@@ -19,7 +19,7 @@ export function createAnnouncer({
     try {
       await announceKeyChange({ address: nats, name: 'assay-api-keys', log });
     } catch (error) {
-      log.warn({ error: describeError(error) }, 'A change of provider keys was not announced over NATS');
+      log.warn({ error: describeError(error) }, 'A change of keys was not announced over NATS');
     }
   };
 }

@@ -2,7 +2,7 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
-import type { ApiKey, KeyDirectory, Scope } from '#platform/keys/mod.ts';
+import { type ApiKey, type KeyDirectory, requirePath, type Scope } from '#platform/keys/mod.ts';
 
 export type Keys = Pick<KeyDirectory, 'find'>;
 
@@ -23,7 +23,7 @@ export function authorized(keys: Keys, scope: Scope, tag: string) {
 
 /**
  * Finds the key of a call, which must have `scope`. Looks at headers only.
- * @throws AssayError invalid_header, invalid_api_key, missing_scope, store_unavailable
+ * @throws AssayError invalid_header, invalid_api_key, key_expired, missing_scope, path_not_allowed, store_unavailable
  */
 async function authorize(request: Request, keys: Keys, scope: Scope): Promise<ApiKey> {
   requireSingleCredentials(rawHeadersOf(request));
@@ -36,5 +36,12 @@ async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Ap
   if (!key.scopes.has(scope)) {
     throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
   }
+  if (key.allowed !== null) requirePath(key.allowed, [pathOf(request.url)]);
   return key;
+}
+
+/** Returns the path of a call as keys are confined to it: `/path/` is `/path`. */
+function pathOf(url: string): string {
+  const { pathname } = new URL(url);
+  return pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
 }

@@ -9,7 +9,7 @@ import type { Caller, CallHeaders } from './call.ts';
  * Makes the function that finds the caller. Of a call whose key is in `Service-Auth`, the other headers carry the caller's
  * own provider key.
  *
- * The returned function throws AssayError invalid_api_key, missing_scope or store_unavailable.
+ * The returned function throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable.
  * @param readInternalCall reads for which evaluation a call is made; null when one of our evaluators did not sign the header
  */
 export function createAuthenticator(
@@ -22,9 +22,11 @@ export function createAuthenticator(
       return {
         organizationId: internal.organizationId,
         apiKeyId: null,
+        countedAs: null,
         source: 'evaluator',
         evaluationId: internal.evaluationId,
         rateLimitPolicy: null,
+        allowed: null,
         logsPer5s: null,
         providerKeys: await keys.providerKeysOf(internal.organizationId),
       };
@@ -46,13 +48,15 @@ export function createAuthenticator(
       );
     if (!apiKey.scopes.has('gateway'))
       throw new AssayError('missing_scope', 'The API key lacks the scope "gateway"');
-    const { organizationId, keyId, rateLimitPolicy, logsPer5s, providerKeys } = apiKey;
+    const { organizationId, keyId, countedAs, rateLimitPolicy, allowed, logsPer5s, providerKeys } = apiKey;
     return {
       organizationId,
       apiKeyId: keyId,
+      countedAs,
       source: 'gateway',
       evaluationId: null,
       rateLimitPolicy,
+      allowed,
       logsPer5s,
       providerKeys,
     };

@@ -1,4 +1,5 @@
 /** A call: one client request and all that the gateway does for it. Nothing of it changes after it is made. */
+import type { AllowLists } from '#core/keys/mod.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
@@ -14,8 +15,12 @@ export type Caller = {
   readonly source: 'gateway' | 'evaluator';
   /** The evaluation that an evaluator's call is made for. */
   readonly evaluationId: string | null;
-  /** The policy of its key, for calls that name none. */
+  /** The key whose rate-limit counters its calls use; null as above. */
+  readonly countedAs: string | null;
+  /** The policy of its key, which bounds its calls beside a policy that they name. */
   readonly rateLimitPolicy: string | null;
+  /** What its key is confined to; null: nothing. */
+  readonly allowed: AllowLists | null;
   /** The most requests of its organization that are logged in any 5 seconds; null: all. */
   readonly logsPer5s: number | null;
   /** The stored keys of its organization, used in place of the operator's. */

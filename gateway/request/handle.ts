@@ -5,6 +5,7 @@
 
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { ServerRequest } from '#platform/http-server/mod.ts';
+import { requirePath } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
@@ -26,6 +27,7 @@ import {
 } from '../response/reply.ts';
 import { type LookUpCache, type ProviderSources, storedAsResponse, UNCACHED } from '../response/sources.ts';
 import { parseRetries, type RoutePlan, requireOneProvider } from '../routing/mod.ts';
+import { requireAllowedCandidates } from './allowed-candidates.ts';
 import { readRequestBody } from './body.ts';
 import type { Call, Caller, CallHeaders } from './call.ts';
 import { readCallHeaders } from './headers.ts';
@@ -38,7 +40,7 @@ export type CallSteps = {
   log: Logger;
   /** Largest body of a request. */
   maxBodyBytes: number;
-  /** Finds the caller; throws AssayError invalid_api_key, missing_scope or store_unavailable. */
+  /** Finds the caller; throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable. */
   authenticate(headers: CallHeaders): Promise<Caller>;
   /** The candidates that a model, a list of models or a group of them stands for. */
   plan(model: string): RoutePlan;
@@ -66,12 +68,15 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       id = received.requestId ?? id;
       ownHeaders = [...idHeaders(id), ...warningHeaders(received.warnings)];
       const caller = await steps.authenticate(received);
+      const { allowed } = caller;
+      if (allowed !== null) requirePath(allowed, endpoint.addresses);
       const headers = withEvaluation(received, caller);
       const cacheOptions = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
       const body = await readRequestBody(request, headers.contentEncoding, endpoint, steps.maxBodyBytes);
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);
+      if (allowed !== null) requireAllowedCandidates(allowed, candidates);
       if (ownKey(headers) !== null) requireOneProvider(candidates);
       const { signal } = request;
       const call = { id, caller, endpoint, headers, body, candidates, createdAtMs, startedAt, signal };

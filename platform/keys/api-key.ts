@@ -1,8 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
+import type { AllowLists, Scope } from '#core/keys/mod.ts';
 import type { ProviderKeys } from '../provider-keys/mod.ts';
-
-export const SCOPES = ['gateway', 'read', 'write'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 export const TIERS = ['free', 'pro', 'enterprise'] as const;
 export type Tier = (typeof TIERS)[number];
@@ -13,13 +11,19 @@ export const LOGS_PER_5S: Readonly<Record<Tier, number | null>> = { free: 834, p
 /** A valid key as processes cache it. */
 export type ApiKey = {
   keyId: string;
+  /** The key whose rate-limit counters its calls use: itself, or the first of those that were rotated into it. */
+  countedAs: string;
   organizationId: string;
   scopes: ReadonlySet<Scope>;
   tier: Tier;
   /** The organization's own logging limit, else its tier's; null: none. */
   logsPer5s: number | null;
-  /** Policy of calls that name none; null: there is none. */
+  /** Bound on all of its calls, beside the policies that they name; null: there is none. */
   rateLimitPolicy: string | null;
+  /** Milliseconds since the epoch from which on it is refused; null: never. */
+  expiresAtMs: number | null;
+  /** What its calls are confined to; null, as for most keys: nothing. */
+  allowed: AllowLists | null;
   /** The organization's own provider keys, which replace the operator's. Empty in a process that calls no provider. */
   providerKeys: ProviderKeys;
 };

@@ -18,7 +18,8 @@ import {
 } from '../provider-keys/mod.ts';
 import type { SecretBox } from '../secrets/mod.ts';
 import { type ApiKey, hashApiKey, KEY_LENGTH } from './api-key.ts';
-import { findKeyByHash } from './store.ts';
+import { findKeyByHash } from './find-by-hash.ts';
+import { createKeyUses } from './uses.ts';
 
 /**
  * Caches values from Postgres in a process that listens to their changes. Values are fresh only while it listens, so that a
@@ -181,8 +182,8 @@ export function createStoreCache<Input, Value>(
 
 export type KeyDirectory = {
   /**
-   * Returns the valid key, or null: at once if it is known, else from Postgres.
-   * @throws AssayError store_unavailable (as a rejection) when Postgres is away and the key is not known
+   * Returns the valid key, or null: at once if it is known, else from Postgres. Notes that it was used.
+   * @throws AssayError key_expired; store_unavailable (as a rejection) when Postgres is away and the key is not known
    */
   find(key: string): ApiKey | null | Promise<ApiKey | null>;
   /**
@@ -248,6 +249,17 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     return made;
   };
 
+  const uses = createKeyUses({ sql, log });
+
+  /** Checks the expiry at each call, because a key may expire while it is cached. */
+  function admit(key: ApiKey | null): ApiKey | null {
+    if (key === null) return null;
+    const now = clock.now();
+    if (key.expiresAtMs !== null && now >= key.expiresAtMs) throw expired(key.expiresAtMs);
+    uses.note(key.keyId, now);
+    return key;
+  }
+
   const listeners: (() => void)[] = [];
   const notifyChange = () => {
     for (const listener of listeners) listener();
@@ -282,14 +294,19 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     find: (key) => {
       if (key.length < KEY_LENGTH.min || key.length > KEY_LENGTH.max) return null;
       const { id, digest } = hashOf(key);
-      return keys.find(id, digest);
+      const found = keys.find(id, digest);
+      return found instanceof Promise ? found.then(admit) : admit(found);
     },
     providerKeysOf: (organizationId) => organizations.find(organizationId, organizationId),
     onChange: (listener) => {
       listeners.push(listener);
     },
     stop: async () => {
-      await Promise.all([listener.stop(), watcher?.stop()]);
+      await Promise.all([listener.stop(), watcher?.stop(), uses.stop()]);
     },
   };
+}
+
+function expired(atMs: number): AssayError {
+  return new AssayError('key_expired', `This API key expired at ${new Date(atMs).toISOString()}`);
 }

@@ -2,16 +2,28 @@ import { Command } from 'commander';
 import {
   createKey,
   createOrganization,
+  findKeyByIdOrPrefix,
   findOrganization,
   listKeys,
   type Organization,
   revokeKey,
+  rotateKey,
   type Scope,
   setTier,
   type Tier,
 } from '#platform/keys/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import { policyOption, rateOption, scopesOption, tierOption } from './options.ts';
+import {
+  expiryOption,
+  modelsOption,
+  overlapOption,
+  pathsOption,
+  policyOption,
+  providersOption,
+  rateOption,
+  scopesOption,
+  tierOption,
+} from './options.ts';
 import { table } from './table.ts';
 
 /** Runs work on the database, and prints the text that it returns. */
@@ -23,7 +35,12 @@ type CreateOptions = {
   tier?: Tier;
   logsPer5s?: number;
   name?: string;
+  owner?: string;
   rateLimitPolicy?: string;
+  expires?: Date;
+  models?: string[];
+  providers?: string[];
+  paths?: string[];
 };
 
 /** Returns the organization of this name, created when there is none; tier and rate change only when they are given. */
@@ -46,13 +63,8 @@ async function ensureOrganization(
 
 async function create(sql: Sql, options: CreateOptions): Promise<string> {
   const { organizationId, isNew } = await ensureOrganization(sql, options);
-  const { scopes, name = '', rateLimitPolicy } = options;
-  const { key, record } = await createKey(sql, {
-    organizationId,
-    scopes,
-    name,
-    ...(rateLimitPolicy !== undefined && { rateLimitPolicy }),
-  });
+  const { expires = null, ...wanted } = options;
+  const { key, record } = await createKey(sql, { ...wanted, organizationId, expiresAt: expires });
   // Says when the organization is new, so that a mistyped name is noticed.
   const organization = `${isNew === true ? 'the new organization ' : ''}${record.organizationName}`;
   return `${key}\n\nKey ${record.keyId} of ${organization}; shown this once: keep it`;
@@ -63,7 +75,18 @@ async function list(sql: Sql, options: { organization?: string }): Promise<strin
   const keys = await listKeys(sql, organization === undefined ? {} : { organizationName: organization });
   if (keys.length === 0) return 'There are no keys';
   return table(
-    ['KEY ID', 'PREFIX', 'ORGANIZATION', 'SCOPES', 'RATE LIMIT', 'NAME', 'CREATED', 'REVOKED'],
+    [
+      'KEY ID',
+      'PREFIX',
+      'ORGANIZATION',
+      'SCOPES',
+      'RATE LIMIT',
+      'NAME',
+      'CREATED',
+      'EXPIRES',
+      'LAST USED',
+      'REVOKED',
+    ],
     keys.map((key) => [
       key.keyId,
       key.prefix,
@@ -72,6 +95,8 @@ async function list(sql: Sql, options: { organization?: string }): Promise<strin
       key.rateLimitPolicy ?? '',
       key.name,
       key.createdAt.toISOString(),
+      key.expiresAt?.toISOString() ?? '',
+      key.lastUsedAt?.toISOString() ?? '',
       key.revokedAt?.toISOString() ?? '',
     ]),
   );
@@ -82,7 +107,15 @@ async function revoke(sql: Sql, keyIdOrPrefix: string): Promise<string> {
   return `Key ${key.keyId} (${key.prefix}…) of ${key.organizationName} is revoked`;
 }
 
-/** `keys create | list | revoke` */
+async function rotate(sql: Sql, keyIdOrPrefix: string, overlapSeconds: number): Promise<string> {
+  const { key, old, record } = await sql.begin(async (tx) => {
+    const old = await findKeyByIdOrPrefix(tx, keyIdOrPrefix);
+    return { old, ...(await rotateKey(tx, old, { overlapSeconds, nowMs: Date.now() })) };
+  });
+  return `${key}\n\nKey ${record.keyId} of ${record.organizationName}, in the place of ${old.keyId}; shown this once: keep it`;
+}
+
+/** `keys create | list | rotate | revoke` */
 export function keysCommand(run: RunCommand): Command {
   const keys = new Command('keys').description('manage API keys');
   keys
@@ -93,6 +126,11 @@ export function keysCommand(run: RunCommand): Command {
     .addOption(tierOption)
     .addOption(rateOption)
     .option('--name <name>', 'what the key is for')
+    .option('--owner <owner>', 'who answers for it')
+    .addOption(expiryOption)
+    .addOption(modelsOption)
+    .addOption(providersOption)
+    .addOption(pathsOption)
     .addOption(policyOption)
     .action((options: CreateOptions) => run((sql) => create(sql, options)));
   keys
@@ -100,6 +138,13 @@ export function keysCommand(run: RunCommand): Command {
     .description('list keys, newest first')
     .option('--organization <name>', 'those of this organization')
     .action((options: { organization?: string }) => run((sql) => list(sql, options)));
+  keys
+    .command('rotate <key>')
+    .description('make a key like this one with a new secret, by its id or the prefix it is listed with')
+    .addOption(overlapOption)
+    .action((key: string, { overlapSeconds }: { overlapSeconds: number }) =>
+      run((sql) => rotate(sql, key, overlapSeconds)),
+    );
   keys
     .command('revoke <key>')
     .description('revoke a key, by its id or the prefix it is listed with')

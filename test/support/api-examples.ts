@@ -32,6 +32,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   ]);
   const evaluations = await api.make<{ id: string; state: string }[]>('/v1/evaluation/query', {});
   const evaluationIn = (state: string) => evaluations.find((one) => one.state === state)!.id;
+  const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
   function pathOf(method: string, path: string): string {
@@ -39,11 +40,12 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', pending);
     if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', failed);
     if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', deletedId);
+    if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
       .replace('/run/:runId', `/run/${runId}`)
       .replace(':id', evaluatorId)
       .replace(':provider', 'openai');
   }
-  return { pathOf, marks: [request_id, evaluatorId, deletedId, onlineId, runId] };
+  return { pathOf, marks: [request_id, evaluatorId, deletedId, onlineId, runId, keyId] };
 }

@@ -26,6 +26,9 @@ const API_KEY: ApiKey = {
   tier: 'free',
   logsPer5s: null,
   rateLimitPolicy: null,
+  countedAs: '00000000-0000-4000-8000-000000000002',
+  expiresAtMs: null,
+  allowed: null,
   providerKeys: NO_PROVIDER_KEYS,
 };
 

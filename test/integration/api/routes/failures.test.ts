@@ -11,6 +11,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
+import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
@@ -34,6 +35,9 @@ async function serveApp(organizationId: string, requests: RequestService) {
       tier: 'free' as const,
       logsPer5s: null,
       rateLimitPolicy: null,
+      countedAs: 'k',
+      expiresAtMs: null,
+      allowed: null,
       providerKeys: NO_PROVIDER_KEYS,
     }),
   };
@@ -49,6 +53,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     evaluators,
     limits,
     providerKeys,
+    apiKeys: {} as KeyService,
     logRequest,
     maxBodyBytes: 1_024,
     health,

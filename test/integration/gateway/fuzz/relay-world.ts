@@ -56,6 +56,8 @@ const CALLER: Call['caller'] = {
   source: 'gateway',
   evaluationId: null,
   rateLimitPolicy: null,
+  countedAs: null,
+  allowed: null,
   logsPer5s: null,
   providerKeys: NO_PROVIDER_KEYS,
 };

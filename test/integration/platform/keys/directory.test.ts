@@ -23,7 +23,10 @@ t.test('a valid API key is found, with its scopes and tier', async (t) => {
     scopes: new Set(SCOPES),
     tier: 'pro',
     logsPer5s: 8_334,
+    countedAs: keyId,
     rateLimitPolicy: null,
+    expiresAtMs: null,
+    allowed: null,
     providerKeys: NO_PROVIDER_KEYS,
   });
   t.same(await warm(directory, key), found, 'and from then on at once');

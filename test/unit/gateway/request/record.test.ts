@@ -43,6 +43,8 @@ t.test(
         source: 'gateway',
         evaluationId: null,
         rateLimitPolicy: null,
+        countedAs: null,
+        allowed: null,
         logsPer5s: null,
         providerKeys: NO_PROVIDER_KEYS,
       },

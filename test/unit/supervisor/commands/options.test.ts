@@ -1,8 +1,13 @@
 import { Command, type Option } from 'commander';
 import t from 'tap';
 import {
+  expiryOption,
   limitOption,
+  modelsOption,
+  overlapOption,
+  pathsOption,
   policyOption,
+  providersOption,
   rateOption,
   scopesOption,
   tierOption,
@@ -49,4 +54,26 @@ t.test('50 rows are shown unless a limit from 1 to 1000 is given', async (t) => 
 t.test('a tier is one of the known ones', async (t) => {
   t.equal(parse(tierOption, ['--tier', 'enterprise']), 'enterprise');
   t.match(parse(tierOption, ['--tier', 'gold']), /Allowed choices are/);
+});
+
+t.test('what a key is confined to is given as lists with commas, and each item is checked', async (t) => {
+  t.same(parse(modelsOption, ['--models', 'gpt-4o*, anthropic/*']), ['gpt-4o*', 'anthropic/*']);
+  t.match(
+    parse(modelsOption, ['--models', 'gpt 4']),
+    /"gpt 4" must be 1 to 200 characters of printable ASCII/,
+  );
+  t.match(parse(modelsOption, ['--models', 'a,']), /"" must be 1 to 200 characters/);
+  t.same(parse(providersOption, ['--providers', 'openai,groq']), ['openai', 'groq']);
+  t.match(parse(providersOption, ['--providers', 'OpenAI']), /"OpenAI" is not one of openai/);
+  t.same(parse(pathsOption, ['--paths', '/v1/*']), ['/v1/*']);
+  t.match(parse(pathsOption, ['--paths', 'v1']), /"v1" does not begin with/);
+});
+
+t.test('an expiry is a timestamp in the future, and an overlap is 0 to 30 days', async (t) => {
+  t.same(parse(expiryOption, ['--expires', '2999-01-01T00:00:00+01:00']), new Date('2998-12-31T23:00:00Z'));
+  t.match(parse(expiryOption, ['--expires', 'tomorrow']), /is not an RFC 3339 timestamp/);
+  t.match(parse(expiryOption, ['--expires', '2020-01-01T00:00:00Z']), /is not in the future/);
+  t.equal(parse(overlapOption, ['--overlap-seconds', '2592000']), 2_592_000);
+  for (const text of ['-1', '2592001', '1.5', ''])
+    t.match(parse(overlapOption, ['--overlap-seconds', text]), /from 0 to 2592000/, text);
 });
