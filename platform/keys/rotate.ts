@@ -1,7 +1,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import type { TransactionSql } from '../postgres/mod.ts';
 import { DISPLAY_PREFIX_LENGTH, generateApiKey, hashApiKey } from './api-key.ts';
-import { findKey, type KeyRecord } from './store.ts';
+import { type KeyRecord, keyColumns, keyTables, madeColumns } from './store.ts';
 
 /**
  * Makes a key with a new secret in the place of another, which works for `overlapSeconds` more. The new key is like the old
@@ -22,17 +22,18 @@ export async function rotateKey(
     select key_id as "keyId" from assay.api_keys where rotated_from = ${old.keyId}`;
   if (successor !== undefined) throw cannot(old, `${successor.keyId} was made in its place: rotate that one`);
   const key = generateApiKey();
-  const [made] = await tx<{ keyId: string }[]>`
-    insert into assay.api_keys (organization_id, name, prefix, hash, scopes, rate_limit_policy, expires_at, models, providers,
+  const [record] = await tx<KeyRecord[]>`
+    with made as (insert into assay.api_keys (organization_id, name, prefix, hash, scopes, rate_limit_policy, expires_at, models, providers,
       paths, owner, tags, rotated_from, counted_as)
     select organization_id, name, ${key.slice(0, DISPLAY_PREFIX_LENGTH)}, ${hashApiKey(key)}, scopes, rate_limit_policy,
       expires_at, models, providers, paths, owner, tags, key_id, coalesce(counted_as, key_id)
     from assay.api_keys where key_id = ${old.keyId}
-    returning key_id as "keyId"`;
+    returning ${madeColumns(tx)})
+    select ${keyColumns(tx)} from ${keyTables(tx, tx`made`)}`;
   await tx`
     update assay.api_keys set expires_at = least(expires_at, ${new Date(nowMs + overlapSeconds * 1_000)}::timestamptz)
     where key_id = ${old.keyId}`;
-  return { key, record: (await findKey(tx, made!.keyId))! };
+  return { key, record: record! };
 }
 
 function cannot({ keyId }: KeyRecord, reason: string): AssayError {

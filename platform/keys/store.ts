@@ -32,9 +32,17 @@ export const keyColumns = (sql: AnySql) => sql`
   k.rate_limit_policy as "rateLimitPolicy", k.expires_at as "expiresAt", k.models, k.providers, k.paths, k.owner, k.tags,
   k.created_at as "createdAt", k.revoked_at as "revokedAt", u.last_used_at as "lastUsedAt", k.rotated_from as "rotatedFrom"`;
 
-/** Returns the tables of `keyColumns`. */
-export const keyTables = (sql: AnySql) => sql`
-  assay.api_keys k join assay.organizations o using (organization_id) left join assay.api_key_uses u using (key_id)`;
+/**
+ * Returns the tables of `keyColumns`.
+ * @param keys the rows of `assay.api_keys`; all of them unless given
+ */
+export const keyTables = (sql: AnySql, keys = sql`assay.api_keys`) => sql`
+  ${keys} k join assay.organizations o using (organization_id) left join assay.api_key_uses u using (key_id)`;
+
+/** The columns of a new row that `keyColumns` needs: not `*`, because the API may not read hashes. */
+export const madeColumns = (sql: AnySql) => sql`
+  key_id, organization_id, name, prefix, scopes, rate_limit_policy, expires_at, models, providers, paths, owner, tags,
+  rotated_from, created_at, revoked_at`;
 
 /** What a new key is to be; without a member it is not confined in that respect. */
 export type WantedKey = Partial<Grant> & {
@@ -56,15 +64,16 @@ export async function createKey(sql: AnySql, wanted: WantedKey): Promise<{ key: 
   const { rateLimitPolicy = null, models = null, providers = null, paths = null, expiresAt = null } = wanted;
   const policy = rateLimitPolicy === null ? null : parsePolicy(rateLimitPolicy).text;
   try {
-    const [made] = await sql<{ keyId: string }[]>`
-      insert into assay.api_keys
+    const [record] = await sql<KeyRecord[]>`
+      with made as (insert into assay.api_keys
         (organization_id, name, prefix, hash, scopes, rate_limit_policy, expires_at, models, providers, paths, owner, tags)
       values (${wanted.organizationId}, ${wanted.name ?? ''}, ${key.slice(0, DISPLAY_PREFIX_LENGTH)},
         ${hashApiKey(key)}, ${[...new Set(wanted.scopes)]}::text[], ${policy}, ${expiresAt}, ${listOrNull(models)}::text[],
         ${listOrNull(providers)}::text[], ${listOrNull(paths)}::text[], ${wanted.owner ?? null},
         ${[...(wanted.tags ?? [])]}::text[])
-      returning key_id as "keyId"`;
-    return { key, record: (await findKey(sql, made!.keyId))! };
+      returning ${madeColumns(sql)})
+      select ${keyColumns(sql)} from ${keyTables(sql, sql`made`)}`;
+    return { key, record: record! };
   } catch (cause) {
     if ((cause as { code?: string }).code !== UNIQUE_VIOLATION) throw cause;
     throw new AssayError('conflict', 'This key exists already', { cause });
@@ -73,13 +82,6 @@ export async function createKey(sql: AnySql, wanted: WantedKey): Promise<{ key: 
 
 /** Returns a list as a parameter of a statement. */
 export const listOrNull = (list: readonly string[] | null) => (list === null ? null : [...list]);
-
-/** Returns the key with this id, revoked or not; null: there is none. */
-export async function findKey(sql: AnySql, keyId: string): Promise<KeyRecord | null> {
-  const [record] = await sql<KeyRecord[]>`
-    select ${keyColumns(sql)} from ${keyTables(sql)} where k.key_id = ${keyId}`;
-  return record ?? null;
-}
 
 /** Lists keys, revoked ones included, newest first; those of one organization if its name is given. */
 export function listKeys(sql: AnySql, filter: { organizationName?: string } = {}): Promise<KeyRecord[]> {
