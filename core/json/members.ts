@@ -3,6 +3,7 @@
  * usage this way, and still passes on unknown fields, their order, their spacing and numbers that no double holds.
  */
 
+import { isSpace } from './json-bytes.ts';
 import { scanMembers } from './scan-members.ts';
 import type { MemberSpan, ScannedMembers } from './scanned-members.ts';
 
@@ -12,13 +13,20 @@ export type MemberChange =
   | { kind: 'set'; name: string; value: unknown }
   /** Sets a member of each member's object in the same way; a value that is no object becomes one. */
   | { kind: 'set inner'; name: string; inner: string; value: unknown }
+  /**
+   * Puts items, JSON text of one or more joined by commas, before those of each member's array; appends the member when there
+   * is none. A value that is no array becomes the last item, between the two texts of `wrap`.
+   */
+  | { kind: 'prepend'; name: string; items: string; wrap: readonly [string, string] }
+  /** Appends the member with a value that is JSON text, when there is none of its name. */
+  | { kind: 'add'; name: string; json: string }
   /** Removes each member, with one comma. */
   | { kind: 'drop'; name: string };
 
 type Edit = { from: number; to: number; bytes: Buffer };
 
 const NOTHING = Buffer.alloc(0);
-const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 /**
  * Changes members of an object. Returns the pieces of the result, most of which are views into `bytes`.
@@ -42,11 +50,9 @@ export function editMembers(
   for (const change of changes) {
     if (change.kind === 'drop') continue;
     const spans = spansOf(scanned, change.name);
-    for (const { start, end } of spans) {
-      edits.push({ from: start, to: end, bytes: Buffer.from(changed(bytes, change, start, end)) });
-    }
+    for (const span of spans) edits.push(...editsOf(bytes, change, span));
     if (spans.length > 0) continue;
-    const member = `${count > 0 ? ',' : ''}"${change.name}":${changed(bytes, change, 0, 0)}`;
+    const member = `${count > 0 ? ',' : ''}"${change.name}":${valueToAppend(change)}`;
     edits.push({ from: scanned.closesAt, to: scanned.closesAt, bytes: Buffer.from(member) });
     count += 1;
   }
@@ -71,21 +77,57 @@ function spansOf({ spans }: ScannedMembers, name: string): readonly MemberSpan[]
   return found;
 }
 
-/** Returns the new value of a member whose value is in `[start, end)`; both are the same for a member that is absent. */
-function changed(
+type KeptChange = Exclude<MemberChange, { kind: 'drop' }>;
+
+/** Returns the edits that change a member. */
+function editsOf(bytes: Buffer, change: KeptChange, { start, end }: MemberSpan): Edit[] {
+  switch (change.kind) {
+    case 'add':
+      return [];
+    case 'set':
+      return [{ from: start, to: end, bytes: Buffer.from(JSON.stringify(change.value)) }];
+    case 'prepend':
+      return prepended(bytes, change, start, end);
+    default:
+      if (bytes[start] !== OPEN_BRACE)
+        return [{ from: start, to: end, bytes: Buffer.from(valueToAppend(change)) }];
+  }
+  const { inner: name, value } = change;
+  const object = bytes.subarray(start, end);
+  const scanned = scanMembers(object, { names: [name], maxDepth: Number.POSITIVE_INFINITY });
+  const edited = editMembers(object, scanned, [{ kind: 'set', name, value }]);
+  return [{ from: start, to: end, bytes: Buffer.concat(edited) }];
+}
+
+/** Returns the value of a member that is appended. */
+function valueToAppend(change: KeptChange): string {
+  switch (change.kind) {
+    case 'add':
+      return change.json;
+    case 'set':
+      return JSON.stringify(change.value);
+    case 'prepend':
+      return `[${change.items}]`;
+    default:
+      return `{"${change.inner}":${JSON.stringify(change.value)}}`;
+  }
+}
+
+function prepended(
   bytes: Buffer,
-  change: Exclude<MemberChange, { kind: 'drop' }>,
+  { items, wrap: [before, after] }: Extract<MemberChange, { kind: 'prepend' }>,
   start: number,
   end: number,
-): string | Buffer {
-  const json = JSON.stringify(change.value);
-  if (change.kind === 'set') return json;
-  if (start === end || bytes[start] !== OPEN_BRACE) return `{"${change.inner}":${json}}`;
-  const object = bytes.subarray(start, end);
-  const scanned = scanMembers(object, { names: [change.inner], maxDepth: Number.POSITIVE_INFINITY });
-  return Buffer.concat(
-    editMembers(object, scanned, [{ kind: 'set', name: change.inner, value: change.value }]),
-  );
+): Edit[] {
+  if (bytes[start] !== OPEN_BRACKET) {
+    // One edit of the whole value: an insertion at its end would meet those of members that are dropped or appended there.
+    const texts = [Buffer.from(`[${items},${before}`), bytes.subarray(start, end), Buffer.from(`${after}]`)];
+    return [{ from: start, to: end, bytes: Buffer.concat(texts) }];
+  }
+  let first = start + 1;
+  while (isSpace(bytes[first]!)) first += 1;
+  const inserted = bytes[first] === CLOSE_BRACKET ? items : `${items},`;
+  return [{ from: start + 1, to: start + 1, bytes: Buffer.from(inserted) }];
 }
 
 /**

@@ -1,6 +1,6 @@
 /** JSON as text and as values: reading without parsing, editing in place, shapes, text that Postgres can hold. */
 export { canonicalJson } from './canonical.ts';
-export { parseExactJson, parseExactObject } from './exact.ts';
+export { isRawNumber, parseExactJson, parseExactObject } from './exact.ts';
 export { JsonFault } from './json-fault.ts';
 export { JsonScanner } from './json-scanner.ts';
 export { appendMember, editMembers, type MemberChange } from './members.ts';

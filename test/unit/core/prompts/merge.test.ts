@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { AssayError } from '#core/contracts/errors.ts';
+import { type JsonObject, scanMembers } from '#core/json/mod.ts';
+import {
+  expandPrompt,
+  INPUT,
+  type ListMember,
+  MESSAGES,
+  mergePrompt,
+  namesToScan,
+  parsePrompt,
+} from '#core/prompts/mod.ts';
+
+/** Returns the text of a merged body. */
+function merge(
+  stored: string,
+  call: string,
+  list: ListMember | null = MESSAGES,
+  inputs: JsonObject = {},
+): string {
+  const members = expandPrompt(parsePrompt(stored), inputs, 1_000_000);
+  const bytes = Buffer.from(call);
+  const scanned = scanMembers(bytes, { names: namesToScan(members, list), maxDepth: 100 });
+  return Buffer.concat(mergePrompt(bytes, scanned, members, list)).toString();
+}
+
+t.test("a prompt's messages come before the call's, and the call's other fields win", async (t) => {
+  const stored = '{"model":"a","temperature":0.5,"messages":[{"role":"system","content":"S"}],"top_p":0.1}';
+  const cases: [string, string][] = [
+    [
+      '{"messages": [ {"role":"user"} ], "temperature": 1.0}',
+      '{"messages": [{"role":"system","content":"S"}, {"role":"user"} ], "temperature": 1.0,"model":"a","top_p":0.1}',
+    ],
+    [
+      '{"messages":[ ]}',
+      '{"messages":[{"role":"system","content":"S"} ],"model":"a","temperature":0.5,"top_p":0.1}',
+    ],
+    ['{}', stored],
+    [
+      '{"model":null,"temperature":2,"top_p":3}',
+      '{"model":null,"temperature":2,"top_p":3,"messages":[{"role":"system","content":"S"}]}',
+    ],
+  ];
+  for (const [call, merged] of cases) t.equal(merge(stored, call), merged, call);
+});
+
+t.test('the fields that name the prompt are removed, wherever they stand and however often', async (t) => {
+  const stored = '{"model":"a"}';
+  const cases: [string, string][] = [
+    ['{"prompt_id":"p","version_id":"v","environment":"e","inputs":{"a":1}}', '{"model":"a"}'],
+    ['{"prompt_id":"p", "n":1 ,"inputs":{},"inputs":[]}', '{ "n":1 ,"model":"a"}'],
+    ['{"n":1,"prompt_id":"p"}', '{"n":1,"model":"a"}'],
+    ['{"n":1,"pr\\u006fmpt_id":"p","model":"b","inputs":{}}', '{"n":1,"model":"b"}'],
+  ];
+  for (const [call, merged] of cases) t.same(JSON.parse(merge(stored, call)), JSON.parse(merged), call);
+});
+
+t.test("a text as input of a response becomes the item after the prompt's", async (t) => {
+  const stored = '{"model":"a","input":[{"role":"developer","content":"D"}]}';
+  const item = '{"role":"developer","content":"D"}';
+  const cases: [string, string][] = [
+    ['{"input":"Hi"}', `{"input":[${item},{"role":"user","content":"Hi"}],"model":"a"}`],
+    ['{"input":"Hi","prompt_id":"p"}', `{"input":[${item},{"role":"user","content":"Hi"}],"model":"a"}`],
+    ['{"input":[{"role":"user"}],"n":1}', `{"input":[${item},{"role":"user"}],"n":1,"model":"a"}`],
+  ];
+  for (const [call, merged] of cases) t.equal(merge(stored, call, INPUT), merged, call);
+});
+
+t.test('a list that is none is refused, whether the prompt or the call has it', async (t) => {
+  const refusal = (stored: string, call: string, list: ListMember, inputs: JsonObject = {}) => {
+    try {
+      return merge(stored, call, list, inputs);
+    } catch (error) {
+      if (error instanceof AssayError) return error.message;
+      throw error;
+    }
+  };
+  const stored = '{"messages":[1]}';
+  t.equal(
+    refusal(stored, '{"messages":"x"}', MESSAGES),
+    "messages must be an array, to follow the stored prompt's",
+  );
+  t.equal(
+    refusal(stored, '{"messages":null}', MESSAGES),
+    "messages must be an array, to follow the stored prompt's",
+  );
+  t.equal(
+    refusal('{"input":[1]}', '{"input":{}}', INPUT),
+    "input must be an array or a string, to follow the stored prompt's",
+  );
+  t.equal(
+    refusal('{"messages":"{{m:json}}"}', '{}', MESSAGES, { m: {} }),
+    'messages of the stored prompt must be an array',
+  );
+  t.equal(refusal('{"messages":"{{m:json}}"}', '{}', MESSAGES, { m: [2] }), '{"messages":[2]}');
+  t.equal(refusal('{"messages":[]}', '{"messages":[2]}', MESSAGES), '{"messages":[2]}');
+});
+
+t.test(
+  'merging any bodies joins the messages, and takes every other field from the call, else the prompt',
+  async (t) => {
+    const name = fc.constantFrom('model', 'n', 'stop', 'tools', 'user');
+    const fields = fc.dictionary(name, fc.jsonValue());
+    const messages = fc.option(fc.array(fc.jsonValue()), { nil: undefined });
+    const own = fc.dictionary(
+      fc.constantFrom('prompt_id', 'inputs', 'environment', 'version_id'),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(fields, messages, fields, messages, own, (stored, first, call, second, prompt) => {
+        const text = (value: unknown) => JSON.stringify(value, null, 1);
+        const withoutHoles = text({ ...stored, ...(first && { messages: first }) }).replaceAll('{{', '{');
+        fc.pre(isJson(withoutHoles));
+        const prompted = text({ ...prompt, ...call, ...(second && { messages: second }) });
+        const merged = JSON.parse(merge(withoutHoles, prompted));
+        const before = JSON.parse(withoutHoles) as JsonObject;
+        const expected: JsonObject = { ...before, ...JSON.parse(text(call)) };
+        if (first || second)
+          expected.messages = [...((before.messages as unknown[]) ?? []), ...JSON.parse(text(second ?? []))];
+        t.same(merged, expected);
+      }),
+    );
+  },
+);
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
