@@ -4,8 +4,9 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Argument, Command } from 'commander';
+import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
-import { announceKeyChange } from '#platform/nats/mod.ts';
+import { announceChange } from '#platform/nats/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
 import { operatorSentence, type Role, runRole } from '#platform/process/lifecycle.ts';
@@ -139,7 +140,9 @@ async function loadDeadLetters(): Promise<DeadLetterStore> {
 const runKeyCommand: RunCommand = async (work) => {
   await runCommand(work);
   const { config, log } = storeOptions();
-  if (config.nats !== null) await announceKeyChange({ address: config.nats, name: 'assay-command', log });
+  if (config.nats !== null) {
+    await announceChange({ subject: KEY_CHANGES_SUBJECT, address: config.nats, name: 'assay-command', log });
+  }
 };
 
 /** Returns what the export command needs: the API of this configuration, and a key for it. */

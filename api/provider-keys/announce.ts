@@ -1,5 +1,6 @@
+import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
-import { announceKeyChange, type NatsAddress } from '#platform/nats/mod.ts';
+import { announceChange, type NatsAddress } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 
 /**
@@ -17,7 +18,7 @@ export function createAnnouncer({
   return async () => {
     if (nats === null) return;
     try {
-      await announceKeyChange({ address: nats, name: 'assay-api-keys', log });
+      await announceChange({ subject: KEY_CHANGES_SUBJECT, address: nats, name: 'assay-api-keys', log });
     } catch (error) {
       log.warn({ error: describeError(error) }, 'A change of keys was not announced over NATS');
     }

@@ -2,6 +2,8 @@
 
 /** An API key, an organization or a provider key changed; the payload is its id. A database trigger notifies. */
 export const KEYS_CHANNEL = 'assay_keys';
+/** A stored prompt, a version of it or an environment changed; the payload is the prompt's id. A database trigger notifies. */
+export const PROMPTS_CHANNEL = 'assay_prompts';
 /** Evaluations became due; a worker that misses it looks once a second. */
 export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 /** A trial waits for a worker; the payload is its id. */
@@ -14,3 +16,5 @@ export const LOG_STREAM = 'LOGS';
 export const LOG_SUBJECT = 'assay.logs';
 /** API keys or organizations changed: for processes whose connection to Postgres drops notifications. */
 export const KEY_CHANGES_SUBJECT = 'assay.changes.keys';
+/** Stored prompts changed: for the same processes. */
+export const PROMPT_CHANGES_SUBJECT = 'assay.changes.prompts';

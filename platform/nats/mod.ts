@@ -1,4 +1,6 @@
 /** Connections to NATS. */
+
+export { announceChange, watchChanges } from './changes.ts';
 export {
   type ConnectNatsOptions,
   connectNats,
@@ -9,4 +11,3 @@ export {
   publicAddresses,
 } from './connect.ts';
 export { ConnectionMonitor, DisconnectedError } from './connection-monitor.ts';
-export { announceKeyChange, watchKeyChanges } from './key-changes.ts';

@@ -1,5 +1,5 @@
 /** PostgreSQL: connecting, migrating, listening. */
-export { answeredWithin, createAvailability, StoreLateError } from './availability.ts';
+export { answeredWithin, createAvailability } from './availability.ts';
 export {
   connectPostgres,
   inOrganization,
@@ -9,3 +9,4 @@ export {
 } from './connect.ts';
 export { listen } from './listen.ts';
 export { checkSchema, migrate } from './migrate.ts';
+export { createStoreCache } from './store-cache.ts';

@@ -1,8 +1,9 @@
 /** Changes of keys over NATS, where the line to Postgres drops notifications. */
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
+import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { createKey, createKeyDirectory, createOrganization, revokeKey } from '#platform/keys/mod.ts';
-import { announceKeyChange } from '#platform/nats/mod.ts';
+import { announceChange } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { sealProviderKey } from '#platform/provider-keys/mod.ts';
@@ -41,7 +42,7 @@ t.test(
     await revokeKey(sql, first.record.keyId);
     t.ok(await isValid(first.key), 'nobody has told it yet');
     await waitFor('the announcement to arrive', async () => {
-      await announceKeyChange({ address, name: 'test', log });
+      await announceChange({ subject: KEY_CHANGES_SUBJECT, address, name: 'test', log });
       return !(await isValid(first.key));
     });
 
@@ -88,7 +89,7 @@ t.test(
       values (${organizationId}, 'openai', ${sealed}, now(), now())`;
     t.same(await openaiKeys(), [undefined, undefined], 'nobody has told it yet');
     await waitFor('the announcement to arrive', async () => {
-      await announceKeyChange({ address, name: 'test', log });
+      await announceChange({ subject: KEY_CHANGES_SUBJECT, address, name: 'test', log });
       return (await openaiKeys()).every((openai) => openai === 'sk-acme');
     });
     t.pass('both ways to ask know it');

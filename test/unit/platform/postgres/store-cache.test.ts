@@ -1,6 +1,6 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { createStoreCache, type StoreCache } from '#platform/keys/directory.ts';
+import { createStoreCache, type StoreCache } from '#platform/postgres/store-cache.ts';
 
 type Answer = { name: string; version: number };
 type Asked = { name: string; answer(version: number | null): void; fail(error: Error): void };
@@ -75,7 +75,7 @@ t.test('a changed value is not used while Postgres is unavailable, and unchanged
   asked.at(-1)!.fail(away());
   await t.rejects(Promise.resolve(waiting), {
     code: 'store_unavailable',
-    message: 'It cannot be known now: the key store is unavailable',
+    message: 'It cannot be known now',
   });
   t.same(find('b'), { name: 'b', version: 1 });
   advance(30_000);

@@ -1,21 +1,26 @@
 /**
- * Announces to every process that keys or organizations changed. Postgres announces the same; NATS also reaches processes
- * whose connection to Postgres runs through a pooler that drops notifications.
+ * Announces to every process that keys, organizations or prompts changed. Postgres announces the same; NATS also reaches
+ * processes whose connection to Postgres runs through a pooler that drops notifications.
  */
-import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
+import type { KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
 
+/** The subject of a kind of changes. */
+type ChangeOptions = ConnectNatsOptions & {
+  subject: typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT;
+};
+
 /** Announces a change that is committed. Does nothing when no server can be reached. */
-export async function announceKeyChange(options: ConnectNatsOptions): Promise<void> {
+export async function announceChange({ subject, ...options }: ChangeOptions): Promise<void> {
   const connection = await connectOnce(options);
   if (connection === null) return;
-  connection.publish(KEY_CHANGES_SUBJECT);
+  connection.publish(subject);
   await connection.drain();
 }
 
 /** Calls `onChange` at each announcement, and after a lost connection, when an announcement may have been missed. */
-export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void }): {
+export function watchChanges({ subject, ...options }: ChangeOptions & { onChange(): void }): {
   stop(): Promise<void>;
 } {
   let connected: NatsConnection | null = null;
@@ -24,11 +29,11 @@ export function watchKeyChanges(options: ConnectNatsOptions & { onChange(): void
     const connection = await connectNats(options);
     if (isStopped) return connection.close();
     connected = connection;
-    connection.subscribe(KEY_CHANGES_SUBJECT, { callback: () => options.onChange() });
+    connection.subscribe(subject, { callback: () => options.onChange() });
     for await (const { type } of connection.status()) if (type === 'reconnect') options.onChange();
   };
   watch().catch((error: unknown) => {
-    options.log.error({ error: describeError(error) }, 'cannot watch for changes of keys over NATS');
+    options.log.error({ subject, error: describeError(error) }, 'cannot watch for changes over NATS');
   });
   return {
     stop: async () => {
