@@ -20,6 +20,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_reservations: [1, '5f16ee9d82a6'],
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
+  prompts: [1, '696428a4d377'],
 };
 
 const files = readdirSync(DIRECTORY).map((file) => ({
