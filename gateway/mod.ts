@@ -14,6 +14,7 @@ import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalCall, readInternalSecret } from '#platform/secrets/mod.ts';
@@ -25,6 +26,7 @@ import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
+import { createPromptExpander } from './prompts/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
@@ -61,6 +63,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     nats: config.nats,
     secrets: createSecretBox(config.secretKeys),
   });
+  const prompts = createPromptDirectory({ sql, clock, log, nats: config.nats });
   const metrics = createMetrics('gateway');
   const logPath = await openLogPipeline({ config, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
@@ -113,6 +116,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     authenticate: createAuthenticator(keys, (header) =>
       readInternalCall(internalSecret, header, clock.now()),
     ),
+    expandPrompt: createPromptExpander({ prompts, maxBodyBytes: config.maxBodyBytes }),
     plan: createPlanner({ resolve, groups: config.models?.groups ?? [], random: Math.random }),
     limits: createCallLimits(limiter, catalog),
     lookUpCache: createCacheLookUp(cache, clock),
@@ -158,10 +162,10 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         { what: 'closing the connections to providers', run: async () => client.close() },
         { what: 'stopping the list of models', run: async () => models.stop() },
         {
-          what: 'stopping the cache, the limiter, the keys and the announcement',
+          what: 'stopping the cache, the limiter, the keys, the prompts and the announcement',
           run: async () => {
             const goodbyes = [cache.stop(LAST_WRITES_MS), limiter.stop(LAST_WRITES_MS)];
-            await Promise.all([...goodbyes, keys.stop(), announcement.stop()]);
+            await Promise.all([...goodbyes, keys.stop(), prompts.stop(), announcement.stop()]);
           },
         },
         {

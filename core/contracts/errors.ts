@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   threads_not_supported: { status: 400, type: 'invalid_request_error' },
   invalid_rate_limit_policy: { status: 400, type: 'invalid_request_error' },
   invalid_filter: { status: 400, type: 'invalid_request_error' },
+  unknown_prompt: { status: 400, type: 'invalid_request_error' },
   provider_not_configured: { status: 400, type: 'invalid_request_error' },
   invalid_api_key: { status: 401, type: 'invalid_request_error' },
   key_expired: { status: 401, type: 'invalid_request_error' },

@@ -75,6 +75,12 @@ export const LogEntryHead = Type.Object(
     cachedFrom: Type.Optional(Type.String()),
     /** All attempts in order; the last one has the answer. Absent: there was one. */
     attempts: Type.Optional(Type.Array(Attempt, { maxItems: 100 })),
+    /** The version of the prompt of `promptId`; absent: not known. */
+    promptVersion: Type.Optional(Type.String()),
+    /** The variables of the prompt: JSON of an object, as text, so that its numbers stay exact. Absent: there are none. */
+    inputs: Type.Optional(Type.String()),
+    /** Scores that the record is stored with; absent: none. */
+    scores: Type.Optional(Type.Record(Type.String(), Type.Number())),
   },
   closed,
 );

@@ -39,14 +39,10 @@ export function editMembers(
   scanned: ScannedMembers,
   changes: readonly MemberChange[],
 ): Buffer[] {
-  const edits: Edit[] = [];
-  let { count } = scanned;
-  for (const { kind, name } of changes) {
-    const spans = spansOf(scanned, name);
-    if (kind !== 'drop' || spans.length === 0) continue;
-    edits.push(...withoutMembers(spans));
-    count -= spans.length;
-  }
+  const dropped = changes.flatMap(({ kind, name }) => (kind === 'drop' ? spansOf(scanned, name) : []));
+  // Together, in their order: the members of several names may be neighbours at the end of the object.
+  const edits = withoutMembers(dropped.toSorted((a, b) => a.from - b.from));
+  let count = scanned.count - dropped.length;
   for (const change of changes) {
     if (change.kind === 'drop') continue;
     const spans = spansOf(scanned, change.name);

@@ -4,31 +4,21 @@ import { editMembers, type MemberChange, type ScannedMembers } from '../json/mod
 import type { ExpandedMembers } from './expand.ts';
 import { PROMPT_FIELDS } from './template.ts';
 
-/** The member of a body that holds the conversation, whose items are joined; all other members are the caller's or the prompt's. */
+/** A member of a body whose items are joined, the prompt's first; of all other members the call's win. */
 export type ListMember = {
   readonly name: string;
-  /** Texts around a string that stands in place of the list; null: the list must be an array. */
+  /** Texts around a string that stands for a list with one item; null: only arrays are lists. */
   readonly wrap: readonly [string, string] | null;
 };
 
-/** The list of chat completions and of Messages. */
-export const MESSAGES: ListMember = { name: 'messages', wrap: null };
-/** The list of Responses, where a text alone is the user's. */
-export const INPUT: ListMember = { name: 'input', wrap: ['{"role":"user","content":', '}'] };
-
-const OPEN_BRACKET = 0x5b;
-const QUOTE = 0x22;
-
 /** Returns the names of the members that must be found in a call's body before it is merged. */
-export function namesToScan(members: ExpandedMembers, list: ListMember | null): string[] {
-  const names = new Set<string>([...PROMPT_FIELDS, ...members.keys()]);
-  if (list !== null) names.add(list.name);
-  return [...names];
+export function namesToScan(members: ExpandedMembers): string[] {
+  return [...PROMPT_FIELDS, ...members.keys()];
 }
 
 /**
- * Merges an expanded prompt with the body of a call: the prompt's messages come first, then the call's; of all other
- * members the call's win. The fields that name the prompt are removed; every other byte of the call stays as it is.
+ * Merges an expanded prompt with the body of a call: the items of the prompt's lists come first, then the call's; of all
+ * other members the call's win. The fields that name the prompt are removed; every other byte of the call stays as it is.
  * @param scanned the result of scanning `bytes`, JSON of an object, for `namesToScan`
  * @returns the pieces of the merged body, most of which are views into `bytes`
  * @throws AssayError invalid_body when a list to join is no list
@@ -37,28 +27,35 @@ export function mergePrompt(
   bytes: Buffer,
   scanned: ScannedMembers,
   members: ExpandedMembers,
-  list: ListMember | null,
+  lists: readonly ListMember[],
 ): Buffer[] {
   const changes: MemberChange[] = PROMPT_FIELDS.map((name) => ({ kind: 'drop', name }));
   for (const [name, json] of members) {
-    if (name !== list?.name) changes.push({ kind: 'add', name, json });
-    else changes.push(...joined(bytes, scanned, json, list));
+    const list = lists.find((joined) => joined.name === name);
+    const isJoined = list !== undefined && scanned.spans.get(name)!.length > 0;
+    if (list !== undefined) checkList(json, list, `${name} of the stored prompt`);
+    changes.push(isJoined ? join(bytes, scanned, json, list) : { kind: 'add', name, json });
   }
   return editMembers(bytes, scanned, changes);
 }
 
-function joined(bytes: Buffer, scanned: ScannedMembers, json: string, list: ListMember): MemberChange[] {
-  const { name, wrap } = list;
-  if (!json.startsWith('['))
-    throw new AssayError('invalid_body', `${name} of the stored prompt must be an array`);
-  const spans = scanned.spans.get(name) ?? [];
-  for (const { start } of spans) {
-    const first = bytes[start];
-    if (first === OPEN_BRACKET || (first === QUOTE && wrap !== null)) continue;
-    const allowed = wrap === null ? 'an array' : 'an array or a string';
-    throw new AssayError('invalid_body', `${name} must be ${allowed}, to follow the stored prompt's`);
-  }
-  const items = json.slice(1, -1);
-  if (items === '') return spans.length > 0 ? [] : [{ kind: 'add', name, json }];
-  return [{ kind: 'prepend', name, items, wrap: wrap ?? ['', ''] }];
+function join(bytes: Buffer, scanned: ScannedMembers, json: string, list: ListMember): MemberChange {
+  const { name } = list;
+  for (const { start, end } of scanned.spans.get(name)!)
+    checkList(bytes.toString('latin1', start, Math.min(start + 1, end)), list, name);
+  const wrap = list.wrap ?? NO_WRAP;
+  const items = json.startsWith('[') ? json.slice(1, -1) : wrap.join(json);
+  return items === '' ? { kind: 'add', name, json } : { kind: 'prepend', name, items, wrap };
+}
+
+const NO_WRAP = ['', ''] as const;
+
+/** @param json the value, or its first character */
+function checkList(json: string, { wrap }: ListMember, where: string): void {
+  if (json.startsWith('[') || (wrap !== null && json.startsWith('"'))) return;
+  const allowed = wrap === null ? 'an array' : 'an array or a string';
+  throw new AssayError(
+    'invalid_body',
+    `${where} must be ${allowed}, for the stored prompt's to be joined with the call's`,
+  );
 }

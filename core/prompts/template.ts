@@ -44,11 +44,9 @@ const MAX_DEPTH = 512;
 /** Characters of a place in an error sentence. */
 const LONGEST_PLACE = 200;
 
-/**
- * Fields of a call that name its prompt. They never reach a provider, even where a stored body has them.
- */
+/** Fields of a call that name its prompt. They never reach a provider, and a stored body has none, so that no prompt leads to another. */
 export const PROMPT_FIELDS = ['prompt_id', 'version_id', 'environment', 'inputs'] as const;
-const LEFT_OUT: ReadonlySet<string> = new Set(PROMPT_FIELDS);
+const REFUSED: ReadonlySet<string> = new Set(PROMPT_FIELDS);
 
 /**
  * Parses the body of a prompt. Placeholders are read in every string at any depth, but not in the names of members.
@@ -81,7 +79,9 @@ export function parsePrompt(bodyText: string): PromptTemplate {
         'invalid_body',
         `A field of a prompt's body must have a name of 1 to 100 ASCII characters without quote and backslash, but one is ${quoteValue(name)}`,
       );
-    if (!LEFT_OUT.has(name)) members.push({ name, parts: reader.readMember(name, value) });
+    if (REFUSED.has(name))
+      throw invalidField(name, 'belongs to the calls of a prompt, and cannot be stored in its body');
+    members.push({ name, parts: reader.readMember(name, value) });
   }
   return { members, variables: reader.variables() };
 }

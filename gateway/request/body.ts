@@ -27,7 +27,21 @@ export type RequestBody = {
   readonly maxTokens: number | null;
   /** The places of the members that a provider may be sent otherwise. In a small body they are looked for when needed. */
   readonly scanned: ScannedMembers | null;
+  /** The stored prompt that the body was expanded from; null: none. */
+  readonly prompt: CallPrompt | null;
 };
+
+/** The stored prompt of a call, as its record has it. */
+export type CallPrompt = {
+  readonly promptId: string;
+  /** `major.minor` */
+  readonly version: string;
+  /** The prompt's variables: JSON of an object, as the client sent it. */
+  readonly inputs: string;
+};
+
+/** A body that names a stored prompt, which must be expanded before the rest of it is read. */
+export type PromptedBody = { readonly promptedBytes: Buffer };
 
 /**
  * Up to here `JSON.parse` is quicker than the scanner on ordinary bodies, and takes a few milliseconds on the worst. Beyond,
@@ -47,6 +61,9 @@ const FIELDS = [
   'max_output_tokens',
 ] as const;
 const MAX_FIELD_BYTES = 64 * 1024;
+/** The member that names a stored prompt. Without it, bodies pass through, whatever else is in them. */
+const PROMPT = 'prompt_id';
+const SCANNED = [...FIELDS, PROMPT];
 
 /** A larger number is a way to say: without limit. */
 const LARGEST_MAX_TOKENS = 1_000_000;
@@ -61,33 +78,57 @@ export async function readRequestBody(
   encoding: string | null,
   endpoint: ApiEndpoint,
   maxBytes: number,
-): Promise<RequestBody> {
+): Promise<RequestBody | PromptedBody> {
   const received = await request.readBody(maxBytes);
   const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
-  const body = parseRequestBody(
-    isPlain ? received : await decodeBody(received, encoding, maxBytes),
-    endpoint,
-  );
+  const body = parseBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), endpoint);
   return body instanceof Promise ? await body : body;
 }
 
 /**
- * Parses a body, without holding up the event loop however large it is. Returns a promise only for a large one.
+ * Parses a body that names no stored prompt, without holding up the event loop however large it is. Returns a promise only
+ * for a large one.
  * @throws AssayError invalid_json or invalid_body, naming the field
- * @internal Exported so that tests parse bodies without a call.
  */
 export function parseRequestBody(
   received: Buffer,
   endpoint: ApiEndpoint,
 ): RequestBody | Promise<RequestBody> {
+  const body = parseBody(received, endpoint);
+  return body instanceof Promise ? body.then(withoutPrompt) : withoutPrompt(body);
+}
+
+function withoutPrompt(body: RequestBody | PromptedBody): RequestBody {
+  if ('promptedBytes' in body) throw new Error('the body names a stored prompt');
+  return body;
+}
+
+function parseBody(
+  received: Buffer,
+  endpoint: ApiEndpoint,
+): RequestBody | PromptedBody | Promise<RequestBody | PromptedBody> {
   const bytes = withoutByteOrderMark(received);
   if (bytes.length > LARGEST_PARSED_BYTES) return scanRequestBody(bytes, endpoint);
   return requestBody(bytes, parse(bytes), null, endpoint);
 }
 
-async function scanRequestBody(bytes: Buffer, endpoint: ApiEndpoint): Promise<RequestBody> {
-  const scanned = await scanMembersInTurns(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH }).catch(refuse);
+async function scanRequestBody(bytes: Buffer, endpoint: ApiEndpoint): Promise<RequestBody | PromptedBody> {
+  const scanned = await scanMembersInTurns(bytes, { names: SCANNED, maxDepth: MAX_BODY_DEPTH }).catch(refuse);
+  if (scanned.isObject && scanned.spans.get(PROMPT)!.length > 0) return { promptedBytes: bytes };
   return requestBody(bytes, scanned.isObject ? fieldsOf(bytes, scanned) : null, scanned, endpoint);
+}
+
+/**
+ * Finds members of a body that is JSON of an object. Returns a promise only for a large one.
+ * @throws AssayError invalid_body when one of them is repeated too often
+ */
+export function findMembers(
+  bytes: Buffer,
+  names: readonly string[],
+): ScannedMembers | Promise<ScannedMembers> {
+  const options = { names, maxDepth: MAX_BODY_DEPTH, isValid: true };
+  if (bytes.length > LARGEST_PARSED_BYTES) return scanMembersInTurns(bytes, options).catch(refuse);
+  return scanMembers(bytes, options);
 }
 
 /** Returns the places of the members that a provider may be sent otherwise, and how large and deep the body is. */
@@ -142,8 +183,9 @@ function requestBody(
   body: unknown,
   scanned: ScannedMembers | null,
   endpoint: ApiEndpoint,
-): RequestBody {
+): RequestBody | PromptedBody {
   if (!isObject(body)) throw new AssayError('invalid_body', 'The request body must be a JSON object');
+  if (body[PROMPT] !== undefined) return { promptedBytes: bytes };
   const { stream, stream_options: streamOptions } = body;
   if (endpoint.canStream && stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw new AssayError('invalid_body', 'stream must be true or false');
@@ -157,6 +199,7 @@ function requestBody(
     maxTokens:
       tokensOf(body.max_completion_tokens) ?? tokensOf(body.max_tokens) ?? tokensOf(body.max_output_tokens),
     scanned,
+    prompt: null,
   };
 }
 

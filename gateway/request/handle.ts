@@ -1,5 +1,5 @@
 /**
- * One call, from door to door: headers → key → body → route plan → cache → limit → providers → relay → record. Each step
+ * One call, from door to door: headers → key → body → prompt → route plan → cache → limit → providers → relay → record. Each step
  * is a function of its own file; this one says in which order, and what happens when one fails.
  */
 
@@ -28,7 +28,7 @@ import {
 import { type LookUpCache, type ProviderSources, storedAsResponse, UNCACHED } from '../response/sources.ts';
 import { parseRetries, type RoutePlan, requireOneProvider } from '../routing/mod.ts';
 import { requireAllowedCandidates } from './allowed-candidates.ts';
-import { readRequestBody } from './body.ts';
+import { type PromptedBody, type RequestBody, readRequestBody } from './body.ts';
 import type { Call, Caller, CallHeaders } from './call.ts';
 import { readCallHeaders } from './headers.ts';
 import { type CallResult, type LoggedCall, type Recorder, recordOnce } from './record.ts';
@@ -42,6 +42,8 @@ export type CallSteps = {
   maxBodyBytes: number;
   /** Finds the caller; throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable. */
   authenticate(headers: CallHeaders): Promise<Caller>;
+  /** Expands the stored prompt that a body names. */
+  expandPrompt(body: PromptedBody, endpoint: ApiEndpoint, caller: Caller): Promise<RequestBody>;
   /** The candidates that a model, a list of models or a group of them stands for. */
   plan(model: string): RoutePlan;
   limits: CallLimits;
@@ -73,7 +75,8 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const headers = withEvaluation(received, caller);
       const cacheOptions = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
-      const body = await readRequestBody(request, headers.contentEncoding, endpoint, steps.maxBodyBytes);
+      const read = await readRequestBody(request, headers.contentEncoding, endpoint, steps.maxBodyBytes);
+      const body = 'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller) : read;
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);
       if (allowed !== null) requireAllowedCandidates(allowed, candidates);

@@ -136,13 +136,16 @@ function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attemp
     sessionId: headers.sessionId,
     sessionPath: headers.sessionPath,
     sessionName: headers.sessionName,
-    promptId: headers.promptId,
+    promptId: body.prompt?.promptId ?? headers.promptId,
     experimentId: headers.experimentId,
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,
     ...(attempts.length > 1 && { attempts: [...attempts] }),
     ...(cachedFrom !== null && { cachedFrom }),
+    ...(body.prompt !== null && { promptVersion: body.prompt.version }),
+    // Variables are a part of the request.
+    ...(body.prompt !== null && !headers.omitRequest && { inputs: body.prompt.inputs }),
   } as const;
 }
 

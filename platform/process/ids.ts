@@ -22,6 +22,11 @@ export function newRequestId(nowMs: number = Date.now()): string {
   return ulid(nowMs, nextFraction);
 }
 
+/** Returns whether `text` is a UUID, in any case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 /** Returns whether a client may choose `text` as a request id: a UUID or a ULID. */
 export function isRequestId(text: string): boolean {
   return ULID.test(text) || UUID.test(text);

@@ -60,6 +60,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
         { find: () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
         () => null,
       ),
+      expandPrompt: () => t.fail('the call names no prompt') as never,
       plan: createPlanner({ resolve: createResolver(config.providers), groups: [], random: Math.random }),
       fromProviders: createProviderSources({ ...client, ...replaced }, attemptLoop, config.maxBodyBytes),
       recorder: {

@@ -138,3 +138,35 @@ t.test(
     t.equal(after.toString(), '{"o":{"a":1,"inner":true},"o":{"inner":true},"o":{ "in\\u006eer" : true } }');
   },
 );
+
+t.test('members of several names that are neighbours are dropped with their commas', async (t) => {
+  const drop = (text: string) =>
+    edited(
+      Buffer.from(text),
+      { kind: 'drop', name: 'a' },
+      { kind: 'drop', name: 'b' },
+      { kind: 'add', name: 'c', json: '3' },
+    ).toString();
+  t.equal(drop('{"x":1,"a":1,"b":2}'), '{"x":1,"c":3}');
+  t.equal(drop('{"b":1,"x":1 , "b":2 ,"a":1}'), '{"x":1 ,"c":3}');
+  t.equal(drop('{"a":1,"b":2,"a":1}'), '{"c":3}');
+  t.equal(drop('{"a":1,"c":4,"b":2}'), '{"c":4}', 'and a member that is there is not added');
+});
+
+t.test(
+  'items are put before those of an array, and a value that is none becomes the last item',
+  async (t) => {
+    const prepend = (text: string) =>
+      edited(Buffer.from(text), {
+        kind: 'prepend',
+        name: 'a',
+        items: '1,2',
+        wrap: ['{"v":', '}'],
+      }).toString();
+    t.equal(prepend('{"a":[3]}'), '{"a":[1,2,3]}');
+    t.equal(prepend('{"a":[ ]}'), '{"a":[1,2 ]}');
+    t.equal(prepend('{"a":"x","b":1}'), '{"a":[1,2,{"v":"x"}],"b":1}');
+    t.equal(prepend('{"a":[],"a":[3]}'), '{"a":[1,2],"a":[1,2,3]}', 'each of a repeated name');
+    t.equal(prepend('{"b":1}'), '{"b":1,"a":[1,2]}');
+  },
+);

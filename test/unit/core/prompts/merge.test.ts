@@ -2,27 +2,22 @@ import fc from 'fast-check';
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type JsonObject, scanMembers } from '#core/json/mod.ts';
-import {
-  expandPrompt,
-  INPUT,
-  type ListMember,
-  MESSAGES,
-  mergePrompt,
-  namesToScan,
-  parsePrompt,
-} from '#core/prompts/mod.ts';
+import { expandPrompt, type ListMember, mergePrompt, namesToScan, parsePrompt } from '#core/prompts/mod.ts';
+
+const MESSAGES: ListMember[] = [{ name: 'messages', wrap: null }];
+const INPUT: ListMember[] = [{ name: 'input', wrap: ['{"role":"user","content":', '}'] }];
 
 /** Returns the text of a merged body. */
 function merge(
   stored: string,
   call: string,
-  list: ListMember | null = MESSAGES,
+  lists: ListMember[] = MESSAGES,
   inputs: JsonObject = {},
 ): string {
   const members = expandPrompt(parsePrompt(stored), inputs, 1_000_000);
   const bytes = Buffer.from(call);
-  const scanned = scanMembers(bytes, { names: namesToScan(members, list), maxDepth: 100 });
-  return Buffer.concat(mergePrompt(bytes, scanned, members, list)).toString();
+  const scanned = scanMembers(bytes, { names: namesToScan(members), maxDepth: 100 });
+  return Buffer.concat(mergePrompt(bytes, scanned, members, lists)).toString();
 }
 
 t.test("a prompt's messages come before the call's, and the call's other fields win", async (t) => {
@@ -50,7 +45,11 @@ t.test('the fields that name the prompt are removed, wherever they stand and how
   const cases: [string, string][] = [
     ['{"prompt_id":"p","version_id":"v","environment":"e","inputs":{"a":1}}', '{"model":"a"}'],
     ['{"prompt_id":"p", "n":1 ,"inputs":{},"inputs":[]}', '{ "n":1 ,"model":"a"}'],
+    ['{"n":1,"prompt_id":"p","version_id":null , "inputs":{}}', '{"n":1,"model":"a"}'],
+    ['{"inputs":{},"n":1,"prompt_id":"p","inputs":{}}', '{"n":1,"model":"a"}'],
     ['{"n":1,"prompt_id":"p"}', '{"n":1,"model":"a"}'],
+    ['{"n":1,"prompt_id":"p","version_id":null , "inputs":{}}', '{"n":1,"model":"a"}'],
+    ['{"inputs":{},"n":1,"prompt_id":"p","inputs":{}}', '{"n":1,"model":"a"}'],
     ['{"n":1,"pr\\u006fmpt_id":"p","model":"b","inputs":{}}', '{"n":1,"model":"b"}'],
   ];
   for (const [call, merged] of cases) t.same(JSON.parse(merge(stored, call)), JSON.parse(merged), call);
@@ -65,12 +64,18 @@ t.test("a text as input of a response becomes the item after the prompt's", asyn
     ['{"input":[{"role":"user"}],"n":1}', `{"input":[${item},{"role":"user"}],"n":1,"model":"a"}`],
   ];
   for (const [call, merged] of cases) t.equal(merge(stored, call, INPUT), merged, call);
+  t.equal(
+    merge('{"input":"S"}', '{"input":"Hi"}', INPUT),
+    '{"input":[{"role":"user","content":"S"},{"role":"user","content":"Hi"}]}',
+    'a text of the prompt becomes one, too',
+  );
+  t.equal(merge('{"input":"S"}', '{}', INPUT), '{"input":"S"}', 'and stays a text alone');
 });
 
 t.test('a list that is none is refused, whether the prompt or the call has it', async (t) => {
-  const refusal = (stored: string, call: string, list: ListMember, inputs: JsonObject = {}) => {
+  const refusal = (stored: string, call: string, lists: ListMember[], inputs: JsonObject = {}) => {
     try {
-      return merge(stored, call, list, inputs);
+      return merge(stored, call, lists, inputs);
     } catch (error) {
       if (error instanceof AssayError) return error.message;
       throw error;
@@ -79,19 +84,19 @@ t.test('a list that is none is refused, whether the prompt or the call has it', 
   const stored = '{"messages":[1]}';
   t.equal(
     refusal(stored, '{"messages":"x"}', MESSAGES),
-    "messages must be an array, to follow the stored prompt's",
+    "messages must be an array, for the stored prompt's to be joined with the call's",
   );
   t.equal(
     refusal(stored, '{"messages":null}', MESSAGES),
-    "messages must be an array, to follow the stored prompt's",
+    "messages must be an array, for the stored prompt's to be joined with the call's",
   );
   t.equal(
     refusal('{"input":[1]}', '{"input":{}}', INPUT),
-    "input must be an array or a string, to follow the stored prompt's",
+    "input must be an array or a string, for the stored prompt's to be joined with the call's",
   );
   t.equal(
     refusal('{"messages":"{{m:json}}"}', '{}', MESSAGES, { m: {} }),
-    'messages of the stored prompt must be an array',
+    "messages of the stored prompt must be an array, for the stored prompt's to be joined with the call's",
   );
   t.equal(refusal('{"messages":"{{m:json}}"}', '{}', MESSAGES, { m: [2] }), '{"messages":[2]}');
   t.equal(refusal('{"messages":[]}', '{"messages":[2]}', MESSAGES), '{"messages":[2]}');
@@ -108,18 +113,30 @@ t.test(
       fc.jsonValue(),
     );
     fc.assert(
-      fc.property(fields, messages, fields, messages, own, (stored, first, call, second, prompt) => {
-        const text = (value: unknown) => JSON.stringify(value, null, 1);
-        const withoutHoles = text({ ...stored, ...(first && { messages: first }) }).replaceAll('{{', '{');
-        fc.pre(isJson(withoutHoles));
-        const prompted = text({ ...prompt, ...call, ...(second && { messages: second }) });
-        const merged = JSON.parse(merge(withoutHoles, prompted));
-        const before = JSON.parse(withoutHoles) as JsonObject;
-        const expected: JsonObject = { ...before, ...JSON.parse(text(call)) };
-        if (first || second)
-          expected.messages = [...((before.messages as unknown[]) ?? []), ...JSON.parse(text(second ?? []))];
-        t.same(merged, expected);
-      }),
+      fc.property(
+        fields,
+        messages,
+        fields,
+        messages,
+        own,
+        fc.boolean(),
+        (stored, first, call, second, prompt, isFirst) => {
+          const text = (value: unknown) => JSON.stringify(value, null, 1);
+          const withoutHoles = text({ ...stored, ...(first && { messages: first }) }).replaceAll('{{', '{');
+          fc.pre(isJson(withoutHoles));
+          const fieldsOfCall = { ...call, ...(second && { messages: second }) };
+          const prompted = text(isFirst ? { ...prompt, ...fieldsOfCall } : { ...fieldsOfCall, ...prompt });
+          const merged = JSON.parse(merge(withoutHoles, prompted));
+          const before = JSON.parse(withoutHoles) as JsonObject;
+          const expected: JsonObject = { ...before, ...JSON.parse(text(call)) };
+          if (first || second)
+            expected.messages = [
+              ...((before.messages as unknown[]) ?? []),
+              ...JSON.parse(text(second ?? [])),
+            ];
+          t.same(merged, expected);
+        },
+      ),
     );
   },
 );

@@ -1,0 +1,52 @@
+/** Expands the stored prompts of calls. */
+import { AssayError } from '#core/contracts/errors.ts';
+import { expandPrompt, mergePrompt, namesToScan, PROMPT_FIELDS } from '#core/prompts/mod.ts';
+import { joinBytesInTurns } from '#platform/process/turns.ts';
+import type { PromptDirectory } from '#platform/prompts/mod.ts';
+import type { ApiEndpoint } from '../endpoints/endpoint.ts';
+import { findMembers, type PromptedBody, parseRequestBody, type RequestBody } from '../request/body.ts';
+import type { Caller } from '../request/call.ts';
+import { readPromptCall, unknownPrompt } from './reference.ts';
+import { PROMPT_SURFACES } from './surfaces.ts';
+
+export type PromptExpanderOptions = {
+  prompts: Pick<PromptDirectory, 'find'>;
+  /** Largest body of a request. */
+  maxBodyBytes: number;
+};
+
+/**
+ * Makes the function that expands the stored prompt of a body. From then on the call is as if its client had sent the
+ * expanded body: limits, route plan, cache, provider and record see no other.
+ *
+ * The returned function throws AssayError invalid_body, unknown_prompt, body_too_large or store_unavailable.
+ */
+export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOptions) {
+  return async (
+    { promptedBytes }: PromptedBody,
+    endpoint: ApiEndpoint,
+    { organizationId }: Pick<Caller, 'organizationId'>,
+  ): Promise<RequestBody> => {
+    const surface = PROMPT_SURFACES[endpoint.providerEndpoint];
+    if (surface === undefined)
+      throw new AssayError(
+        'invalid_body',
+        `prompt_id is not allowed on ${endpoint.path}: a stored prompt is the body of a chat`,
+      );
+    const named = await findMembers(promptedBytes, PROMPT_FIELDS);
+    const { reference, inputs } = readPromptCall(promptedBytes, named, organizationId);
+    const found = prompts.find(reference);
+    const prompt = found instanceof Promise ? await found : found;
+    if (prompt === null) throw unknownPrompt(reference);
+    const members = surface.shape(expandPrompt(prompt.template, inputs.values, maxBodyBytes));
+    const scanned = await findMembers(promptedBytes, namesToScan(members));
+    const bytes = await joinBytesInTurns(mergePrompt(promptedBytes, scanned, members, surface.lists));
+    if (bytes.length > maxBodyBytes)
+      throw new AssayError(
+        'body_too_large',
+        `The request body with its stored prompt has ${bytes.length} bytes; at most ${maxBodyBytes} are allowed`,
+      );
+    const body = await parseRequestBody(bytes, endpoint);
+    return { ...body, prompt: { promptId: prompt.promptId, version: prompt.version, inputs: inputs.text } };
+  };
+}

@@ -1,0 +1,2 @@
+/** Stored prompts in calls: expanded and merged with the body, for each kind of chat. */
+export { createPromptExpander } from './expand.ts';
