@@ -11,7 +11,14 @@ import {
   storableProperties,
 } from '#core/contracts/properties.ts';
 import { indexedText, storableSessionText, storableText } from '#core/contracts/storable-text.ts';
-import { isObject, isStorableJson, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
+import {
+  isObject,
+  isStorableJson,
+  type JsonObject,
+  parseExactJson,
+  storableJson,
+  textOrNull,
+} from '#core/json/mod.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import { decodeContent } from '#platform/http-message/mod.ts';
 import type { RequestRow, StoredAttempt } from './request-row.ts';
@@ -26,12 +33,16 @@ export type BodyRow = {
   response_raw: Buffer | null;
 };
 
+/** A score that a record is stored with. */
+export type StoredScore = { key: string; value: number };
+
 /** The rows of one record. */
 export type StorableRecord = {
   request: RequestRow;
   bodies: BodyRow;
   /** One for each property, for the property index. */
   propertyHashes: bigint[];
+  scores: readonly StoredScore[];
 };
 
 /** A record before its usage is estimated. */
@@ -81,6 +92,7 @@ export function buildRecord(
       response_raw: shown.raw,
     },
     propertyHashes: hashesOf(folded),
+    scores: scoresOf(head),
     routedModel,
     uncounted: uncountedOf({ head, request: requestBody.parsed, answer: parsed, usage }),
   };
@@ -134,6 +146,8 @@ function identityOf(head: LogEntryHead) {
     session_path: storableOrNull(head.sessionPath),
     session_name: sessionTextOrNull(head.sessionName),
     prompt_id: indexedOrNull(head.promptId),
+    prompt_version: storableOrNull(head.promptVersion ?? null),
+    inputs: head.inputs === undefined ? null : storableJson(parseExactJson(head.inputs)).text,
     experiment_id: storableOrNull(head.experimentId),
     is_stream: head.stream,
     truncated: head.truncated,
@@ -141,6 +155,12 @@ function identityOf(head: LogEntryHead) {
     cached_from: head.cachedFrom ?? null,
     attempts: attemptsText(head),
   };
+}
+
+function scoresOf({ scores = {} }: LogEntryHead): StoredScore[] {
+  // Two keys that Postgres cannot tell apart are one row, with the last value.
+  const byKey = new Map(Object.entries(scores).map(([key, value]) => [storableText(key), value]));
+  return [...byKey].map(([key, value]) => ({ key, value }));
 }
 
 function attemptsText(head: LogEntryHead): string | null {

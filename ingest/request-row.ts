@@ -28,6 +28,9 @@ export type RequestRow = {
   session_path: string | null;
   session_name: string | null;
   prompt_id: string | null;
+  prompt_version: string | null;
+  /** JSON of an object, that Postgres can cast to jsonb. */
+  inputs: string | null;
   experiment_id: string | null;
   request_properties: string | null;
   properties_folded: string;

@@ -1,12 +1,14 @@
 /** The statements that store a batch: one `insert … select from unnest` for each table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
-import type { BodyRow, StorableRecord } from './build-record.ts';
+import type { BodyRow, StorableRecord, StoredScore } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
 
 /** The first columns of every table. */
 type KeyRow = Pick<RequestRow, 'organization_id' | 'created_at' | 'request_id'>;
 type PropertyRow = KeyRow & { pair_hash: bigint };
+/** `now` is the time of the transaction to Postgres. */
+type ScoreRow = KeyRow & StoredScore & { updated_at: 'now' };
 
 /** The SQL types of a table's columns, by column name. */
 type Columns<Row> = Readonly<Record<keyof Row & string, string>>;
@@ -38,6 +40,8 @@ const REQUESTS: Columns<RequestRow> = {
   session_path: 'text',
   session_name: 'text',
   prompt_id: 'text',
+  prompt_version: 'text',
+  inputs: 'jsonb',
   experiment_id: 'text',
   request_properties: 'jsonb',
   properties_folded: 'jsonb',
@@ -57,6 +61,8 @@ const BODIES: Columns<KeyRow & BodyRow> = {
 };
 
 const PROPERTIES: Columns<PropertyRow> = { ...KEY, pair_hash: 'int8' };
+
+const SCORES: Columns<ScoreRow> = { ...KEY, key: 'text', value: 'float8', updated_at: 'timestamptz' };
 
 /**
  * Separates the values of a column, which is sent as one text. It is random, so that no caller can write it into a value.
@@ -95,6 +101,7 @@ function insertInto(table: string, types: Readonly<Record<string, string>>): Ins
 const INSERT_REQUESTS = insertInto('requests', REQUESTS);
 const INSERT_BODIES = insertInto('request_bodies', BODIES);
 const INSERT_PROPERTIES = insertInto('request_properties', PROPERTIES);
+const INSERT_SCORES = insertInto('request_scores', SCORES);
 
 /** Inserts rows, and returns those that `ending` asks for. */
 async function insert<Row extends object>(
@@ -119,11 +126,15 @@ async function insertAll<Row extends object>(
   const properties = records.flatMap(({ request, propertyHashes }) =>
     propertyHashes.map((pair_hash) => ({ ...keyOf(request), pair_hash })),
   );
+  const scores = records.flatMap(({ request, scores }) =>
+    scores.map((score): ScoreRow => ({ ...keyOf(request), ...score, updated_at: 'now' })),
+  );
   // Sent together: Postgres continues with the next statement without waiting for this process.
   const [added] = await Promise.all([
     insert<Row>(tx, INSERT_REQUESTS, requests, onConflict + returning),
     insert(tx, INSERT_BODIES, bodies, onConflict),
     insert(tx, INSERT_PROPERTIES, properties, onConflict),
+    insert(tx, INSERT_SCORES, scores, onConflict),
   ]);
   return added;
 }

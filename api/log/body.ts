@@ -6,6 +6,7 @@ import {
   MAX_PROPERTY_VALUE_LENGTH,
   named,
   nameOf,
+  ScoreBody,
 } from '#core/contracts/query.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 
@@ -61,7 +62,16 @@ export const LogRequestBody = Type.Object(
     session_id: Text,
     session_path: Text,
     session_name: Text,
+    session: Type.Optional(
+      Nullable(
+        Type.Object({ id: Type.String({ minLength: 1 }), path: Text, name: Text }, closed),
+        'In place of session_id, session_path and session_name',
+      ),
+    ),
     prompt_id: Text,
+    prompt_version: Type.Optional(Nullable(Type.String(), 'The version of that prompt, such as 2.0')),
+    inputs: Type.Optional(Nullable(AnyObject, 'The variables of the prompt, by name')),
+    scores: Type.Optional(Nullable(ScoreBody.properties.scores, 'Scores that the record begins with')),
     experiment_id: Text,
     request_id: Type.Optional(
       Nullable(

@@ -5,18 +5,17 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
+import { readInputs } from '#core/prompts/mod.ts';
 import { isRequestId } from '#platform/process/ids.ts';
 import { scanMembersInTurns } from '#platform/process/turns.ts';
+import { scoresOf } from '../requests/mod.ts';
 import { formOfText, JSON_ANSWER } from './answer.ts';
 import type { LogRequestBody } from './body.ts';
 import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';
 import { readText } from './text.ts';
 
 /** The members of the body that are logged unchanged. */
-export const BODY_PATHS = [
-  ['request', 'body'],
-  ['response', 'body'],
-] as const;
+export const BODY_PATHS = [['request', 'body'], ['response', 'body'], ['inputs']] as const;
 
 /** A body that fits its schema, and the text of the members at BODY_PATHS, which `body` may have stand-ins for. */
 export type SentCall = { body: LogRequestBody; written: readonly (Buffer | null)[] };
@@ -44,7 +43,7 @@ const QUOTE = 0x22;
  */
 export async function readCall({ body, written }: SentCall, period: Period): Promise<LoggedCall> {
   const { request, response } = body;
-  const [requestBody, responseBody] = written as readonly Buffer[];
+  const [requestBody, responseBody, inputs] = written;
   const createdAtMs = readCreatedAt(request.created_at, 'request.created_at', period);
   const answeredAtMs = readAnsweredAt(response.created_at, 'response.created_at', createdAtMs);
   const latencyMs = answeredAtMs - createdAtMs;
@@ -67,6 +66,8 @@ export async function readCall({ body, written }: SentCall, period: Period): Pro
       errorCode: null,
       contentEncoding: null,
       ...readLabels(body, await readUser(requestBody!)),
+      ...readSession(body),
+      ...readPrompt(body, inputs ?? null),
       properties: Object.entries(body.properties ?? {}),
       omitRequest: false,
       omitResponse: false,
@@ -91,11 +92,42 @@ function readLabel(value: string | null | undefined, path: string, maxBytes = MA
 function readLabels(body: LogRequestBody, user: string | null) {
   return {
     userId: readLabel(body.user_id, 'user_id') ?? user,
-    sessionId: readLabel(body.session_id, 'session_id'),
-    sessionPath: readLabel(body.session_path, 'session_path'),
-    sessionName: readLabel(body.session_name, 'session_name'),
     promptId: readLabel(body.prompt_id, 'prompt_id'),
     experimentId: readLabel(body.experiment_id, 'experiment_id'),
+  };
+}
+
+function readSession(body: LogRequestBody) {
+  const { session } = body;
+  if (session === null || session === undefined) {
+    return {
+      sessionId: readLabel(body.session_id, 'session_id'),
+      sessionPath: readLabel(body.session_path, 'session_path'),
+      sessionName: readLabel(body.session_name, 'session_name'),
+    };
+  }
+  for (const name of ['session_id', 'session_path', 'session_name'] as const) {
+    if (body[name] !== null && body[name] !== undefined)
+      throw invalid(name, 'must not be sent beside session, which says the same');
+  }
+  return {
+    sessionId: readLabel(session.id, 'session.id'),
+    sessionPath: readLabel(session.path, 'session.path'),
+    sessionName: readLabel(session.name, 'session.name'),
+  };
+}
+
+/** Returns members of a head that are absent where the call does not have them. */
+function readPrompt(body: LogRequestBody, inputs: Buffer | null) {
+  const promptVersion = readLabel(body.prompt_version, 'prompt_version');
+  if (promptVersion !== null && (body.prompt_id ?? null) === null)
+    throw invalid('prompt_version', 'needs a prompt_id beside it');
+  const { inputs: given, scores } = body;
+  const hasInputs = given !== null && given !== undefined && inputs !== null;
+  return {
+    ...(promptVersion !== null && { promptVersion }),
+    ...(hasInputs && { inputs: readInputs(inputs).text }),
+    ...(scores !== null && scores !== undefined && { scores: Object.fromEntries(scoresOf({ scores })) }),
   };
 }
 

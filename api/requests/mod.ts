@@ -26,6 +26,7 @@ import { findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
 export { fromFound } from './conditions.ts';
+export { scoresOf } from './annotations.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';

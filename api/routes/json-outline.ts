@@ -29,13 +29,13 @@ export type Outline = {
 type Range = { start: number; end: number };
 
 /**
- * @param paths each of two names
+ * @param paths each of one name or two
  * @throws AssayError invalid_json, invalid_body, body_too_large
  */
 export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): Promise<Outline> {
   const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_BODY_DEPTH });
   const found: (Range | null)[] = [];
-  for (const [name, inner] of paths) found.push(await innerMember(bytes, outer, name!, inner!));
+  for (const [name, inner] of paths) found.push(await memberAt(bytes, outer, name!, inner));
   const rest = await joinBytesInTurns(withStandIns(bytes, found));
   if (rest.length > MAX_REST_BYTES)
     throw new AssayError(
@@ -70,14 +70,14 @@ async function scan(bytes: Buffer, options: ScanOptions): Promise<ScannedMembers
 }
 
 /** Finds a member. The last of a repeated name counts; the others stay in the rest, where they are refused. */
-async function innerMember(
+async function memberAt(
   bytes: Buffer,
   outer: ScannedMembers,
   name: string,
-  inner: string,
+  inner: string | undefined,
 ): Promise<Range | null> {
   const object = outer.spans.get(name)!.at(-1);
-  if (object === undefined) return null;
+  if (object === undefined || inner === undefined) return object ?? null;
   const options = { names: [inner], maxDepth: MAX_BODY_DEPTH, from: object.start, to: object.end };
   const scanned = await scan(bytes, options);
   return (scanned.isObject ? scanned.spans.get(inner)!.at(-1) : undefined) ?? null;

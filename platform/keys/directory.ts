@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { KEY_CHANGES_SUBJECT, KEYS_CHANNEL } from '#core/contracts/channels.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type NatsAddress, watchChanges } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import { createStoreCache, listen, type Sql } from '../postgres/mod.ts';
