@@ -40,7 +40,7 @@ export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): 
   if (rest.length > MAX_REST_BYTES)
     throw new AssayError(
       'body_too_large',
-      `The body without ${paths.map((path) => path.join('.')).join(' and ')} is larger than the ${MAX_REST_BYTES} bytes allowed`,
+      `The body without ${paths.map((path) => path.join('.')).join(', ')} is larger than the ${MAX_REST_BYTES} bytes allowed`,
     );
   const { values } = paths.length === 0 ? outer : await scan(rest, { names: [], maxDepth: MAX_BODY_DEPTH });
   if (values > MAX_REST_VALUES)

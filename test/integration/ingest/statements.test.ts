@@ -80,3 +80,26 @@ t.test('an existing record stays unchanged, and the others of the batch are stor
     ],
   );
 });
+
+t.test(
+  'the scores of an entry are stored once, and a redelivery does not undo a change of them',
+  async (t) => {
+    const createdAtMs = 1_790_000_000_000;
+    const scored = buildRecord(logEntry({ id: 'scored', createdAtMs, scores: { a: 0.25, b: 1 } }));
+    await ensurePartitions(sql, [new Date(createdAtMs)]);
+    await sql.begin((tx) => insertNewRecords(tx, [scored]));
+    const begunAt = Date.now();
+    await sql`update assay.request_scores set value = 9 where request_id = 'scored' and key = 'b'`;
+    await sql.begin((tx) => insertRecords(tx, [scored]));
+    const rows = await sql`
+    select key, value, updated_at from assay.request_scores where request_id = 'scored' order by key`;
+    t.match(
+      [...rows],
+      [
+        { key: 'a', value: 0.25 },
+        { key: 'b', value: 9 },
+      ],
+    );
+    t.ok(Math.abs(rows[0]!.updated_at.getTime() - begunAt) < 60_000, 'the time is that of storing');
+  },
+);

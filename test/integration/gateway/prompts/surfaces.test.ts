@@ -314,7 +314,10 @@ t.test('a prompt_id on an endpoint that is no chat is a 400 that names it', asyn
     const response = await post(path, { model: 'text-embedding-3-small', input: 'x', prompt_id: chat });
     t.equal(response.status, 400);
     t.match(await response.json(), {
-      error: { message: `prompt_id is not allowed on ${path}: a stored prompt is the body of a chat`, code: 'invalid_body' },
+      error: {
+        message: `prompt_id is not allowed on ${path}: a stored prompt is the body of a chat`,
+        code: 'invalid_body',
+      },
     });
   }
   t.equal(provider.requests.length, 0);
