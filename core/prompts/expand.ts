@@ -14,7 +14,7 @@ const MAX_NAMED = 10;
  * Expands a template in one pass: values are inserted as data, and placeholders in them are not expanded again. Inputs that
  * the template has no variable for are ignored.
  * @param inputs by name, as JSON values; numbers may be those of `parseExactJson`
- * @param maxBytes the largest body of a request, as UTF-8
+ * @param maxBytes the largest expansion, compared with its length in UTF-16: its bytes as UTF-8 are at least as many
  * @throws AssayError invalid_body naming every variable that is missing or of the wrong type, with its place; body_too_large
  */
 export function expandPrompt(
@@ -42,7 +42,7 @@ export function expandPrompt(
 function tooLarge(maxBytes: number): AssayError {
   return new AssayError(
     'body_too_large',
-    `The stored prompt with these inputs is larger than the ${maxBytes} bytes allowed for a request`,
+    `The stored prompt with these inputs is larger than the ${maxBytes} bytes allowed`,
   );
 }
 

@@ -9,6 +9,12 @@ import type { Caller } from '../request/call.ts';
 import { readPromptCall, unknownPrompt } from './reference.ts';
 import { PROMPT_SURFACES } from './surfaces.ts';
 
+/**
+ * Largest expanded prompt, before the call's own messages join it. A stored body has up to 1 MiB and inputs 64 KiB, but a
+ * prompt may mention an input many times; building this much takes some ten milliseconds.
+ */
+const MAX_EXPANDED_BYTES = 4 * 1024 * 1024;
+
 export type PromptExpanderOptions = {
   prompts: Pick<PromptDirectory, 'find'>;
   /** Largest body of a request. */
@@ -38,7 +44,8 @@ export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOp
     const found = prompts.find(reference);
     const prompt = found instanceof Promise ? await found : found;
     if (prompt === null) throw unknownPrompt(reference);
-    const members = surface.shape(expandPrompt(prompt.template, inputs.values, maxBodyBytes));
+    const maxBytes = Math.min(maxBodyBytes, MAX_EXPANDED_BYTES);
+    const members = await surface.shape(expandPrompt(prompt.template, inputs.values, maxBytes));
     const scanned = await findMembers(promptedBytes, namesToScan(members));
     const bytes = await joinBytesInTurns(mergePrompt(promptedBytes, scanned, members, surface.lists));
     if (bytes.length > maxBodyBytes)

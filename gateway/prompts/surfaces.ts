@@ -3,8 +3,9 @@
  * it is rewritten, unless it is stored in that endpoint's own form.
  */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject, type JsonObject, parseExactJson } from '#core/json/mod.ts';
+import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
 import type { ExpandedMembers, ListMember } from '#core/prompts/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns.ts';
 import type { ProviderEndpoint } from '../providers/registry.ts';
 import { isMessagesForm, toMessagesForm } from './messages-form.ts';
 import { toResponsesForm } from './responses-form.ts';
@@ -13,11 +14,18 @@ type PromptSurface = {
   /** The members that are joined with the call's. */
   readonly lists: readonly ListMember[];
   /**
-   * Rewrites an expanded prompt for the endpoint.
+   * Rewrites an expanded prompt for the endpoint. Returns a promise only where it has to be rewritten.
    * @throws AssayError invalid_body, naming the field that the endpoint cannot express
    */
-  shape(members: ExpandedMembers): ExpandedMembers;
+  shape(members: ExpandedMembers): ExpandedMembers | Promise<ExpandedMembers>;
 };
+
+/** Characters up to which a prompt is rewritten unseen: that takes a few milliseconds at worst. */
+const LARGEST_UNSEEN = 64 * 1024;
+/** Values of a larger one, of which texts are the bulk. Rewriting so many takes some ten milliseconds. */
+const MAX_REWRITTEN_VALUES = 20_000;
+/** Levels: what a template may have, and an input in it. */
+const MAX_REWRITTEN_DEPTH = 2_048;
 
 const MESSAGES: ListMember = { name: 'messages', wrap: null };
 /** In Responses, a text alone is the user's. */
@@ -69,21 +77,25 @@ export const PROMPT_SURFACES: Partial<Record<ProviderEndpoint, PromptSurface>> =
   messages: { lists: [MESSAGES, SYSTEM], shape: asMessages },
   countTokens: {
     lists: [MESSAGES, SYSTEM],
-    shape: (members) => new Map([...asMessages(members)].filter(([name]) => COUNTED.has(name))),
+    shape: async (members) => new Map([...(await asMessages(members))].filter(([name]) => COUNTED.has(name))),
   },
 };
 
+/** Returns whether calls of an endpoint may name a stored prompt. */
+export function takesPrompts(endpoint: ProviderEndpoint): boolean {
+  return PROMPT_SURFACES[endpoint] !== undefined;
+}
+
 /** @param rewrite returns null when the body can be used as it is */
-function reshape(
+async function reshape(
   members: ExpandedMembers,
   path: string,
   rewrite: (body: JsonObject) => JsonObject | null,
-): ExpandedMembers {
-  const json = [...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join();
-  const body = parseExactJson(`{${json}}`);
-  if (!isObject(body)) return members;
+): Promise<ExpandedMembers> {
+  const json = `{${[...members].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
   try {
-    const rewritten = rewrite(body);
+    if (json.length > LARGEST_UNSEEN) await checkValues(json);
+    const rewritten = rewrite(parseExactObject(json) ?? {});
     if (rewritten === null) return members;
     return new Map(Object.entries(rewritten).map(([name, value]) => [name, JSON.stringify(value)]));
   } catch (error) {
@@ -92,4 +104,14 @@ function reshape(
       cause: error,
     });
   }
+}
+
+async function checkValues(json: string): Promise<void> {
+  const options = { names: [], maxDepth: MAX_REWRITTEN_DEPTH, isValid: true };
+  const { values } = await scanMembersInTurns(Buffer.from(json), options);
+  if (values <= MAX_REWRITTEN_VALUES) return;
+  throw new AssayError(
+    'invalid_body',
+    `expanded, it holds ${values} values, of which at most ${MAX_REWRITTEN_VALUES} can be rewritten`,
+  );
 }

@@ -5,6 +5,7 @@ import { Reply } from '#platform/http-server/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { API_ENDPOINTS } from '../endpoints/endpoint.ts';
 import { ANTHROPIC_ERRORS } from '../endpoints/error-format.ts';
+import { takesPrompts } from '../prompts/mod.ts';
 import { idHeaders } from '../response/reply.ts';
 
 const MODELS = ['/v1/models', '/models'];
@@ -44,6 +45,21 @@ const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
 /** A provider's own body. */
 const ANY_OBJECT = { type: 'object', description: "As in the provider's own API; passed on as it comes" };
 
+/** The members of a body that are the gateway's own: they name a stored prompt, and never reach a provider. */
+const PROMPT_FIELDS = {
+  prompt_id: {
+    type: 'string',
+    description:
+      'The id of a stored prompt, whose messages come before those of the body; other fields of the body win',
+  },
+  version_id: { type: ['string', 'null'], description: 'The id of a version; excludes environment' },
+  environment: {
+    type: ['string', 'null'],
+    description: 'The environment whose version is used; without it and version_id: production',
+  },
+  inputs: { type: ['object', 'null'], description: "Values of the prompt's variables, by name" },
+};
+
 const calls: readonly DocumentedRoute[] = API_ENDPOINTS.flatMap(
   ({ addresses, providerEndpoint, errors, canStream }) =>
     addresses.map((path) => ({
@@ -54,7 +70,12 @@ const calls: readonly DocumentedRoute[] = API_ENDPOINTS.flatMap(
           tags: ['Calls'],
           summary: `Calls the provider of the body's model: ${providerEndpoint}`,
           security: [{ apiKey: ['gateway'] }],
-          requestBody: { required: true, content: json(ANY_OBJECT) },
+          requestBody: {
+            required: true,
+            content: json(
+              takesPrompts(providerEndpoint) ? { ...ANY_OBJECT, properties: PROMPT_FIELDS } : ANY_OBJECT,
+            ),
+          },
           responses: {
             '200': {
               description: "The provider's response",

@@ -240,6 +240,38 @@ t.test('a prompt field or an input that breaks a rule is a 400 that names it', a
   t.equal(provider.requests.length, 0);
 });
 
+t.test(
+  'a prompt that its inputs make too large is a 413, and one with too many values to rewrite a 400',
+  async (t) => {
+    const large = await storePrompt(sql, organizationId, {
+      body: { messages: [{ role: 'user', content: '{{x}}'.repeat(100) }], n: 1 },
+    });
+    const inputs = { x: 'é'.repeat(30_000) };
+    const whole = await gateway.chat({ model: 'gpt-4o-mini', prompt_id: large.promptId, inputs });
+    t.equal(whole.status, 200, 'three million characters');
+    const many = await storePrompt(sql, organizationId, {
+      body: { messages: Array.from({ length: 100 }, () => ({ role: 'user', content: '{{x:json}}' })) },
+    });
+    const values = { x: Array.from({ length: 20_000 }, () => 0) };
+    t.match(await failureOf({ prompt_id: many.promptId, inputs: { x: 'x'.repeat(60_000) } }), {
+      status: 413,
+      code: 'body_too_large',
+      message: 'The stored prompt with these inputs is larger than the 4194304 bytes allowed',
+    });
+    const rewritten = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.key}` },
+      body: JSON.stringify({ model: 'gpt-4o', prompt_id: many.promptId, inputs: values }),
+    });
+    t.equal(rewritten.status, 400);
+    t.match(await rewritten.json(), {
+      error: {
+        message: /^The stored prompt cannot be sent to \/v1\/responses: expanded, it holds 2000\d+ values/,
+      },
+    });
+  },
+);
+
 t.test('a call without a model, whose prompt has none, is refused as any other', async (t) => {
   const { promptId } = await storePrompt(sql, organizationId, { body: { messages: [] } });
   const response = await gateway.chat({ prompt_id: promptId });
