@@ -37,6 +37,8 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
       source: 'gateway',
       evaluationId: null,
       rateLimitPolicy: null,
+    countedAs: null,
+    allowed: null,
       logsPer5s: null,
       providerKeys: NO_PROVIDER_KEYS,
     },
