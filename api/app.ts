@@ -19,6 +19,7 @@ import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
+import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
@@ -29,6 +30,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   KeyRoutesOptions &
   LimitRoutesOptions &
   LogRoutesOptions &
+  PromptRoutesOptions &
   ProviderKeyRoutesOptions &
   SessionRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
@@ -74,6 +76,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(evaluatorRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
+    .use(promptRoutes(options))
     .use(providerKeyRoutes(options))
     .use(sessionRoutes(options))
     .use(logRoutes(options))

@@ -19,6 +19,7 @@ import { createEvaluatorService, createJudgeModelCheck, createTrials } from './e
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
+import { createPromptService } from './prompts/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
@@ -91,6 +92,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     limits: createLimitService(sql),
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce }),
     apiKeys: createKeyService({ sql, clock, announce }),
+    prompts: createPromptService({ sql, clock }),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       logs: createLogLimit(limiter),

@@ -11,7 +11,7 @@ export * from './bodies.ts';
 export { DryRunJson } from './dry-run.ts';
 export { EvaluationJson } from './evaluations.ts';
 export { EvaluatorJson } from './evaluator-json.ts';
-export { readUuid, readWholeId } from './ids.ts';
+export { readUuid, readWholeId, unknown } from './ids.ts';
 export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
 export { RunJson } from './runs.ts';

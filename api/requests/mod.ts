@@ -25,8 +25,9 @@ import { recordFields, recordWriter } from './record-json.ts';
 import { findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
-export { fromFound } from './conditions.ts';
 export { scoresOf } from './annotations.ts';
+export { awaitRequest } from './await-request.ts';
+export { fromFound } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';

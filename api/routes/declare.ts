@@ -42,7 +42,7 @@ export function jsonBody<T extends TSchema>(shape: T, example: Static<T>): Decla
   });
 }
 
-/** The same, with the original text of some members beside it. See `readJsonBody`. */
+/** The same, with the original text of some members beside it; null where there is none. See `readJsonBody`. */
 export function jsonBodyAsWritten<T extends TSchema>(
   shape: T,
   example: Static<T>,

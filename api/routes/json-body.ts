@@ -69,24 +69,29 @@ export type JsonBodyOptions = {
   maxBytes?: number;
   /** The members whose text is wanted as well. Default: none. */
   asWritten?: readonly MemberPath[];
+  /** True: these members are parsed, and repeat no names, like the rest. Default: false. */
+  parsesAll?: boolean;
 };
 
 /**
- * Reads the body of a request. The members at `asWritten` may repeat names, because the API does not read them, and have any
- * size. The rest of a large body is limited, so that reading it does not hold up the event loop.
+ * Reads the body of a request. Unless `parsesAll`, the members at `asWritten` may repeat names, because the API does not read
+ * them, and have any size. The rest of a large body is limited, so that reading it does not hold up the event loop.
  * @throws AssayError unsupported_media_type, body_too_large, invalid_json, invalid_body
  */
 export async function readJsonBody(
   request: Request,
-  { maxBytes = MAX_BODY_BYTES, asWritten = [] }: JsonBodyOptions = {},
+  { maxBytes = MAX_BODY_BYTES, asWritten = [], parsesAll = false }: JsonBodyOptions = {},
 ): Promise<JsonBody> {
   const bytes = await readBytes(request, maxBytes);
+  const apart = parsesAll ? [] : asWritten;
   if (bytes.length > LARGEST_PARSED_BYTES) {
-    const { rest, written } = await outlineJson(bytes, asWritten);
-    return { value: parse(rest.toString(), []).value, written };
+    const { rest, written } = await outlineJson(bytes, apart);
+    if (!parsesAll) return { value: parse(rest.toString(), []).value, written };
   }
-  const { value, written } = parse(bytes.toString(), asWritten);
-  return { value, written: written.map((text) => (text === null ? null : Buffer.from(text))) };
+  const text = bytes.toString();
+  const { value, written } = parse(text, apart);
+  const texts = parsesAll ? readMembers(text, asWritten).written : written;
+  return { value, written: texts.map((one) => (one === null ? null : Buffer.from(one))) };
 }
 
 function parse(text: string, asWritten: readonly MemberPath[]) {

@@ -1,16 +1,39 @@
 /** One thing of each kind that paths of the management API name, so that every documented route can be called. */
+import type { DocumentedRoute } from '#core/contracts/openapi.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { insertEvaluations } from '../integration/api/evaluators/seed-evaluations.ts';
+import { apiRoutes } from './api-contract.ts';
 import type { EvaluatorApi } from './evaluators-process.ts';
 import { BOOLEAN, PYTHON } from './evaluators-process.ts';
 import { insertRequests } from './seed-requests.ts';
 
+/** Something that a call names by ids of its body, where the examples of the document have others. */
+type NamedPrompt = { promptId: string; promptVersionId: string };
+
 export type ApiExamples = {
   /** Returns a route's path with the ids of things that are there. */
   pathOf(method: string, path: string): string;
+  /** Returns the example of a route's body with the ids of things that are there; undefined: it has no body. */
+  exampleOf(route: DocumentedRoute): unknown;
   /** Texts by which another organization would recognize these things. */
   marks: string[];
 };
+
+/** Two prompts: the examples name the first one; the second has a version that can be deleted, and a request of it. */
+async function seedPrompts(api: EvaluatorApi) {
+  const make = (name: string) =>
+    api.make<{ id: string; versionId: string }>('/v1/prompt-2025', { name, promptBody: {} });
+  const [prompt, other] = [await make('Seeded'), await make('Seeded, too')];
+  const { id: deletedVersionId } = await api.make('/v1/prompt-2025/update', {
+    promptId: other.id,
+    promptVersionId: other.versionId,
+    promptBody: {},
+  });
+  const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
+    { prompt_id: other.id, prompt_version: other.versionId, inputs: { name: 'Ada' } },
+  ]);
+  return { prompt, otherPrompt: { ...other, deletedVersionId, requestId: request!.request_id } };
+}
 
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
@@ -33,6 +56,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const evaluations = await api.make<{ id: string; state: string }[]>('/v1/evaluation/query', {});
   const evaluationIn = (state: string) => evaluations.find((one) => one.state === state)!.id;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
+  const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
   function pathOf(method: string, path: string): string {
@@ -40,6 +64,11 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', pending);
     if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', failed);
     if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', deletedId);
+    if (path.endsWith('/:versionId/inputs'))
+      return `/v1/prompt-2025/id/${otherPrompt.id}/${otherPrompt.versionId}/inputs?requestId=${otherPrompt.requestId}`;
+    if (path === '/v1/prompt-2025/:id/:versionId')
+      return `/v1/prompt-2025/${otherPrompt.id}/${otherPrompt.deletedVersionId}`;
+    if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
@@ -47,5 +76,15 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replace(':id', evaluatorId)
       .replace(':provider', 'openai');
   }
-  return { pathOf, marks: [request_id, evaluatorId, deletedId, onlineId, runId, keyId] };
+  const named = apiRoutes.find(({ path }) => path === '/v1/prompt-2025/remove/environment')!.hooks.body!
+    .example as NamedPrompt;
+  function exampleOf({ hooks }: DocumentedRoute): unknown {
+    const text = JSON.stringify(hooks.body?.example)
+      ?.replaceAll(named.promptId, prompt.id)
+      .replaceAll(named.promptVersionId, prompt.versionId);
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+  const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
+  const marks = [request_id, evaluatorId, deletedId, onlineId, runId, keyId, ...prompts];
+  return { pathOf, exampleOf, marks };
 }

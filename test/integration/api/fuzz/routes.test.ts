@@ -47,12 +47,15 @@ function queriesOf(shape: JsonSchema | undefined): fc.Arbitrary<string> {
     .map((given) => `?${new URLSearchParams(given as Record<string, string>)}`);
 }
 
-for (const { method, path, hooks } of routes) {
+for (const route of routes) {
+  const { method, path, hooks } = route;
   t.test(
     `${method} ${path} answers any call as it declares, and never with a fault of its own`,
     async (t) => {
       const body =
-        hooks.body === undefined ? fc.constant(undefined) : valuesNear(hooks.body.shape, hooks.body.example);
+        hooks.body === undefined
+          ? fc.constant(undefined)
+          : valuesNear(hooks.body.shape, examples.exampleOf(route));
       const target = examples.pathOf(method, path);
       let successes = 0;
       const calls = fc.tuple(queriesOf(hooks.query?.shape), body);

@@ -12,10 +12,9 @@ import { startUnconfined } from '../../../support/unconfined.ts';
 import { createWorld } from '../../../support/world.ts';
 
 /** Routes that take a key. */
-const routes = apiRoutes.flatMap(({ method, path, hooks }) => {
-  const [security] = (hooks.detail?.security ?? []) as { apiKey: [Scope] }[];
-  const example = hooks.body?.example;
-  return security === undefined ? [] : [{ method, path, scope: security.apiKey[0], example }];
+const routes = apiRoutes.flatMap((route) => {
+  const [security] = (route.hooks.detail?.security ?? []) as { apiKey: [Scope] }[];
+  return security === undefined ? [] : [{ ...route, scope: security.apiKey[0] }];
 });
 type Route = (typeof routes)[number];
 
@@ -30,7 +29,9 @@ t.before(async () => {
 });
 
 /** Calls a route with its example, by the ids of the own organization. */
-async function call({ method, path, example }: Route, key: string | null, url = api.url) {
+async function call(route: Route, key: string | null, url = api.url) {
+  const { method, path } = route;
+  const example = examples.exampleOf(route);
   const headers: Record<string, string> = { accept: 'application/json, text/event-stream' };
   if (key !== null) headers.authorization = `Bearer ${key}`;
   if (example !== undefined) headers['content-type'] = 'application/json';

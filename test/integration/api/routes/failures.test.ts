@@ -12,6 +12,7 @@ import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
+import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
@@ -44,6 +45,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
   const logRequest = () => Promise.reject(new Error('nothing is logged here'));
   const evaluators = {} as EvaluatorService;
   const limits = { usage: async () => [] };
+  const prompts = {} as PromptService;
   const providerKeys = {} as ProviderKeyService;
   const app = createApiApp({
     ports: { gateway: null, api: null },
@@ -52,6 +54,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     sessions: {} as SessionService,
     evaluators,
     limits,
+    prompts,
     providerKeys,
     apiKeys: {} as KeyService,
     logRequest,
