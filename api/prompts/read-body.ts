@@ -1,7 +1,6 @@
-import { invalidField } from '#core/contracts/invalid.ts';
 import type { NewPromptBody, PromptVariableJson } from '#core/contracts/prompt.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { PROMPT_FIELDS, parsePrompt } from '#core/prompts/mod.ts';
+import { parsePrompt } from '#core/prompts/mod.ts';
 
 type WithPromptBody = Pick<NewPromptBody, 'promptBody'>;
 
@@ -16,10 +15,6 @@ export type StoredBody = { body: string; model: string | null; variables: Prompt
  * @throws AssayError invalid_body
  */
 export function readPromptBody({ body: { promptBody }, written: [text] }: Sent<WithPromptBody>): StoredBody {
-  for (const name of PROMPT_FIELDS) {
-    if (!Object.hasOwn(promptBody, name)) continue;
-    throw invalidField(`promptBody.${name}`, 'belongs to calls: a stored prompt cannot use another one');
-  }
   // Postgres can hold the text as it is: JSON writes NUL and lone surrogates as escapes.
   const body = text!.toString();
   return {

@@ -38,7 +38,7 @@ t.test('a body comes back byte for byte', async (t) => {
     '{"__proto__":{"a":1},"constructor":"b","messages":[]}',
     `{"tools":[{"type":"function","function":{"parameters":${'{"p":'.repeat(200)}1${'}'.repeat(200)}}}]}`,
     // Large enough to be read in slices.
-    `{"messages":[{"content":"${'long {{x}} '.repeat(20_000)}"}],"seed":12345678901234567890}`,
+    `{"messages":[{"content":"${'long {{x}} '.repeat(5_000)}${'long '.repeat(20_000)}"}],"seed":12345678901234567890}`,
   ];
   for (const body of BODIES) {
     const { versionId } = await store(body);
@@ -121,6 +121,11 @@ const REFUSED: [what: string, promptBody: string, sentence: string][] = [
     'messages[0].content names the variable v500, but a prompt has at most 500',
   ],
   [
+    '10,001 placeholders',
+    field('{{x}}'.repeat(10_001)),
+    'messages[0].content has the placeholder 10001, but a prompt has at most 10000',
+  ],
+  [
     'a name that occurs twice within it',
     '{"messages":[{"content":"a","content":"b"}]}',
     'The body names "content" twice in one object: only one of them could count',
@@ -148,7 +153,7 @@ const REFUSED: [what: string, promptBody: string, sentence: string][] = [
   ...['prompt_id', 'version_id', 'environment', 'inputs'].map((name): [string, string, string] => [
     name,
     `{"${name}":null}`,
-    `promptBody.${name} belongs to calls: a stored prompt cannot use another one`,
+    `${name} belongs to the calls of a prompt, and cannot be stored in its body`,
   ]),
 ];
 
