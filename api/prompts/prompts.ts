@@ -62,9 +62,11 @@ async function refuseTakenName(
   throw new AssayError('conflict', `There is a prompt named ${quoteValue(name)} already: ${taken}`);
 }
 
+const readTag = (tag: string) => storableText(tag).trim();
+
 /** Returns tags as they are stored: without spaces around them, empty ones and repetitions. */
 function readTags(tags: readonly string[]): string[] {
-  return [...new Set(tags.map((tag) => storableText(tag).trim()).filter((tag) => tag !== ''))];
+  return [...new Set(tags.map(readTag).filter((tag) => tag !== ''))];
 }
 
 function promptJson({ prompt_id, name, tags, created_at }: PromptRow): PromptJson {
@@ -134,7 +136,7 @@ export function createPrompts({ sql, clock }: Context): Prompts {
     },
 
     async query(organizationId, { search = '', tagsFilter = [], page = 0, pageSize = DEFAULT_PAGE_SIZE }) {
-      const wanted = { search: storableText(search), tags: tagsFilter.map(storableText), page, pageSize };
+      const wanted = { search: storableText(search), tags: tagsFilter.map(readTag), page, pageSize };
       const rows = await read(organizationId, (tx) => listPrompts(tx, organizationId, wanted));
       return rows.map(promptJson);
     },

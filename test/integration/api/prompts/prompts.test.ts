@@ -117,7 +117,8 @@ t.test('a query pages through the prompts with any of the tags, the newest first
   );
   t.same(await page({ page: 3, pageSize: 2 }), []);
   t.same(await page({ page: Number.MAX_SAFE_INTEGER, pageSize: 100 }), [], 'there is no last page');
-  t.equal((await query({ tagsFilter: ['even', 'of no prompt'] })).length, 3);
+  t.equal((await query({ tagsFilter: [' even ', 'of no prompt'] })).length, 3);
+  t.same(await query({ tagsFilter: [''] }), [], 'no prompt has an empty tag');
 });
 
 t.test('a deleted prompt is unknown everywhere, and its content is gone', async (t) => {
