@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { createAvailability } from '#platform/postgres/mod.ts';
 import { StoreLateError } from '#platform/postgres/availability.ts';
+import { createAvailability } from '#platform/postgres/mod.ts';
 
 type Options = Parameters<typeof createAvailability>[0];
 
