@@ -40,7 +40,7 @@ export async function countSessions(tx: TransactionSql, records: readonly Storab
   const organizations = began.flatMap(({ organization_id: id }) => [id, id]);
   const moments = began.flatMap(({ first_at, was_first_at }) => [first_at, was_first_at ?? first_at]);
   await tx`
-    select assay.mark_session_days(${organizations}::uuid[],
+    select assay.mark_session_spans(${organizations}::uuid[],
       ${moments.map((moment) => moment.toISOString())}::timestamptz[])`;
 }
 
@@ -105,7 +105,7 @@ function addName(addition: Addition, name: string, at: Date): void {
   addition.named_at = at;
 }
 
-/** A session that began two days ago or earlier and was short until now: its day is to be marked. */
+/** A session that began twelve hours ago or earlier and was short until now: its span is to be marked. */
 type LateChange = { organization_id: string; first_at: Date; was_first_at: Date | null };
 
 async function upsertSessions(tx: TransactionSql, additions: readonly Addition[]): Promise<LateChange[]> {
@@ -142,7 +142,7 @@ async function upsertSessions(tx: TransactionSql, additions: readonly Addition[]
         was_long = s.is_long,
         was_first_at = s.first_at
       returning organization_id, first_at, was_long, was_first_at)
-    select organization_id, first_at, was_first_at from changed where not was_long and first_at < now() - interval '2 days'`;
+    select organization_id, first_at, was_first_at from changed where not was_long and first_at < now() - interval '12 hours'`;
 }
 
 async function insertNames(
@@ -181,7 +181,7 @@ export async function dropSessions(sql: Sql, cutoff: Date): Promise<void> {
       last = old.at(-1)!;
     }
     await sql`
-      delete from assay.session_days
-       where organization_id = ${id} and day < ${cutoff}::timestamptz - interval '1 week'`;
+      delete from assay.session_spans
+       where organization_id = ${id} and began_at < ${cutoff}::timestamptz - interval '1 week'`;
   }
 }

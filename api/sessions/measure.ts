@@ -2,7 +2,7 @@
 import type { Statement } from '#core/filter/mod.ts';
 import type { Point } from '#core/sessions/mod.ts';
 import { type Draft, draftFor, finish, namesCondition, windowCondition } from './conditions.ts';
-import { begunBefore, isCut } from './page.ts';
+import { acrossBound } from './page.ts';
 import type { Names, Window } from './read-query.ts';
 
 /** The measures, in the order of their numbers in statements. */
@@ -15,15 +15,24 @@ export type Distribution = { points: Point[]; sum: number };
 /** Up to so many sessions, every value is told apart; of more, the first three digits. A statement of more takes over 10 ms. */
 export const EXACT_SESSIONS = 5_000;
 
-/** Days (UTC), from the first up to, without, the end, whose short sessions are known without a statement. */
-export type Days = { first: string; end: string };
+/** A time whose short sessions are known without a statement, by when they began. */
+export type Known = { from: Date; to: Date };
 
 /** One value of one measure. */
 export type MeasuredRow = { measure: number; value: string; count: string; sum: string; is_large: boolean };
 
-/** Writes a value with its first three digits, the others zero. */
+/** Powers of ten that a bigint holds, from a thousand. */
+const POWERS = Array.from({ length: 16 }, (_, index) => `1000${'0'.repeat(index)}`);
+
+/** Writes a value with its first three digits, the others zero. Comparisons take a fifth of the time of logarithms. */
 export function threeDigits(value: string): string {
-  return `${value} - ${value} % greatest(1, (10::float8 ^ (floor(log(greatest(${value}, 1)::float8)) - 2))::int8)`;
+  const cases = POWERS.map((power) => {
+    const kept = power.slice(0, -3);
+    return kept === '1'
+      ? `when ${value} < ${power} then ${value}`
+      : `when ${value} < ${power} then ${value} - ${value} % ${kept}`;
+  });
+  return `case ${cases.join(' ')} else ${value} - ${value} % ${POWERS.at(-1)!.slice(0, -2)} end`;
 }
 
 /** The milliseconds from a session's first to its latest request. */
@@ -45,39 +54,42 @@ export function measureFiltered(organizationId: string, from: (draft: Draft) => 
 
 /**
  * Measures the sessions in a window, each by its requests inside.
- * @param without short sessions of these days are left out
+ * @param without short sessions that began then are left out
  */
 export function measureWindow(
   organizationId: string,
   window: Window,
   names: Names,
-  without: Days | null,
+  without: Known | null,
 ): Statement {
   const draft = draftFor(organizationId);
   const { parameters, organization } = draft;
-  const from = `select s.* from assay.sessions s where s.organization_id = ${organization}${windowCondition(window, 's.first_at', draft)}`;
-  const day = (text: string) => `${parameters.bind(text, 'date')}::timestamp at time zone 'UTC'`;
-  const began =
+  const matching = namesCondition(names, 's.session_id', draft);
+  const bind = (moment: Date) => parameters.bind(moment.toISOString(), 'timestamptz');
+  const end = window.to === null ? '' : windowCondition({ from: null, to: window.to }, 's.last_at', draft);
+  const whole = `select ${MEASURED} from assay.sessions s where s.organization_id = ${organization}${windowCondition(window, 's.first_at', draft)}${end}${matching}`;
+  const wholes =
     without === null
-      ? [from]
+      ? [whole]
       : [
-          `${from} and not s.is_long and s.first_at < ${day(without.first)}`,
-          `${from} and not s.is_long and s.first_at >= ${day(without.end)}`,
-          `${from} and s.is_long`,
+          `${whole} and not s.is_long and s.first_at < ${bind(without.from)}`,
+          `${whole} and not s.is_long and s.first_at >= ${bind(without.to)}`,
+          `${whole} and s.is_long`,
         ];
-  const before = window.from === null ? [] : [begunBefore(window.from, draft)];
-  const candidates = [...began, ...before].join(' union all ');
-  const cut = isCut(window, draft);
-  const measured = `
-    with candidates as materialized (
-      select s.* from (${candidates}) s where true${namesCondition(names, 's.session_id', draft)})
-    select ${MEASURED} from candidates s where not ${cut}
-    union all
-    ${GROUPED} from assay.requests r
-     where r.organization_id = ${organization} and r.source <> 'evaluator'
-       and r.session_id = any(array(select s.session_id from candidates s where ${cut}))
-       ${windowCondition(window, 'r.created_at', draft)}
-     group by r.session_id`;
+  const cut = [window.from, window.to].flatMap((bound) =>
+    bound === null ? [] : [acrossBound(bound, 's.session_id', draft, matching)],
+  );
+  const parts =
+    cut.length === 0
+      ? []
+      : [
+          `${GROUPED} from assay.requests r
+            where r.organization_id = ${organization} and r.source <> 'evaluator' and r.session_id is not null
+              and r.session_id = any(array(${cut.join(' union ')}))
+              ${windowCondition(window, 'r.created_at', draft)}
+            group by r.session_id`,
+        ];
+  const measured = [...wholes, ...parts].join(' union all ');
   return finish(draft, distribute(measured, without !== null));
 }
 
@@ -85,9 +97,11 @@ export function measureWindow(
 const GROUPED = `select count(*) as requests, ${durationOf('min(r.created_at)', 'max(r.created_at)')} as duration_ms, sum(r.cost_nano) as cost_nano`;
 
 function distribute(measured: string, isPartOfMany: boolean): string {
-  const isLarge = isPartOfMany ? 'true' : `count(*) > ${EXACT_SESSIONS}`;
+  const isLarge = isPartOfMany
+    ? 'true as is_large'
+    : `count(*) > ${EXACT_SESSIONS} as is_large from measured`;
   return `
-    with measured as materialized (${measured}), size as (select ${isLarge} as is_large from measured)
+    with measured as materialized (${measured}), size as (select ${isLarge})
     select v.measure, case when size.is_large then ${threeDigits('v.value')} else v.value end as value,
            count(*) as count, sum(v.value) as sum, size.is_large
       from measured m cross join size ${EACH_MEASURE}

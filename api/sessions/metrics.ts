@@ -5,11 +5,10 @@ import { countOf, histogramOf, type Point, percentileOf, valueOfBucket } from '#
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import { draftFor, finish, isAll, requestsInSessions, windowCondition } from './conditions.ts';
-import { type DayDigests, Sums, settledDays } from './day-digests.ts';
 import {
-  type Days,
   type Distribution,
   EXACT_SESSIONS,
+  type Known,
   MEASURES,
   type Measure,
   type MeasuredRow,
@@ -17,6 +16,7 @@ import {
   measureWindow,
 } from './measure.ts';
 import type { SessionsQuery, Window } from './read-query.ts';
+import { type SpanDigests, Sums, settledSpans, startOfSpan } from './span-digests.ts';
 
 type Measured = { distributions: Record<Measure, Distribution>; isExact: boolean };
 
@@ -25,29 +25,29 @@ export async function measureSessions(
   tx: TransactionSql,
   organizationId: string,
   query: SessionsQuery,
-  digests: DayDigests,
+  digests: SpanDigests,
 ): Promise<Measured> {
   if (!isAll(query.filter)) {
     const from = await requestsInSessions(tx, organizationId, query);
     return measuredOf(await runStatement<MeasuredRow>(tx, measureFiltered(organizationId, from)));
   }
-  const days = await daysToAdd(tx, organizationId, query);
-  const statement = measureWindow(organizationId, query.window, query.names, days);
+  const known = await knownSpans(tx, organizationId, query);
+  const statement = measureWindow(organizationId, query.window, query.names, known);
   const rows = await runStatement<MeasuredRow>(tx, statement);
-  if (days === null) return measuredOf(rows);
+  if (known === null) return measuredOf(rows);
   const sums = new Sums();
   for (const { measure, value, count, sum } of rows)
     sums.add(measure, Number(value), Number(count), Number(sum));
-  await digests.addDays(tx, organizationId, days, sums);
+  await digests.addSpans(tx, organizationId, known, sums);
   return { distributions: byMeasure((measure) => summed(sums, measure)), isExact: false };
 }
 
-/** Returns the days whose digests spare much work; null when there are none, or few sessions. */
-async function daysToAdd(
+/** Returns the spans whose digests spare much work; null when there are none, or few sessions. */
+async function knownSpans(
   tx: TransactionSql,
   organizationId: string,
   { window, names }: SessionsQuery,
-): Promise<Days | null> {
+): Promise<Known | null> {
   if (names.search !== null || names.contains !== null || names.equals !== null) return null;
   const [begun] = await runStatement<{ first_at: Date | null; now: Date; count: string }>(
     tx,
@@ -55,15 +55,12 @@ async function daysToAdd(
   );
   if (begun === undefined || begun.first_at === null || Number(begun.count) <= EXACT_SESSIONS) return null;
   const from = Math.max(window.from?.getTime() ?? 0, begun.first_at.getTime());
-  return settledDays(
-    window.from === null || from > window.from.getTime() ? startOfDay(from) : from,
+  return settledSpans(
+    window.from === null || from > window.from.getTime() ? startOfSpan(from) : from,
     window.to?.getTime() ?? begun.now.getTime(),
     begun.now.getTime(),
   );
 }
-
-const DAY_MS = 86_400_000;
-const startOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS;
 
 /** Selects when the first session began, the time, and how many began in the window, up to those that are measured exactly. */
 function countBegun(organizationId: string, window: Window): Statement {

@@ -24,13 +24,13 @@ import { runStatement } from '../requests/mod.ts';
 import { requestsInSessions } from './conditions.ts';
 import { readConversation } from './conversation.ts';
 import { cursorOf, readPage } from './cursor.ts';
-import { DayDigests } from './day-digests.ts';
 import { hasSessionStatement, rateStatement, tagStatement } from './marks.ts';
 import { measureSessions, metricsJson } from './metrics.ts';
 import { nameJson, namesPage, type StoredName } from './names.ts';
 import { findSessions, oneSession } from './page.ts';
 import { readSessionsQuery } from './read-query.ts';
 import { type StoredSession, sessionJson } from './session-json.ts';
+import { SpanDigests } from './span-digests.ts';
 import { type TreeRow, treeOf, treeStatement } from './tree.ts';
 
 /** The work behind the routes of `/v1/session`, for one organization at a time. Bodies arrive checked, except for their filter. */
@@ -54,7 +54,7 @@ const NO_NAMES = { search: null, contains: null, equals: null };
 
 /** @param sql a pool under the role `assay_api` */
 export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock }): SessionService {
-  const digests = new DayDigests();
+  const digests = new SpanDigests();
 
   /** Returns the session with this id, which is compared as ingest stores it. */
   async function find(tx: TransactionSql, organizationId: string, sessionId: string): Promise<StoredSession> {

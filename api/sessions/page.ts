@@ -85,7 +85,7 @@ function wholePage(organizationId: string, { window, names, limit, offset }: Ses
 }
 
 /** Writes whether a window holds only a part of session `s`. */
-export function isCut({ from, to }: Window, { parameters }: Draft): string {
+function isCut({ from, to }: Window, { parameters }: Draft): string {
   const bind = (moment: Date) => parameters.bind(moment.toISOString(), 'timestamptz');
   const parts = [
     ...(from === null ? [] : [`s.first_at < ${bind(from)}`]),
@@ -101,23 +101,27 @@ function goingOn(window: Window, matching: string, draft: Draft): string {
   return `
     union all
     select s.session_id, inside.created_at as began
-      from (${begunBefore(window.from, draft)}) s
+      from (${acrossBound(window.from, 's.session_id', draft, matching)}) s
       cross join lateral (
         select r.created_at from assay.requests r
          where r.organization_id = ${organization} and r.session_id = s.session_id and r.source <> 'evaluator'
                ${windowCondition(window, 'r.created_at', draft)}
-         order by r.created_at limit 1) inside
-     where true${matching}`;
+         order by r.created_at limit 1) inside`;
 }
 
 /**
- * Writes the select of the sessions that began before `from` and were not over then: short ones, which can have begun a day before
- * at most, and long ones.
+ * Writes the select of the sessions that began before a moment and were not over then: short ones, which can have begun six
+ * hours before at most, and long ones.
  */
-export function begunBefore(from: Date, { parameters, organization }: Draft): string {
-  const bound = parameters.bind(from.toISOString(), 'timestamptz');
-  const select = `select s.* from assay.sessions s where s.organization_id = ${organization} and s.first_at < ${bound} and s.last_at >= ${bound}`;
-  return `${select} and not s.is_long and s.first_at >= ${bound} - interval '1 day' union all ${select} and s.is_long`;
+export function acrossBound(
+  moment: Date,
+  columns: string,
+  { parameters, organization }: Draft,
+  matching: string,
+): string {
+  const bound = parameters.bind(moment.toISOString(), 'timestamptz');
+  const select = `select ${columns} from assay.sessions s where s.organization_id = ${organization} and s.first_at < ${bound} and s.last_at >= ${bound}${matching}`;
+  return `${select} and not s.is_long and s.first_at >= ${bound} - interval '6 hours' union all ${select} and s.is_long`;
 }
 
 /** Counts the requests of these sessions inside a window. */
@@ -127,7 +131,7 @@ function countWithin(organizationId: string, ids: readonly string[], window: Win
   const text = `
     select r.session_id, ${TOTALS} from assay.requests r
      where r.organization_id = ${organization} and r.session_id = any(${parameters.bind(ids, 'text[]')})
-       and r.source <> 'evaluator'${windowCondition(window, 'r.created_at', draft)}
+       and r.session_id is not null and r.source <> 'evaluator'${windowCondition(window, 'r.created_at', draft)}
      group by r.session_id`;
   return finish(draft, text);
 }

@@ -1,20 +1,22 @@
 -- Revision 1
 -- Totals of sessions: added by ingest for new records, counted again from the rows after a deletion. Both change sessions in
--- the order of their ids, then their names, then the days, so that two transactions cannot wait for each other.
+-- the order of their ids, then their names, then the spans, so that two transactions cannot wait for each other.
 
--- Counts late changes of the short sessions that began on these days. An earlier change is not counted: what is remembered
--- of a day is remembered four days after its beginning at the earliest (api/sessions/day-digests.ts), a day after the
--- last change that is not counted.
-create or replace function assay.mark_session_days(organizations uuid[], moments timestamptz[]) returns void
+-- Counts late changes of the short sessions that began in the spans of these moments. An earlier change is not counted: what
+-- is remembered of a span is remembered 24 hours after its beginning at the earliest (api/sessions/span-digests.ts),
+-- six hours after the last change that is not counted.
+create or replace function assay.mark_session_spans(organizations uuid[], moments timestamptz[]) returns void
 language sql as $$
-  insert into assay.session_days as d (organization_id, day, late_changes)
-  select distinct m.organization_id, (m.moment at time zone 'UTC')::date, 1
+  insert into assay.session_spans as s (organization_id, began_at, late_changes)
+  select distinct m.organization_id, date_bin('6 hours', m.moment, '2000-01-01T00:00:00Z'), 1
     from unnest(organizations, moments) as m (organization_id, moment)
-   where m.moment < now() - interval '2 days'
+   where m.moment < now() - interval '12 hours'
    order by 1, 2
-  on conflict (organization_id, day) do update set late_changes = d.late_changes + 1;
+  on conflict (organization_id, began_at) do update set late_changes = s.late_changes + 1;
 $$;
 
+-- "session_id is not null" is written out where ids come as a list: only then can the partial index be used.
+--
 -- Counts the totals of these sessions of one organization again from assay.requests; a session without requests goes, with its
 -- names. Run it after a deletion of requests, in the same transaction. Concurrent ingest cannot be lost: each
 -- session is locked before its rows are read, and ingest changes it after its own rows are written.
@@ -54,7 +56,7 @@ begin
                 filter (where r.session_name is not null))[1] as name,
              max(r.created_at) filter (where r.session_name is not null) as named_at
         from assay.requests r
-       where r.organization_id = organization and r.session_id = any(session_ids) and r.source <> 'evaluator'
+       where r.organization_id = organization and r.session_id = any(session_ids) and r.session_id is not null and r.source <> 'evaluator'
        group by r.session_id) t
    where s.organization_id = organization and s.session_id = t.session_id;
 
@@ -71,11 +73,11 @@ begin
   insert into assay.session_names (organization_id, session_id, name)
   select distinct organization, r.session_id, r.session_name
     from assay.requests r
-   where r.organization_id = organization and r.session_id = any(session_ids)
+   where r.organization_id = organization and r.session_id = any(session_ids) and r.session_id is not null
      and r.session_name is not null and r.source <> 'evaluator'
   on conflict do nothing;
 
   select begun || array_agg(s.first_at) into begun from assay.sessions s
    where s.organization_id = organization and s.session_id = any(session_ids);
-  perform assay.mark_session_days(array_fill(organization, array[cardinality(begun)]), begun);
+  perform assay.mark_session_spans(array_fill(organization, array[cardinality(begun)]), begun);
 end $$;

@@ -1,0 +1,297 @@
+/** The totals of sessions are those of their rows, however these came and went. */
+import t, { type Test } from 'tap';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
+import { createLogger } from '#platform/observability/log.ts';
+import { systemClock } from '#platform/process/clock.ts';
+import { keepPartitionsOnce } from '../../../ingest/retention.ts';
+import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';
+import { type BatchEntry, BatchStore } from '../../../ingest/store-batch.ts';
+import { logEntry } from '../../support/log-entries.ts';
+import { seededRandom } from '../../support/random.ts';
+import { createWorld } from '../../support/world.ts';
+
+const log = createLogger({ role: 'test', level: 'silent' });
+const DAY_MS = 86_400_000;
+const world = await createWorld(t);
+const { sql } = world;
+const pool = world.connect({ max: 8, statementTimeoutMs: 20_000 });
+const store = () => new BatchStore({ sql: pool, log, clock: systemClock, retentionDays: null });
+const answer = { model: 'gpt-4o-mini', usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 } };
+let made = 0;
+
+function entry(head: Partial<LogEntryHead>, response: unknown = answer): BatchEntry & { id: string } {
+  made += 1;
+  return { ...logEntry(head, { response }), origin: `test/${made}` };
+}
+
+/** Compares every session of an organization with its rows; returns how many there are. */
+async function checkTotals(t: Test, organizationId: string): Promise<number> {
+  const columns = sql`session_id, first_at, last_at, requests, timed_requests, latency_ms, prompt_tokens,
+    completion_tokens, total_tokens, cost_nano, name, named_at`;
+  const kept = await sql`
+    select ${columns} from assay.sessions where organization_id = ${organizationId} order by session_id`;
+  const counted = await sql`
+    select session_id, min(created_at) as first_at, max(created_at) as last_at, count(*) as requests,
+           count(latency_ms) as timed_requests, coalesce(sum(latency_ms), 0) as latency_ms,
+           coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens,
+           coalesce(sum(total_tokens), 0) as total_tokens, sum(cost_nano) as cost_nano,
+           (array_agg(session_name order by created_at desc, session_name collate "C" desc)
+              filter (where session_name is not null))[1] as name,
+           max(created_at) filter (where session_name is not null) as named_at
+      from assay.requests
+     where organization_id = ${organizationId} and session_id is not null and source <> 'evaluator'
+     group by session_id order by session_id`;
+  t.same([...kept], [...counted]);
+  const names = await sql`
+    select session_id, name from assay.session_names where organization_id = ${organizationId} order by 1, 2`;
+  const named = await sql`
+    select distinct session_id, session_name collate "C" as name from assay.requests
+     where organization_id = ${organizationId} and session_id is not null and session_name is not null
+       and source <> 'evaluator' order by 1, 2`;
+  t.same([...names], [...named]);
+  return kept.length;
+}
+
+t.test('totals are those of the rows, whatever is stored twice, at once and in whatever order', async (t) => {
+  const { organizationId } = await world.organization();
+  const random = seededRandom(1);
+  const whole = (below: number) => Math.floor(random() * below);
+  const now = Date.now();
+  const entries = Array.from({ length: 600 }, () =>
+    entry(
+      {
+        organizationId,
+        createdAtMs: now - whole(5 * DAY_MS),
+        sessionId: random() < 0.1 ? null : `session ${whole(12)}`,
+        sessionName: random() < 0.4 ? null : `name ${whole(5)}`,
+        source: random() < 0.1 ? 'evaluator' : 'gateway',
+        errorCode: random() < 0.1 ? 'interrupted' : null,
+      },
+      random() < 0.2 ? {} : answer,
+    ),
+  );
+  const batchesOf = (from: number) => {
+    const shuffled = entries.slice(from, from + 400).sort(() => random() - 0.5);
+    return Array.from({ length: 40 }, (_, index) => [
+      ...shuffled.slice(index * 10, index * 10 + 10),
+      // Again, in the same batch and in another.
+      shuffled[whole(400)]!,
+      shuffled[index * 10]!,
+    ]);
+  };
+  // Four processes: each entry reaches two of them or four. Two that insert the same records in opposite orders lock each other
+  // out, as ever; such a batch is stored again.
+  const storeAgain = async (own: BatchStore, batch: BatchEntry[]): Promise<void> => {
+    try {
+      await own.store({ entries: batch });
+    } catch (error) {
+      if ((error as { code?: string }).code !== '40P01') throw error;
+      await storeAgain(own, batch);
+    }
+  };
+  await Promise.all(
+    [0, 200, 0, 200].map(async (from) => {
+      const own = store();
+      for (const batch of batchesOf(from)) await storeAgain(own, batch);
+    }),
+  );
+  t.equal(await checkTotals(t, organizationId), 12);
+});
+
+t.test(
+  'processes that store requests of the same sessions in any order do not lock each other out',
+  async (t) => {
+    const { organizationId } = await world.organization();
+    const ids = Array.from({ length: 30 }, (_, index) => `session ${index}`);
+    const batch = (order: readonly string[]) =>
+      order.map((sessionId) =>
+        entry({
+          organizationId,
+          sessionId,
+          sessionName: `name ${made}`,
+          createdAtMs: Date.now() - 5 * DAY_MS,
+        }),
+      );
+    await Promise.all(
+      [ids, ids.toReversed(), ids, ids.toReversed()].map(async (order) => {
+        const own = store();
+        for (let round = 0; round < 12; round += 1) await own.store({ entries: batch(order) });
+      }),
+    );
+    t.equal(await checkTotals(t, organizationId), 30);
+  },
+);
+
+t.test(
+  'a batch that is rolled back counts nothing, and one of which an entry is refused counts the others',
+  async (t) => {
+    const { organizationId } = await world.organization();
+    const of = { organizationId, sessionId: 's' };
+    const failing = store().store({ entries: [entry(of)], alongside: () => Promise.reject(new Error('no')) });
+    await t.rejects(failing, { message: 'no' });
+    t.equal(await checkTotals(t, organizationId), 0);
+    const isGone = entry({ ...of, createdAtMs: Date.UTC(2001, 1, 1) });
+    const result = await store()
+      .store({ entries: [entry(of), isGone, entry(of)] })
+      .catch((error) => error);
+    t.match(result, { stored: 2, deadLetters: 1 });
+    t.equal(await checkTotals(t, organizationId), 1);
+  },
+);
+
+t.test('a dead letter that is stored at last counts once', async (t) => {
+  const { organizationId } = await world.organization();
+  await sql`alter table assay.requests add constraint no_poison check (user_id is distinct from 'poison')`;
+  await store().store({ entries: [entry({ organizationId, sessionId: 's', userId: 'poison' })] });
+  t.equal(await checkTotals(t, organizationId), 0);
+  await sql`alter table assay.requests drop constraint no_poison`;
+  await sql`delete from assay.dead_letters where organization_id is distinct from ${organizationId}`;
+  t.same(await retryAllDeadLetters(sql), { stored: 1, refused: 0 });
+  t.equal(await checkTotals(t, organizationId), 1);
+});
+
+t.test(
+  'odd ids and names are kept as Postgres can hold and index them, and empty ones are none',
+  async (t) => {
+    const { organizationId } = await world.organization();
+    const texts = [
+      'a\0b',
+      '\ud800',
+      '😀',
+      'x'.repeat(1_024),
+      '\0'.repeat(1_024),
+      'é'.repeat(1_024),
+      '{"a",b}',
+      'null',
+    ];
+    const entries = texts.map((text) => entry({ organizationId, sessionId: text, sessionName: text }));
+    const { stored } = await store().store({
+      entries: [...entries, entry({ organizationId, sessionId: '' })],
+    });
+    t.equal(stored, texts.length + 1);
+    t.equal(await checkTotals(t, organizationId), texts.length);
+  },
+);
+
+t.test('sessions are counted again after a deletion, and go with their last request', async (t) => {
+  const { organizationId } = await world.organization();
+  const ids = ['a', 'a', 'b', 'c'];
+  const entries = ids.map((sessionId, index) =>
+    entry({
+      organizationId,
+      sessionId,
+      sessionName: `name ${index}`,
+      createdAtMs: Date.now() - index * DAY_MS,
+    }),
+  );
+  await store().store({ entries });
+  await sql`update assay.sessions set tag = 'kept' where organization_id = ${organizationId}`;
+  await sql.begin(async (tx) => {
+    await tx`delete from assay.requests where organization_id = ${organizationId} and request_id = any(${[entries[0]!.id, entries[2]!.id]})`;
+    await tx`select assay.recount_sessions(${organizationId}, ${['a', 'b', 'unknown']})`;
+  });
+  t.equal(await checkTotals(t, organizationId), 2);
+  const [row] =
+    await sql`select tag from assay.sessions where organization_id = ${organizationId} and session_id = 'a'`;
+  t.equal(row?.tag, 'kept', 'what callers attached stays');
+  await sql`delete from assay.sessions where organization_id = ${organizationId}`;
+  await sql`select assay.recount_sessions(${organizationId}, ${['a', 'c']})`;
+  t.equal(await checkTotals(t, organizationId), 2, 'totals that are missing are made');
+});
+
+t.test('a recount waits for records that are being stored, and loses none', async (t) => {
+  const { organizationId } = await world.organization();
+  for (const isKnown of [true, false]) {
+    const sessionId = isKnown ? 'known' : 'new';
+    const known = entry({ organizationId, sessionId });
+    await store().store({ entries: [known] });
+    if (!isKnown) await sql`delete from assay.sessions where session_id = ${sessionId}`;
+    const counted = Promise.withResolvers<void>();
+    const ending = Promise.withResolvers<void>();
+    // Holds the transaction that stores a record open after the session was counted.
+    const slow = new Proxy(pool, {
+      get: (target, name, receiver) =>
+        name !== 'begin'
+          ? Reflect.get(target, name, receiver)
+          : (work: (tx: unknown) => Promise<unknown>) =>
+              pool.begin(async (tx) => {
+                const result = await work(tx);
+                counted.resolve();
+                await ending.promise;
+                return result;
+              }),
+    });
+    const storing = new BatchStore({ sql: slow, log, clock: systemClock, retentionDays: null }).store({
+      entries: [entry({ organizationId, sessionId })],
+    });
+    await counted.promise;
+    const recounting = sql`select assay.recount_sessions(${organizationId}, ${[sessionId]})`.execute();
+    await sql`select pg_sleep(0.05)`;
+    ending.resolve();
+    await Promise.all([storing, recounting]);
+  }
+  t.equal(await checkTotals(t, organizationId), 2);
+});
+
+t.test('late changes of short sessions are counted by the days on which they began', async (t) => {
+  const { organizationId } = await world.organization();
+  const now = Date.now();
+  const midday = (daysAgo: number) => Math.floor(now / DAY_MS) * DAY_MS - daysAgo * DAY_MS + DAY_MS / 2;
+  const changes = async () =>
+    Object.fromEntries(
+      (
+        await sql<{ ago: number; late_changes: string }[]>`
+          select (now() at time zone 'UTC')::date - day as ago, late_changes from assay.session_days
+           where organization_id = ${organizationId}`
+      ).map((row) => [row.ago, Number(row.late_changes)]),
+    );
+  const add = (sessionId: string, createdAtMs: number) =>
+    store().store({ entries: [entry({ organizationId, sessionId, createdAtMs })] });
+  await add('today', now);
+  t.same(await changes(), {}, 'a change on time is not counted');
+  await add('s', midday(6));
+  t.same(await changes(), { 6: 1 });
+  await add('s', midday(7) + 1);
+  t.same(await changes(), { 6: 2, 7: 1 }, 'a session that turns out to have begun earlier changes both days');
+  await add('s', now);
+  t.same(await changes(), { 6: 2, 7: 2 }, 'so does one that becomes a long one');
+  await add('s', now);
+  t.same(await changes(), { 6: 2, 7: 2 }, 'a long one changes no day');
+});
+
+t.test('retention removes sessions with their weeks, and what is left of one is counted again', async (t) => {
+  const { organizationId } = await world.organization();
+  const days = (ago: number) => Date.now() - ago * DAY_MS;
+  const of = (sessionId: string, ago: number) =>
+    entry({ organizationId, sessionId, sessionName: `${ago} days ago`, createdAtMs: days(ago) });
+  await store().store({
+    entries: [of('old', 60), of('old', 61), of('both', 60), of('both', 2), of('new', 1)],
+  });
+  await keepPartitionsOnce({ url: world.database.url, clock: systemClock, log, retentionDays: 30 });
+  t.equal(await checkTotals(t, organizationId), 2);
+  const [both] =
+    await sql`select * from assay.sessions where organization_id = ${organizationId} and session_id = 'both'`;
+  t.match(both, { requests: '1', name: '2 days ago', is_long: false });
+});
+
+t.test('a reader of other organizations sees no session', async (t) => {
+  const { organizationId } = await world.organization();
+  const other = await world.organization();
+  await store().store({
+    entries: [
+      entry({ organizationId, sessionId: 's', sessionName: 'n', createdAtMs: Date.now() - 9 * DAY_MS }),
+    ],
+  });
+  const api = world.connect({ role: 'assay_api' });
+  for (const table of ['sessions', 'session_names', 'session_days']) {
+    const count = async (id: string) => {
+      const [row] = await api.begin(async (tx) => {
+        await tx`select set_config('assay.organization', ${id}, true)`;
+        return tx`select count(*)::int from ${tx(`assay.${table}`)}`;
+      });
+      return row!.count;
+    };
+    t.equal(await count(organizationId), 1, table);
+    t.equal(await count(other.organizationId), 0, table);
+  }
+});
