@@ -18,8 +18,14 @@ export const EXACT_SESSIONS = 5_000;
 /** A time whose short sessions are known without a statement, by when they began. */
 export type Known = { from: Date; to: Date };
 
-/** One value of one measure. */
-export type MeasuredRow = { measure: number; value: string; count: string; sum: string; is_large: boolean };
+/** The values of one measure, in ascending order, and how often each occurs. Three rows of arrays are read faster than thousands. */
+export type MeasuredRow = {
+  measure: number;
+  values: string[];
+  counts: string[];
+  sum: string;
+  is_large: boolean;
+};
 
 /** Powers of ten that a bigint holds, from a thousand. */
 const POWERS = Array.from({ length: 16 }, (_, index) => `1000${'0'.repeat(index)}`);
@@ -102,9 +108,13 @@ function distribute(measured: string, isPartOfMany: boolean): string {
     : `count(*) > ${EXACT_SESSIONS} as is_large from measured`;
   return `
     with measured as materialized (${measured}), size as (select ${isLarge})
-    select v.measure, case when size.is_large then ${threeDigits('v.value')} else v.value end as value,
-           count(*) as count, sum(v.value) as sum, size.is_large
-      from measured m cross join size ${EACH_MEASURE}
-     where v.value is not null
-     group by 1, 2, 5 order by 1, 2`;
+    select measure, array_agg(value order by value) as values, array_agg(count order by value) as counts,
+           sum(sum) as sum, bool_or(is_large) as is_large
+      from (
+        select v.measure, case when size.is_large then ${threeDigits('v.value')} else v.value end as value,
+               count(*) as count, sum(v.value) as sum, size.is_large
+          from measured m cross join size ${EACH_MEASURE}
+         where v.value is not null
+         group by 1, 2, 5) grouped
+     group by measure`;
 }

@@ -16,7 +16,7 @@ import {
   measureWindow,
 } from './measure.ts';
 import type { SessionsQuery, Window } from './read-query.ts';
-import { type SpanDigests, Sums, settledSpans, startOfSpan } from './span-digests.ts';
+import { digestsOf, type SpanDigests, Sums, settledSpans, startOfSpan } from './span-digests.ts';
 
 type Measured = { distributions: Record<Measure, Distribution>; isExact: boolean };
 
@@ -36,8 +36,7 @@ export async function measureSessions(
   const rows = await runStatement<MeasuredRow>(tx, statement);
   if (known === null) return measuredOf(rows);
   const sums = new Sums();
-  for (const { measure, value, count, sum } of rows)
-    sums.add(measure, Number(value), Number(count), Number(sum));
+  sums.addDigests(digestsOf(rows));
   await digests.addSpans(tx, organizationId, known, sums);
   return { distributions: byMeasure((measure) => summed(sums, measure)), isExact: false };
 }
@@ -79,10 +78,10 @@ function byMeasure<T>(make: (measure: number) => T): Record<Measure, T> {
 
 function measuredOf(rows: readonly MeasuredRow[]): Measured {
   const distribution = (measure: number): Distribution => {
-    const own = rows.filter((row) => row.measure === measure);
+    const row = rows.find((one) => one.measure === measure);
     return {
-      points: own.map(({ value, count }) => [Number(value), Number(count)] as const),
-      sum: own.reduce((total, { sum }) => total + Number(sum), 0),
+      points: row?.values.map((value, index) => [Number(value), Number(row.counts[index])] as const) ?? [],
+      sum: Number(row?.sum ?? 0),
     };
   };
   return { distributions: byMeasure(distribution), isExact: !rows.some((row) => row.is_large) };

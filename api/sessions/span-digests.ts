@@ -9,7 +9,7 @@ import { BUCKETS, bucketOf } from '#core/sessions/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import { draftFor, finish } from './conditions.ts';
-import { EACH_MEASURE, type Known, MEASURED, MEASURES, threeDigits } from './measure.ts';
+import { EACH_MEASURE, type Known, MEASURED, MEASURES, type MeasuredRow, threeDigits } from './measure.ts';
 
 /** The length of a span, and of the longest short session. The schema has it too. */
 const SPAN_MS = 6 * 3_600_000;
@@ -29,13 +29,6 @@ type SpanDigest = { lateChanges: string; measures: Digest[] };
 export class Sums {
   readonly counts = MEASURES.map(() => new Float64Array(BUCKETS));
   readonly sums = MEASURES.map(() => 0);
-
-  /** Adds `count` values of a measure, which sum up to `sum`. */
-  add(measure: number, value: number, count: number, sum: number): void {
-    const counts = this.counts[measure]!;
-    counts[bucketOf(value)]! += count;
-    this.sums[measure]! += sum;
-  }
 
   /** Adds distributions of all measures. */
   addDigests(digests: readonly Digest[]): void {
@@ -85,9 +78,10 @@ export class SpanDigests {
     const rows = await runStatement<MeasuredSpan>(tx, measureSpans(organizationId, missing));
     const bySpan = Map.groupBy(rows, (row) => row.began_at.getTime());
     for (const began of missing) {
-      const digest = digestOf(bySpan.get(began) ?? [], lateChangesOf.get(began) ?? '0');
-      this.#known.set(`${organizationId} ${began}`, digest);
-      sums.addDigests(digest.measures);
+      const measures = digestsOf(bySpan.get(began) ?? []);
+      const lateChangesNow = lateChangesOf.get(began) ?? '0';
+      this.#known.set(`${organizationId} ${began}`, { lateChanges: lateChangesNow, measures });
+      sums.addDigests(measures);
     }
   }
 }
@@ -103,7 +97,7 @@ function lateChanges(organizationId: string, { from, to }: Known): Statement {
   return finish(draft, text);
 }
 
-type MeasuredSpan = { began_at: Date; measure: number; values: string[]; counts: string[]; sum: string };
+type MeasuredSpan = Omit<MeasuredRow, 'is_large'> & { began_at: Date };
 
 function measureSpans(organizationId: string, spans: readonly number[]): Statement {
   const draft = draftFor(organizationId);
@@ -125,8 +119,11 @@ function measureSpans(organizationId: string, spans: readonly number[]): Stateme
   return finish(draft, text);
 }
 
-function digestOf(rows: readonly MeasuredSpan[], lateChangesNow: string): SpanDigest {
-  const measures = MEASURES.map((_, measure) => {
+/** Returns the distributions of all measures; a measure without a row has no values. */
+export function digestsOf(
+  rows: readonly Pick<MeasuredRow, 'measure' | 'values' | 'counts' | 'sum'>[],
+): Digest[] {
+  return MEASURES.map((_, measure) => {
     const row = rows.find((one) => one.measure === measure);
     return {
       buckets: Uint16Array.from(row?.values ?? [], (value) => bucketOf(Number(value))),
@@ -134,5 +131,4 @@ function digestOf(rows: readonly MeasuredSpan[], lateChangesNow: string): SpanDi
       sum: Number(row?.sum ?? 0),
     };
   });
-  return { lateChanges: lateChangesNow, measures };
 }

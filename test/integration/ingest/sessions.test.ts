@@ -12,6 +12,7 @@ import { createWorld } from '../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const DAY_MS = 86_400_000;
+const SPAN_MS = DAY_MS / 4;
 const world = await createWorld(t);
 const { sql } = world;
 const pool = world.connect({ max: 8, statementTimeoutMs: 20_000 });
@@ -233,30 +234,32 @@ t.test('a recount waits for records that are being stored, and loses none', asyn
   t.equal(await checkTotals(t, organizationId), 2);
 });
 
-t.test('late changes of short sessions are counted by the days on which they began', async (t) => {
+t.test('late changes of short sessions are counted by the spans in which they began', async (t) => {
   const { organizationId } = await world.organization();
   const now = Date.now();
-  const midday = (daysAgo: number) => Math.floor(now / DAY_MS) * DAY_MS - daysAgo * DAY_MS + DAY_MS / 2;
-  const changes = async () =>
-    Object.fromEntries(
-      (
-        await sql<{ ago: number; late_changes: string }[]>`
-          select (now() at time zone 'UTC')::date - day as ago, late_changes from assay.session_days
-           where organization_id = ${organizationId}`
-      ).map((row) => [row.ago, Number(row.late_changes)]),
-    );
+  const span = (spansAgo: number) => Math.floor(now / SPAN_MS) * SPAN_MS - spansAgo * SPAN_MS + SPAN_MS / 2;
+  const changes = async () => {
+    const rows = await sql<{ began_at: Date; late_changes: string }[]>`
+      select began_at, late_changes from assay.session_spans where organization_id = ${organizationId}`;
+    const ago = (beganAt: Date) => Math.floor(now / SPAN_MS) - beganAt.getTime() / SPAN_MS;
+    return Object.fromEntries(rows.map((row) => [ago(row.began_at), Number(row.late_changes)]));
+  };
   const add = (sessionId: string, createdAtMs: number) =>
     store().store({ entries: [entry({ organizationId, sessionId, createdAtMs })] });
   await add('today', now);
   t.same(await changes(), {}, 'a change on time is not counted');
-  await add('s', midday(6));
+  await add('s', span(6));
   t.same(await changes(), { 6: 1 });
-  await add('s', midday(7) + 1);
-  t.same(await changes(), { 6: 2, 7: 1 }, 'a session that turns out to have begun earlier changes both days');
+  await add('s', span(7) + 1);
+  t.same(
+    await changes(),
+    { 6: 2, 7: 1 },
+    'a session that turns out to have begun earlier changes both spans',
+  );
   await add('s', now);
   t.same(await changes(), { 6: 2, 7: 2 }, 'so does one that becomes a long one');
   await add('s', now);
-  t.same(await changes(), { 6: 2, 7: 2 }, 'a long one changes no day');
+  t.same(await changes(), { 6: 2, 7: 2 }, 'a long one changes no span');
 });
 
 t.test('retention removes sessions with their weeks, and what is left of one is counted again', async (t) => {
@@ -283,7 +286,7 @@ t.test('a reader of other organizations sees no session', async (t) => {
     ],
   });
   const api = world.connect({ role: 'assay_api' });
-  for (const table of ['sessions', 'session_names', 'session_days']) {
+  for (const table of ['sessions', 'session_names', 'session_spans']) {
     const count = async (id: string) => {
       const [row] = await api.begin(async (tx) => {
         await tx`select set_config('assay.organization', ${id}, true)`;
