@@ -80,6 +80,9 @@ function addresses({ gatewayUrl, apiUrl, apiKey }: RunningAssay): string {
     `  curl ${gatewayUrl}/v1/chat/completions \\`,
     `    -H 'Authorization: Bearer ${apiKey}' \\`,
     `    -H 'Content-Type: application/json' -d '${body}'`,
+    '',
+    '  The programs in examples/ run with',
+    `  export KEY=${apiKey} GATEWAY=${gatewayUrl} API=${apiUrl}`,
   ].join('\n');
 }
 

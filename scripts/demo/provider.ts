@@ -20,11 +20,14 @@ type ChatRequest = {
   messages: { role: string; content: string | null }[];
   stream?: boolean;
   stream_options?: { include_usage?: boolean };
-  tools?: { function: { name: string } }[];
+  tools?: { function: { name: string; parameters?: { properties?: Record<string, ToolParameter> } } }[];
 };
+type ToolParameter = { type?: string; enum?: string[] };
 
 const FIRST_TOKEN_MS = 30;
 const TOKEN_MS = 6;
+/** A model that the provider refuses, so that lists of models have something to fall back from. */
+const UNKNOWN_MODEL = 'no-such-model';
 /** Words of the response to `/slow`, which takes the number of milliseconds in the command. */
 const SLOW_WORDS = 20;
 
@@ -77,11 +80,19 @@ function fail(command: string, argument: string, response: ServerResponse): bool
   return true;
 }
 
+/** Returns what a judge is asked to submit. The score is 1 where any number is allowed. */
+function verdictFor(score: ToolParameter) {
+  const verdict = score.type === 'boolean' ? true : (score.enum?.at(-1) ?? 1);
+  return { reasoning: "The demo's provider is content with every answer.", score: verdict };
+}
+
 /** Calls the first tool of the request, unless the last message is a tool's result. */
 function toolCallsFor({ tools, messages }: ChatRequest) {
-  const name = tools?.[0]?.function.name;
-  if (name === undefined || messages.at(-1)?.role === 'tool') return undefined;
-  const call = { name, arguments: JSON.stringify({ query: 'Oslo' }) };
+  const tool = tools?.[0]?.function;
+  if (tool === undefined || messages.at(-1)?.role === 'tool') return undefined;
+  const score = tool.parameters?.properties?.score;
+  const given = score === undefined ? { query: 'Oslo' } : verdictFor(score);
+  const call = { name: tool.name, arguments: JSON.stringify(given) };
   return [{ id: 'call_0', type: 'function', function: call }];
 }
 
@@ -126,6 +137,12 @@ async function sendStream(chat: ChatRequest, response: ServerResponse, slowMs: n
 
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chat = (await json(request)) as ChatRequest;
+  if (chat.model === UNKNOWN_MODEL) {
+    const message = `The model '${UNKNOWN_MODEL}' does not exist`;
+    return sendJson(response, 404, {
+      error: { message, type: 'invalid_request_error', code: 'model_not_found' },
+    });
+  }
   const [, command = '', argument = ''] = /^\/([a-z]+) (\S+)/.exec(lastQuestion(chat)) ?? [];
   if (fail(command, argument, response)) return;
   if (chat.stream === true) await sendStream(chat, response, command === 'slow' ? Number(argument) : 0);
