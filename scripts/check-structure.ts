@@ -12,15 +12,23 @@ import { readSource } from './structure/source.ts';
 import { findMisplacedTests } from './structure/test-places.ts';
 import { findUnusedExports } from './structure/unused-exports.ts';
 
-const SOURCES = ['main.ts', '{core,platform,gateway,api,ingest,evaluators,supervisor,scripts,test}/**/*.ts'];
+const SOURCES = [
+  'main.ts',
+  '{core,platform,gateway,api,ingest,evaluators,supervisor,scripts,test}/**/*.ts',
+  'examples/*.mjs',
+];
 
 const root = process.argv[2] ?? join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const paths = globSync(SOURCES, { cwd: root }).map((path) => path.split(sep).join('/'));
 const files = paths.map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
 const modules = new Set(paths.filter((path) => path.endsWith('/mod.ts')).map((path) => dirname(path)));
+const { dependencies = {}, devDependencies = {} } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+const packages = new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]);
 const breaches = [
-  ...findBreaches({ files, modules, channels: channelNames(files) }),
+  ...findBreaches({ files, modules, channels: channelNames(files), packages }),
   ...findUnusedExports(files),
   ...findMisplacedTests(paths),
 ].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));

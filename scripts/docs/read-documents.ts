@@ -13,9 +13,9 @@ function filesUnder(root: string, folder = ''): string[] {
   });
 }
 
-/** Reads README, CHANGELOG and everything in docs, and lists the files that they may name. */
+/** Reads README, CHANGELOG, everything in docs and the list of examples, and lists the files that they may name. */
 export function readDocuments(root: string): Documents {
   const files = filesUnder(root);
-  const documents = files.filter((path) => /^(?:README|CHANGELOG|docs\/.*)\.md$/.test(path));
+  const documents = files.filter((path) => /^(?:README|CHANGELOG|docs\/.*|examples\/README)\.md$/.test(path));
   return { files, texts: new Map(documents.map((path) => [path, readFileSync(join(root, path), 'utf8')])) };
 }

@@ -37,8 +37,8 @@ export const PURE_PACKAGES = new Set([
 /** Pure code that must yield to the event loop between pieces of its work. */
 export const MAY_YIELD = new Set(['core/chat/assemble.ts']);
 
-/** Folders and files that may read the environment: the configuration, and the tools of tests. */
-export const ENVIRONMENT_READERS = ['platform/config/', 'scripts/test.ts', 'test/'];
+/** Folders and files that may read the environment: the configuration, the tools of tests, and the examples. */
+export const ENVIRONMENT_READERS = ['platform/config/', 'scripts/test.ts', 'test/', 'examples/'];
 
 /** Files that may import Elysia: those with routes. */
 export const ROUTE_PLACES = [/\/app\.ts$/, /\/routes\//, /^platform\/observability\/health\.ts$/];

@@ -21,6 +21,8 @@ export type Layout = {
   modules: ReadonlySet<string>;
   /** Values of the channel constants. */
   channels: ReadonlySet<string>;
+  /** Names of the packages that package.json lists. */
+  packages: ReadonlySet<string>;
 };
 
 type Rule = (file: SourceFile, layout: Layout) => Omit<Breach, 'path'>[];
@@ -129,6 +131,24 @@ const channelsByConstant: Rule = ({ path, literals }, { channels }) =>
         .filter(({ value }) => channels.has(value))
         .map(({ line, value }) => ({ line, rule: `import the channel '${value}' from ${CHANNELS}` }));
 
+/** Returns the package that an import names: `openai` for `openai/resources`, `@scope/name` for `@scope/name/part`. */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+const examplesStandAlone: Rule = ({ path, imports }, { packages }) =>
+  topOf(path) !== 'examples'
+    ? []
+    : imports
+        .filter(({ specifier }) => !specifier.startsWith('node:') && !packages.has(packageOf(specifier)))
+        .map(({ line, specifier }) => ({
+          line,
+          rule: `an example must not import ${specifier}: it stands alone, with the packages of package.json`,
+        }));
+
 const RULES: readonly Rule[] = [
   foldersKeepApart,
   topFoldersByName,
@@ -138,6 +158,7 @@ const RULES: readonly Rule[] = [
   elysiaAtRoutes,
   productWithoutTests,
   channelsByConstant,
+  examplesStandAlone,
 ];
 
 /** Returns every breach of these rules. */

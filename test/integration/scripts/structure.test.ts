@@ -9,11 +9,12 @@ import { findMisplacedTests } from '../../../scripts/structure/test-places.ts';
 import { findUnusedExports } from '../../../scripts/structure/unused-exports.ts';
 
 const MODULES = new Set(['platform/nats', 'core/filter', 'gateway', 'api']);
+const PACKAGES = new Set(['openai', '@anthropic-ai/sdk']);
 
 /** Returns what the rules for single files say of these sources, as `line rule` up to the rule's first colon. */
 function breachesOf(sources: Record<string, string>): string[] {
   const files = Object.entries(sources).map(([path, source]) => readSource(path, source));
-  return findBreaches({ files, modules: MODULES, channels: channelNames(files) }).map(
+  return findBreaches({ files, modules: MODULES, channels: channelNames(files), packages: PACKAGES }).map(
     ({ line, rule }) => `${line} ${rule.split(':')[0]}`,
   );
 }
@@ -109,6 +110,24 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     path: 'gateway/app.ts',
     source: 'const level = process.env.LOG_LEVEL;',
     breaches: ['1 only platform/config reads the environment'],
+  },
+  {
+    title: 'an example imports packages of package.json and modules of the runtime',
+    path: 'examples/call.mjs',
+    source:
+      "import { setTimeout } from 'node:timers/promises';\nimport Anthropic from '@anthropic-ai/sdk';\nimport { OpenAI } from 'openai/client';\nconst { KEY } = process.env;",
+    breaches: [],
+  },
+  {
+    title: 'an example imports nothing of the project, and no package that npm start does not install',
+    path: 'examples/call.mjs',
+    source:
+      "import { ask } from './ask.mjs';\nimport { parseFilter } from '#core/filter/mod.ts';\nimport { chat } from 'left-pad';",
+    breaches: [
+      '1 an example must not import ./ask.mjs',
+      '2 an example must not import #core/filter/mod.ts',
+      '3 an example must not import left-pad',
+    ],
   },
   {
     title: 'elysia is imported where routes are, and nowhere else',
@@ -265,7 +284,7 @@ function project(t: { testdir(): string }, files: Record<string, string>): strin
 }
 
 t.test('the checker prints each breach with its file, line and remedy, and ends with 1', async (t) => {
-  const directory = project(t, { 'core/a/a.ts': 'export const a = Date.now();\n' });
+  const directory = project(t, { 'core/a/a.ts': 'export const a = Date.now();\n', 'package.json': '{}' });
   const { status, stdout } = spawnSync(process.execPath, ['scripts/check-structure.ts', directory], {
     cwd: root,
   });
