@@ -20,10 +20,12 @@ import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
+import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
+import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   EvaluatorRoutesOptions &
@@ -31,8 +33,10 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   LimitRoutesOptions &
   LogRoutesOptions &
   PromptRoutesOptions &
+  PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
-  SessionRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
+  SessionRoutesOptions &
+  UserRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
 const REQUEST_ID = 'service-request-id';
 
@@ -79,6 +83,8 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(promptRoutes(options))
     .use(providerKeyRoutes(options))
     .use(sessionRoutes(options))
+    .use(propertyRoutes(options))
+    .use(userRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
   rooms.get('/openapi.json', () => jsonReply(documentText), {

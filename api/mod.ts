@@ -20,10 +20,12 @@ import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
+import { createPropertyService } from './properties/mod.ts';
 import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
 import { createSessionService } from './sessions/mod.ts';
+import { createUserService } from './users/mod.ts';
 
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
@@ -93,6 +95,8 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce }),
     apiKeys: createKeyService({ sql, clock, announce }),
     prompts: createPromptService({ sql, clock }),
+    users: createUserService({ sql }),
+    properties: createPropertyService({ sql }),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       logs: createLogLimit(limiter),

@@ -5,6 +5,9 @@ const SCORES_OF_REQUEST =
   'from assay.request_scores s where s.organization_id = r.organization_id ' +
   'and s.created_at = r.created_at and s.request_id = r.request_id';
 
+/** The part of a query that says which requests it finds. */
+export type RequestCondition = Pick<RequestQuery, 'filter' | 'isCached' | 'isPartOfExperiment' | 'isScored'>;
+
 /**
  * Returns the condition on a row `r` that a query finds. It names the organization itself, in addition to row-level
  * security, and leaves out the calls that evaluators make.
@@ -12,7 +15,7 @@ const SCORES_OF_REQUEST =
  * @param organization the organization's placeholder
  */
 export function conditionOf(
-  query: Pick<RequestQuery, 'filter' | 'isCached' | 'isPartOfExperiment' | 'isScored'>,
+  query: RequestCondition,
   organization: string,
   parameters: Parameters,
   options: CompileOptions,

@@ -27,7 +27,7 @@ import { runStatement } from './statement.ts';
 
 export { scoresOf } from './annotations.ts';
 export { awaitRequest } from './await-request.ts';
-export { fromFound } from './conditions.ts';
+export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';

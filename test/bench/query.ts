@@ -18,7 +18,7 @@ import { type QueryCase, queryCases } from './query/cases.ts';
 import { seed, wholeNumber } from './query/seed.ts';
 import { formatTable, percentile } from './table.ts';
 
-type Options = { requests: number; rounds: number };
+type Options = { requests: number; rounds: number; only: string };
 
 const WARM_UP_ROUNDS = 3;
 /** The bound for the first page of an indexed filter. */
@@ -52,6 +52,7 @@ export async function run(args: string[]): Promise<void> {
   const command = new Command('bench query')
     .description('How quickly queries answer over many requests of one organization')
     .option('--requests <number>', 'requests to seed', wholeNumber, 1_000_000)
+    .option('--only <text>', 'queries whose name contains it', '')
     .option('--rounds <number>', 'calls of each query', wholeNumber, 30)
     .parse(args, { from: 'user' });
   const options = command.opts<Options>();
@@ -69,7 +70,8 @@ export async function run(args: string[]): Promise<void> {
     });
     if (!read.ok) throw new Error(read.problems.join('; '));
     const api = await startApi({ config: read.config, log, clock: systemClock });
-    await measureAll(`${api.address}`, key, queryCases(sample, options.requests), options);
+    const cases = queryCases(sample, options.requests).filter(({ name }) => name.includes(options.only));
+    await measureAll(`${api.address}`, key, cases, options);
     await api.stop();
   } finally {
     await server.stop();

@@ -26,6 +26,14 @@ export function queryCases(sample: Sample, count: number): QueryCase[] {
     body: { filter },
     indexed: false,
   });
+  const asks = (name: string, path: string, body: object): QueryCase => ({
+    name,
+    path,
+    body,
+    indexed: false,
+  });
+  const dayOf = Math.floor(Date.parse(sample.created_at) / 1_000);
+  const timeFilter = { startTimeUnixSeconds: dayOf, endTimeUnixSeconds: dayOf + 86_400 };
   const plan = { properties: { Plan: { equals: 'pro' } } };
   return [
     lists('all', 'all'),
@@ -97,6 +105,13 @@ export function queryCases(sample: Sample, count: number): QueryCase[] {
     counts('count all', 'all'),
     counts('count response.status gte 400', { response: { status: { gte: 400 } } }),
     counts('count properties equals, common', plan),
+    asks('users', '/v1/user/query', {}),
+    asks('one user', '/v1/user/query', { userIds: [sample.user_id] }),
+    asks('metrics of users', '/v1/user/metrics/query', {}),
+    asks('metrics of users, a day', '/v1/user/metrics/query', { timeFilter }),
+    asks('names of properties', '/v1/property/query', {}),
+    asks('values of a property, a few', '/v1/property/plan/search', { searchTerm: 'pro' }),
+    asks('values of a property, many', '/v1/property/conversation/search', { searchTerm: '77' }),
     ...sessionCases(sample),
   ];
 }

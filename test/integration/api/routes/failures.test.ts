@@ -13,9 +13,11 @@ import { createApiApp } from '../../../../api/app.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { PromptService } from '../../../../api/prompts/mod.ts';
+import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
+import type { UserService } from '../../../../api/users/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
 import { startTestApi } from '../../../support/api.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -57,6 +59,8 @@ async function serveApp(organizationId: string, requests: RequestService) {
     prompts,
     providerKeys,
     apiKeys: {} as KeyService,
+    users: {} as UserService,
+    properties: {} as PropertyService,
     logRequest,
     maxBodyBytes: 1_024,
     health,
