@@ -5,6 +5,7 @@ import {
   DEFAULT_USERS,
   type SecondsFilter,
   type UserMetric,
+  type UserMetrics,
   type UserMetricsBody,
   type UserMetricsPage,
   type UserQueryBody,
@@ -80,18 +81,21 @@ function readSpan(filter: SecondsFilter | undefined): TimeSpan | null {
 }
 
 function pageOf(rows: readonly UserMetricsRow[]): UserMetricsPage {
-  const users = rows.flatMap(({ count, has_users, user_id, first_active, last_active, cost, ...row }) =>
-    user_id === null
-      ? []
-      : [
-          {
-            ...row,
-            user_id,
-            first_active: first_active.toISOString(),
-            last_active: last_active.toISOString(),
-            cost: nanoToUsd(cost),
-          },
-        ],
-  );
+  const users: UserMetrics[] = [];
+  for (const row of rows) {
+    if (row.user_id === null) continue;
+    users.push({
+      user_id: row.user_id,
+      active_for: row.active_for,
+      first_active: row.first_active.toISOString(),
+      last_active: row.last_active.toISOString(),
+      total_requests: row.total_requests,
+      average_requests_per_day_active: row.average_requests_per_day_active,
+      average_tokens_per_request: row.average_tokens_per_request,
+      total_completion_tokens: row.total_completion_tokens,
+      total_prompt_tokens: row.total_prompt_tokens,
+      cost: nanoToUsd(row.cost),
+    });
+  }
   return { users, count: rows[0]!.count, hasUsers: rows[0]!.has_users };
 }

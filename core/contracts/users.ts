@@ -79,7 +79,8 @@ export const UserMetrics = Type.Object(
   },
   { ...closed, $id: 'UserMetrics' },
 );
-export type UserMetric = keyof Static<typeof UserMetrics>;
+export type UserMetrics = Static<typeof UserMetrics>;
+export type UserMetric = keyof UserMetrics;
 
 const Direction = Type.Optional(OneOf(['asc', 'desc']));
 

@@ -7,7 +7,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { ExportBody, ExportCursor } from '#core/contracts/export.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { parseTimestamp } from '#core/filter/mod.ts';
+import { EARLIEST_MS, LATEST_MS, parseTimestamp } from '#core/filter/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
@@ -83,10 +83,11 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
 /** Returns the key behind which an export goes on. */
 function readCursor({ request_created_at, request_id }: ExportCursor): RequestKey {
   const ms = parseTimestamp(request_created_at);
-  if (ms === null) {
+  if (ms === null || ms < EARLIEST_MS || ms > LATEST_MS) {
     throw invalidField(
       'after.request_created_at',
-      `must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z", but is ${quoteValue(request_created_at)}`,
+      'must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" in the years 0001 to 9999, ' +
+        `but is ${quoteValue(request_created_at)}`,
     );
   }
   return { created_at: new Date(ms), request_id: storableText(request_id) };

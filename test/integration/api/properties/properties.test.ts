@@ -97,6 +97,13 @@ t.test('names are those of the own organization, and none where there are no req
   }
 });
 
+t.test('a name that is not encoded as UTF-8 is no property', async (t) => {
+  for (const name of ['%ff', '%', '%c3%28']) {
+    const answer = await api.call(`/v1/property/${name}/search`, { body: { searchTerm: '' } });
+    t.equal(answer.status, 404, name);
+  }
+});
+
 t.test('a bad body is a 400 that names its field', async (t) => {
   const cases: [path: string, body: unknown, error: RegExp][] = [
     ['/v1/property/query', { filter: 'all' }, /^filter is not a known field/],

@@ -105,6 +105,7 @@ t.test('metrics of users have their days, times, averages and sums, the latest a
   const page = await metrics({});
   t.strictSame(idsOf(page), ['😀 zoë', 'ann', 'bob']);
   t.strictSame(page.users.slice(1), [ANN, BOB]);
+  t.strictSame(Object.keys(page.users[0]!), Object.keys(ANN));
   t.match(page, { count: 3, hasUsers: true });
 });
 

@@ -234,6 +234,11 @@ t.test('a bad body is a 400 that names its field', async (t) => {
       { ...good, after: { ...cursor, request_created_at: 'noon' } },
       /^after\.request_created_at must be an RFC 3339/,
     ],
+    [
+      { ...good, after: { ...cursor, request_created_at: '0000-12-31T23:59:59Z' } },
+      /in the years 0001 to 9999/,
+    ],
+    [{ ...good, after: { ...cursor, request_created_at: '9999-12-31T23:59:59-01:00' } }, /in the years 0001/],
     [{ ...good, after: { ...cursor, more: 1 } }, /^after\.more is not a known field/],
   ];
   for (const [body, error] of cases) {
