@@ -18,6 +18,9 @@ export const UsageJson = Type.Object(
       "`user`, or a property's name; null: one counter for all. `*`: values beyond the bound, counted together",
     ),
     value: Nullable(Type.String(), "The user or the property's value, its first 256 characters"),
+    is_key_policy: Type.Boolean({
+      description: "True: it counts the key's own policy, apart from those that calls name",
+    }),
     window_seconds: Type.Number(),
     quota: Type.Number({ description: 'As it was requested last' }),
     used: Type.Number({ description: 'Estimates of calls under way included' }),
@@ -43,21 +46,24 @@ export function createLimitService(sql: Sql): LimitService {
       const counters = await inOrganization(sql, organizationId, (tx) =>
         readUsage(tx, organizationId, MAX_COUNTERS),
       );
-      return counters.map(({ unit, apiKeyId, segment, value, windowS, quota, used, reserved, resetMs }) => {
-        const inUnit = (amount: number) => (unit === 'cents' ? amount / NANO_PER_CENT : amount);
-        return {
-          unit,
-          api_key_id: apiKeyId,
-          segment: segment === '' ? null : segment,
-          value: segment === '' ? null : value,
-          window_seconds: windowS,
-          quota: inUnit(quota),
-          used: inUnit(used),
-          reserved: inUnit(reserved),
-          remaining: inUnit(Math.max(0, quota - used)),
-          reset_seconds: Math.ceil(resetMs / 1_000),
-        };
-      });
+      return counters.map(
+        ({ unit, apiKeyId, segment, value, isOfKey, windowS, quota, used, reserved, resetMs }) => {
+          const inUnit = (amount: number) => (unit === 'cents' ? amount / NANO_PER_CENT : amount);
+          return {
+            unit,
+            api_key_id: apiKeyId,
+            segment: segment === '' ? null : segment,
+            value: segment === '' ? null : value,
+            is_key_policy: isOfKey,
+            window_seconds: windowS,
+            quota: inUnit(quota),
+            used: inUnit(used),
+            reserved: inUnit(reserved),
+            remaining: inUnit(Math.max(0, quota - used)),
+            reset_seconds: Math.ceil(resetMs / 1_000),
+          };
+        },
+      );
     },
   };
 }

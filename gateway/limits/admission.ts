@@ -2,18 +2,23 @@
 import { LRUCache } from 'lru-cache';
 import type { Catalog } from '#core/models/mod.ts';
 import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
-import type { Counter, Decision, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
+import type { Decision, Limit, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
 import type { Call, Caller, CallHeaders } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
 import { counterOf } from './policy.ts';
 
-/** The limit of a call: its policy, and the counter that it uses. */
-export type CallLimit = { policy: Policy; counter: Counter };
+/** The limit of a call: by the policy that it names, or by its key's. */
+export type CallLimit = Limit & {
+  /** The limit of its key beside that of a policy which the call names; null: there is none. */
+  ofKey: Limit | null;
+};
 
 export type Admission = {
   readonly isAdmitted: boolean;
+  /** The policy that refuses the call, as it was parsed; null: none does. */
+  readonly refusedBy: string | null;
   /** Headers of every reply to the call. */
   readonly headers: HeaderPairs;
   /** Settles the call's estimated cost; to be called once, with the result, or null when the call was not made. */
@@ -21,11 +26,11 @@ export type Admission = {
 };
 
 /** The admission of a call without a limit. */
-export const UNLIMITED: Admission = { isAdmitted: true, headers: [], settle: () => {} };
+export const UNLIMITED: Admission = { isAdmitted: true, refusedBy: null, headers: [], settle: () => {} };
 
 export type CallLimits = {
   /**
-   * Returns the limit of a call, by the policy of its header, else of its API key; null: none.
+   * Returns the limit of a call, by the policy of its header and that of its API key; null: none.
    * @throws AssayError invalid_rate_limit_policy
    */
   limitOf(headers: CallHeaders, caller: Caller): CallLimit | null;
@@ -53,10 +58,22 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
     return policy;
   }
 
+  function limitBy(text: string, headers: CallHeaders, caller: Caller): Limit {
+    const policy = readPolicy(text);
+    return { policy, counter: counterOf(policy, caller, headers) };
+  }
+
   function reserved(call: Call, reservation: Reservation): Admission {
     const settle = (result: CallResult | null) =>
       reservation.settle(result === null ? 0 : costs.actual(call, result));
     return { ...toAdmission(reservation, false), settle: reservation.isAdmitted ? settle : UNLIMITED.settle };
+  }
+
+  function admitByBoth(call: Call, named: Limit, own: Limit): Promise<Admission> {
+    const isMoney = named.policy.unit === 'cents' || own.policy.unit === 'cents';
+    // Before anything is charged: a model without a price throws.
+    const estimateNano = isMoney ? costs.estimate(call) : 0;
+    return limiter.admitByBoth(own, named, estimateNano).then((made) => reserved(call, made));
   }
 
   function reserve(call: Call, { policy, counter }: CallLimit): Admission | Promise<Admission> {
@@ -68,13 +85,19 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
 
   return {
     limitOf: (headers, caller) => {
-      const text = headers.rateLimitPolicy ?? caller.rateLimitPolicy;
-      if (text === null) return null;
-      const policy = readPolicy(text);
-      return { policy, counter: counterOf(policy, caller, headers) };
+      const { rateLimitPolicy: named } = headers;
+      const { rateLimitPolicy: own } = caller;
+      if (own === null) return named === null ? null : { ...limitBy(named, headers, caller), ofKey: null };
+      const { policy, counter } = limitBy(own, headers, caller);
+      const ofKey: Limit = { policy, counter: { ...counter, isOfKey: true } };
+      return named === null ? { ...ofKey, ofKey: null } : { ...limitBy(named, headers, caller), ofKey };
     },
     admit: (call, limit, isStored) => {
-      const { policy, counter } = limit;
+      const { policy, counter, ofKey } = limit;
+      if (ofKey !== null) {
+        if (!isStored) return admitByBoth(call, limit, ofKey);
+        return limiter.peekBoth(ofKey, limit).then((decision) => toAdmission(decision, true));
+      }
       if (!isStored && policy.unit === 'cents') return reserve(call, limit);
       const decision = isStored ? limiter.peek(counter, policy) : limiter.admit(counter, policy);
       return decision instanceof Promise
@@ -89,6 +112,7 @@ function toAdmission(decision: Decision, isStored: boolean): Admission {
   const headers = rateLimitHeaders({ ...decision, isAdmitted });
   return {
     isAdmitted,
+    refusedBy: isAdmitted ? null : decision.policy.text,
     headers: headers.map(([name, value]) => [name.toLowerCase(), value]),
     settle: UNLIMITED.settle,
   };

@@ -12,10 +12,10 @@ const USER = 'user';
  */
 export function counterOf(
   { segment, unit }: Policy,
-  caller: { organizationId: string; apiKeyId: string | null },
+  caller: { organizationId: string; countedAs: string | null },
   headers: Pick<CallHeaders, 'userId' | 'properties'>,
 ): Counter {
-  const { organizationId, apiKeyId } = caller;
+  const { organizationId, countedAs: apiKeyId } = caller;
   if (segment === null) return { organizationId, apiKeyId, unit, segment: '', value: '' };
   return { organizationId, apiKeyId, unit, segment, value: segmentValue(segment, headers) };
 }

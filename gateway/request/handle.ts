@@ -129,7 +129,8 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     if (limit !== null) {
       admission = await steps.limits.admit(call, limit, stored !== null);
       ownHeaders = [...ownHeaders, ...admission.headers];
-      if (!admission.isAdmitted) return await refuse(call, limit, ownHeaders, onEnd, steps);
+      if (admission.refusedBy !== null)
+        return await refuse(call, admission.refusedBy, ownHeaders, onEnd, steps);
     }
     // Last, so that a call that is refused does not use its id up.
     if (headers.requestId !== null) await reserve(caller, headers.requestId, steps.reserveRequestId);
@@ -169,14 +170,14 @@ function fromCache({ candidate, hidesUsage }: PreparedRequest, stored: StoredRes
 /** Replies to a call over its limit: no provider is called, and the log has it. */
 async function refuse(
   call: Call,
-  { policy }: CallLimit,
+  policy: string,
   headers: HeaderPairs,
   onEnd: (result: CallResult) => void,
   { logging, recorder }: Pick<CallSteps, 'logging' | 'recorder'>,
 ): Promise<Response> {
   const error = new AssayError(
     'rate_limit_exceeded',
-    `The rate limit ${policy.text} of this API key is used up; Retry-After says in how many seconds one more call will pass`,
+    `The rate limit ${policy} of this API key is used up; Retry-After says in how many seconds one more call will pass`,
   );
   // An id that the caller chose stays free for the call that will be let in.
   const id = call.headers.requestId === null ? call.id : newRequestId(call.createdAtMs);

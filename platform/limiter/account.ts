@@ -83,7 +83,8 @@ export function createAccounts(): Accounts {
   return {
     of(counter, policy) {
       // The value comes last, and no part before it contains a space: the name is unique.
-      const { organizationId, apiKeyId, unit, segment, value } = counter;
+      const { organizationId, unit, segment, value } = counter;
+      const apiKeyId = counter.isOfKey ? `${counter.apiKeyId}!` : counter.apiKeyId;
       const name = `${organizationId} ${apiKeyId} ${unit} ${policy.quota} ${policy.windowS} ${segment} ${value}`;
       let account = accounts.get(name);
       const ledger = ledgerOf(unit === 'cents' ? `${organizationId} ${apiKeyId} ${segment} ${value}` : '');

@@ -6,7 +6,7 @@
  * was sent, so that a slow response only shortens it.
  */
 
-import { prefetchSize } from '#core/rate-limit/mod.ts';
+import { correct, prefetchSize } from '#core/rate-limit/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, backOff, countLocally, measureDemand, NO_REFILL } from './account.ts';
 import type { CounterAvailability } from './availability.ts';
@@ -34,11 +34,16 @@ type AdmissionOptions = {
   reportDegraded(account: Account): Promise<void>;
 };
 
+/** A decision, with what an admitted call was charged to: a lease, or null, this gateway's share while degraded. */
+type Admitted = Decision & { source?: Lease | null };
+
 export type Admission = {
-  admit(account: Account): Decision | Promise<Decision>;
+  admit(account: Account): Admitted | Promise<Admitted>;
+  /** Takes an admitted call back, right after its admission, because it is not made. */
+  giveBack(account: Account, admitted: Admitted): void;
 };
 
-type PendingCall = { resolve(decision: Decision): void; since: number };
+type PendingCall = { resolve(decision: Admitted): void; since: number };
 
 /** Shortest period over which demand is measured, so that a burst of two does not pass for a flood. */
 const MIN_DEMAND_PERIOD_MS = 50;
@@ -48,7 +53,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
   const { clock, store, availability } = options;
   const roundTrips = createRoundTrips(fetchLease);
 
-  function admit(account: Account): Decision | Promise<Decision> {
+  function admit(account: Account): Admitted | Promise<Admitted> {
     const now = clock.monotonic();
     account.callsSinceMeasured += 1;
     account.lastCallAt = now;
@@ -61,17 +66,18 @@ export function createAdmission(options: AdmissionOptions): Admission {
         // Deferred: a request takes longer than a decision, and this call does not need the refill.
         setImmediate(roundTrips.enqueue, account);
       }
-      return decide(account, true, lease.credits, now);
+      return admitted(account, lease, lease.credits, now);
     }
     if (availability.isUnavailable()) return admitDegraded(account, now);
     if (now < account.refusedUntil) return decide(account, false, 0, now);
     return new Promise((resolve) => roundTrips.enqueue(account, { resolve, since: now }));
   }
 
-  function admitDegraded(account: Account, now: number): Decision {
-    const decision = decideDegraded(account, options.gateways(), now, 1);
+  function admitDegraded(account: Account, now: number): Admitted {
+    const decision: Admitted = decideDegraded(account, options.gateways(), now, 1);
     options.onDegraded();
     if (decision.isAdmitted) {
+      decision.source = null;
       const subBucket = Math.floor(now / account.shape.widthMs);
       account.unreported.set(subBucket, (account.unreported.get(subBucket) ?? 0) + 1);
       options.track(account);
@@ -132,13 +138,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
   ) {
     applySnapshot(account, grant, now);
     backOff(account, now);
-    const admitted = Math.min(grant.granted, calls.length);
-    addToLease(account, leaseFrom(grant, grant.granted - admitted, expiresAt), now);
-    if (admitted > 0) countLocally(account, now, admitted);
+    const served = Math.min(grant.granted, calls.length);
+    const granted = leaseFrom(grant, grant.granted - served, expiresAt);
+    addToLease(account, granted, now);
+    if (served > 0) countLocally(account, now, served);
     const { credits } = account.lease;
     calls.forEach((call, place) => {
-      const isAdmitted = place < admitted;
-      call.resolve(decide(account, isAdmitted, isAdmitted ? credits + admitted - place - 1 : 0, now));
+      if (place >= served) call.resolve(decide(account, false, 0, now));
+      else call.resolve(admitted(account, granted, credits + served - place - 1, now));
     });
   }
 
@@ -149,7 +156,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     if (served.length > 0) countLocally(account, now, served.length);
     for (const call of served) {
       lease.credits -= 1;
-      call.resolve(decide(account, true, lease.credits, now));
+      call.resolve(admitted(account, lease, lease.credits, now));
     }
   }
 
@@ -171,5 +178,38 @@ export function createAdmission(options: AdmissionOptions): Admission {
     options.track(account);
   }
 
-  return { admit };
+  /** The credit is spent again only in the sub-bucket in which it was charged; otherwise it is returned to the counter. */
+  function giveBack(account: Account, { source }: Admitted): void {
+    if (source === undefined) return;
+    const now = clock.monotonic();
+    if (account.localWindow !== null) correct(account.localWindow, now, -1);
+    const { lease } = account;
+    if (source === null) {
+      forgetDegraded(account, now);
+    } else if (now < source.expiresAt && now < lease.expiresAt && source.key.equals(lease.key)) {
+      // Two leases of one counter that are alive belong to the same sub-bucket.
+      lease.credits += 1;
+      account.refusedUntil = 0;
+      options.track(account);
+    } else {
+      returnLater(account, { ...source, credits: 1 });
+    }
+  }
+
+  return { admit, giveBack };
+}
+
+function admitted(account: Account, source: Lease, localBalance: number, now: number): Admitted {
+  const decision: Admitted = decide(account, true, localBalance, now);
+  decision.source = source;
+  return decision;
+}
+
+/** Takes one call back that was admitted while degraded, unless it was reported meanwhile: then it stays counted. */
+function forgetDegraded({ unreported, shape }: Account, now: number): void {
+  const subBucket = Math.floor(now / shape.widthMs);
+  for (const index of [subBucket, subBucket - 1]) {
+    const amount = unreported.get(index) ?? 0;
+    if (amount > 0) return void unreported.set(index, amount - 1);
+  }
 }

@@ -8,9 +8,13 @@ const KEY_BYTES = 16;
 const DISPLAYED_CHARACTERS = 256;
 
 /** Returns the key of a counter within its organization, of fixed size however long the counter's value is. */
-export function counterKey({ apiKeyId, unit, segment, value }: Counter): Buffer {
+export function counterKey({ apiKeyId, unit, segment, value, isOfKey }: Counter): Buffer {
   // The value comes last, and no part before it contains a space: no two counters hash the same text.
-  return hash('sha256', `${apiKeyId ?? '-'} ${unit} ${segment} ${value}`, 'buffer').subarray(0, KEY_BYTES);
+  return hash(
+    'sha256',
+    `${apiKeyId ?? '-'}${isOfKey ? '!' : ''} ${unit} ${segment} ${value}`,
+    'buffer',
+  ).subarray(0, KEY_BYTES);
 }
 
 /** Returns a name, unique in the process, of a counter or of the overflow counter that stands in for others. */
@@ -18,7 +22,23 @@ export function counterName(organizationId: string, key: Buffer): string {
   return `${organizationId} ${key.toString('hex')}`;
 }
 
-/** Returns a value as operators see it: shortened, and storable. */
-export function displayValue(value: string): string {
-  return storableText(value.slice(0, DISPLAYED_CHARACTERS));
+/** Before the segment of a counter of the key's own policy; no segment has a colon. */
+const OF_KEY = 'key:';
+
+/** What of a counter is stored for operators, beside its key. */
+type Shown = { segment: string; value: string };
+
+/** Returns segment and value as they are stored: the value shortened and storable, a counter of the key's own policy marked. */
+export function shownOf({ segment, value, isOfKey }: Counter): Shown {
+  const shown = storableText(value.slice(0, DISPLAYED_CHARACTERS));
+  if (!isOfKey) return { segment, value: shown };
+  // Without a segment the mark is the value: the store bounds the number of counters with one.
+  return segment === '' ? { segment, value: OF_KEY } : { segment: OF_KEY + segment, value: shown };
+}
+
+/** Reads what `shownOf` has written. */
+export function readShown({ segment, value }: Shown): Shown & { isOfKey: boolean } {
+  if (segment === '') return { segment, value: '', isOfKey: value === OF_KEY };
+  const isOfKey = segment.startsWith(OF_KEY);
+  return { segment: isOfKey ? segment.slice(OF_KEY.length) : segment, value, isOfKey };
 }

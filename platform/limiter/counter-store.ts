@@ -3,7 +3,7 @@
 import type { WindowShape } from '#core/rate-limit/mod.ts';
 import type { Sql } from '../postgres/mod.ts';
 import { answeredWithin } from '../postgres/mod.ts';
-import { displayValue } from './counter-key.ts';
+import { shownOf } from './counter-key.ts';
 import type { Counter, Policy } from './types.ts';
 
 /** A counter, and the window by which it decides. */
@@ -122,10 +122,13 @@ export function createCounterStore(
   sql: Sql,
   { maxCounters, reservationTtlMs }: CounterStoreOptions,
 ): CounterStore {
-  const queryRow = ({ counter, key, policy, shape }: CounterQuery) => sql`row(
+  const queryRow = ({ counter, key, policy, shape }: CounterQuery) => {
+    const { segment, value } = shownOf(counter);
+    return sql`row(
     ${counter.organizationId}::uuid, ${key}::bytea, ${counter.apiKeyId}::uuid, ${counter.unit}::text,
-    ${counter.segment}::text, ${displayValue(counter.value)}::text, ${maxCounters}::int, ${policy.windowS}::int,
+    ${segment}::text, ${value}::text, ${maxCounters}::int, ${policy.windowS}::int,
     ${shape.widthMs}::int, ${shape.depth}::int, ${policy.quota}::bigint)::assay.limit_ask`;
+  };
   const settlementArrays = (settlements: readonly Settlement[]) => sql`
     ${settlements.map(({ reservationId }) => reservationId)}::text[],
     ${settlements.map(({ costNano }) => costNano)}::bigint[], ${settlements.map(({ revision }) => revision)}::int[],

@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import { readShown } from './counter-key.ts';
 import type { Unit } from './types.ts';
 
 /** Use of one window of a counter. Amounts are in the counter's unit, nano-dollars for cents. */
@@ -9,6 +10,8 @@ export type CounterUsage = {
   segment: string;
   /** First 256 characters of the user's id or the property's value. */
   value: string;
+  /** It counts the key's own policy, apart from those that calls name. */
+  isOfKey: boolean;
   windowS: number;
   /** The quota of the latest request. */
   quota: number;
@@ -60,8 +63,7 @@ export async function readUsage(
   return rows.map((row) => ({
     apiKeyId: row.api_key_id,
     unit: row.unit,
-    segment: row.segment,
-    value: row.value,
+    ...readShown(row),
     windowS: row.window_s,
     quota: row.quota,
     used: row.used,

@@ -11,6 +11,7 @@ import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, createAccounts, localBalance, sharedBalance } from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createCounterAvailability } from './availability.ts';
+import { createAdmissionByBoth } from './both.ts';
 import { createCounterStore } from './counter-store.ts';
 import { decide, decideDegraded } from './decide.ts';
 import { createMaintenance } from './maintenance.ts';
@@ -109,10 +110,14 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return peekStored(account);
   }
 
+  const both = createAdmissionByBoth({ accounts, admission, reservations, peek });
+
   return {
     admit: (counter, policy) => admission.admit(accounts.of(counter, policy)),
     reserve: (counter, policy, estimateNano) =>
       reservations.reserve(accounts.of(counter, policy), estimateNano),
+    admitByBoth: both.admit,
+    peekBoth: both.peek,
     peek: (counter, policy) => peek(accounts.of(counter, policy)),
     isDegraded: availability.isUnavailable,
     unreportedCalls: settlements.unreportedCalls,

@@ -15,4 +15,4 @@
 export { readUsage } from './counter-usage.ts';
 export { createLimiter } from './limiter.ts';
 export { createLogLimit, type LogLimit } from './log-limit.ts';
-export type { Counter, Decision, Limiter, Policy, Reservation } from './types.ts';
+export type { Counter, Decision, Limit, Limiter, Policy, Reservation } from './types.ts';

@@ -12,7 +12,12 @@ export type Counter = {
   segment: string;
   /** The user's id or the property's value, of any length. */
   value: string;
+  /** It counts the key's own policy, apart from those that calls name. */
+  isOfKey?: true;
 };
+
+/** A counter, and the policy by which it decides. */
+export type Limit = { counter: Counter; policy: Policy };
 
 /** Decision about a call whose cost is known only after it, and the function that reports the cost. */
 export type Reservation = Decision & {
@@ -31,6 +36,13 @@ export type Limiter = {
    * synchronously inside a hold, else after a round trip. Never rejects.
    */
   reserve(counter: Counter, policy: Policy, estimateNano: number): Reservation | Promise<Reservation>;
+  /**
+   * Admits a call under two limits with different counters, or refuses it: both are charged, or neither. An estimate, in
+   * whole nano-dollars, is reserved in a counter of money. Never rejects.
+   */
+  admitByBoth(own: Limit, named: Limit, estimateNano: number): Promise<Reservation>;
+  /** Returns what `admitByBoth` would decide, without using anything. Never rejects. */
+  peekBoth(own: Limit, named: Limit): Promise<Decision>;
   /** Returns what `admit` or `reserve` would decide, without using anything. Never rejects. */
   peek(counter: Counter, policy: Policy): Decision | Promise<Decision>;
   /** Returns whether the counters are unavailable, so that this gateway decides on its own. */

@@ -1,6 +1,7 @@
-/** A policy that belongs to a key: it holds for the calls that name none. */
+/** A policy that belongs to a key: it holds for all of its calls, beside the policies that they name. */
 import t from 'tap';
 import { createKey, listKeys } from '#platform/keys/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
 import { CHAT, limitHeaders, readAll, remainingOf, STREAM, startLimitsWorld } from './world.ts';
 
 const world = await startLimitsWorld(t);
@@ -18,16 +19,103 @@ t.test("a key's own policy holds for its calls that name none, plain and streame
   t.equal((await readAll(await gateway.chat(key))).status, 429);
 });
 
-t.test("a policy header overrides the key's own policy, and both count in the same counter", async (t) => {
-  const key = await world.newKey({ rateLimitPolicy: '1;w=60' });
-  t.equal((await readAll(await gateway.chat(key))).status, 200);
-  t.equal((await readAll(await gateway.chat(key))).status, 429);
-  const wider = await gateway.chat(key, { 'Service-RateLimit-Policy': '3;w=60' });
-  t.equal(wider.status, 200);
-  t.equal(wider.headers.get('service-ratelimit-policy'), '3;w=60;u=request');
-  t.equal(remainingOf(wider), 1, 'the call under the own policy counts');
-  await wider.text();
-  t.equal((await readAll(await gateway.chat(key))).status, 429);
+t.test(
+  "a wider policy in a call does not lift the key's own, and each has a counter of its own",
+  async (t) => {
+    const key = await world.newKey({ rateLimitPolicy: '2;w=60' });
+    const wider = { 'Service-RateLimit-Policy': '3;w=60' };
+    const first = await gateway.chat(key, wider);
+    t.equal(first.status, 200);
+    t.equal(first.headers.get('service-ratelimit-policy'), '2;w=60;u=request', 'the one with the least left');
+    t.equal(remainingOf(first), 1);
+    await first.text();
+    t.equal(remainingOf(await gateway.chat(key)), 0, 'a call that names none counts in the same counter');
+    const refused = await gateway.chat(key, wider);
+    t.equal(refused.status, 429);
+    t.match(limitHeaders(refused), {
+      'service-ratelimit-policy': '2;w=60;u=request',
+      'service-ratelimit-remaining': '0',
+    });
+    t.match(await refused.json(), {
+      error: { code: 'rate_limit_exceeded', message: /^The rate limit 2;w=60;u=request of/ },
+    });
+    const counters =
+      await world.sql`select from assay.limit_counters where api_key_id = ${world.idsOf(key).keyId}`;
+    t.equal(counters.length, 2);
+  },
+);
+
+t.test("a stricter policy in a call refuses it without using the key's own", async (t) => {
+  const key = await world.newKey({ rateLimitPolicy: '5;w=60' });
+  const strict = { 'Service-RateLimit-Policy': '1;w=3600;s=user', 'Service-User-Id': 'ann' };
+  const first = await gateway.chat(key, strict);
+  t.equal(first.headers.get('service-ratelimit-policy'), '1;w=3600;u=request;s=user');
+  await first.text();
+  for (let call = 0; call < 3; call += 1) {
+    const refused = await readAll(await gateway.chat(key, strict));
+    t.equal(refused.status, 429);
+    t.equal(refused.headers['service-ratelimit-policy'], '1;w=3600;u=request;s=user');
+    t.ok(Number(refused.headers['retry-after']) > 60, 'the later of both');
+  }
+  const other = await gateway.chat(key, { ...strict, 'Service-User-Id': 'bob' });
+  t.equal(other.status, 200);
+  await other.text();
+  t.equal(remainingOf(await gateway.chat(key)), 2, 'five less the three that passed');
+});
+
+t.test("a call that names cents is held to its key's requests, and the other way round", async (t) => {
+  const requests = await world.newKey({ rateLimitPolicy: '1;w=60' });
+  const cents = { 'Service-RateLimit-Policy': '100;w=60;u=cents' };
+  t.equal((await readAll(await gateway.chat(requests, cents))).status, 200);
+  const refused = await readAll(await gateway.chat(requests, cents));
+  t.equal(refused.status, 429);
+  t.equal(refused.headers['service-ratelimit-policy'], '1;w=60;u=request');
+  const money = await world.newKey({ rateLimitPolicy: '0.00001;w=60;u=cents' });
+  const calls = { 'Service-RateLimit-Policy': '50;w=60' };
+  t.equal((await readAll(await gateway.chat(money, calls))).status, 200, 'the first one always passes');
+  t.equal((await readAll(await gateway.chat(money, calls))).status, 429);
+  const unpriced = await readAll(await gateway.chat(money, calls, { ...CHAT, model: 'openai/new' }));
+  t.equal(unpriced.status, 400);
+});
+
+t.test('of many calls at once through two gateways no more pass than either policy lets pass', async (t) => {
+  const other = await world.start();
+  const key = await world.newKey({ rateLimitPolicy: '20;w=3600' });
+  const strict = (call: number) => ({
+    'Service-RateLimit-Policy': '8;w=3600;s=user',
+    'Service-User-Id': `u${call % 4}`,
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 80 }, async (_, call) =>
+      readAll(await (call % 2 === 0 ? gateway : other).chat(key, strict(call))),
+    ),
+  );
+  const passed = answers.filter(({ status }) => status === 200).length;
+  t.ok(passed <= 20, `${passed} passed`);
+  t.ok(answers.every(({ status }) => status === 200 || status === 429));
+  // What a refused call took for a moment is back after half a second: all of the quota can be used.
+  let last = 0;
+  await waitFor('the rest of the quota to be used', async () => {
+    const users = [0, 1, 2, 3].map(async (user) => readAll(await gateway.chat(key, strict(user))));
+    last += (await Promise.all(users)).filter(({ status }) => status === 200).length;
+    return passed + last >= 20;
+  });
+  t.equal(passed + last, 20);
+  await other.stop();
+});
+
+t.test('a stored response shows the tighter policy and uses neither', async (t) => {
+  const key = await world.newKey({ rateLimitPolicy: '2;w=60' });
+  const headers = { 'Service-RateLimit-Policy': '9;w=60', 'Service-Cache-Enabled': 'true' };
+  const body = { ...CHAT, messages: [{ role: 'user', content: 'to be stored' }] };
+  t.equal(remainingOf(await gateway.chat(key, headers, body)), 1);
+  await waitFor('the response to be stored', async () => {
+    const answer = await gateway.chat(key, headers, body);
+    await answer.text();
+    return answer.headers.get('service-cache') === 'HIT';
+  });
+  const hit = await gateway.chat(key, headers, body);
+  t.match(limitHeaders(hit), { 'service-ratelimit-policy': '2;w=60;u=request' });
 });
 
 t.test("an invalid policy header is refused, without falling back to the key's own policy", async (t) => {
