@@ -1,5 +1,6 @@
 /** The api role: the management API. */
 
+import { KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
@@ -14,6 +15,7 @@ import { connectionBound, descriptorLimit } from '#platform/process/descriptors.
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
+import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createKeyService } from './keys/mod.ts';
@@ -21,7 +23,7 @@ import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
-import { createAnnouncer, createProviderKeyService } from './provider-keys/mod.ts';
+import { createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
 import { createSessionService } from './sessions/mod.ts';
@@ -85,16 +87,17 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
     checkJudgeModel: createJudgeModelCheck({ sql }),
   });
-  const announce = createAnnouncer({ nats: config.nats, log });
+  const announceKeys = createAnnouncer(KEY_CHANGES_SUBJECT, { nats: config.nats, log });
+  const announcePrompts = createAnnouncer(PROMPT_CHANGES_SUBJECT, { nats: config.nats, log });
   const app = createApiApp({
     keys,
     requests,
     sessions: createSessionService({ sql, clock }),
     evaluators,
     limits: createLimitService(sql),
-    providerKeys: createProviderKeyService({ sql, clock, secrets, announce }),
-    apiKeys: createKeyService({ sql, clock, announce }),
-    prompts: createPromptService({ sql, clock }),
+    providerKeys: createProviderKeyService({ sql, clock, secrets, announce: announceKeys }),
+    apiKeys: createKeyService({ sql, clock, announce: announceKeys }),
+    prompts: createPromptService({ sql, clock, announce: announcePrompts }),
     users: createUserService({ sql }),
     properties: createPropertyService({ sql }),
     logRequest: createRequestLog({

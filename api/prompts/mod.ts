@@ -17,11 +17,31 @@ export type PromptService = {
   inputsOf(organizationId: string, ids: RequestOfVersion): Promise<string>;
 };
 
-export function createPromptService(context: Context): PromptService {
+export type PromptServiceOptions = Context & {
+  /** Announces a change to gateways, beside Postgres's notifications; never rejects. */
+  announce(): Promise<void>;
+};
+
+export function createPromptService({ announce, ...context }: PromptServiceOptions): PromptService {
+  const announced =
+    <Parameters extends unknown[], Result>(change: (...parameters: Parameters) => Promise<Result>) =>
+    async (...parameters: Parameters): Promise<Result> => {
+      const result = await change(...parameters);
+      await announce();
+      return result;
+    };
+  const prompts = createPrompts(context);
+  const versions = createVersions(context);
+  const environments = createEnvironments(context);
+  // The changes that a call may notice: names and tags are none of its, and a new prompt is unknown to every gateway.
   return {
-    prompts: createPrompts(context),
-    versions: createVersions(context),
-    environments: createEnvironments(context),
+    prompts: { ...prompts, remove: announced(prompts.remove) },
+    versions: { ...versions, add: announced(versions.add), remove: announced(versions.remove) },
+    environments: {
+      ...environments,
+      set: announced(environments.set),
+      remove: announced(environments.remove),
+    },
     inputsOf: createInputs(context),
   };
 }

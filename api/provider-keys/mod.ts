@@ -10,8 +10,6 @@ import { openProviderKey, type ProviderKeyOwner, sealProviderKey } from '#platfo
 import { type SecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import { deleteProviderKey, type ProviderKeyRow, selectProviderKeys, upsertProviderKey } from './store.ts';
 
-export { createAnnouncer } from './announce.ts';
-
 /** A stored key as the API shows it. */
 export const ProviderKeyJson = Type.Object(
   {
