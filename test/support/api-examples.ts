@@ -19,6 +19,8 @@ export type ApiExamples = {
   marks: string[];
 };
 
+const SESSION_ID = 'the session of the examples';
+
 /** Two prompts: the examples name the first one; the second has a version that can be deleted, and a request of it. */
 async function seedPrompts(api: EvaluatorApi) {
   const make = (name: string) =>
@@ -38,7 +40,7 @@ async function seedPrompts(api: EvaluatorApi) {
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
-    { request_id: newRequestId() },
+    { request_id: newRequestId(), session_id: SESSION_ID, session_path: '/' },
   ]);
   const { request_id, created_at } = request!;
   const { id: evaluatorId } = await api.make('/v1/evaluator', { name: 'Seeded', ...PYTHON });
@@ -69,6 +71,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path === '/v1/prompt-2025/:id/:versionId')
       return `/v1/prompt-2025/${otherPrompt.id}/${otherPrompt.deletedVersionId}`;
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
+    if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
     if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
@@ -85,6 +88,6 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     return text === undefined ? undefined : JSON.parse(text);
   }
   const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
-  const marks = [request_id, evaluatorId, deletedId, onlineId, runId, keyId, ...prompts];
+  const marks = [request_id, evaluatorId, deletedId, onlineId, runId, keyId, SESSION_ID, ...prompts];
   return { pathOf, exampleOf, marks };
 }
