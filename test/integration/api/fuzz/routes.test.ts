@@ -17,8 +17,12 @@ t.before(async () => {
 
 t.setTimeout(600_000);
 
+/** What is deleted is needed by the others. */
+const ORDER = ['PUT', 'PATCH', 'POST', 'GET', 'DELETE'];
 /** A trial takes a process, and MCP has messages of its own. */
-const routes = apiRoutes.filter(({ path }) => !path.endsWith('/test') && path !== '/mcp');
+const routes = apiRoutes
+  .filter(({ path }) => !path.endsWith('/test') && path !== '/mcp')
+  .toSorted((one, other) => ORDER.indexOf(one.method) - ORDER.indexOf(other.method));
 
 const ODD_IDS = [
   'unknown',
@@ -76,7 +80,8 @@ for (const route of routes) {
 }
 
 t.test('an id that cannot be one is unknown to every route, or refused', async (t) => {
-  const named = routes.filter(({ path }) => path.includes('/:'));
+  // Any text is a name of a property.
+  const named = routes.filter(({ path }) => path.includes('/:') && !path.includes('/:key'));
   // Together: a request that is not there is waited for.
   const answers = await Promise.all(
     named.flatMap(({ method, path, hooks }) =>

@@ -18,8 +18,8 @@ const routes = apiRoutes.flatMap((route) => {
 });
 type Route = (typeof routes)[number];
 
-/** Whether a path names a thing of an organization. Provider keys are named by the provider, of which each has its own. */
-const namesThing = ({ path }: Route) => path.includes('/:') && !path.includes('/:provider');
+/** Whether a path names a thing of one organization; providers and names of properties are the same for all. */
+const namesThing = ({ path }: Route) => path.includes('/:') && !/\/:(provider|key)\b/.test(path);
 
 let api: EvaluatorApi;
 let examples: ApiExamples;
