@@ -300,3 +300,78 @@ t.test('odd texts in a search are looked for, not refused', async (t) => {
     t.same(await post('name/query', { nameContains: text }), []);
   }
 });
+
+t.test(
+  'of many sessions, counts are exact and percentiles at most a per cent too small, also after late changes',
+  async (t) => {
+    const { sql } = api.database;
+    const organizationId = api.other.organizationId;
+    const add = (from: number, count: number, hoursAgo: number) => sql`
+    insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, status, is_stream,
+      truncated, session_id, cost_nano)
+    select ${organizationId}, now() - ${hoursAgo}::int * interval '1 hour' - i * interval '2 minutes' + k * (i % 77) * interval '1 second',
+           'r-' || i || '-' || k, 'gateway', '', 'OPENAI', 'm', 200, false, false, 'many ' || i, i * 12345::int8 + k
+      from generate_series(${from}::int, ${from + count - 1}::int) as i cross join generate_series(0, 2) as k
+     where k <= i % 3`;
+    const recount = (from: number, count: number) => sql`
+    select assay.recount_sessions(${organizationId}, array(
+      select 'many ' || i from generate_series(${from}::int, ${from + count - 1}::int) as i))`;
+    const check = async (window: { fromMs: number; toMs: number }) => {
+      const { startTimeUnixMs, endTimeUnixMs } = timeFilter(window.fromMs, window.toMs);
+      const answer = await api.call('/v1/session/metrics/query', {
+        key: api.other.key,
+        body: { timeFilter: { startTimeUnixMs, endTimeUnixMs } },
+      });
+      const metrics = answer.body.data as SessionMetrics;
+      const own = await sql<{ n: number; seconds: number; usd: number | null }[]>`
+      select count(*)::int as n, extract(epoch from max(created_at) - min(created_at))::float8 as seconds,
+             sum(cost_nano)::float8 / 1e9 as usd
+        from assay.requests where organization_id = ${organizationId} and session_id is not null
+         and created_at >= ${new Date(window.fromMs)} and created_at < ${new Date(window.toMs)} group by session_id`;
+      t.equal(metrics.exact, false);
+      const values = {
+        session_count: own.map((row) => row.n),
+        session_duration: own.map((row) => row.seconds),
+        session_cost: own.flatMap((row) => row.usd ?? []),
+      };
+      for (const [name, all] of Object.entries(values) as [keyof typeof values, number[]][]) {
+        const sorted = all.toSorted((left, right) => left - right);
+        const { count, mean, ...percentiles } = metrics.summary[name];
+        t.equal(count, all.length, name);
+        t.ok(Math.abs(mean! - sum(all) / all.length) < 1e-6, `mean of ${name}`);
+        for (const [share, value] of [
+          [0.5, percentiles.p50],
+          [0.9, percentiles.p90],
+          [0.99, percentiles.p99],
+        ] as const) {
+          const exact = sorted[Math.ceil(share * sorted.length) - 1]!;
+          t.ok(
+            value! <= exact + 1e-9 && value! >= exact * 0.99 - 1e-9,
+            `${share} of ${name}: ${value} of ${exact}`,
+          );
+        }
+        for (const { range_start, range_end, value } of metrics[name])
+          t.equal(
+            value,
+            all.filter((each) => each >= range_start && each < range_end).length,
+            `${name} ${range_start}`,
+          );
+      }
+    };
+    const now = Date.now();
+    await sql`select assay.ensure_partitions(now() - i * interval '1 day') from generate_series(0, 14) as i`;
+    await add(0, 7_000, 0);
+    await recount(0, 7_000);
+    const windows = [
+      { fromMs: 0, toMs: now + 1 },
+      { fromMs: now - 8 * DAY_MS, toMs: now - DAY_MS / 3 },
+      { fromMs: now - 20 * DAY_MS, toMs: now + DAY_MS },
+    ];
+    for (const window of windows) await check(window);
+    await add(7_000, 900, -100);
+    await recount(7_000, 900);
+    await sql`delete from assay.requests where organization_id = ${organizationId} and session_id in ('many 3000', 'many 3002')`;
+    await recount(3_000, 3);
+    for (const window of windows) await check(window);
+  },
+);
