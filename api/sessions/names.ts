@@ -23,15 +23,18 @@ export function namesPage(
   const draft = draftFor(organizationId);
   const { parameters } = draft;
   const pattern = `%${(names.contains ?? '').replace(/[\\%_]/g, '\\$&')}%`;
+  // Grouped by session first: a count of distinct ids would sort all requests.
   const text = `
-    select t.* from (
-      select r.session_name collate "C" as name, min(r.created_at) as first_at, max(r.created_at) as last_at,
-             count(distinct r.session_id) as sessions, coalesce(sum(r.latency_ms), 0) as latency_ms,
-             count(r.latency_ms) as timed_requests
-        ${from(draft)} and r.session_name is not null
-          and r.session_name collate "default" ilike ${parameters.bind(pattern, 'text')}
-       group by 1) t
-     order by t.last_at desc, t.name
+    select t.name, min(t.first_at) as first_at, max(t.last_at) as last_at, count(*) as sessions,
+           sum(t.latency_ms) as latency_ms, sum(t.timed_requests) as timed_requests
+      from (
+        select r.session_name collate "C" as name, min(r.created_at) as first_at, max(r.created_at) as last_at,
+               coalesce(sum(r.latency_ms), 0) as latency_ms, count(r.latency_ms) as timed_requests
+          ${from(draft)} and r.session_name is not null
+            and r.session_name collate "default" ilike ${parameters.bind(pattern, 'text')}
+         group by 1, r.session_id) t
+     group by t.name
+     order by last_at desc, t.name
      limit ${parameters.bind(limit, 'int8')} offset ${parameters.bind(offset, 'int8')}`;
   return finish(draft, text);
 }

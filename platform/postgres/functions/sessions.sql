@@ -15,11 +15,10 @@ language sql as $$
   on conflict (organization_id, began_at) do update set late_changes = s.late_changes + 1;
 $$;
 
--- "session_id is not null" is written out where ids come as a list: only then can the partial index be used.
---
--- Counts the totals of these sessions of one organization again from assay.requests; a session without requests goes, with its
--- names. Run it after a deletion of requests, in the same transaction. Concurrent ingest cannot be lost: each
--- session is locked before its rows are read, and ingest changes it after its own rows are written.
+-- Counts the totals of these sessions of one organization again from assay.requests; a session without requests goes, with
+-- its names. Run it after a deletion of requests, in the same transaction. It loses nothing of concurrent ingest: each
+-- session is locked before its rows are read, and ingest changes it after its own rows are written. "session_id is not
+-- null" stands beside lists of ids because the partial index is used only then.
 create or replace function assay.recount_sessions(organization uuid, session_ids text[]) returns void
 language plpgsql as $$
 declare
@@ -56,7 +55,8 @@ begin
                 filter (where r.session_name is not null))[1] as name,
              max(r.created_at) filter (where r.session_name is not null) as named_at
         from assay.requests r
-       where r.organization_id = organization and r.session_id = any(session_ids) and r.session_id is not null and r.source <> 'evaluator'
+       where r.organization_id = organization and r.session_id = any(session_ids)
+         and r.session_id is not null and r.source <> 'evaluator'
        group by r.session_id) t
    where s.organization_id = organization and s.session_id = t.session_id;
 

@@ -21,6 +21,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
+  sessions: [1, 'a9384a12ed27'],
 };
 
 const files = readdirSync(DIRECTORY).map((file) => ({
