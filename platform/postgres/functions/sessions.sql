@@ -79,5 +79,7 @@ begin
 
   select begun || array_agg(s.first_at) into begun from assay.sessions s
    where s.organization_id = organization and s.session_id = any(session_ids);
-  perform assay.mark_session_spans(array_fill(organization, array[coalesce(cardinality(begun), 0)]), begun);
+  if begun is not null then
+    perform assay.mark_session_spans(array_fill(organization, array[cardinality(begun)]), begun);
+  end if;
 end $$;

@@ -198,6 +198,9 @@ t.test('sessions are counted again after a deletion, and go with their last requ
   await sql`delete from assay.sessions where organization_id = ${organizationId}`;
   await sql`select assay.recount_sessions(${organizationId}, ${['a', 'c']})`;
   t.equal(await checkTotals(t, organizationId), 2, 'totals that are missing are made');
+  for (const none of [['unknown'], []])
+    await sql`select assay.recount_sessions(${organizationId}, ${none}::text[])`;
+  t.equal(await checkTotals(t, organizationId), 2, 'unknown ids change nothing');
 });
 
 t.test('a recount waits for records that are being stored, and loses none', async (t) => {

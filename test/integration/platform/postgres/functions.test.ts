@@ -22,6 +22,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
   sessions: [1, 'a9384a12ed27'],
+  sessions: [1, '8aefa083e209'],
 };
 
 const files = readdirSync(DIRECTORY).map((file) => ({
