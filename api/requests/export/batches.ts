@@ -26,9 +26,11 @@ const FIRST_WINDOW = 5_000;
 const SMALLEST_WINDOW = 1;
 /** Finding the end of a larger one takes longer than a batch of records. */
 const LARGEST_WINDOW = 100_000;
-/** The time of a statement below which windows grow, and above which they shrink. */
+/** The time of a batch below which windows grow, and above which they shrink. */
 const QUICK_MS = 100;
 const SLOW_MS = 1_000;
+/** Windows shrink no further for slowness alone: a busy Postgres is slow whatever their size. */
+const SMALLEST_SLOW_WINDOW = 500;
 /** The factor by which a window shrinks after a statement was cancelled for its time. */
 const SHRINK_AFTER_CANCEL = 10;
 
@@ -43,17 +45,22 @@ export type WalkOptions = {
   clock: Pick<Clock, 'monotonic'>;
 };
 
-type Batch = { rows: ExportRow[]; window: Span; isLastOfWindow: boolean; isLastWindow: boolean };
+type Batch = {
+  rows: ExportRow[];
+  window: Span;
+  isLastOfWindow: boolean;
+  isLastWindow: boolean;
+  /** The time of its statements, without the wait for a connection. */
+  tookMs: number;
+};
 
 /** Yields the records of a span that pass a query's filter, the oldest first; an empty batch where a window has none. */
 export async function* walkRecords(options: WalkOptions): AsyncGenerator<ExportRow[], void> {
-  const { clock } = options;
   let { after } = options.span;
   let size = FIRST_WINDOW;
   let window: Span | null = null;
   let isLastWindow = false;
   for (;;) {
-    const beganAt = clock.monotonic();
     let batch: Batch;
     try {
       batch = await readBatch(options, { after, size, window, isLastWindow });
@@ -66,21 +73,28 @@ export async function* walkRecords(options: WalkOptions): AsyncGenerator<ExportR
     }
     yield batch.rows;
     if (batch.isLastOfWindow && batch.isLastWindow) return;
-    const tookMs = clock.monotonic() - beganAt;
-    if (tookMs < QUICK_MS) size = Math.min(LARGEST_WINDOW, size * 2);
-    else if (tookMs > SLOW_MS) size = Math.max(SMALLEST_WINDOW, Math.floor(size / 2));
+    size = nextSize(size, batch.tookMs);
     after = batch.isLastOfWindow ? keyOf(batch.window.until) : batch.rows.at(-1)!;
     window = batch.isLastOfWindow ? null : batch.window;
     isLastWindow = batch.isLastWindow;
   }
 }
 
+/** Returns the size of the next window after a batch that took this long. */
+function nextSize(size: number, tookMs: number): number {
+  if (tookMs < QUICK_MS) return Math.min(LARGEST_WINDOW, size * 2);
+  if (tookMs > SLOW_MS && size > SMALLEST_SLOW_WINDOW)
+    return Math.max(SMALLEST_SLOW_WINDOW, Math.floor(size / 2));
+  return size;
+}
+
 /** The place of a walk: behind `after`, inside of `window`, or where a window of `size` records begins. */
 type Place = { after: RequestKey | null; size: number; window: Span | null; isLastWindow: boolean };
 
 function readBatch(options: WalkOptions, place: Place): Promise<Batch> {
-  const { organizationId, query, bodies, read } = options;
+  const { organizationId, query, bodies, read, clock } = options;
   return read(async (tx) => {
+    const beganAt = clock.monotonic();
     let { window, isLastWindow } = place;
     if (window === null) {
       const rest = { after: place.after, until: options.span.until };
@@ -94,7 +108,7 @@ function readBatch(options: WalkOptions, place: Place): Promise<Batch> {
     const statement = exportRowsStatement(organizationId, query, window, { limits: LIMITS, bodies });
     const rows = await runStatement<ExportRow>(tx, statement);
     const isLastOfWindow = rows.length < LIMITS.rows && (rows.at(-1)?.bytes_so_far ?? 0) < LIMITS.bytes;
-    return { rows, window, isLastOfWindow, isLastWindow };
+    return { rows, window, isLastOfWindow, isLastWindow, tookMs: clock.monotonic() - beganAt };
   });
 }
 

@@ -137,20 +137,20 @@ t.test('a page of metrics behind the last one still counts all users', async (t)
 t.test('the days of metrics begin at the midnight of the time zone', async (t) => {
   const { sql } = api.database;
   const { organizationId, key } = api.other;
-  // 23:30 and 00:30 in UTC are one day an hour to the east, and two days in UTC.
+  // 23:30 and 00:10 in UTC: twenty minutes to the east they are two days still, to the west they are one.
   const midnight = Date.UTC(2026, 4, 9);
   await insertRequests(sql, organizationId, [
     { user_id: 'eve', created_at: new Date(midnight - 1_800_000) },
-    { user_id: 'eve', created_at: new Date(midnight + 1_800_000) },
+    { user_id: 'eve', created_at: new Date(midnight + 600_000) },
   ]);
   const activeFor = async (body: object) => {
     const page = await metrics({ ...body, filter: { request: { user_id: { equals: 'eve' } } } }, key);
     return (page.users[0] as unknown as { active_for: number }).active_for;
   };
   t.equal(await activeFor({}), 2);
-  t.equal(await activeFor({ timeZoneDifferenceMinutes: -60 }), 1);
-  t.equal(await activeFor({ timeZoneDifferenceMinutes: 60 }), 1);
-  t.equal(await activeFor({ timeZoneDifferenceMinutes: 20 }), 2);
+  t.equal(await activeFor({ timeZoneDifferenceMinutes: -20 }), 2);
+  t.equal(await activeFor({ timeZoneDifferenceMinutes: 20 }), 1);
+  t.equal(await activeFor({ timeZoneDifferenceMinutes: -840 }), 1);
 });
 
 t.test('users are those of the own organization', async (t) => {
