@@ -19,6 +19,7 @@ import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
+import { type OrganizationRoutesOptions, organizationRoutes } from './routes/organization.ts';
 import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
 import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
@@ -32,6 +33,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   KeyRoutesOptions &
   LimitRoutesOptions &
   LogRoutesOptions &
+  OrganizationRoutesOptions &
   PromptRoutesOptions &
   PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
@@ -81,9 +83,10 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(keyRoutes(options))
     .use(limitRoutes(options))
     .use(promptRoutes(options))
+    .use(propertyRoutes(options))
+    .use(organizationRoutes(options))
     .use(providerKeyRoutes(options))
     .use(sessionRoutes(options))
-    .use(propertyRoutes(options))
     .use(userRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));

@@ -9,7 +9,7 @@ import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
-import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, withActor } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
@@ -17,10 +17,12 @@ import { createSecretBox } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
+import { createAuditService } from './audit/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
+import { createOrganizationService } from './organization/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
@@ -100,6 +102,8 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     prompts: createPromptService({ sql, clock, announce: announcePrompts }),
     users: createUserService({ sql }),
     properties: createPropertyService({ sql }),
+    organization: createOrganizationService({ sql, clock }),
+    audit: createAuditService(sql),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
       logs: createLogLimit(limiter),
@@ -115,7 +119,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
-    fetch: app.fetch,
+    fetch: (request) => withActor(() => app.fetch(request)),
     formatError: failureBody,
     host: config.host,
     port: config.apiPort,

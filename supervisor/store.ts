@@ -16,6 +16,7 @@ async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): P
     url,
     max: 1,
     applicationName: 'assay-cli',
+    actor: 'command_line',
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   try {

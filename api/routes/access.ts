@@ -3,6 +3,7 @@ import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
 import { type ApiKey, type KeyDirectory, requirePath, type Scope } from '#platform/keys/mod.ts';
+import { noteActor } from '#platform/postgres/mod.ts';
 
 export type Keys = Pick<KeyDirectory, 'find'>;
 
@@ -36,6 +37,7 @@ async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Ap
   if (!key.scopes.has(scope)) {
     throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
   }
+  noteActor(key.keyId);
   if (key.allowed !== null) requirePath(key.allowed, [pathOf(request.url)]);
   return key;
 }

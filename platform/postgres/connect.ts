@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { AssayError } from '#core/contracts/errors.ts';
+import { currentActor } from './actor.ts';
 import { ARRAY_TYPES } from './arrays.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
 
@@ -14,6 +15,8 @@ export type ConnectOptions = {
   max: number;
   /** `assay_api`: row-level security applies, so a statement sees the organization of its transaction only. */
   role?: 'assay_api';
+  /** Who makes the changes of this pool, for the audit log. Unless given, the system, or who was noted by `noteActor`. */
+  actor?: 'command_line';
   /** Shown in pg_stat_activity. */
   applicationName: string;
   /** Time after which the server cancels a statement (SQLSTATE 57014); 0: never. */
@@ -60,6 +63,7 @@ export function connectPostgres(options: ConnectOptions): Sql {
       // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
       idle_in_transaction_session_timeout: silenceMs,
       ...(options.role === undefined ? {} : { role: options.role }),
+      ...(options.actor === undefined ? {} : { 'assay.actor': options.actor }),
     },
     onnotice: () => {},
     fetch_types: false,
@@ -69,15 +73,18 @@ export function connectPostgres(options: ConnectOptions): Sql {
 
 /**
  * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it
- * see and change that organization's rows only.
+ * see and change that organization's rows only. The audit log names the actor of the call that this is part of.
  */
 export function inOrganization<T>(
   sql: Sql,
   organizationId: string,
   work: (tx: TransactionSql) => Promise<T>,
 ): Promise<T> {
+  const actor = currentActor();
   return sql.begin(async (tx) => {
-    await tx`select set_config('assay.organization', ${organizationId}, true)`;
+    await (actor === null
+      ? tx`select set_config('assay.organization', ${organizationId}, true)`
+      : tx`select set_config('assay.organization', ${organizationId}, true), set_config('assay.actor', ${actor}, true)`);
     return await work(tx);
   }) as Promise<T>;
 }

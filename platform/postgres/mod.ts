@@ -1,4 +1,5 @@
 /** PostgreSQL: connecting, migrating, listening. */
+export { noteActor, withActor } from './actor.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
 export {
   connectPostgres,

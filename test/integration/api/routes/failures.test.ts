@@ -10,8 +10,10 @@ import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
+import type { AuditService } from '../../../../api/audit/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
+import type { OrganizationService } from '../../../../api/organization/mod.ts';
 import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
@@ -61,6 +63,8 @@ async function serveApp(organizationId: string, requests: RequestService) {
     apiKeys: {} as KeyService,
     users: {} as UserService,
     properties: {} as PropertyService,
+    organization: {} as OrganizationService,
+    audit: {} as AuditService,
     logRequest,
     maxBodyBytes: 1_024,
     health,
