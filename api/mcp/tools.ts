@@ -114,9 +114,11 @@ function toolName(method: string, path: string): string {
   return [method, ...words].join('_');
 }
 
-/** Returns a schema with its references replaced by what they name. A schema that holds itself is any value there. */
+/**
+ * Returns a schema with its references replaced by what they name. Of one that holds itself, as filters do, the description
+ * stays: it says more than the schema cut off in its second round, and is read with every tool.
+ */
 function inlined(schema: JsonSchema, document: OpenApiDocument): JsonSchema {
-  const open = new Set<string>();
   const visit = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(visit);
     if (typeof value !== 'object' || value === null) return value;
@@ -124,11 +126,10 @@ function inlined(schema: JsonSchema, document: OpenApiDocument): JsonSchema {
     if (typeof $ref !== 'string') {
       return Object.fromEntries(Object.entries(value).map(([keyword, one]) => [keyword, visit(one)]));
     }
-    if (open.has($ref)) return {};
-    open.add($ref);
-    const found = visit(document.components.schemas[$ref.replace('#/components/schemas/', '')]);
-    open.delete($ref);
-    return found;
+    const found = document.components.schemas[$ref.replace('#/components/schemas/', '')] as JsonSchema;
+    return JSON.stringify(found).includes(JSON.stringify($ref))
+      ? { description: found.description }
+      : visit(found);
   };
   return visit(schema) as JsonSchema;
 }

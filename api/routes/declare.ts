@@ -65,9 +65,9 @@ export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
   return declare({ shape }, (value) => ({ value: value as Static<T> }));
 }
 
-/** A body of another protocol, whose library checks it: as bytes, of at most 1 MiB. */
-export function foreignBody(description: string, example: unknown): Declared<Buffer> {
-  return declare({ shape: Type.Unknown({ description }), example }, async (request) => ({
+/** A body of another protocol, whose library checks it: as bytes, of at most 1 MiB. `shape` is for readers of the document. */
+export function foreignBody(shape: TSchema, example: unknown): Declared<Buffer> {
+  return declare({ shape, example }, async (request) => ({
     value: await readBody(request as Request, MAX_BODY_BYTES),
   }));
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { filterForms } from '../filter/mod.ts';
 import { closed } from './shapes.ts';
 
 /** Records of one page. */
@@ -43,9 +44,13 @@ const Sort = Type.Object(
   { ...closed, minProperties: 1, maxProperties: 1 },
 );
 
-/** A filter in any body. core/filter checks it: a schema's errors cannot name the faulty place in a tree. */
+/**
+ * A filter in any body. Its forms are for readers of the document: core/filter checks it, because a schema's errors cannot
+ * name the faulty place in a tree.
+ */
 export const FilterShape = Type.Unknown({
   $id: 'Filter',
+  anyOf: filterForms({ $ref: '#/components/schemas/Filter' }),
   description:
     '"all" or {} for every request; a leaf {section: {field: {operator: value}}}, as in ' +
     '{"request": {"model": {"equals": "gpt-4o-mini"}}}; or a branch {"left": filter, "operator": "and" or "or", "right": filter}',

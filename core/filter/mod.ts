@@ -5,4 +5,5 @@ export { type KeySource, keySource, keySourcesOf, type Listing, propertyToWalk }
 export type { Filter } from './nodes.ts';
 export { Parameters, type Statement } from './parameters.ts';
 export { parseFilter } from './parse.ts';
+export { filterForms } from './shape.ts';
 export { EARLIEST_MS, LATEST_MS, parseTimestamp } from './timestamp.ts';

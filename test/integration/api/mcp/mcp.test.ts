@@ -66,6 +66,7 @@ t.test('a key that only reads is offered the tools that only read, and no tool h
     t.match(name, /^[a-zA-Z0-9_]{1,64}$/, 'a name that every client takes');
     t.notMatch(name, /key/, 'keys are no business of models');
     t.notMatch(JSON.stringify(inputSchema), /\$ref/, `${name} stands by itself`);
+    t.ok(JSON.stringify(inputSchema).length < 4_000, `${name} leaves room in a context`);
   }
 });
 
@@ -136,6 +137,20 @@ t.test('an id with slashes and dots stays one id, and reaches no other route', a
   const { isError, content } = await callTool(client, 'get_request_by_id', { id: '../provider-keys?x=#' });
   t.equal(isError, true);
   t.match(content[0]?.text, /There is no request with the id/);
+});
+
+t.test('a client that accepts everything is answered, and one that accepts a page is not', async (t) => {
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  const statusFor = async (accept: string) => {
+    const headers = { authorization: `Bearer ${api.own.key}`, 'content-type': 'application/json', accept };
+    const response = await fetch(`${api.url}/mcp`, { method: 'POST', headers, body: JSON.stringify(list) });
+    await response.text();
+    return response.status;
+  };
+  t.equal(await statusFor('*/*'), 200);
+  t.equal(await statusFor('text/html, */*'), 200);
+  t.equal(await statusFor('application/json, text/event-stream'), 200);
+  t.equal(await statusFor('text/html'), 406);
 });
 
 t.test('MCP asks for a key before anything else, and takes messages only by POST', async (t) => {
