@@ -82,7 +82,7 @@ export const OnlineEvaluatorBody = Type.Object(
             { maxItems: MAX_PROPERTY_FILTERS },
           ),
         ),
-        filter: Type.Optional(FilterShape),
+        filter: Type.Optional(Nullable(FilterShape)),
         /** Share of the sampled requests with a probe, which measures the evaluator itself. */
         probeRate: Type.Optional(Percent),
       },

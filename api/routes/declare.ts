@@ -72,9 +72,9 @@ export function foreignBody(shape: TSchema, example: unknown): Declared<Buffer> 
   }));
 }
 
-/** The answer of another protocol. */
-export function foreignReply(description: string): Declared<Response> {
-  return declare({ shape: Type.Unknown({ description }) }, (value) => ({ value: value as Response }));
+/** The answer of another protocol, which the route's `detail` describes. */
+export function foreignReply(): Declared<Response> {
+  return declare({ shape: Type.Unknown() }, (value) => ({ value: value as Response }));
 }
 
 /** A success that is no JSON but text, in one of these media types, each with its description. */

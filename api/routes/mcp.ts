@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { closed } from '#core/contracts/shapes.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { Mcp } from '../mcp/mod.ts';
 import { authorized, type Keys } from './access.ts';
@@ -8,8 +9,13 @@ export type McpRoutesOptions = { keys: Keys; mcp: Mcp };
 
 /** A request or a notification: the server asks clients for nothing, so no responses come. */
 const Message = Type.Object(
-  { jsonrpc: Type.Literal('2.0'), method: Type.String() },
-  { description: 'A message of JSON-RPC 2.0' },
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    method: Type.String(),
+    params: Type.Optional(Type.Object({})),
+  },
+  { ...closed, description: 'A message of JSON-RPC 2.0' },
 );
 /** The API refuses keys and large bodies in its own form, and the protocol's library messages in the protocol's. */
 const FAILURES = [
@@ -46,9 +52,14 @@ export function mcpRoutes({ keys, mcp }: McpRoutesOptions) {
     },
     {
       body: foreignBody(Message, { jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-      response: foreignReply('A message of JSON-RPC 2.0, alone or as an event of a stream'),
+      response: foreignReply(),
       detail: {
         responses: {
+          '200': {
+            description: 'Success: a message of JSON-RPC 2.0, alone or as the event of a stream',
+            content: { 'application/json': { schema: {} }, 'text/event-stream': { schema: {} } },
+          },
+          '202': { description: 'A notification has arrived' },
           default: {
             description: 'Failure, with the status of its code',
             content: { 'application/json': { schema: { anyOf: FAILURES } } },

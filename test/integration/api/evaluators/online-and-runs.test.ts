@@ -38,6 +38,9 @@ t.test('an online evaluator is created, listed and removed, with its filter stor
   t.strictSame(made.config, config);
   const plain = await api.make<Online>(online(), { config: { sampleRate: 100 } });
   t.strictSame(plain.config, { sampleRate: 100, propertyFilters: [], filter: null, probeRate: 0 });
+  const copy = await api.make<Online>(online(), { config: plain.config });
+  t.strictSame(copy.config, plain.config, 'a config can be sent as it was returned');
+  await api.make(`${online()}/${copy.id}`, undefined, 'DELETE');
   const all = await api.make<Online>(online(), { config: { sampleRate: 0, filter: 'all' } });
   t.equal(all.config.filter, 'all');
   t.strictSame(await api.make(online()), [all, plain, made]);

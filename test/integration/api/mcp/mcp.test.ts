@@ -139,6 +139,20 @@ t.test('an id with slashes and dots stays one id, and reaches no other route', a
   t.match(content[0]?.text, /There is no request with the id/);
 });
 
+t.test('the document tells both types of the answers, and the form of messages', async (t) => {
+  const { paths } = JSON.parse((await api.call('/openapi.json')).text);
+  const { requestBody, responses } = paths['/mcp'].post;
+  t.same(Object.keys(responses['200'].content), ['application/json', 'text/event-stream']);
+  t.same(requestBody.content['application/json'].schema.required, ['jsonrpc', 'method']);
+  const refused = await fetch(`${api.url}/mcp`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${api.own.key}`, 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0"}',
+  });
+  t.equal(refused.status, 400, 'a message without a method');
+  t.match(await refused.json(), { jsonrpc: '2.0', error: { code: -32600 } });
+});
+
 t.test('a client that accepts everything is answered, and one that accepts a page is not', async (t) => {
   const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const statusFor = async (accept: string) => {
