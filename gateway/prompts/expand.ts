@@ -1,12 +1,12 @@
 /** Expands the stored prompts of calls. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { expandPrompt, mergePrompt, namesToScan, PROMPT_FIELDS } from '#core/prompts/mod.ts';
+import { expandPrompt, mergePrompt, namesToScan } from '#core/prompts/mod.ts';
 import { joinBytesInTurns } from '#platform/process/turns.ts';
 import type { PromptDirectory } from '#platform/prompts/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { findMembers, type PromptedBody, parseRequestBody, type RequestBody } from '../request/body.ts';
 import type { Caller } from '../request/call.ts';
-import { readPromptCall, unknownPrompt } from './reference.ts';
+import { CALL_FIELDS, readPromptCall, unknownPrompt } from './reference.ts';
 import { PROMPT_SURFACES } from './surfaces.ts';
 
 /**
@@ -39,13 +39,13 @@ export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOp
         'invalid_body',
         `prompt_id is not allowed on ${endpoint.path}: a stored prompt is the body of a chat`,
       );
-    const named = await findMembers(promptedBytes, PROMPT_FIELDS);
-    const { reference, inputs } = readPromptCall(promptedBytes, named, organizationId);
+    const named = await findMembers(promptedBytes, CALL_FIELDS);
+    const { reference, inputs, model } = readPromptCall(promptedBytes, named, organizationId);
     const found = prompts.find(reference);
     const prompt = found instanceof Promise ? await found : found;
     if (prompt === null) throw unknownPrompt(reference);
     const maxBytes = Math.min(maxBodyBytes, MAX_EXPANDED_BYTES);
-    const members = await surface.shape(expandPrompt(prompt.template, inputs.values, maxBytes));
+    const members = await surface.shape(expandPrompt(prompt.template, inputs.values, maxBytes), model);
     const scanned = await findMembers(promptedBytes, namesToScan(members));
     const bytes = await joinBytesInTurns(mergePrompt(promptedBytes, scanned, members, surface.lists));
     if (bytes.length > maxBodyBytes)

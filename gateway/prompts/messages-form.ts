@@ -1,6 +1,7 @@
 /** Stored prompts for Anthropic's Messages. */
+import { invalidField } from '#core/contracts/invalid.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { toMessagesRequest } from '../providers/anthropic/mod.ts';
+import { ANSWER_TOOL, toMessagesRequest } from '../providers/anthropic/mod.ts';
 
 /** Members that only Messages has. */
 const OWN_MEMBERS = ['system', 'stop_sequences'];
@@ -28,22 +29,35 @@ function itemsOf(list: unknown): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
+/** Stands in for the call's messages, for prompts that have none but the system's: the translation needs one. */
+const ANY_TURN = { role: 'user', content: '-' };
+const SYSTEM_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
+
 /**
  * Rewrites the body of a chat completion as one of Messages. Fields that the body does not have stay absent.
+ * @param callModel the model of the call, which may decide how fields are expressed; null: the body's
  * @throws AssayError invalid_body, naming the field that Messages cannot express
  */
-export function toMessagesForm(body: JsonObject): JsonObject {
+export function toMessagesForm(body: JsonObject, callModel: string | null): JsonObject {
+  const given = body.messages ?? [];
+  const isSystemOnly =
+    Array.isArray(given) && given.every((item) => isObject(item) && SYSTEM_ROLES.has(item.role));
   const {
-    model,
+    model: _,
     max_tokens: maxTokens,
+    messages,
     ...rewritten
   } = toMessagesRequest(
-    { ...body, messages: body.messages ?? [] },
-    { model: textOrNull(body.model) ?? '', maxTokensDefault: ANY_LIMIT },
+    { ...body, messages: isSystemOnly ? [...given, ANY_TURN] : given },
+    { model: callModel ?? textOrNull(body.model) ?? '', maxTokensDefault: ANY_LIMIT },
   );
+  // The client would get the tool's call for a text: only the translation of a response turns it back.
+  if (itemsOf(rewritten.tools).some(({ name }) => name === ANSWER_TOOL))
+    throw invalidField('response_format', 'cannot be expressed for this model: ask for JSON in a message');
   return {
-    ...(body.model !== undefined && { model }),
+    ...(body.model !== undefined && { model: body.model }),
     ...(LIMITS.some((name) => body[name] !== undefined) && { max_tokens: maxTokens }),
+    ...(!isSystemOnly && { messages }),
     ...rewritten,
   };
 }

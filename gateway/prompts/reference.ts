@@ -8,6 +8,9 @@ import { type Inputs, NO_INPUTS, PROMPT_FIELDS, readInputs } from '#core/prompts
 import { isUuid } from '#platform/process/ids.ts';
 import type { PromptReference } from '#platform/prompts/mod.ts';
 
+/** The members of a body that are read before its prompt is known. */
+export const CALL_FIELDS = [...PROMPT_FIELDS, 'model'];
+
 /** The environment of a body that names neither version nor environment. */
 const DEFAULT_ENVIRONMENT = 'production';
 
@@ -17,11 +20,13 @@ const MAX_NAME_BYTES = 4 * 1024;
 export type PromptCall = {
   readonly reference: PromptReference;
   readonly inputs: Inputs;
+  /** The model of the call; null: it names none, and the prompt's is used. */
+  readonly model: string | null;
 };
 
 /**
  * Reads the prompt fields of a body.
- * @param scanned the result of scanning `bytes` for PROMPT_FIELDS
+ * @param scanned the result of scanning `bytes` for CALL_FIELDS
  * @throws AssayError invalid_body, or unknown_prompt when an id can be no prompt's
  */
 export function readPromptCall(bytes: Buffer, scanned: ScannedMembers, organizationId: string): PromptCall {
@@ -34,6 +39,7 @@ export function readPromptCall(bytes: Buffer, scanned: ScannedMembers, organizat
   return {
     reference: referenceOf(organizationId, promptId, versionId ?? null, environment ?? null),
     inputs: inputs === null ? NO_INPUTS : readInputs(inputs),
+    model: readName(bytes, scanned, 'model'),
   };
 }
 

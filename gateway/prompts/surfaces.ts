@@ -15,9 +15,10 @@ type PromptSurface = {
   readonly lists: readonly ListMember[];
   /**
    * Rewrites an expanded prompt for the endpoint. Returns a promise only where it has to be rewritten.
+   * @param callModel the model of the call; null: it names none
    * @throws AssayError invalid_body, naming the field that the endpoint cannot express
    */
-  shape(members: ExpandedMembers): ExpandedMembers | Promise<ExpandedMembers>;
+  shape(members: ExpandedMembers, callModel: string | null): ExpandedMembers | Promise<ExpandedMembers>;
 };
 
 /** Characters up to which a prompt is rewritten unseen: that takes a few milliseconds at worst. */
@@ -49,9 +50,9 @@ function withoutStream(members: ExpandedMembers): ExpandedMembers {
   return new Map([...members].filter(([name]) => !OF_CLIENT.includes(name)));
 }
 
-const asMessages = (members: ExpandedMembers) =>
+const asMessages = (members: ExpandedMembers, callModel: string | null) =>
   reshape(withoutStream(members), '/v1/messages', (body) =>
-    isMessagesForm(body) ? null : toMessagesForm(body),
+    isMessagesForm(body) ? null : toMessagesForm(body, callModel),
   );
 
 /** By the endpoint of providers that each corresponds to. */
@@ -77,7 +78,8 @@ export const PROMPT_SURFACES: Partial<Record<ProviderEndpoint, PromptSurface>> =
   messages: { lists: [MESSAGES, SYSTEM], shape: asMessages },
   countTokens: {
     lists: [MESSAGES, SYSTEM],
-    shape: async (members) => new Map([...(await asMessages(members))].filter(([name]) => COUNTED.has(name))),
+    shape: async (members, callModel) =>
+      new Map([...(await asMessages(members, callModel))].filter(([name]) => COUNTED.has(name))),
   },
 };
 

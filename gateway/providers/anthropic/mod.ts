@@ -3,6 +3,7 @@
  * errors. Pure. docs/guides/translation.md lists the fields.
  */
 
+export { ANSWER_TOOL } from './conversation.ts';
 export { anthropicErrorType, statusOfErrorType, toAnthropicError, toOpenAiError } from './errors.ts';
 export { isMessageStopFrame } from './messages/stop-frame.ts';
 export { CompletionStreamTranslator, MessagesStreamTranslator, StreamTranslator } from './stream.ts';

@@ -177,6 +177,27 @@ t.test('a prompt in the form of Messages is used on /v1/messages as it is', asyn
   }
 });
 
+t.test(
+  'a prompt of nothing but a system message, or of no message, is called through Messages',
+  async (t) => {
+    anthropic.script(() => json(MESSAGE));
+    const call = { model: 'claude-sonnet-4-5', max_tokens: 9, messages: [ASKED] };
+    const cases: [object, object][] = [
+      [{ messages: CHAT.messages.slice(0, 1) }, { system: [{ type: 'text', text: 'You are Ahab.' }] }],
+      [{ messages: [], temperature: 0.5 }, { temperature: 0.5 }],
+      [
+        { temperature: 0.5, stop: ['x'] },
+        { temperature: 0.5, stop_sequences: ['x'] },
+      ],
+      [{ max_completion_tokens: 7 }, {}],
+    ];
+    for (const [stored, expected] of cases) {
+      await post('/v1/messages', { ...call, prompt_id: await store(stored), inputs: INPUTS });
+      t.same(bodyOf(anthropic), { ...call, ...expected });
+    }
+  },
+);
+
 t.test('a prompt is called through Messages with a model of OpenAI', async (t) => {
   await post('/v1/messages', {
     model: 'gpt-4o',
@@ -330,6 +351,10 @@ t.test('a mistake in a prompt is in the error format of its endpoint', async (t)
   t.match(await unknown.json(), {
     type: 'error',
     error: { type: 'invalid_request_error', message: /"none"/ },
+  });
+  const asTool = await store({ messages: [], response_format: { type: 'json_object' } });
+  t.match(await (await post('/v1/messages', { ...ask, prompt_id: asTool })).json(), {
+    error: { message: /: response_format cannot be expressed for this model: ask for JSON in a message$/ },
   });
   const bad = await post('/v1/messages', {
     ...ask,
