@@ -100,3 +100,7 @@ select assay.audit_table('evaluators', 'evaluator', 'evaluator_id',
   array['name', 'scoring_type', 'version', 'paused_reason', 'daily_budget_nano', 'deleted_at']);
 select assay.audit_table('online_evaluators', 'online_evaluator', 'online_id',
   array['evaluator_id', 'sample_rate', 'property_filters', 'filter', 'probe_rate']);
+select assay.audit_table('prompts', 'prompt', 'prompt_id', array['name', 'tags', 'deleted_at']);
+select assay.audit_table('prompt_versions', 'prompt_version', 'version_id',
+  array['prompt_id', 'major', 'minor', 'commit_message', 'deleted_at'], array['body']);
+select assay.audit_table('prompt_environments', 'prompt_environment', 'prompt_id', array['environment', 'version_id']);

@@ -12,7 +12,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [1, '7022644545ac'],
+  audit: [1, '762c47c194e5'],
   cache: [1, '495704d79b0b'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
@@ -22,7 +22,6 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
-  sessions: [1, 'a9384a12ed27'],
   sessions: [1, '8aefa083e209'],
 };
 
