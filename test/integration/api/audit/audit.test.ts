@@ -93,6 +93,23 @@ t.test('provider keys are logged without their values, evaluators with their ver
   t.equal((await actionsOn(onlineId))[0], 'create');
 });
 
+t.test('the life of a prompt is in the log, without the text of its versions', async (t) => {
+  const promptBody = { messages: [{ role: 'system', content: 'a text of the prompt' }] };
+  const made = await call('/v1/prompt-2025', 'POST', { name: 'logged prompt', tags: [], promptBody });
+  const { id, versionId } = made.body.data as { id: string; versionId: string };
+  await call(`/v1/prompt-2025/id/${id}/rename`, 'POST', { name: 'renamed' });
+  await call(`/v1/prompt-2025/${id}`, 'DELETE');
+  const onPrompt = await log(`?target_kind=prompt&target_id=${id}`);
+  t.same(
+    onPrompt.map(({ action, actor }) => [action, actor.id]),
+    ['delete', 'update', 'create'].map((action) => [action, manager.keyId]),
+  );
+  t.same(onPrompt[1]!.changes, { name: { from: 'logged prompt', to: 'renamed' } });
+  const onVersion = await log(`?target_kind=prompt_version&target_id=${versionId}`);
+  t.same(onVersion.at(-1)!.changes.body, { changed: true });
+  t.notMatch(JSON.stringify(onVersion), 'a text of the prompt');
+});
+
 t.test('a change by the command line and one by the system say so', async (t) => {
   const cli = connectPostgres({
     url: api.database.url,
