@@ -18,7 +18,7 @@ export function authorized(keys: Keys, scope: Scope, tag: string) {
       // Elysia parses bodies before anything else. So its parser returns the request unread, and the body's schema reads it
       // later, after the key was checked.
       .onParse(({ request }) => request)
-      .derive(async ({ request }) => ({ key: await authorize(request, keys, scope) }))
+      .derive(async ({ request, path }) => ({ key: await authorize(request, path, keys, scope) }))
   );
 }
 
@@ -26,7 +26,7 @@ export function authorized(keys: Keys, scope: Scope, tag: string) {
  * Finds the key of a call, which must have `scope`. Looks at headers only.
  * @throws AssayError invalid_header, invalid_api_key, key_expired, missing_scope, path_not_allowed, store_unavailable
  */
-async function authorize(request: Request, keys: Keys, scope: Scope): Promise<ApiKey> {
+async function authorize(request: Request, path: string, keys: Keys, scope: Scope): Promise<ApiKey> {
   requireSingleCredentials(rawHeadersOf(request));
   const token = bearerToken(request.headers.get('authorization'));
   if (token === null) {
@@ -38,12 +38,11 @@ async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Ap
     throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
   }
   noteActor(key.keyId);
-  if (key.allowed !== null) requirePath(key.allowed, [pathOf(request.url)]);
+  if (key.allowed !== null) requirePath(key.allowed, [withoutSlash(path)]);
   return key;
 }
 
-/** Returns the path of a call as keys are confined to it: `/path/` is `/path`. */
-function pathOf(url: string): string {
-  const { pathname } = new URL(url);
-  return pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+/** Returns a path as keys are confined to it: `/path/` is `/path`. It is the one that the router has matched, undecoded. */
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }

@@ -47,7 +47,8 @@ declare
   name    text;
 begin
   foreach name in array string_to_array(tg_argv[2], ',') loop
-    if (before -> name) is distinct from (after -> name) then
+    -- A row that is not there has nulls: of a new one only what it has is shown.
+    if (before ->> name) is distinct from (after ->> name) then
       changes := changes || jsonb_build_object(name, jsonb_build_object(
         'from', assay.audit_value(name, before -> name), 'to', assay.audit_value(name, after -> name)));
     end if;

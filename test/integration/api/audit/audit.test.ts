@@ -55,6 +55,7 @@ t.test('the life of a key is in the log, by the key that made each change, witho
     owner: { from: 'ada', to: null },
     models: { from: ['gpt*'], to: ['gpt-4*'] },
   });
+  t.notOk('providers' in created!.changes, 'nor what a new key does not have');
   const [shown] = await sql<{ at: Date }[]>`select expires_at as at from assay.api_keys where key_id = ${id}`;
   t.same(expiry!.changes, { expires_at: { from: null, to: shown!.at.toISOString() } });
   t.match(revoked!.changes, { revoked_at: { from: null, to: /Z$/ } });

@@ -1,4 +1,6 @@
 /** The life of a key over HTTP: made, used, listed, changed, revoked. */
+import { once } from 'node:events';
+import { get } from 'node:http';
 import t from 'tap';
 import { hashApiKey } from '#platform/keys/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
@@ -125,6 +127,25 @@ t.test('a narrowed key is held to its new bounds within a second', async (t) => 
   t.match(refused.body.error, '/v1/rate-limit/usage: it is confined to /v1/request/*');
   t.equal((await call('/v1/request/count/query', { key, body: { filter: 'all' } })).status, 200);
   t.equal((await call('/v1/request/count/query/', { key, body: { filter: 'all' } })).status, 200);
+});
+
+t.test('an encoded path is no way around the paths of a key', async (t) => {
+  const { key } = await make({ scopes: ['read', 'write'], paths: ['/v1/request/*'] });
+  // Sent as written: `fetch` would resolve the dots.
+  for (const path of [
+    '/v1/keys/%2e%2e/request/x',
+    '/v1/keys/%2E%2E',
+    '/v1/%6beys',
+    '/v1/keys?x=/v1/request/',
+  ]) {
+    const { port } = new URL(api.url);
+    const [answer] = await once(
+      get({ port, path, agent: false, headers: { authorization: `Bearer ${key}` } }),
+      'response',
+    );
+    answer.resume();
+    t.match(String(answer.statusCode), /^40[34]$/, path);
+  }
 });
 
 t.test('a revoked key is refused within a second, and revoking it again changes nothing', async (t) => {

@@ -13,6 +13,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [1, '762c47c194e5'],
+  audit: [1, '5e54813a3c35'],
   cache: [1, '495704d79b0b'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
