@@ -145,7 +145,10 @@ function plain(schema: unknown, components: Components): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { $id: name, $ref: reference } = schema as JsonSchema;
   // A recursive schema refers to itself by its name.
-  if (typeof reference === 'string') return { $ref: `#/components/schemas/${reference}` };
+  if (typeof reference === 'string') {
+    // TypeBox refers to a schema by its name, a schema written by hand by its place.
+    return { $ref: reference.startsWith('#/') ? reference : `#/components/schemas/${reference}` };
+  }
   if (typeof name !== 'string') return withoutNames(schema as JsonSchema, components);
   if (!components.has(name)) {
     // Set before it is filled: a schema may refer to itself.

@@ -12,8 +12,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [1, '762c47c194e5'],
-  audit: [1, '5e54813a3c35'],
+  audit: [1, '0e604df85d4e'],
   cache: [1, '495704d79b0b'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
