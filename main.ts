@@ -2,6 +2,7 @@
  * The command line. `npm start` runs everything, `npm start <role>` runs one role, and `npm start -- keys …` and similar
  * commands manage stored data. A role's code is loaded only in the process that runs it.
  */
+
 import { fileURLToPath } from 'node:url';
 import { Argument, Command } from 'commander';
 import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';

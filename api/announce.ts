@@ -1,10 +1,14 @@
-import type { KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
+import type {
+  ERASURES_SUBJECT,
+  KEY_CHANGES_SUBJECT,
+  PROMPT_CHANGES_SUBJECT,
+} from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { announceChange, type NatsAddress } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 
 /** What gateways keep in memory, by the subject that its changes are announced on. */
-type Subject = typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT;
+type Subject = typeof ERASURES_SUBJECT | typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT;
 
 /**
  * Makes the function that announces a change over NATS, for gateways that Postgres's notifications do not reach. These see

@@ -12,6 +12,7 @@ import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { createMcp, type Dispatch } from './mcp/mod.ts';
 import { Failure } from './routes/declare.ts';
+import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
@@ -29,6 +30,7 @@ import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
+  ErasureRoutesOptions &
   EvaluatorRoutesOptions &
   KeyRoutesOptions &
   LimitRoutesOptions &
@@ -78,13 +80,14 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
+    .use(erasureRoutes(options))
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
+    .use(organizationRoutes(options))
     .use(promptRoutes(options))
     .use(propertyRoutes(options))
-    .use(organizationRoutes(options))
     .use(providerKeyRoutes(options))
     .use(sessionRoutes(options))
     .use(userRoutes(options))

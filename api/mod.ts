@@ -1,6 +1,6 @@
 /** The api role: the management API. */
 
-import { KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
+import { ERASURES_SUBJECT, KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
@@ -18,6 +18,7 @@ import { keepCertificate } from '#platform/tls/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createAuditService } from './audit/mod.ts';
+import { createErasureService, startErasing } from './erasure/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
@@ -41,21 +42,21 @@ const CLAIM_CONNECTIONS = 4;
 /** One connection reads the counters while the other writes calls that were counted without them. */
 const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
+/** One page of deletions at a time: more would keep ingest waiting. */
+const ERASURE_CONNECTIONS = 1;
+/** Longer than a query may take: nobody waits for a page of a deletion. */
+const ERASURE_TIMEOUT_MS = 60_000;
 
 /** Starts the API; `config.databaseUrl` must be set. */
 export async function startApi(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
   // Keys and ids are read as the owner; everything else under row-level security, as a role that sees one organization a time.
-  const connectAsOwner = (applicationName: string, max: number) =>
-    connectPostgres({
-      url: config.databaseUrl!,
-      max,
-      applicationName,
-      statementTimeoutMs: OWNER_TIMEOUT_MS,
-    });
+  const connectAsOwner = (applicationName: string, max: number, statementTimeoutMs = OWNER_TIMEOUT_MS) =>
+    connectPostgres({ url: config.databaseUrl!, max, applicationName, statementTimeoutMs });
   const keySql = connectAsOwner('assay-api-keys', KEY_CONNECTIONS);
   const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
   const limitSql = connectAsOwner('assay-api-limits', LIMIT_CONNECTIONS);
+  const erasureSql = connectAsOwner('assay-api-erasure', ERASURE_CONNECTIONS, ERASURE_TIMEOUT_MS);
   await checkSchema(keySql);
   const sql = connectPostgres({
     url: config.databaseUrl!,
@@ -91,9 +92,18 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const announceKeys = createAnnouncer(KEY_CHANGES_SUBJECT, { nats: config.nats, log });
   const announcePrompts = createAnnouncer(PROMPT_CHANGES_SUBJECT, { nats: config.nats, log });
+  const announceErasure = createAnnouncer(ERASURES_SUBJECT, { nats: config.nats, log });
+  const erasing = startErasing({ sql: erasureSql, log, announce: announceErasure });
   const app = createApiApp({
     keys,
     requests,
+    erasure: createErasureService({
+      sql,
+      clock,
+      requests,
+      onStarted: erasing.wake,
+      announce: announceErasure,
+    }),
     sessions: createSessionService({ sql, clock }),
     evaluators,
     limits: createLimitService(sql),
@@ -141,11 +151,13 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         // 2. Every entry that was begun is committed and forwarded.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then the parts that calls needed.
+        { what: 'ending the page of a deletion', run: () => erasing.stop() },
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
         { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
         { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
         { what: 'closing the limit connections', run: () => limitSql.end({ timeout: 1 }) },
+        { what: 'closing the erasure connection', run: () => erasureSql.end({ timeout: 1 }) },
         { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
         { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },
       ]);

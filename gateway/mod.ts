@@ -20,7 +20,7 @@ import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalCall, readInternalSecret } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
-import { createResponseCache } from './cache/mod.ts';
+import { createResponseCache, watchErasures } from './cache/mod.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
@@ -78,6 +78,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     random: Math.random,
     maxMemoryBytes: config.cacheMemoryBytes,
   });
+  const erasures = watchErasures({ cache, sql: cacheSql, nats: config.nats, log });
   const metricsOf = gatewayMetrics(metrics, cache);
   const limiter = createLimiter({
     sql: limitsSql,
@@ -165,7 +166,13 @@ export async function startGateway(options: { config: Config; log: Logger; clock
           what: 'stopping the cache, the limiter, the keys, the prompts and the announcement',
           run: async () => {
             const goodbyes = [cache.stop(LAST_WRITES_MS), limiter.stop(LAST_WRITES_MS)];
-            await Promise.all([...goodbyes, keys.stop(), prompts.stop(), announcement.stop()]);
+            await Promise.all([
+              ...goodbyes,
+              keys.stop(),
+              prompts.stop(),
+              announcement.stop(),
+              erasures.stop(),
+            ]);
           },
         },
         {

@@ -3,6 +3,7 @@ import { foldName } from '#core/contracts/storable-text.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
 import type { StorableRecord } from './build-record.ts';
+import type { RequestRow } from './request-row.ts';
 
 const FOLDED_PROPERTY = foldName(EVALUATION_PROPERTY);
 /** The id of an evaluation. A call of a trial has another id, and no budget. */
@@ -15,7 +16,7 @@ const EVALUATION_ID = /^\d{1,18}$/;
  */
 export async function countJudgeCalls(tx: TransactionSql, records: readonly StorableRecord[]): Promise<void> {
   const calls = records.flatMap(({ request }) => {
-    const evaluationId = request.source === 'evaluator' ? evaluationOf(request.properties_folded) : null;
+    const evaluationId = judgedEvaluation(request);
     return evaluationId === null ? [] : [{ ...request, evaluationId }];
   });
   if (calls.length === 0) return;
@@ -38,7 +39,12 @@ export async function countJudgeCalls(tx: TransactionSql, records: readonly Stor
       where not c.is_recorded`;
 }
 
-function evaluationOf(properties: string): string | null {
-  const id = (JSON.parse(properties) as Record<string, string>)[FOLDED_PROPERTY];
+/** Returns the evaluation that a judge's call was made for; null for any other call. */
+export function judgedEvaluation({
+  source,
+  properties_folded,
+}: Pick<RequestRow, 'source' | 'properties_folded'>): string | null {
+  if (source !== 'evaluator') return null;
+  const id = (JSON.parse(properties_folded) as Record<string, string>)[FOLDED_PROPERTY];
   return id !== undefined && EVALUATION_ID.test(id) ? id : null;
 }

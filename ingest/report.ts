@@ -12,6 +12,10 @@ export function createReport(metrics: Metrics, log: Logger) {
     'ingest_expired_total',
     'Log entries that were not stored, because they are older than the retention',
   );
+  const erased = metrics.counter(
+    'ingest_erased_total',
+    'Log entries that were not stored, because their requests were erased before they came',
+  );
   const estimated = metrics.counter(
     'ingest_estimated_total',
     'Records whose tokens ingest counted, because their provider did not',
@@ -25,6 +29,7 @@ export function createReport(metrics: Metrics, log: Logger) {
     onStored: (result: BatchResult): void => {
       stored.inc(result.stored);
       expired.inc(result.expired);
+      erased.inc(result.erased);
       if (result.deadLetters === 0) return;
       deadLetters.inc(result.deadLetters);
       log.error(result, 'log entries became dead letters');

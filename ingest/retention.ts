@@ -127,6 +127,10 @@ export async function keepPartitionsOnce(
     const droppedWeeks = await dropWeeks(sql, cutoff);
     // After the weeks, because what is left of a session is counted in its rows.
     if (cutoff !== null) await dropSessions(sql, cutoff);
+    // An entry of an erased request that comes later still is expired itself.
+    await deleteBefore(sql, 'erased_requests', 'erased_at', cutoff);
+    await deleteBefore(sql, 'erased_evaluations', 'erased_at', cutoff);
+    await deleteBefore(sql, 'erasure_jobs', 'finished_at', cutoff);
     return {
       weeks: droppedWeeks,
       claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
@@ -214,7 +218,14 @@ const DELETED_AT_ONCE = 5_000;
 /** Deletes the rows older than `cutoff`, a batch at a time. Returns their number. */
 async function deleteBefore(
   sql: Sql,
-  table: 'claimed_request_ids' | 'dead_letters' | 'evaluations' | 'judge_calls',
+  table:
+    | 'claimed_request_ids'
+    | 'dead_letters'
+    | 'erased_evaluations'
+    | 'erased_requests'
+    | 'erasure_jobs'
+    | 'evaluations'
+    | 'judge_calls',
   column: string,
   cutoff: Date | null,
 ): Promise<number> {

@@ -5,6 +5,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
+import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
 import { countSessions } from './sessions.ts';
@@ -12,7 +13,7 @@ import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
 import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
 
-/** The result of a retry. Null: the record is stored, and the letter removed; else the letter stays, with this reason. */
+/** The result of a retry. Null: the record is stored, or its request erased, and the letter removed; else the letter stays, with this reason. */
 export type Retried = { refused: string | null };
 
 /**
@@ -62,12 +63,14 @@ async function retryWith(
       records.map(({ request }) => request.created_at),
     );
     const isOurs = await sql.begin(async (tx) => {
+      // Before the letter is locked: an erasure takes its lock first, and then deletes letters.
+      const present = await withoutErased(tx, records, []);
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
       if (count === 0) return false;
-      const added = await insertRecords(tx, records);
-      const online = await findOnlineEvaluators(tx, records);
+      const added = await insertRecords(tx, present.records);
+      const online = await findOnlineEvaluators(tx, present.records);
       // Ingest reports evaluators with a bad filter for every batch; a retry need not.
-      if (online.length > 0) await scheduleEvaluations(tx, records, online, true, () => {});
+      if (online.length > 0) await scheduleEvaluations(tx, present.records, online, true, () => {});
       await countSessions(tx, added);
       return true;
     });

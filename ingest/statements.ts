@@ -108,7 +108,7 @@ async function insert<Row extends object>(
   tx: TransactionSql,
   { text, columns }: InsertStatement,
   rows: readonly object[],
-  ending: string,
+  ending = '',
 ): Promise<Row[]> {
   if (rows.length === 0) return [];
   const packed = columns.map((name) => pack(rows.map((row) => row[name as keyof typeof row])));
@@ -116,28 +116,17 @@ async function insert<Row extends object>(
   return await tx.unsafe<Row[]>(text + ending, parameters, { prepare: true });
 }
 
-async function insertAll<Row extends object>(
-  tx: TransactionSql,
-  records: readonly StorableRecord[],
-  { onConflict, returning }: { onConflict: string; returning: string },
-): Promise<Row[]> {
-  const requests = records.map(({ request }) => request);
-  const bodies = records.map((record) => ({ ...keyOf(record.request), ...record.bodies }));
-  const properties = records.flatMap(({ request, propertyHashes }) =>
+const requestsOf = (records: readonly StorableRecord[]) => records.map(({ request }) => request);
+const bodiesOf = (records: readonly StorableRecord[]) =>
+  records.map((record) => ({ ...keyOf(record.request), ...record.bodies }));
+const propertiesOf = (records: readonly StorableRecord[]): PropertyRow[] =>
+  records.flatMap(({ request, propertyHashes }) =>
     propertyHashes.map((pair_hash) => ({ ...keyOf(request), pair_hash })),
   );
-  const scores = records.flatMap(({ request, scores }) =>
-    scores.map((score): ScoreRow => ({ ...keyOf(request), ...score, updated_at: 'now' })),
+const scoresOf = (records: readonly StorableRecord[]): ScoreRow[] =>
+  records.flatMap(({ request, scores }) =>
+    scores.map((score) => ({ ...keyOf(request), ...score, updated_at: 'now' })),
   );
-  // Sent together: Postgres continues with the next statement without waiting for this process.
-  const [added] = await Promise.all([
-    insert<Row>(tx, INSERT_REQUESTS, requests, onConflict + returning),
-    insert(tx, INSERT_BODIES, bodies, onConflict),
-    insert(tx, INSERT_PROPERTIES, properties, onConflict),
-    insert(tx, INSERT_SCORES, scores, onConflict),
-  ]);
-  return added;
-}
 
 /** Inserts records, and returns the new ones, each once. */
 export type InsertRecords = (
@@ -150,24 +139,37 @@ export type InsertRecords = (
  * @throws PostgresError with code 23505 when one of them exists
  */
 export const insertNewRecords: InsertRecords = async (tx, records) => {
-  await insertAll(tx, records, { onConflict: '', returning: '' });
+  // Sent together: Postgres continues with the next statement without waiting for this process.
+  await Promise.all([
+    insert(tx, INSERT_REQUESTS, requestsOf(records)),
+    insert(tx, INSERT_BODIES, bodiesOf(records)),
+    insert(tx, INSERT_PROPERTIES, propertiesOf(records)),
+    insert(tx, INSERT_SCORES, scoresOf(records)),
+  ]);
   return records;
 };
 
+const UNLESS_KNOWN = ' on conflict do nothing';
 const RETURNED_KEY = ' returning organization_id, created_at, request_id';
 
 /**
  * Inserts the records that do not exist yet. An existing one is the same entry, delivered again: its key holds organization,
- * time and id, all of them from the entry itself.
+ * time and id, all of them from the entry itself. Its properties and scores may have been changed since, and are left as
+ * they are.
  */
 export const insertRecords: InsertRecords = async (tx, records) => {
-  const added = await insertAll<KeyRow>(tx, records, {
-    onConflict: ' on conflict do nothing',
-    returning: RETURNED_KEY,
-  });
+  const [keys] = await Promise.all([
+    insert<KeyRow>(tx, INSERT_REQUESTS, requestsOf(records), UNLESS_KNOWN + RETURNED_KEY),
+    insert(tx, INSERT_BODIES, bodiesOf(records), UNLESS_KNOWN),
+  ]);
   // Backwards, so that the first of two records with the same key counts: it is the one that was inserted.
   const byKey = new Map(records.toReversed().map((record) => [keyText(record.request), record]));
-  return added.map((key) => byKey.get(keyText(key))!);
+  const added = keys.map((key) => byKey.get(keyText(key))!);
+  await Promise.all([
+    insert(tx, INSERT_PROPERTIES, propertiesOf(added), UNLESS_KNOWN),
+    insert(tx, INSERT_SCORES, scoresOf(added), UNLESS_KNOWN),
+  ]);
+  return added;
 };
 
 function keyText({ organization_id, created_at, request_id }: KeyRow): string {

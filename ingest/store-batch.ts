@@ -11,6 +11,7 @@ import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/pos
 import type { Clock } from '#platform/process/clock.ts';
 import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
+import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
@@ -46,6 +47,8 @@ export type BatchResult = {
   deadLetters: number;
   /** Entries older than the retention: not stored, as their week is dropped or about to be. */
   expired: number;
+  /** Entries of requests that were erased before they came. */
+  erased: number;
 };
 
 /** The provider and the model of a call without a known price. */
@@ -125,6 +128,7 @@ export class BatchStore {
         stored: before.stored + after.stored,
         deadLetters: before.deadLetters + after.deadLetters,
         expired: before.expired + after.expired,
+        erased: before.erased + after.erased,
       };
     }
   }
@@ -135,38 +139,61 @@ export class BatchStore {
       item.kind === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
     );
     await this.#ensurePartitions(records);
-    await this.#insert(records, (insert) =>
+    const kept = await this.#insert((insert) =>
       this.#options.sql.begin(async (tx) => {
-        await batch.alongside?.(tx, first, first + items.length);
-        for (const letter of letters) await insertDeadLetter(tx, letter);
-        const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
-        await countJudgeCalls(tx, records);
-        const isAnyKnown = added.length < records.length;
-        if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
-        // Last, so that others wait for these sessions as briefly as possible.
-        await countSessions(tx, added);
-        return added.length;
+        // Sent together; the lock of `findErased` is taken first.
+        const [present] = await Promise.all([
+          withoutErased(tx, records, letters),
+          batch.alongside?.(tx, first, first + items.length),
+        ]);
+        for (const letter of present.letters) await insertDeadLetter(tx, letter);
+        const added = await this.#storeRecords(tx, present.records, insert);
+        return { ...present, isAnyKnown: added < present.records.length };
       }),
     );
-    const deadLetters = letters.length;
+    this.#report(kept.records);
+    const stored = kept.records.length;
+    const deadLetters = kept.letters.length;
+    const expired = items.length - records.length - letters.length;
+    return { stored, deadLetters, expired, erased: items.length - stored - deadLetters - expired };
+  }
+
+  /** Stores records with all that depends on them. Returns the number of new ones. */
+  async #storeRecords(
+    tx: TransactionSql,
+    records: readonly StorableRecord[],
+    insert: InsertRecords,
+  ): Promise<number> {
+    const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
+    await countJudgeCalls(tx, records);
+    const isAnyKnown = added.length < records.length;
+    if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
+    // Last, so that others wait for these sessions as briefly as possible.
+    await countSessions(tx, added);
+    return added.length;
+  }
+
+  #report(records: readonly StorableRecord[]): void {
     const estimated = records.filter(({ request }) => request.usage_estimated).length;
     if (estimated > 0) this.#options.onEstimated?.(estimated);
     const unpriced = records.flatMap(unpricedCall);
     if (unpriced.length > 0) this.#options.onUnpriced?.(unpriced);
-    return { stored: records.length, deadLetters, expired: items.length - records.length - deadLetters };
   }
 
   /** Runs the transaction `write`; a second time when records that were expected to be new exist already. */
-  async #insert(records: StorableRecord[], write: (insert: InsertRecords) => Promise<number>): Promise<void> {
+  async #insert<Stored extends { isAnyKnown: boolean }>(
+    write: (insert: InsertRecords) => Promise<Stored>,
+  ): Promise<Stored> {
     if (!this.#meetsKnown) {
       try {
-        await write(insertNewRecords);
-        return;
+        return await write(insertNewRecords);
       } catch (error) {
         if ((error as { code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
       }
     }
-    this.#meetsKnown = (await write(insertRecords)) < records.length;
+    const stored = await write(insertRecords);
+    this.#meetsKnown = stored.isAnyKnown;
+    return stored;
   }
 
   #prepare(entry: BatchEntry): ItemWith<BuiltRecord> {

@@ -7,6 +7,15 @@ export function scoresOf({ scores }: ScoreBody): Map<string, number> {
   return new Map(Object.entries(scores).map(([key, score]) => [storableText(key), Number(score)]));
 }
 
+/** Selects a request, and keeps it from being erased until the transaction ends: a score of an erased one would stay. */
+function lockedRequest(parameters: Parameters, organizationId: string, requestId: string): string {
+  return `
+      select organization_id, created_at, request_id from assay.requests
+      where organization_id = ${parameters.bind(organizationId, 'uuid')}
+        and request_id = ${parameters.bind(requestId, 'text')}
+      for key share`;
+}
+
 /**
  * Sets scores of a request, beside those it has: a row for each when there is such a request. In the order of their keys,
  * so that two writers wait for each other instead of locking each other out.
@@ -21,11 +30,10 @@ export function scoresStatement(
   const keys = parameters.bind([...scores.keys()], 'text[]');
   const values = parameters.bind([...scores.values()].map(String), 'text[]');
   const text = `
+    with r as materialized (${lockedRequest(parameters, organizationId, requestId)})
     insert into assay.request_scores (organization_id, created_at, request_id, key, value, updated_at)
     select r.organization_id, r.created_at, r.request_id, k.key, k.value, ${parameters.bind(at.toISOString(), 'timestamptz')}
-    from assay.requests r cross join unnest(${keys}, ${values}::float8[]) as k(key, value)
-    where r.organization_id = ${parameters.bind(organizationId, 'uuid')}
-      and r.request_id = ${parameters.bind(requestId, 'text')}
+    from r cross join unnest(${keys}, ${values}::float8[]) as k(key, value)
     order by k.key collate "C"
     on conflict (organization_id, created_at, request_id, key)
       do update set value = excluded.value, updated_at = excluded.updated_at,
@@ -33,17 +41,31 @@ export function scoresStatement(
     returning 1`;
   return { text, values: parameters.values };
 }
-/** Sets a request's rating: one row when there is such a request. */
+
+/** Deletes a score of a request, whoever set it: one row when there is such a request, with or without the score. */
+export function removeScoreStatement(organizationId: string, requestId: string, key: string): Statement {
+  const parameters = new Parameters();
+  const text = `
+    with r as materialized (${lockedRequest(parameters, organizationId, requestId)}), removed as (
+      delete from assay.request_scores s using r
+      where s.organization_id = r.organization_id and s.created_at = r.created_at and s.request_id = r.request_id
+        and s.key = ${parameters.bind(key, 'text')}
+    )
+    select 1 from r`;
+  return { text, values: parameters.values };
+}
+
+/** Sets a request's rating, or takes it back (null): one row when there is such a request. */
 export function feedbackStatement(
   organizationId: string,
   requestId: string,
-  feedback: { rating: boolean; at: Date },
+  feedback: { rating: boolean; at: Date } | null,
 ): Statement {
   const parameters = new Parameters();
   const text = `
     update assay.requests
-    set feedback_rating = ${parameters.bind(feedback.rating, 'bool')},
-      feedback_created_at = ${parameters.bind(feedback.at.toISOString(), 'timestamptz')}
+    set feedback_rating = ${parameters.bind(feedback?.rating ?? null, 'bool')},
+      feedback_created_at = ${parameters.bind(feedback?.at.toISOString() ?? null, 'timestamptz')}
     where organization_id = ${parameters.bind(organizationId, 'uuid')}
       and request_id = ${parameters.bind(requestId, 'text')}
     returning 1`;

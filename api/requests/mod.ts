@@ -12,14 +12,14 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { parseAnalyticsFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { feedbackStatement, scoresOf, scoresStatement } from './annotations.ts';
+import { feedbackStatement, removeScoreStatement, scoresOf, scoresStatement } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { type LoadedRecords, loadRecords, recordTexts } from './load.ts';
-import { setProperty } from './property.ts';
+import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
 import { recordFields, recordWriter } from './record-json.ts';
 import { findShortSource } from './sources.ts';
@@ -55,6 +55,9 @@ export type RequestService = {
   setFeedback(organizationId: string, requestId: string, body: FeedbackBody): Promise<null>;
   setScores(organizationId: string, requestId: string, body: ScoreBody): Promise<null>;
   setProperty(organizationId: string, requestId: string, body: PropertyBody): Promise<null>;
+  removeFeedback(organizationId: string, requestId: string): Promise<null>;
+  removeScore(organizationId: string, requestId: string, key: string): Promise<null>;
+  removeProperty(organizationId: string, requestId: string, key: string): Promise<null>;
 };
 
 /** @param sql a pool under the role `assay_api` */
@@ -154,6 +157,25 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     setProperty(organizationId, requestId, property) {
       return change(organizationId, requestId, (tx, storedId) =>
         setProperty(tx, organizationId, storedId, property),
+      );
+    },
+
+    removeFeedback(organizationId, requestId) {
+      return change(organizationId, requestId, async (tx, storedId) => {
+        return (await runStatement(tx, feedbackStatement(organizationId, storedId, null))).length > 0;
+      });
+    },
+
+    removeScore(organizationId, requestId, key) {
+      return change(organizationId, requestId, async (tx, storedId) => {
+        const statement = removeScoreStatement(organizationId, storedId, storableText(key));
+        return (await runStatement(tx, statement)).length > 0;
+      });
+    },
+
+    removeProperty(organizationId, requestId, key) {
+      return change(organizationId, requestId, (tx, storedId) =>
+        removeProperty(tx, organizationId, storedId, key),
       );
     },
   };

@@ -1,4 +1,4 @@
-/** Sets one property of a request in its row, in the columns of filters, and in the property index together. */
+/** Sets or removes one property of a request in its row, in the columns of filters, and in the property index together. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { hashProperty } from '#core/contracts/properties.ts';
 import { MAX_PROPERTIES } from '#core/contracts/query.ts';
@@ -10,13 +10,17 @@ import { mergeProperties } from './record-json.ts';
 import { runStatement } from './statement.ts';
 
 type Properties = Record<string, string>;
-type PropertyRow = RequestKey & { properties_added: string | null; properties_folded: string };
+type PropertyRow = RequestKey & {
+  request_properties: string | null;
+  properties_added: string | null;
+  properties_folded: string;
+};
 
 /** Selects the request's row and locks it, so that two writers change its properties one after the other. */
 function lockStatement(organizationId: string, requestId: string): Statement {
   const parameters = new Parameters();
   const text = `
-    select created_at, request_id, properties_added::text, properties_folded::text
+    select created_at, request_id, request_properties::text, properties_added::text, properties_folded::text
     from assay.requests
     where organization_id = ${parameters.bind(organizationId, 'uuid')}
       and request_id = ${parameters.bind(requestId, 'text')}
@@ -106,5 +110,53 @@ export async function setProperty(
   }
   await runStatement(tx, indexStatement(organizationId, row, hashProperty(foldedName, value)));
   await runStatement(tx, updateStatement(organizationId, row, properties));
+  return true;
+}
+
+/** Returns a copy of `properties` without the one of this folded name, without a prototype; null when none is left. */
+function withoutProperty(properties: string | null, foldedName: string): Properties | null {
+  const kept: Properties = Object.create(null);
+  for (const [name, value] of Object.entries(JSON.parse(properties ?? '{}') as Properties)) {
+    if (foldName(name) !== foldedName) kept[name] = value;
+  }
+  return Object.keys(kept).length === 0 ? null : kept;
+}
+
+function removeStatement(organizationId: string, row: PropertyRow, foldedName: string): Statement {
+  const parameters = new Parameters();
+  const { organization, createdAt, requestId } = bindKey(parameters, organizationId, row);
+  const without = (properties: string | null, none: string | null) => {
+    const kept = withoutProperty(properties, foldedName);
+    return `${parameters.bind(kept === null ? none : JSON.stringify(kept), 'text')}::jsonb`;
+  };
+  const text = `
+    update assay.requests
+    set request_properties = ${without(row.request_properties, null)},
+      properties_added = ${without(row.properties_added, null)},
+      properties_folded = ${without(row.properties_folded, '{}')}
+    where organization_id = ${organization} and created_at = ${createdAt} and request_id = ${requestId}`;
+  return { text, values: parameters.values };
+}
+
+/**
+ * Removes a property, whether it was sent with the request or set later; its name is compared ignoring case. False when the
+ * organization has no such request, true also when the request has no such property.
+ */
+export async function removeProperty(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+  key: string,
+): Promise<boolean> {
+  const [row] = await runStatement<PropertyRow>(tx, lockStatement(organizationId, requestId));
+  if (row === undefined) return false;
+  const foldedName = foldName(key);
+  const folded = JSON.parse(row.properties_folded) as Properties;
+  if (!Object.hasOwn(folded, foldedName)) return true;
+  await runStatement(
+    tx,
+    unindexStatement(organizationId, row, hashProperty(foldedName, folded[foldedName]!)),
+  );
+  await runStatement(tx, removeStatement(organizationId, row, foldedName));
   return true;
 }

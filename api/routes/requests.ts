@@ -113,5 +113,29 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
         detail: { summary: 'Sets a property of a request, in place of one of the same name' },
       },
     );
-  return new Elysia({ name: 'api/requests' }).use(reading).use(writing);
+  return new Elysia({ name: 'api/requests' }).use(reading).use(writing).use(undoing({ keys, requests }));
+}
+
+/** Takes annotations of requests back. */
+function undoing({ keys, requests }: Pick<RequestRoutesOptions, 'keys' | 'requests'>) {
+  const response = reply(Type.Null());
+  return authorized(keys, 'write', TAG)
+    .delete(
+      '/v1/request/:id/feedback',
+      ({ key, params }) => requests.removeFeedback(key.organizationId, params.id),
+      { response, detail: { summary: 'Takes the rating of a request back' } },
+    )
+    .delete(
+      '/v1/request/:id/score/:key',
+      ({ key, params }) => requests.removeScore(key.organizationId, params.id, params.key),
+      { response, detail: { summary: 'Takes a score of a request back, whoever set it' } },
+    )
+    .delete(
+      '/v1/request/:id/property/:key',
+      ({ key, params }) => requests.removeProperty(key.organizationId, params.id, params.key),
+      {
+        response,
+        detail: { summary: 'Takes a property of a request back, also one that was sent with it' },
+      },
+    );
 }

@@ -10,6 +10,8 @@ export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 export const TRIALS_CHANNEL = 'assay_trials';
 /** A trial has its result; the payload is its id. */
 export const TRIAL_RESULTS_CHANNEL = 'assay_trial_results';
+/** Requests were erased; the payload is the organization's id and up to 100 request ids, separated by spaces. */
+export const ERASURES_CHANNEL = 'assay_erasures';
 
 /** The JetStream stream of log entries, and its only subject. */
 export const LOG_STREAM = 'LOGS';
@@ -18,3 +20,5 @@ export const LOG_SUBJECT = 'assay.logs';
 export const KEY_CHANGES_SUBJECT = 'assay.changes.keys';
 /** Stored prompts changed: for the same processes. */
 export const PROMPT_CHANGES_SUBJECT = 'assay.changes.prompts';
+/** Requests were erased: for the same processes. */
+export const ERASURES_SUBJECT = 'assay.changes.erasures';

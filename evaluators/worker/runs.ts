@@ -74,6 +74,8 @@ export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | 
   return await sql.begin(async (tx) => {
     const run = await lockRun(tx);
     if (run === null) return null;
+    // Until the page is committed no erasure begins, which could miss its evaluations.
+    await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
     const limit = Math.min(PAGE, run.left ?? PAGE);
     const page = limit === 0 ? [] : await nextPageOrPostpone(tx, run, limit, log);
     if (page === null) return null;

@@ -2,6 +2,7 @@
  * The response cache: memory, limited in bytes, in front of Postgres, which all gateways share. The cache never fails a
  * call: when it cannot read, the call is a miss; when it cannot write, the response is not stored.
  */
+import { LRUCache } from 'lru-cache';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -65,6 +66,15 @@ export type ResponseCache = {
   lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
   /** Stores a complete 2xx response: at once in memory, soon in Postgres. A response above 8 MiB is not stored. */
   store(query: CacheQuery, response: StoredResponse): void;
+  /** Forgets the responses to erased requests. None of them returns from a look-up that is under way. */
+  forget(requestIds: readonly string[]): void;
+  /**
+   * Notes whether erasures are announced to this process from now on. While they are not, each response in memory is checked
+   * in Postgres before it is served; when they are again, each is checked once. Initially they are.
+   */
+  setListening(isListening: boolean): void;
+  /** Has each response that is in memory checked once in Postgres before it is served again. */
+  recheck(): void;
   readonly counts: Readonly<CacheCounts>;
   /** Writes queued responses to Postgres for at most `withinMs`. */
   stop(withinMs: number): Promise<void>;
@@ -80,6 +90,10 @@ const DEFAULT_WAIT_MS = 120_000;
 const DEFAULT_PATIENCE_MS = 250;
 /** The age from which a bucket in memory is checked in Postgres for newer responses of other gateways. */
 const MEMORY_TRUSTED_MS = 60_000;
+/** Longer than any look-up or write that was under way at an erasure, as far as Postgres responds at all. */
+const ERASED_KNOWN_MS = 300_000;
+/** Ids of erased requests in memory, of 200 bytes each. */
+const MAX_ERASED_KNOWN = 50_000;
 /** Memory of a queued response beside its body. */
 const QUEUED_BYTES = 1_000;
 
@@ -103,6 +117,10 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   /** In memory, and not in Postgres yet. */
   const unwritten = new Set<StoredResponse>();
   const lookUps = new Map<string, Promise<StoredResponse | null | undefined>>();
+  const erased = new LRUCache<string, true>({ max: MAX_ERASED_KNOWN, ttl: ERASED_KNOWN_MS });
+  let isListening = true;
+  /** Erasures before this moment may have been missed. */
+  let trustedSince = Number.NEGATIVE_INFINITY;
 
   function remembered(
     query: CacheQuery,
@@ -111,7 +129,8 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     const known = memory.get(query.key);
     if (known === undefined) return { response: null, isFresh: false };
     const response = chooseEntry(known.bucket, query, position, clock.now())?.response ?? null;
-    return { response, isFresh: clock.monotonic() - known.knownAt < MEMORY_TRUSTED_MS };
+    const isChecked = isListening && known.knownAt >= trustedSince;
+    return { response, isFresh: isChecked && clock.monotonic() - known.knownAt < MEMORY_TRUSTED_MS };
   }
 
   /** Reads a response from Postgres; null: none; undefined: Postgres did not respond. */
@@ -119,12 +138,13 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     const before = memory.get(query.key);
     const nowMs = clock.now();
     const knownAt = clock.monotonic();
-    const bucket = await tryStore(() => readBucket(sql, query, { position, nowMs }));
-    if (bucket === 'damaged') {
+    const stored = await tryStore(() => readBucket(sql, query, { position, nowMs }));
+    if (stored === 'damaged') {
       log.warn({ organizationId: query.organizationId, key: query.key }, 'A stored response is damaged');
       return null;
     }
-    if (bucket === undefined) return undefined;
+    if (stored === undefined) return undefined;
+    const bucket = stored.filter(({ requestId }) => !erased.has(requestId));
     const inMemory = before?.bucket ?? [];
     const known = withUnwritten(withBodiesOf(bucket, inMemory), inMemory, unwritten, query.buckets);
     // Unless a response was stored in between, which these rows may lack.
@@ -167,6 +187,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   async function keep(query: CacheQuery, given: StoredResponse): Promise<void> {
     const isSuccess = given.status >= 200 && given.status < 300;
     if (!isSuccess || given.body.length > LARGEST_RESPONSE_BYTES || query.maxAgeMs <= 0) return;
+    if (erased.has(given.requestId)) return;
     // Copied, because a body may be a slice of a buffer many times its size.
     const body = Buffer.allocUnsafeSlow(given.body.length);
     given.body.copy(body);
@@ -184,7 +205,10 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     clock,
     waitMs,
     locks,
-    remembered: (query) => remembered(query, drawPosition(query, random())).response,
+    remembered: (query) => {
+      const { response, isFresh } = remembered(query, drawPosition(query, random()));
+      return isFresh ? response : null;
+    },
     read: async (query) => (await read(query, drawPosition(query, random()))) ?? null,
     keep,
     onCoalesced: () => {
@@ -196,6 +220,17 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     find,
     lead: coalescer.lead,
     store: (query, response) => void keep(query, response),
+    forget: (requestIds) => {
+      for (const requestId of requestIds) erased.set(requestId, true);
+      memory.forgetRequests(requestIds);
+    },
+    setListening: (isNow) => {
+      isListening = isNow;
+      trustedSince = clock.monotonic();
+    },
+    recheck: () => {
+      trustedSince = clock.monotonic();
+    },
     get counts() {
       return { ...counts, dropped: writes.dropped };
     },

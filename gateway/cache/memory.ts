@@ -9,6 +9,8 @@ export type Memory = {
   get(key: string): Remembered | undefined;
   /** Keeps a bucket, unless it is larger than the whole memory. An empty one is forgotten. */
   set(key: string, remembered: Remembered): void;
+  /** Forgets the buckets that hold a response to one of these requests. */
+  forgetRequests(requestIds: Iterable<string>): void;
 };
 
 /** Memory of an entry beside its body: its fields, and its share of the key and the map. */
@@ -20,12 +22,35 @@ function bytesOf({ bucket }: Remembered): number {
 
 /** Makes a memory that holds `maxBytes` at most. */
 export function createMemory(maxBytes: number): Memory {
-  const buckets = new LRUCache<string, Remembered>({ maxSize: maxBytes, sizeCalculation: bytesOf });
+  /** The keys of the buckets that hold a response to each request: several, where two organizations chose one id. */
+  const keysOfRequests = new Map<string, Set<string>>();
+  const buckets = new LRUCache<string, Remembered>({
+    maxSize: maxBytes,
+    sizeCalculation: bytesOf,
+    dispose: ({ bucket }, key) => {
+      for (const { requestId } of bucket) {
+        const keys = keysOfRequests.get(requestId);
+        if (keys?.delete(key) === true && keys.size === 0) keysOfRequests.delete(requestId);
+      }
+    },
+  });
   return {
     get: (key) => buckets.get(key),
     set: (key, remembered) => {
-      if (remembered.bucket.length === 0) buckets.delete(key);
-      else buckets.set(key, remembered);
+      buckets.delete(key);
+      if (remembered.bucket.length === 0) return;
+      buckets.set(key, remembered);
+      if (!buckets.has(key)) return;
+      for (const { requestId } of remembered.bucket) {
+        const keys = keysOfRequests.get(requestId);
+        if (keys === undefined) keysOfRequests.set(requestId, new Set([key]));
+        else keys.add(key);
+      }
+    },
+    forgetRequests: (requestIds) => {
+      for (const requestId of requestIds) {
+        for (const key of [...(keysOfRequests.get(requestId) ?? [])]) buckets.delete(key);
+      }
     },
   };
 }

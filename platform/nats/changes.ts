@@ -1,14 +1,18 @@
 /**
- * Announces to every process that keys, organizations or prompts changed. Postgres announces the same; NATS also reaches
+ * Announces to every process that keys, organizations or prompts changed, or that requests were erased. Postgres announces the same; NATS also reaches
  * processes whose connection to Postgres runs through a pooler that drops notifications.
  */
-import type { KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
+import type {
+  ERASURES_SUBJECT,
+  KEY_CHANGES_SUBJECT,
+  PROMPT_CHANGES_SUBJECT,
+} from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { type ConnectNatsOptions, connectNats, connectOnce, type NatsConnection } from './connect.ts';
 
 /** The subject of a kind of changes. */
 type ChangeOptions = ConnectNatsOptions & {
-  subject: typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT;
+  subject: typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT | typeof ERASURES_SUBJECT;
 };
 
 /** Announces a change that is committed. Does nothing when no server can be reached. */

@@ -1,4 +1,4 @@
--- Revision 1
+-- Revision 2
 -- Cached answers: their bounds, and the sums that the bounds are compared with, kept by triggers so that they are
 -- right whoever deletes.
 
@@ -42,13 +42,17 @@ begin
 end $$;
 
 -- Adds an answer to those of its key. The newest `buckets` answers of the key stay, and of the organization as many as
--- fit `max_bytes`.
+-- fit `max_bytes`. The answer to an erased request is not added: it may have waited in a gateway while it was erased.
 create or replace function assay.keep_answer(
   organization uuid, key bytea, request text, stored timestamptz, expires timestamptz,
   answer_status smallint, answer_type text, answer_body bytea, answer_digest bytea,
   buckets integer, max_bytes bigint
 ) returns void language plpgsql as $$
 begin
+  perform pg_advisory_xact_lock_shared(assay.erasure_lock(organization));
+  if exists (select from assay.erased_requests where organization_id = organization and request_id = request) then
+    return;
+  end if;
   insert into assay.cached_answers
       (organization_id, answer_key, request_id, stored_at, expires_at, status, content_type, body, digest)
     values (organization, key, request, stored, expires, answer_status, answer_type, answer_body, answer_digest)

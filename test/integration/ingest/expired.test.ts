@@ -24,12 +24,14 @@ t.test(
       stored: 0,
       deadLetters: 0,
       expired: 2,
+      erased: 0,
     });
     t.equal(await partitions(), 0);
     t.same(await store.store({ entries: [entryOf(31), entryOf(29)] }), {
       stored: 1,
       deadLetters: 0,
       expired: 1,
+      erased: 0,
     });
     t.equal(await partitions(), 1);
   },

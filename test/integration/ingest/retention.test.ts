@@ -250,7 +250,7 @@ t.test('only the owner may read a detached table', async (t) => {
 });
 
 t.test(
-  'claimed request ids, dead letters and evaluations are deleted with the records of their time',
+  'claimed and erased request ids, dead letters and evaluations are deleted with the records of their time',
   async (t) => {
     const { sql, keep } = await setUp(t, { retentionDays: 20, weeks: 1 });
     const monday = new Date(Date.UTC(2024, 8, 30));
@@ -268,6 +268,12 @@ t.test(
     select gen_random_uuid(), gen_random_uuid(), 1, at, id, 'python', 0, state, now(), now()
       from (values (${before}::timestamptz, 'old', 'completed'), (${before}, 'stuck', 'pending'), (${monday}, 'new', 'completed'))
         as made (at, id, state)`;
+    await sql`
+    insert into assay.erased_requests (organization_id, request_id, erased_at)
+    values (gen_random_uuid(), 'old', ${before}), (gen_random_uuid(), 'new', ${monday})`;
+    await sql`
+    insert into assay.erased_evaluations (evaluation_id, organization_id, erased_at)
+    values (1, gen_random_uuid(), ${before}), (2, gen_random_uuid(), ${monday})`;
     t.same(await keepPartitionsOnce({ ...keep, retentionDays: null }), {
       weeks: [],
       claimedRequestIds: 0,
@@ -282,8 +288,10 @@ t.test(
     });
     const [left] = await sql`
     select (select count(*)::int from assay.claimed_request_ids) ids, (select count(*)::int from assay.dead_letters) letters,
-           (select array_agg(request_id) from assay.evaluations) evaluations`;
-    t.same(left, { ids: 100, letters: 1, evaluations: ['new'] });
+           (select array_agg(request_id) from assay.evaluations) evaluations,
+           (select array_agg(request_id) from assay.erased_requests) erased,
+           (select array_agg(evaluation_id::int) from assay.erased_evaluations) judged`;
+    t.same(left, { ids: 100, letters: 1, evaluations: ['new'], erased: ['new'], judged: [2] });
   },
 );
 

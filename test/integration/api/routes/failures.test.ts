@@ -11,6 +11,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { AuditService } from '../../../../api/audit/mod.ts';
+import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { OrganizationService } from '../../../../api/organization/mod.ts';
@@ -56,6 +57,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     keys,
     requests,
     sessions: {} as SessionService,
+    erasure: {} as ErasureService,
     evaluators,
     limits,
     prompts,

@@ -1,0 +1,176 @@
+/**
+ * The work on deletions by filter. A page of matching requests is found first, without any lock; then its erasure and the
+ * job's new place are one transaction, in which the job must still stand where the page began. So any number of processes
+ * may work on a job, and one that is killed has either erased a page and noted it, or neither.
+ */
+import { describeError } from '#core/contracts/errors.ts';
+import { Parameters, parseFilter } from '#core/filter/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { conditionOf, runStatement } from '../requests/mod.ts';
+import { eraseRequests } from './erase.ts';
+
+const POLL_EVERY_MS = 1_000;
+/** Requests that one transaction erases. Ingest of the organization waits for it: more, and it waits noticeably. */
+const PAGE = 100;
+/** Failures in a row after which a job ends. A page that takes too long once does so again. */
+const MAX_FAILURES = 5;
+
+export type EraseOptions = {
+  /** As the owner of the tables, to find the jobs of all organizations. */
+  sql: Sql;
+  log: Logger;
+  /** Announces an erasure to the gateways that Postgres's notifications do not reach. */
+  announce(): Promise<void>;
+};
+
+/** Works on jobs until it is stopped. */
+export type Erasing = {
+  /** Looks for jobs without waiting for the next poll. */
+  wake(): void;
+  /** Ends after the page under way. */
+  stop(): Promise<void>;
+};
+
+/** Starts working on the jobs of all organizations. */
+export function startErasing(options: EraseOptions): Erasing {
+  const { log } = options;
+  let isStopped = false;
+  let working: Promise<void> | null = null;
+  const work = async () => {
+    try {
+      // Page after page as long as there is a job; jobs take turns.
+      while (!isStopped && (await eraseNextPage(options)) !== null);
+    } catch (error) {
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot work on deletions');
+    }
+  };
+  const wake = () => {
+    if (isStopped) return;
+    working ??= work().finally(() => {
+      working = null;
+    });
+  };
+  const polling = setInterval(wake, POLL_EVERY_MS);
+  return {
+    wake,
+    stop: async () => {
+      isStopped = true;
+      clearInterval(polling);
+      await working;
+    },
+  };
+}
+
+type Job = {
+  jobId: string;
+  organizationId: string;
+  filter: unknown;
+  until: Date;
+  keyId: string | null;
+  cursorCreatedAt: Date | null;
+  cursorRequestId: string | null;
+};
+
+type Key = { created_at: Date; request_id: string };
+
+/**
+ * Erases a page of the job that has waited longest.
+ * @returns the number of erased requests; null when there is no job, or its page failed: it is tried again at the next poll
+ * @internal Exported so that tests erase one page at a time.
+ */
+export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promise<number | null> {
+  const [job] = await sql<Job[]>`
+    select job_id as "jobId", organization_id as "organizationId", filter, until, erased_by as "keyId",
+           cursor_created_at as "cursorCreatedAt", cursor_request_id as "cursorRequestId"
+      from assay.erasure_jobs where state = 'running' order by updated_at, job_id limit 1`;
+  if (job === undefined) return null;
+  try {
+    const page = await asOrganization(sql, job, (tx) => findPage(tx, job));
+    const erased = await asOrganization(sql, job, (tx) => erasePage(tx, job, page));
+    if (erased > 0) await announce();
+    return erased;
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    log.error({ jobId: job.jobId, error: describeError(error) }, 'cannot erase a page of a deletion');
+    await noteFailure(sql, job);
+    return null;
+  }
+}
+
+/** Runs `work` under row-level security, as the calls of the organization itself. */
+function asOrganization<T>(
+  sql: Sql,
+  { organizationId }: Job,
+  work: (tx: TransactionSql) => Promise<T>,
+): Promise<T> {
+  return inOrganization(sql, organizationId, async (tx) => {
+    await tx`set local role assay_api`;
+    return await work(tx);
+  });
+}
+
+async function findPage(tx: TransactionSql, job: Job): Promise<Key[]> {
+  const parameters = new Parameters();
+  const query = {
+    filter: parseFilter(job.filter),
+    isCached: false,
+    isPartOfExperiment: false,
+    isScored: false,
+  };
+  const organization = parameters.bind(job.organizationId, 'uuid');
+  const conditions = [
+    conditionOf(query, organization, parameters, { joins: false }),
+    `r.created_at <= ${parameters.bind(job.until.toISOString(), 'timestamptz')}`,
+  ];
+  if (job.cursorCreatedAt !== null) {
+    const at = parameters.bind(job.cursorCreatedAt.toISOString(), 'timestamptz');
+    conditions.push(
+      `(r.created_at, r.request_id) < (${at}, ${parameters.bind(job.cursorRequestId, 'text')})`,
+    );
+  }
+  const text = `
+    select r.created_at, r.request_id from assay.requests r where ${conditions.join(' and ')}
+     order by r.created_at desc, r.request_id desc limit ${PAGE}`;
+  return runStatement<Key>(tx, { text, values: parameters.values });
+}
+
+/** Erases a page. Returns 0 when the job was cancelled, or another process has erased the page, in the meantime. */
+async function erasePage(tx: TransactionSql, job: Job, page: readonly Key[]): Promise<number> {
+  const last = page.at(-1);
+  const isLast = page.length < PAGE;
+  // The row is locked from here on: a cancellation waits, and another process finds that the job has moved on.
+  const moved = await tx`
+    update assay.erasure_jobs
+       set cursor_created_at = ${last?.created_at ?? job.cursorCreatedAt},
+           cursor_request_id = ${last?.request_id ?? job.cursorRequestId},
+           failures = 0, updated_at = now(), state = case when ${isLast} then 'completed' else 'running' end,
+           finished_at = case when ${isLast} then now() end, filter = case when ${isLast} then null else filter end
+     where organization_id = ${job.organizationId} and job_id = ${job.jobId} and state = 'running'
+       and cursor_created_at is not distinct from ${job.cursorCreatedAt}::timestamptz
+       and cursor_request_id is not distinct from ${job.cursorRequestId}::text
+    returning 1`;
+  if (moved.length === 0 || page.length === 0) return 0;
+  const { erased } = await eraseRequests(
+    tx,
+    page.map((key) => key.request_id),
+    job.keyId,
+  );
+  await tx`
+    update assay.erasure_jobs set erased = erased + ${erased}
+     where organization_id = ${job.organizationId} and job_id = ${job.jobId}`;
+  return erased;
+}
+
+/** Lets a job whose page failed go last, or ends it. */
+async function noteFailure(sql: Sql, { organizationId, jobId }: Job): Promise<void> {
+  await sql`
+    update assay.erasure_jobs
+       set failures = failures + 1, updated_at = now(),
+           state = case when failures + 1 < ${MAX_FAILURES} then state else 'failed' end,
+           finished_at = case when failures + 1 < ${MAX_FAILURES} then null else now() end,
+           filter = case when failures + 1 < ${MAX_FAILURES} then filter end,
+           error = case when failures + 1 < ${MAX_FAILURES} then null
+                        else 'Its filter took too long or failed: delete by a narrower one' end
+     where organization_id = ${organizationId} and job_id = ${jobId} and state = 'running'`;
+}

@@ -1,0 +1,144 @@
+-- Revision 1
+-- Erasure of requests, and what keeps an erased request from coming back.
+--
+-- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
+-- holds the organization's erasure lock shared, and looks for the tombstone after it has the lock. An erasure holds it
+-- alone. So the addition is committed before the erasure looks, and is erased; or it sees the tombstone.
+
+-- Returns the key of an organization's erasure lock.
+create or replace function assay.erasure_lock(organization uuid) returns bigint language sql immutable as $$
+  select hashtextextended('assay.erasure ' || organization::text, 0)
+$$;
+
+-- Returns the hash of a folded property, the key of the property index: core/contracts/properties.ts computes the same.
+create or replace function assay.property_hash(folded_name text, value text) returns bigint language sql immutable as $$
+  select ('x' || left(encode(sha256(convert_to(
+    '[' || to_json(folded_name)::text || ',' || to_json(value)::text || ']', 'UTF8')), 'hex'), 16))::bit(64)::int8
+$$;
+
+-- Locks the organizations of log entries against erasure until the transaction ends, and returns the positions, from 1,
+-- of the entries that were erased. The arrays are parallel. `evaluations` has, for a judge's call, the evaluation that it
+-- was made for, else null. The plan is fixed, because it is made while the table is small and used when it no longer is.
+create or replace function assay.find_erased(organizations uuid[], requests text[], evaluations bigint[])
+  returns setof integer language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  -- In one order, so that no two transactions wait for each other in a circle.
+  perform pg_advisory_xact_lock_shared(assay.erasure_lock(organization))
+    from (select distinct organization from unnest(organizations) as organization
+           where organization is not null order by organization) ordered;
+  return query
+    select entries.position::integer
+      from unnest(organizations, requests, evaluations) with ordinality
+             as entries (organization, request, evaluation, position)
+      left join lateral (select true as is_erased from assay.erased_requests t
+                          where t.organization_id = entries.organization and t.request_id = entries.request
+                         offset 0) of_request on true
+      left join lateral (select true as is_erased from assay.erased_evaluations t
+                          where t.evaluation_id = entries.evaluation and t.organization_id = entries.organization
+                         offset 0) of_evaluation on true
+     where of_request.is_erased or of_evaluation.is_erased;
+end $$;
+
+-- Erases requests of the transaction's organization: records, bodies, properties, scores, evaluations with the judges'
+-- own calls, cached answers, dead letters and parts of entries. Leaves tombstones, and announces the ids to the gateways,
+-- which hold cached answers in memory.
+--
+-- `erased` is the number of these requests that were there; `known` that of those that are erased now or were before.
+--
+-- Runs as the owner, because the API's role may not see most of these tables; the organization is not a parameter, so that
+-- a caller under that role can reach its own only.
+create or replace function assay.erase_requests(wanted text[], by_key uuid, out erased integer, out known integer)
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  own                uuid := nullif(current_setting('assay.organization', true), '')::uuid;
+  present_ids        text[];
+  evaluation_ids     bigint[];
+  judge_ids          text[];
+  erased_ids         text[]; -- the requests themselves, and their judges' calls
+  erased_sessions    text[];
+  record_times       timestamptz[];
+  record_ids         text[];
+  record_properties  jsonb[];
+begin
+  if own is null then raise exception 'erase_requests needs an organization'; end if;
+  select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
+  erased := 0;
+  -- Without the lock: a caller may ask for an id again and again that is not there yet.
+  if not exists (select from assay.requests r where r.organization_id = own and r.request_id = any(wanted))
+     and not exists (select from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted)) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(assay.erasure_lock(own));
+
+  select array(
+    select r.request_id from assay.requests r where r.organization_id = own and r.request_id = any(wanted)
+    union
+    select d.request_id from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted))
+    into present_ids;
+  -- First of all, and so before the scores: an evaluation that is being settled writes its score before this statement
+  -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
+  -- reports them when it settles, and it may have been killed before.
+  with gone as (
+    delete from assay.evaluations e where e.organization_id = own and e.request_id = any(present_ids)
+    returning e.evaluation_id, e.lane, e.judge_request_ids
+  ), marked as (
+    insert into assay.erased_evaluations (evaluation_id, organization_id)
+    select evaluation_id, own from gone where lane = 'remote' on conflict do nothing
+  )
+  select array(select evaluation_id from gone),
+         array(select made.request_id from gone cross join unnest(judge_request_ids) as made (request_id))
+    into evaluation_ids, judge_ids;
+  select judge_ids || array(
+    select r.request_id
+      from unnest(evaluation_ids) as gone (evaluation_id)
+      join assay.request_properties p
+        on p.organization_id = own and p.pair_hash = assay.property_hash('assay-evaluation-id', gone.evaluation_id::text)
+      join assay.requests r on r.organization_id = own and r.created_at = p.created_at and r.request_id = p.request_id
+     where r.source = 'evaluator' and r.properties_folded ->> 'assay-evaluation-id' = gone.evaluation_id::text)
+    into judge_ids;
+  select array(select distinct id from unnest(present_ids || judge_ids) as id) into erased_ids;
+
+  insert into assay.erased_requests (organization_id, request_id, erased_by)
+    select own, id, by_key from unnest(erased_ids) as id on conflict do nothing;
+  with gone as (
+    delete from assay.requests r where r.organization_id = own and r.request_id = any(erased_ids)
+    returning r.created_at, r.request_id, r.properties_folded, r.session_id
+  )
+  select array_agg(created_at), array_agg(request_id), array_agg(properties_folded),
+         array_agg(distinct session_id) filter (where session_id is not null)
+    into record_times, record_ids, record_properties, erased_sessions
+    from gone;
+  delete from assay.request_bodies b using unnest(record_times, record_ids) as gone (created_at, request_id)
+   where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
+  delete from assay.request_scores s using unnest(record_times, record_ids) as gone (created_at, request_id)
+   where s.organization_id = own and s.created_at = gone.created_at and s.request_id = gone.request_id;
+  delete from assay.request_properties p
+   using unnest(record_times, record_ids, record_properties) as gone (created_at, request_id, properties)
+   cross join lateral (select assay.property_hash(key, value) as hash from jsonb_each_text(gone.properties)) own_pairs
+   where p.organization_id = own and p.pair_hash = own_pairs.hash and p.created_at = gone.created_at
+     and p.request_id = gone.request_id;
+  -- SESSIONS OF ERASED REQUESTS: `erased_sessions` holds their ids (null: none). What is kept for each session is computed
+  -- anew here.
+
+  delete from assay.cached_answers c where c.organization_id = own and c.request_id = any(erased_ids);
+  delete from assay.dead_letters d where d.organization_id = own and d.request_id = any(erased_ids);
+  -- The head of an entry is in its first part, after three lengths: see core/contracts/log-entry-codec.ts.
+  delete from assay.entry_parts where origin in (
+    select parts.origin
+      from assay.entry_parts parts
+      cross join lateral (select substring(bytes from 13 for get_byte(bytes, 0) + 256 * get_byte(bytes, 1)
+                                                            + 65536 * get_byte(bytes, 2)) as head) first_part
+     where parts.part = 0 and octet_length(bytes) > 12
+       and position(convert_to('"organizationId":"' || own::text || '"', 'UTF8') in head) > 0
+       and exists (select from unnest(erased_ids) as id
+                    where position(convert_to('"id":"' || id || '"', 'UTF8') in head) > 0));
+  -- An id that is longer is in no cache. A notification has at most 8,000 bytes.
+  perform pg_notify('assay_erasures', own::text || ' ' || string_agg(id, ' '))
+     from (select id, (row_number() over () - 1) / 100 as chunk from unnest(erased_ids) as id where length(id) <= 40) ids
+    group by chunk;
+  erased := cardinality(present_ids);
+  known := known + erased;
+end $$;
+revoke all on function assay.erase_requests(text[], uuid) from public;
+grant execute on function assay.erase_requests(text[], uuid) to assay_api;
