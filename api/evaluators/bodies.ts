@@ -95,12 +95,36 @@ export type OnlineEvaluatorBody = Static<typeof OnlineEvaluatorBody>;
 
 /** The largest limit of a run: more requests than a database holds. */
 const MAX_RUN_REQUESTS = 1_000_000_000;
+/** The largest sample: choosing it sorts its points. */
+const MAX_SAMPLE = 1_000_000;
+
+const Sample = Type.Object(
+  {
+    n: Type.Integer({ minimum: 1, maximum: MAX_SAMPLE, description: 'Requests' }),
+    seed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Another seed is another sample; without one, it is the sample of online evaluation',
+      }),
+    ),
+  },
+  closed,
+);
 
 export const RunBody = Type.Object(
   {
     filter: FilterShape,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_RUN_REQUESTS, description: 'At most so many, the newest' }),
+    ),
+    sample: Type.Optional(Sample),
+    maxCost: Type.Optional(
+      Type.Number({
+        minimum: 0.000001,
+        maximum: MAX_BUDGET_USD,
+        description: 'USD that its judges may cost; then it ends. Not for PYTHON and EXTERNAL',
+      }),
     ),
     dryRun: Type.Optional(Type.Boolean({ description: 'Counts and estimates only' })),
     batch: Type.Optional(Type.Boolean({ description: 'Many records in one sandbox child; PYTHON only' })),
@@ -123,6 +147,21 @@ export const EvaluationQueryBody = Type.Object(
   closed,
 );
 export type EvaluationQueryBody = Static<typeof EvaluationQueryBody>;
+
+/** The states that an evaluation can be tried again from. */
+export const RETRIED_FROM = ['error', 'dead', 'cancelled'] as const;
+
+/** Each member restricts which evaluations of an evaluator are tried again. */
+export const EvaluatorRetryBody = Type.Object(
+  {
+    states: Type.Array(OneOf(RETRIED_FROM), { minItems: 1, maxItems: RETRIED_FROM.length }),
+    version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
+    runId: Type.Optional(Type.String({ maxLength: 100 })),
+    errorCode: Type.Optional(Type.String({ maxLength: 100 })),
+  },
+  closed,
+);
+export type EvaluatorRetryBody = Static<typeof EvaluatorRetryBody>;
 
 const TestInputBody = Type.Object(
   {

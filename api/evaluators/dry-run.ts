@@ -60,9 +60,17 @@ async function averageCost(
 /** Counts and estimates; schedules nothing. */
 export async function dryRun(
   { sql, requests }: Pick<Context, 'sql' | 'requests'>,
-  wanted: { organizationId: string; evaluatorId: string; filter: unknown; limit?: number },
+  wanted: {
+    organizationId: string;
+    evaluatorId: string;
+    filter: unknown;
+    limit?: number;
+    sample?: { n: number };
+    maxCostNano: number | null;
+  },
 ): Promise<DryRunJson> {
-  const { organizationId, evaluatorId, filter, limit } = wanted;
+  const { organizationId, evaluatorId, filter } = wanted;
+  const limit = wanted.sample?.n ?? wanted.limit;
   const matching = await requests.count(organizationId, { filter });
   return inOrganization(sql, organizationId, async (tx) => {
     const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
@@ -72,7 +80,12 @@ export async function dryRun(
     return {
       matching,
       already_scored: scored,
-      estimated_cost_usd: cost === null ? null : nanoToUsd(String(Math.round(cost * count))),
+      estimated_cost_usd:
+        cost === null
+          ? null
+          : nanoToUsd(
+              String(Math.min(wanted.maxCostNano ?? Number.POSITIVE_INFINITY, Math.round(cost * count))),
+            ),
     };
   });
 }

@@ -54,15 +54,20 @@ const ExternalConfigShape = Type.Unsafe<ExternalConfig>(
   Type.Object({ adapter: OneOf(['http', 'autoeval', 'autoevals']) }),
 );
 
+/** The definition of an evaluator, as a caller gave it. */
+export const TemplateShapes = {
+  llm_template: Nullable(LlmTemplateShape),
+  code_template: Nullable(CodeTemplateShape),
+  external_config: Nullable(ExternalConfigShape, 'With [secret] in the place of each secret'),
+};
+
 /** The fields of the published interface, in its order, and then Assay's own. */
 export const EvaluatorJson = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
     scoring_type: OneOf(SCORING_TYPES),
-    llm_template: Nullable(LlmTemplateShape),
-    code_template: Nullable(CodeTemplateShape),
-    external_config: Nullable(ExternalConfigShape, 'With [secret] in the place of each secret'),
+    ...TemplateShapes,
     organization_id: Type.String(),
     created_at: Timestamp,
     updated_at: Timestamp,

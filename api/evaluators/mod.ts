@@ -1,23 +1,28 @@
 /** The management API's work on evaluators. The evaluators role does the scoring itself. */
+import type { EvaluatorRetryBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { createEvaluations, type Evaluations } from './evaluations.ts';
 import { createEvaluators, type Evaluators } from './evaluators.ts';
 import { createOnlineEvaluators, type OnlineEvaluators } from './online.ts';
+import { type RetriedJson, reopenAll } from './reopen.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { createStats, type Stats } from './stats.ts';
 import { createTryOut, type TryOut } from './try-out.ts';
+import { createVersions, type Versions } from './versions.ts';
 
 export * from './bodies.ts';
 export { DryRunJson } from './dry-run.ts';
-export { EvaluationJson } from './evaluations.ts';
+export { EvaluationJson } from './evaluation-json.ts';
 export { EvaluatorJson } from './evaluator-json.ts';
 export { readUuid, readWholeId, unknown } from './ids.ts';
 export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
-export { RunJson } from './runs.ts';
+export { RetriedJson } from './reopen.ts';
+export { RunJson } from './run-json.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials } from './trials.ts';
 export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
+export { VersionJson, VersionsQuery } from './versions.ts';
 
 /**
  * The work behind the routes of `/v1/evaluator` and `/v1/evaluation`, for one organization at a time. Bodies fit their schema, and
@@ -30,6 +35,9 @@ export type EvaluatorService = {
   evaluations: Evaluations;
   tryOut: TryOut;
   stats: Stats;
+  versions: Versions;
+  /** Tries the evaluations of an evaluator again that failed or were cancelled. */
+  retryAll(organizationId: string, evaluatorId: string, body: EvaluatorRetryBody): Promise<RetriedJson>;
 };
 
 export function createEvaluatorService(context: Context): EvaluatorService {
@@ -40,5 +48,7 @@ export function createEvaluatorService(context: Context): EvaluatorService {
     evaluations: createEvaluations(context),
     tryOut: createTryOut(context),
     stats: createStats(context),
+    versions: createVersions(context),
+    retryAll: (organizationId, evaluatorId, body) => reopenAll(context, organizationId, evaluatorId, body),
   };
 }

@@ -1,45 +1,18 @@
 /** Scoring of history: a run walks the requests that pass a filter, from the newest back. The evaluators do the walking. */
-import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
-import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
+import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { usdToNano } from '../requests/mod.ts';
 import type { RunBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
+import { type RunJson, type RunRow, type RunState, runJson, type StoredState, stateOf } from './run-json.ts';
 import { setStates } from './set-states.ts';
 import { lockEvaluators } from './store.ts';
-
-const RUN_STATES = ['running', 'paused', 'cancelled', 'completed'] as const;
-/** `completed`: every request is scheduled, and every evaluation has ended. */
-type RunState = (typeof RUN_STATES)[number];
-
-export const RunJson = Type.Object(
-  {
-    id: Type.String(),
-    evaluator_id: Type.String(),
-    version: Type.Integer(),
-    state: OneOf(RUN_STATES),
-    filter: Type.Unknown({ description: 'As it was given' }),
-    limit: Nullable(Type.Integer()),
-    batch: Type.Boolean(),
-    scheduled: Type.Integer({
-      description: 'Evaluations so far; the next five say how many of them are in which state',
-    }),
-    completed: Type.Integer(),
-    failed: Type.Integer(),
-    skipped: Type.Integer(),
-    cancelled: Type.Integer(),
-    pending: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { ...closed, $id: 'Run' },
-);
-export type RunJson = Static<typeof RunJson>;
 
 export type Runs = {
   create(organizationId: string, evaluatorId: string, body: RunBody): Promise<RunJson | DryRunJson>;
@@ -54,52 +27,6 @@ export type Runs = {
 /** Limit of one organization's open runs: they share the capacity that online evaluation leaves. */
 const MAX_OPEN_RUNS = 10;
 const MAX_LISTED = 100;
-
-/** `scheduled`: the walk has ended. */
-type StoredState = 'running' | 'paused' | 'cancelled' | 'scheduled';
-
-type RunRow = {
-  run_id: string;
-  evaluator_id: string;
-  version: number;
-  state: StoredState;
-  filter: unknown;
-  max_requests: number | null;
-  batch: boolean;
-  scheduled: number;
-  created_at: Date;
-  updated_at: Date;
-  completed: number;
-  failed: number;
-  skipped: number;
-  cancelled: number;
-  pending: number;
-};
-
-function stateOf({ state, pending }: RunRow): RunState {
-  if (state !== 'scheduled') return state;
-  return pending === 0 ? 'completed' : 'running';
-}
-
-function runJson(row: RunRow): RunJson {
-  return {
-    id: row.run_id,
-    evaluator_id: row.evaluator_id,
-    version: row.version,
-    state: stateOf(row),
-    filter: row.filter,
-    limit: row.max_requests,
-    batch: row.batch,
-    scheduled: row.scheduled,
-    completed: row.completed,
-    failed: row.failed,
-    skipped: row.skipped,
-    cancelled: row.cancelled,
-    pending: row.pending,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
 
 /** Selects the runs of an evaluator, or one of them, with the counts of their evaluations. */
 async function findRuns(
@@ -120,7 +47,8 @@ async function findRuns(
         count(*) filter (where state in ('error', 'dead'))::int4 as failed,
         count(*) filter (where state = 'skipped')::int4 as skipped,
         count(*) filter (where state = 'cancelled')::int4 as cancelled,
-        count(*) filter (where state in ('pending', 'running', 'paused'))::int4 as pending
+        count(*) filter (where state in ('pending', 'running', 'paused'))::int4 as pending,
+        coalesce(sum(cost_nano), 0)::int8 as cost_nano
       from assay.evaluations e
       where e.organization_id = ${organizationId} and e.run_id = r.run_id) n
     order by r.created_at desc, r.run_id desc`;
@@ -135,6 +63,25 @@ async function refuseTooMany(tx: TransactionSql, organizationId: string): Promis
     'conflict',
     `An organization can have at most ${MAX_OPEN_RUNS} runs that are running or paused`,
   );
+}
+
+/** @throws AssayError invalid_body for what the evaluator's type has not */
+function refuseForeign(scoringType: ScoringType, { batch, maxCost }: RunBody): void {
+  const foreign = (member: string) =>
+    new AssayError('invalid_body', `${member} does not belong to the scoring_type ${scoringType}`);
+  if (batch === true && scoringType !== 'PYTHON') throw foreign('batch');
+  if (maxCost !== undefined && !scoringType.startsWith('LLM-')) throw foreign('maxCost');
+}
+
+/**
+ * Returns what a run may cost in nano-dollars; null: no limit.
+ * @throws AssayError invalid_body
+ */
+function maxCostOf({ maxCost }: RunBody): number | null {
+  if (maxCost === undefined) return null;
+  const nano = usdToNano(maxCost);
+  if (nano !== null) return nano;
+  throw new AssayError('invalid_body', `maxCost must have at most nine decimals, but is ${maxCost}`);
 }
 
 export function createRuns(context: Context): Runs {
@@ -183,25 +130,27 @@ export function createRuns(context: Context): Runs {
 
     async create(organizationId, evaluatorId, body) {
       parseFilter(body.filter);
-      if (body.dryRun === true) return dryRun(context, { organizationId, evaluatorId, ...body });
-      const { limit = null, batch = false } = body;
+      if (body.sample !== undefined && body.limit !== undefined) {
+        throw new AssayError('invalid_body', 'limit and sample exclude each other: sample.n is the limit');
+      }
+      const maxCostNano = maxCostOf(body);
+      if (body.dryRun === true) return dryRun(context, { organizationId, evaluatorId, ...body, maxCostNano });
+      const { sample, batch = false } = body;
+      const limit = sample?.n ?? body.limit ?? null;
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
         const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
-        if (batch && evaluator.scoring_type !== 'PYTHON') {
-          throw new AssayError(
-            'invalid_body',
-            `batch does not belong to the scoring_type ${evaluator.scoring_type}`,
-          );
-        }
+        refuseForeign(evaluator.scoring_type, body);
         await refuseTooMany(tx, organizationId);
         const at = new Date(clock.now());
         const [made] = await tx<{ run_id: string }[]>`
           insert into assay.evaluation_runs
-            (organization_id, evaluator_id, version, filter, max_requests, batch, until, created_at, updated_at)
+            (organization_id, evaluator_id, version, filter, max_requests, sample_size, sample_seed, max_cost_nano, batch,
+             until, created_at, updated_at)
           values
             (${organizationId}, ${evaluatorId}, ${evaluator.version}, ${storableJson(body.filter).text}::text::jsonb,
-             ${limit}, ${batch}, ${at}, ${at}, ${at})
+             ${limit}, ${sample?.n ?? null}, ${sample?.seed ?? null}::int8, ${maxCostNano}::int8,
+             ${batch}, ${at}, ${at}, ${at})
           returning run_id`;
         const [run] = await findRuns(tx, organizationId, evaluatorId, made!.run_id);
         return runJson(run!);

@@ -5,6 +5,7 @@ import {
   EvaluatorChangeBody,
   EvaluatorJson,
   EvaluatorQueryBody,
+  EvaluatorRetryBody,
   type EvaluatorService,
   ExternalTestBody,
   ExternalTestJson,
@@ -15,10 +16,13 @@ import {
   OnlineEvaluatorJson,
   PythonTestBody,
   PythonTestJson,
+  RetriedJson,
   RunBody,
   RunJson,
   StatsJson,
   StatsQuery,
+  VersionJson,
+  VersionsQuery,
 } from '../evaluators/mod.ts';
 import { authorized, type Keys } from './access.ts';
 import { jsonBody, parameters, reply, uuids } from './declare.ts';
@@ -40,6 +44,10 @@ function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoute
       body: jsonBody(EvaluatorQueryBody, { name: 'polite' }),
       response: reply(Type.Array(EvaluatorJson)),
       detail: { summary: 'Lists evaluators, the newest first' },
+    })
+    .get('/v1/evaluator', ({ key }) => evaluators.query(key.organizationId, {}), {
+      response: reply(Type.Array(EvaluatorJson)),
+      detail: { summary: 'Lists all evaluators, the newest first' },
     })
     .get('/v1/evaluator/:id', ({ key, params }) => evaluators.get(key.organizationId, params.id), {
       params,
@@ -82,6 +90,31 @@ function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoute
       response: reply(EvaluatorJson),
       detail: { summary: 'Lets an evaluator that was stopped go on' },
     });
+  return new Elysia().use(reading).use(writing);
+}
+
+/** What an evaluator was, and its evaluations as a whole. */
+function history({ keys, evaluators: { versions, retryAll } }: EvaluatorRoutesOptions) {
+  const reading = authorized(keys, 'read', TAG).get(
+    '/v1/evaluator/:id/versions',
+    ({ key, params, query }) => versions(key.organizationId, params.id, query),
+    {
+      params,
+      query: parameters(VersionsQuery),
+      response: reply(Type.Array(VersionJson)),
+      detail: { summary: 'Lists the versions of an evaluator with their definitions, the newest first' },
+    },
+  );
+  const writing = authorized(keys, 'write', TAG).post(
+    '/v1/evaluator/:id/retry',
+    ({ key, params, body }) => retryAll(key.organizationId, params.id, body),
+    {
+      params,
+      body: jsonBody(EvaluatorRetryBody, { states: ['error', 'dead'] }),
+      response: reply(RetriedJson),
+      detail: { summary: 'Tries all evaluations of an evaluator again that failed or were cancelled' },
+    },
+  );
   return new Elysia().use(reading).use(writing);
 }
 
@@ -201,6 +234,7 @@ function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
 export function evaluatorRoutes(options: EvaluatorRoutesOptions) {
   return new Elysia({ name: 'api/evaluators' })
     .use(definitions(options))
+    .use(history(options))
     .use(tests(options))
     .use(onlineEvaluators(options))
     .use(runs(options));

@@ -48,6 +48,7 @@ export const SKIP_REASONS = [
   'evaluator_deleted',
   'request_deleted',
   'evaluator_call',
+  'run_budget_spent',
   'variables_missing',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];

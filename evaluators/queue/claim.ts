@@ -123,6 +123,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
+           coalesce(runs.state = 'budget', false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,

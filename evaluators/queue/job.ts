@@ -29,6 +29,8 @@ export type Job = {
   runId: string | null;
   /** Its Python keeps no state, by the author of its run: it may share a process with other evaluations of the run. */
   isBatch: boolean;
+  /** Its run has spent what it may cost. */
+  isRunOverBudget: boolean;
   lane: Lane;
   evaluator: {
     id: string;

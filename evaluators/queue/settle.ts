@@ -29,7 +29,7 @@ async function waitingState(
     select paused_reason is not null as "isPaused", resumes
       from assay.evaluators where evaluator_id = ${evaluator.id} for no key update`;
   const [run] = await tx<{ state: string }[]>`
-    select state from assay.evaluation_runs where run_id = ${runId} for share`;
+    select state from assay.evaluation_runs where run_id = ${runId} for no key update`;
   if (run?.state === 'cancelled') return { ...next, state: 'cancelled', pause: null };
   // The evaluator was resumed since the claim, so the cause of this failure may be fixed: it is not paused again.
   const pause = now!.resumes === evaluator.resumes ? next.pause : null;
@@ -46,6 +46,7 @@ async function write(
   const { evaluator } = job;
   const requestIds = [...new Set(use?.requestIds)];
   const isScore = next.state === 'completed' && job.probe === null;
+  const costNano = use?.costNano ?? 0;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
       select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours,
@@ -87,11 +88,24 @@ async function write(
         set value = excluded.value, updated_at = excluded.updated_at,
             evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
         where s.evaluator_id is distinct from excluded.evaluator_id or s.evaluator_version <= excluded.evaluator_version
+    ), noted as (
+      insert into assay.evaluation_attempts
+        (evaluation_id, claim, organization_id, ended_at, error_code, error_message)
+      select ${job.evaluationId}::int8, ${job.claim}::int4, ${job.organizationId}::uuid, now(), ${next.errorCode}::text,
+             ${next.errorMessage}::text
+        from settled where is_ours and ${isFailure(next)}
+      on conflict do nothing
+    ), charged as (
+      update assay.evaluation_runs r
+         set spent_nano = spent_nano + ${costNano}::int8,
+             state = case when spent_nano + ${costNano}::int8 >= max_cost_nano and state <> 'cancelled' then 'budget' else state end
+        from own
+       where r.run_id = ${job.runId}::uuid and r.max_cost_nano is not null and not is_counted and ${costNano > 0}
     ), spent as (
       -- Only the sum over an attempt's calls is known: it is split evenly until their records give the cost of each.
       insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
       select ${job.organizationId}::uuid, request_id, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, cost_nano, false
-        from unnest(${requestIds}::text[], ${splitEvenly(use?.costNano ?? 0, requestIds.length)}::int8[])
+        from unnest(${requestIds}::text[], ${splitEvenly(costNano, requestIds.length)}::int8[])
           as made (request_id, cost_nano)
        order by request_id
       on conflict do nothing
@@ -115,6 +129,11 @@ function splitEvenly(total: number, parts: number): number[] {
     { length: parts },
     (_, index) => Math.floor(total / parts) + (index < total % parts ? 1 : 0),
   );
+}
+
+/** Returns whether an attempt failed, for the history: nothing was tried at one that does not count. */
+function isFailure({ state, errorCode, isUncounted }: NextState): boolean {
+  return errorCode !== null && state !== 'skipped' && !isUncounted;
 }
 
 function isFinal({ state }: NextState): boolean {

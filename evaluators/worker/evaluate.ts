@@ -56,12 +56,16 @@ async function score(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise
 }
 
 /** Returns the next state of an evaluation that is not to be scored now; null if it is. */
-function decideWithoutScoring({ attempt, evaluator, request }: Job, clock: Clock): NextState | null {
+function decideWithoutScoring(
+  { attempt, evaluator, request, isRunOverBudget }: Job,
+  clock: Clock,
+): NextState | null {
   if (evaluator.isDeleted) return skipped('evaluator_deleted', 'The evaluator was deleted');
   if (request === null) return skipped('request_deleted', 'The request is not kept any more');
   // Such evaluations are never scheduled. If one ever were, it would end here instead of in an endless loop.
   if (request.source === 'evaluator')
     return skipped('evaluator_call', 'Calls of evaluators are not evaluated');
+  if (isRunOverBudget) return skipped('run_budget_spent', 'Its run has spent what it may cost');
   if (attempt > MAX_ATTEMPTS) return DEAD;
   if (evaluator.isPaused) return PAUSED;
   if (evaluator.isOverBudget) return postponed(DAY_MS - (clock.now() % DAY_MS));

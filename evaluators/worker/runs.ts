@@ -32,6 +32,11 @@ type Run = {
   until: Date;
   cursorCreatedAt: Date | null;
   cursorRequestId: string | null;
+  /** Null: every request. */
+  sampleSize: number | null;
+  sampleSeed: string | null;
+  /** The highest point of a request in the sample; null: not known yet. */
+  sampleUntil: string | null;
   scoringType: ScoringType;
   adapter: string | null;
 };
@@ -76,8 +81,11 @@ export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | 
     if (run === null) return null;
     // Until the page is committed no erasure begins, which could miss its evaluations.
     await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
+    if (run.sampleSize !== null && run.sampleUntil === null) {
+      return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
+    }
     const limit = Math.min(PAGE, run.left ?? PAGE);
-    const page = limit === 0 ? [] : await nextPageOrPostpone(tx, run, limit, log);
+    const page = limit === 0 ? [] : await orPostpone(tx, run, log, (apart) => nextPage(apart, run, limit));
     if (page === null) return null;
     const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
     const last = page.at(-1);
@@ -96,7 +104,8 @@ async function lockRun(tx: TransactionSql): Promise<Run | null> {
   const [run] = await tx<Run[]>`
     select r.run_id as "runId", r.organization_id as "organizationId", r.evaluator_id as "evaluatorId", r.version, r.filter,
            r.max_requests - r.scheduled as "left", r.until, r.cursor_created_at as "cursorCreatedAt",
-           r.cursor_request_id as "cursorRequestId", e.scoring_type as "scoringType",
+           r.cursor_request_id as "cursorRequestId",
+           r.sample_size as "sampleSize", r.sample_seed as "sampleSeed", r.sample_until as "sampleUntil", e.scoring_type as "scoringType",
            v.external_config ->> 'adapter' as adapter
       from assay.evaluation_runs r
       join assay.evaluators e on e.evaluator_id = r.evaluator_id
@@ -110,15 +119,15 @@ async function lockRun(tx: TransactionSql): Promise<Run | null> {
 
 type Key = { created_at: Date; request_id: string };
 
-/** Returns the next page; null if its query failed or timed out: then the run goes last, and delays no other. */
-async function nextPageOrPostpone(
+/** Returns what a query of a run returns; null if it failed or timed out: then the run goes last, and delays no other. */
+async function orPostpone<T>(
   tx: TransactionSql,
   run: Run,
-  limit: number,
   log: Logger,
-): Promise<Key[] | null> {
+  query: (apart: TransactionSql) => Promise<T>,
+): Promise<T | null> {
   try {
-    return await tx.savepoint((apart) => nextPage(apart, run, limit));
+    return (await tx.savepoint(query)) as T;
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
     log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
@@ -127,14 +136,47 @@ async function nextPageOrPostpone(
   }
 }
 
-async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Key[]> {
-  const parameters = new Parameters();
-  const conditions = [
+/** Returns the conditions on a request `r` of a run. */
+function conditionsOf(run: Run, parameters: Parameters): string[] {
+  return [
     `r.organization_id = ${parameters.bind(run.organizationId, 'uuid')}`,
     `r.source <> 'evaluator'`,
     `r.created_at <= ${parameters.bind(run.until.toISOString(), 'timestamptz')}`,
     compileFilter(parseFilter(run.filter), parameters, { joins: false }),
   ];
+}
+
+/**
+ * Chooses the sample of a run: the requests with the lowest points, as online sampling would choose them. Only the highest
+ * of these points is stored, and the walk passes over the requests above it.
+ */
+async function chooseSample(tx: TransactionSql, run: Run): Promise<0> {
+  const parameters = new Parameters();
+  const conditions = conditionsOf(run, parameters);
+  const text = `
+    select max(point) as until from (
+      select ${pointOf(run, parameters)} as point from assay.requests r where ${conditions.join(' and ')}
+       order by 1 limit ${run.sampleSize!}) sample`;
+  const [row] = await tx.unsafe<{ until: string | null }[]>(text, parameters.values as string[]);
+  await tx`
+    update assay.evaluation_runs set sample_until = ${row?.until ?? 0}::int8, updated_at = now()
+     where run_id = ${run.runId}`;
+  return 0;
+}
+
+/** Returns the point of a request `r` in the sampling of a run, of 2^48: the same 48 bits as `samplingPoint`. */
+function pointOf({ evaluatorId, sampleSeed }: Run, parameters: Parameters): string {
+  const sampler = parameters.bind(sampleSeed === null ? evaluatorId : `${evaluatorId}/${sampleSeed}`, 'text');
+  const digest = `sha256(convert_to(${sampler}, 'UTF8') || '\\x00'::bytea || convert_to(r.request_id, 'UTF8'))`;
+  return `('x' || left(encode(${digest}, 'hex'), 12))::bit(48)::int8`;
+}
+
+async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Key[]> {
+  const parameters = new Parameters();
+  const conditions = conditionsOf(run, parameters);
+  if (run.sampleUntil !== null) {
+    conditions.push(`${pointOf(run, parameters)} <= ${parameters.bind(run.sampleUntil, 'int8')}`);
+  }
   if (run.cursorCreatedAt !== null) {
     const at = parameters.bind(run.cursorCreatedAt.toISOString(), 'timestamptz');
     conditions.push(
@@ -144,7 +186,7 @@ async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Ke
   const text = `
     select r.created_at, r.request_id from assay.requests r where ${conditions.join(' and ')}
      order by r.created_at desc, r.request_id desc limit ${limit}`;
-  return (await tx.unsafe(text, parameters.values as string[])) as unknown as Key[];
+  return await tx.unsafe<Key[]>(text, parameters.values as string[]);
 }
 
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {

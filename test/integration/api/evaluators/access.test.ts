@@ -173,8 +173,8 @@ t.test('each evaluator route requires its scope before the body is read', async 
 t.test('another method on an evaluator route is a 405 that lists the allowed ones', async (t) => {
   const id = NOBODY.evaluator;
   const CASES: [string, string, string][] = [
-    ['GET', '/v1/evaluator/', 'POST'],
-    ['PATCH', '/v1/evaluator', 'POST'],
+    ['DELETE', '/v1/evaluator/', 'GET, POST'],
+    ['PATCH', '/v1/evaluator', 'GET, POST'],
     ['POST', `/v1/evaluator/${id}`, 'GET, PUT, DELETE'],
     ['GET', '/v1/evaluator/query', 'POST'],
     ['PUT', `/v1/evaluator/${id}/onlineEvaluators`, 'POST, GET'],

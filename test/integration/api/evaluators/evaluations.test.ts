@@ -67,6 +67,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     flags: [],
     warnings: ['inputs.city is missing in this record'],
     error: null,
+    history: [],
     judge: {
       model: 'gpt-4o-mini',
       calls: 1,
