@@ -26,6 +26,7 @@ begin
   perform pg_advisory_xact_lock_shared(assay.erasure_lock(organization))
     from (select distinct organization from unnest(organizations) as organization
            where organization is not null order by organization) ordered;
+  if not exists (select from assay.erased_requests) and not exists (select from assay.erased_evaluations) then return; end if;
   return query
     select entries.position::integer
       from unnest(organizations, requests, evaluations) with ordinality
@@ -60,6 +61,9 @@ declare
   record_times       timestamptz[];
   record_ids         text[];
   record_properties  jsonb[];
+  pair_hashes        bigint[];
+  pair_times         timestamptz[];
+  pair_ids           text[];
 begin
   if own is null then raise exception 'erase_requests needs an organization'; end if;
   select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
@@ -113,10 +117,14 @@ begin
    where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
   delete from assay.request_scores s using unnest(record_times, record_ids) as gone (created_at, request_id)
    where s.organization_id = own and s.created_at = gone.created_at and s.request_id = gone.request_id;
+  -- The hashes apart, so that each row is looked up by the whole key.
+  select array_agg(assay.property_hash(key, value)), array_agg(gone.created_at), array_agg(gone.request_id)
+    into pair_hashes, pair_times, pair_ids
+    from unnest(record_times, record_ids, record_properties) as gone (created_at, request_id, properties)
+    cross join lateral jsonb_each_text(gone.properties);
   delete from assay.request_properties p
-   using unnest(record_times, record_ids, record_properties) as gone (created_at, request_id, properties)
-   cross join lateral (select assay.property_hash(key, value) as hash from jsonb_each_text(gone.properties)) own_pairs
-   where p.organization_id = own and p.pair_hash = own_pairs.hash and p.created_at = gone.created_at
+   using unnest(pair_hashes, pair_times, pair_ids) as gone (pair_hash, created_at, request_id)
+   where p.organization_id = own and p.pair_hash = gone.pair_hash and p.created_at = gone.created_at
      and p.request_id = gone.request_id;
   -- SESSIONS OF ERASED REQUESTS: `erased_sessions` holds their ids (null: none). What is kept for each session is computed
   -- anew here.

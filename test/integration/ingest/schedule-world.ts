@@ -63,7 +63,7 @@ export async function scheduleWorld(t: Test) {
 async function setUp(t: Test, database: TestDatabase) {
   const world = await outboxWorld(t, { database });
   const { sql } = world;
-  await sql`truncate assay.evaluations, assay.online_evaluators, assay.evaluator_versions, assay.evaluators, assay.evaluation_runs, assay.requests,
+  await sql`truncate assay.evaluations, assay.online_evaluators, assay.evaluator_versions, assay.evaluators, assay.evaluation_runs, assay.evaluation_attempts, assay.requests,
     assay.request_bodies, assay.request_properties, assay.dead_letters, assay.outbox_cursors`;
 
   async function addVersion(evaluatorId: string, version: number, given: Evaluator = {}) {

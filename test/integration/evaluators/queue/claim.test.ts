@@ -132,7 +132,7 @@ t.test('a claim never takes more than its limit, whatever plan Postgres chooses'
     ['nestloop'],
     ['indexscan', 'bitmapscan'],
   ]) {
-    await world.sql`truncate assay.evaluations`;
+    await world.sql`truncate assay.evaluations cascade`;
     await world.schedule(evaluator, requestIds);
     const sql = world.connect(1);
     for (const setting of settings) await sql.unsafe(`set enable_${setting} = off`);
