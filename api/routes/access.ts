@@ -18,8 +18,22 @@ export function authorized(keys: Keys, scope: Scope, tag: string) {
       // Elysia parses bodies before anything else. So its parser returns the request unread, and the body's schema reads it
       // later, after the key was checked.
       .onParse(({ request }) => request)
-      .derive(async ({ request, path }) => ({ key: await authorize(request, path, keys, scope) }))
+      .derive(async ({ request, path, params }) => {
+        const key = await authorize(request, path, keys, scope);
+        // A path without parameters has none at all, whatever the type says.
+        requireDecoded(params ?? {});
+        return { key };
+      })
   );
+}
+
+/**
+ * Refuses a path with a part that is not percent-encoded UTF-8: the router decodes it to null.
+ * @throws AssayError invalid_http
+ */
+function requireDecoded(params: Readonly<Record<string, string | null>>): void {
+  if (!Object.values(params).includes(null)) return;
+  throw new AssayError('invalid_http', 'The path is not valid percent-encoded UTF-8');
 }
 
 /**

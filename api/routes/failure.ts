@@ -18,10 +18,6 @@ export class MethodNotAllowedError extends AssayError {
 /** Returns a thrown value as an error of the table; an unexpected one becomes internal_error, with its detail for the log. */
 export function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
-  // Thrown by the router, before any route is known.
-  if (error instanceof URIError) {
-    return new AssayError('invalid_http', 'The path is not valid percent-encoded UTF-8', { cause: error });
-  }
   const detail = describeError(error);
   if (isStoreUnavailable(error)) {
     return new AssayError('store_unavailable', 'The store of requests is unavailable now: try again', {

@@ -14,7 +14,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [1, '0e604df85d4e'],
   cache: [2, 'fd66cb0aa569'],
-  erasure: [1, 'a3c02fcc5b37'],
+  erasure: [1, 'aca616e433af'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
