@@ -1,4 +1,5 @@
 /** The totals of sessions are those of their rows, however these came and went. */
+import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -301,3 +302,34 @@ t.test('a reader of other organizations sees no session', async (t) => {
     t.equal(await count(other.organizationId), 0, table);
   }
 });
+
+t.test(
+  'the migration makes the totals of the requests that exist, and cuts ids that are too long',
+  async (t) => {
+    const { organizationId } = await world.organization();
+    const ids = ['a', 'a', 'b', 'cut', 'empty'];
+    const entries = ids.map((sessionId, index) =>
+      entry({ organizationId, sessionId, sessionName: index === 1 ? null : `name ${index}` }),
+    );
+    await store().store({ entries });
+    const file = new URL('../../../platform/postgres/migrations/0016_sessions.sql', import.meta.url);
+    const statements = readFileSync(file, 'utf8')
+      .split(/;\n/)
+      .map((statement) => statement.replace(/^(\s*--.*\n|\s)*/, ''))
+      .filter((statement) => /^(update assay\.requests|insert into)/.test(statement));
+    t.equal(statements.length, 5);
+    await sql.begin(async (tx) => {
+      await tx`delete from assay.sessions`;
+      await tx`delete from assay.session_names`;
+      // An index that would refuse such an id, as in a database before the migration.
+      await tx`drop index assay.requests_organization_id_session_id_created_at_request_id_s_idx`;
+      await tx`update assay.requests set session_id = repeat('é', 2000) where session_id = 'cut'`;
+      await tx`update assay.requests set session_id = '' where session_id = 'empty'`;
+      for (const statement of statements) await tx.unsafe(statement);
+    });
+    t.equal(await checkTotals(t, organizationId), 3);
+    const [cut] =
+      await sql`select session_id from assay.sessions where organization_id = ${organizationId} and session_id like 'é%'`;
+    t.equal(cut?.session_id, 'é'.repeat(512));
+  },
+);
