@@ -115,7 +115,12 @@ t.test(
       ),
       { code: '42501' },
     );
-    for (const table of ['api_keys', 'organizations', 'dead_letters', 'outbox_cursors']) {
+    for (const table of ['organizations', 'audit_log', 'api_key_uses']) {
+      const rows = await sql`select organization_id from ${sql(`assay.${table}`)}`;
+      t.equal(rows.length, 0, `${table}: nothing outside an organization`);
+    }
+    // Not the columns of keys that it may read: all of them, hashes included.
+    for (const table of ['api_keys', 'dead_letters', 'outbox_cursors']) {
       await t.rejects(
         sql`select * from ${sql(`assay.${table}`)}`,
         { code: '42501' },
