@@ -57,12 +57,16 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   ]);
   const evaluations = await api.make<{ id: string; state: string }[]>('/v1/evaluation/query', {});
   const evaluationIn = (state: string) => evaluations.find((one) => one.state === state)!.id;
+  const [deletion] = await api.database.sql<{ job_id: string }[]>`
+    insert into assay.erasure_jobs (organization_id, state, until, created_at, updated_at, finished_at)
+    values (${api.own.organizationId}, 'cancelled', now(), now(), now(), now()) returning job_id`;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
   function pathOf(method: string, path: string): string {
-    if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id);
+    if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id).replace(':key', 'a key');
+    if (path.startsWith('/v1/request/delete/:id')) return path.replace(':id', deletion!.job_id);
     if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', pending);
     if (path.startsWith('/v1/evaluation/:id')) return path.replace(':id', failed);
     if (method === 'DELETE' && path === '/v1/evaluator/:id') return path.replace(':id', deletedId);
@@ -88,6 +92,16 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     return text === undefined ? undefined : JSON.parse(text);
   }
   const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
-  const marks = [request_id, evaluatorId, deletedId, onlineId, runId, keyId, SESSION_ID, ...prompts];
+  const marks = [
+    request_id,
+    evaluatorId,
+    deletedId,
+    onlineId,
+    runId,
+    keyId,
+    SESSION_ID,
+    deletion!.job_id,
+    ...prompts,
+  ];
   return { pathOf, exampleOf, marks };
 }

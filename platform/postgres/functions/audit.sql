@@ -105,3 +105,4 @@ select assay.audit_table('prompts', 'prompt', 'prompt_id', array['name', 'tags',
 select assay.audit_table('prompt_versions', 'prompt_version', 'version_id',
   array['prompt_id', 'major', 'minor', 'commit_message', 'deleted_at'], array['body']);
 select assay.audit_table('prompt_environments', 'prompt_environment', 'prompt_id', array['environment', 'version_id']);
+select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state', 'until']);

@@ -128,8 +128,7 @@ begin
    using unnest(pair_hashes, pair_times, pair_ids) as gone (pair_hash, created_at, request_id)
    where p.organization_id = own and p.pair_hash = gone.pair_hash and p.created_at = gone.created_at
      and p.request_id = gone.request_id;
-  -- SESSIONS OF ERASED REQUESTS: `erased_sessions` holds their ids (null: none). What is kept for each session is computed
-  -- anew here.
+  if erased_sessions is not null then perform assay.recount_sessions(own, erased_sessions); end if;
 
   delete from assay.cached_answers c where c.organization_id = own and c.request_id = any(erased_ids);
   delete from assay.dead_letters d where d.organization_id = own and d.request_id = any(erased_ids);
@@ -147,6 +146,8 @@ begin
   perform pg_notify('assay_erasures', own::text || ' ' || string_agg(id, ' '))
      from (select id, (row_number() over () - 1) / 100 as chunk from unnest(erased_ids) as id where length(id) <= 40) ids
     group by chunk;
+  perform assay.append_audit(own, 'erase', 'request', case when cardinality(present_ids) = 1 then present_ids[1] else '' end,
+                             jsonb_build_object('requests', cardinality(present_ids)));
   erased := cardinality(present_ids);
   known := known + erased;
 end $$;

@@ -12,9 +12,9 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [1, '0e604df85d4e'],
+  audit: [1, 'bbef03316e83'],
   cache: [2, 'fd66cb0aa569'],
-  erasure: [1, 'aca616e433af'],
+  erasure: [1, '9379f1cff700'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
