@@ -9,7 +9,7 @@ const GROUPS = new Set([
   'Requests',
   'Sessions',
   'Users',
-  'Properties',
+  'Properties and scores',
   'Metrics',
   'Prompts',
   'Evaluators',

@@ -6,7 +6,6 @@
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Compile, parseWith } from '#core/contracts/check.ts';
-import { AssayError } from '#core/contracts/errors.ts';
 import type { DeclaredSchema } from '#core/contracts/openapi.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import { OneOf } from '#core/contracts/shapes.ts';
@@ -131,18 +130,4 @@ export const evaluationId: Declared<{ id: string }> = declare(
 export const provider: Declared<{ provider: ProviderName }> = declare(
   { shape: Type.Object({ provider: OneOf(PROVIDER_NAMES) }) },
   (params) => ({ value: { provider: readProvider((params as { provider: string }).provider) } }),
-);
-
-/** The name of a property in a path: any text. */
-export const propertyName: Declared<{ key: string }> = declare(
-  { shape: Type.Object({ key: Type.String() }) },
-  (params) => {
-    // Elysia has null for a text that is not percent-encoded UTF-8.
-    const { key } = params as { key: string | null };
-    if (key !== null) return { value: { key } };
-    throw new AssayError(
-      'not_found',
-      'There is no such property: its name in the path is not encoded as UTF-8',
-    );
-  },
 );

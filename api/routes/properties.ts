@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { PropertyName, PropertyQueryBody, PropertySearchBody, ScoreKey } from '#core/contracts/names.ts';
 import type { PropertyService } from '../properties/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { jsonBody, propertyName, reply } from './declare.ts';
+import { jsonBody, reply } from './declare.ts';
 
 export type PropertyRoutesOptions = { keys: Keys; properties: PropertyService };
 
@@ -26,7 +26,6 @@ export function propertyRoutes({ keys, properties }: PropertyRoutesOptions) {
       '/v1/property/:key/search',
       ({ key, params, body }) => properties.searchValues(key.organizationId, params.key, body),
       {
-        params: propertyName,
         body: jsonBody(PropertySearchBody, { searchTerm: 'pro' }),
         response: reply(Type.Array(Type.String())),
         detail: { summary: 'Lists values of a property that contain a text, the most frequent first' },

@@ -47,7 +47,10 @@ function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
       return fc.integer(boundsOf(schema, 1_000_000));
     case 'number':
       return fc.oneof(
-        fc.integer(boundsOf(schema, 1_000_000)),
+        fc.integer({
+          min: Math.ceil(boundsOf(schema, 1_000_000).min),
+          max: Math.floor(boundsOf(schema, 1_000_000).max),
+        }),
         fc.double({ ...boundsOf(schema, 1e300), noNaN: true, noDefaultInfinity: true }),
       );
     case 'string':

@@ -97,10 +97,10 @@ t.test('names are those of the own organization, and none where there are no req
   }
 });
 
-t.test('a name that is not encoded as UTF-8 is no property', async (t) => {
+t.test('a name that is not encoded as UTF-8 is refused', async (t) => {
   for (const name of ['%ff', '%', '%c3%28']) {
     const answer = await api.call(`/v1/property/${name}/search`, { body: { searchTerm: '' } });
-    t.equal(answer.status, 404, name);
+    t.equal(answer.status, 400, name);
   }
 });
 
