@@ -114,6 +114,18 @@ const elysiaAtRoutes: Rule = ({ path, imports }) =>
         .filter(({ specifier }) => specifier === 'elysia' || specifier.startsWith('@elysiajs/'))
         .map(({ line }) => ({ line, rule: 'elysia is imported in app.ts and in routes/ only' }));
 
+/**
+ * Elysia awaits a handler that is no async function only when a call follows its arrow on the same line: it reads the text of
+ * the function. Otherwise it sends the promise itself, as `{}`.
+ */
+const handlersAreAwaited: Rule = ({ path, code }) =>
+  topOf(path) === 'test' || !ROUTE_PLACES.some((place) => place.test(path))
+    ? []
+    : matchesByLine(code, /^ *\((?:\{[^}\n]*\})?\) =>$/gm).map(({ line }) => ({
+        line,
+        rule: 'a handler whose body is on the next line must be async: Elysia would not await it',
+      }));
+
 const productWithoutTests: Rule = ({ path, imports }) =>
   topOf(path) === 'test' || TEST_TOOLS.has(path)
     ? []
@@ -156,6 +168,7 @@ const RULES: readonly Rule[] = [
   coreIsPure,
   environmentInConfig,
   elysiaAtRoutes,
+  handlersAreAwaited,
   productWithoutTests,
   channelsByConstant,
   examplesStandAlone,

@@ -136,6 +136,13 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     breaches: ['1 elysia is imported in app.ts and in routes/ only'],
   },
   {
+    title: 'a handler of a route whose body is on the next line is async',
+    path: 'api/routes/requests.ts',
+    source:
+      "app\n  .get(\n    '/a',\n    ({ key }) =>\n      find(key),\n  )\n  .get('/b', ({ key }) => find(key))\n  .get(\n    '/c',\n    async ({ key }) =>\n      find(key),\n  );",
+    breaches: ['4 a handler whose body is on the next line must be async'],
+  },
+  {
     title: 'product code must not import test/',
     path: 'scripts/demo.ts',
     source: "import { a } from '../test/support/assay.ts';",

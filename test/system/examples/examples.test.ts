@@ -113,6 +113,24 @@ const CHECKS: Readonly<Record<string, Check>> = {
       response_body: { choices: [{ message: { content: 'Hi' } }] },
     });
   },
+  'follow-a-session.mjs': async (t, { stdout, api }) => {
+    const [totals, ...turns] = stdout.trim().split('\n');
+    t.equal(totals, 'Oslo: 2 requests, 48 tokens');
+    const [line] = HAIKU.split('\n');
+    t.same(turns, [`/planner [Plan a day in Oslo] ${line}`, `/planner [And in the evening?] ${line}`]);
+    const filter = { request: { session_path: { equals: '/planner' } } };
+    t.equal(await api('/v1/request/count/query', { filter }), 2);
+  },
+  'stored-prompt.mjs': async (t, { stdout }) => {
+    const [first, second] = stdout.trim().split('\n');
+    t.equal(first, '1.0 You help customers of Acme.');
+    t.equal(second, '1.1 You help customers of Acme in 3 sentences.');
+  },
+  'export-a-week.py': async (t, { stdout }) => {
+    const [, calls, cost] = /^gpt-4o-mini: (\d+) calls, ([\d.]+) USD$/m.exec(stdout) ?? [];
+    t.ok(Number(calls) >= EXPENSIVE_CALLS, 'the expensive calls are among them');
+    t.ok(Number(cost) >= 53.56, 'and their cost');
+  },
   'mcp-client.mjs': async (t, { stdout }) => {
     t.match(stdout, /^post_request_query$/m);
     const { data } = JSON.parse(/^\{"data".*$/m.exec(stdout)?.[0] ?? '');
