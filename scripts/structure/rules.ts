@@ -121,7 +121,7 @@ const elysiaAtRoutes: Rule = ({ path, imports }) =>
 const handlersAreAwaited: Rule = ({ path, code }) =>
   topOf(path) === 'test' || !ROUTE_PLACES.some((place) => place.test(path))
     ? []
-    : matchesByLine(code, /^ *\((?:\{[^}\n]*\})?\) =>$/gm).map(({ line }) => ({
+    : matchesByLine(code, /(?<=['`],\n) *\((?:\{[^}\n]*\})?\) =>$/gm).map(({ line }) => ({
         line,
         rule: 'a handler whose body is on the next line must be async: Elysia would not await it',
       }));
