@@ -10,7 +10,7 @@ export type KnownPorts = Readonly<Record<PortName, number | null>>;
 const NAMES: Readonly<Record<PortName, string>> = { gateway: 'the gateway', api: 'the management API' };
 
 /**
- * Route patterns: `:name` stands for one segment, `*` for the rest of the path.
+ * Route patterns: `*` stands for the rest of the path, of at least one segment.
  * @internal Exported so that a test compares it with the routes.
  */
 export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
@@ -33,38 +33,26 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
     '/models/*',
   ],
   api: [
-    '/v1/request/query',
-    '/v1/request/query-ids',
-    '/v1/request/count/query',
-    '/v1/request/:id',
-    '/v1/request/:id/delivery',
-    '/v1/request/:id/feedback',
-    '/v1/request/:id/score',
-    '/v1/request/:id/property',
+    '/mcp',
+    '/v1/audit',
+    '/v1/evaluation/*',
     '/v1/evaluator',
-    '/v1/evaluator/query',
-    '/v1/evaluator/llm/test',
-    '/v1/evaluator/python/test',
-    '/v1/evaluator/external/test',
-    '/v1/evaluator/:id',
-    '/v1/evaluator/:id/resume',
-    '/v1/evaluator/:id/stats',
-    '/v1/evaluator/:id/onlineEvaluators',
-    '/v1/evaluator/:id/onlineEvaluators/:onlineId',
-    '/v1/evaluator/:id/run',
-    '/v1/evaluator/:id/runs',
-    '/v1/evaluator/:id/run/:runId',
-    '/v1/evaluator/:id/run/:runId/pause',
-    '/v1/evaluator/:id/run/:runId/resume',
-    '/v1/evaluator/:id/run/:runId/cancel',
-    '/v1/evaluation/query',
-    '/v1/evaluation/:id',
-    '/v1/evaluation/:id/retry',
-    '/v1/evaluation/:id/cancel',
-    '/v1/rate-limit/usage',
-    '/v1/provider-keys',
-    '/v1/provider-keys/:provider',
+    '/v1/evaluator/*',
+    '/v1/keys',
+    '/v1/keys/*',
     '/v1/log/request',
+    '/v1/organization',
+    '/v1/prompt-2025',
+    '/v1/prompt-2025/*',
+    '/v1/property/*',
+    '/v1/provider-keys',
+    '/v1/provider-keys/*',
+    '/v1/rate-limit/usage',
+    '/v1/request/*',
+    '/v1/score/keys',
+    '/v1/session/*',
+    '/v1/user/*',
+    '/v2/prompt-2025/*',
   ],
 };
 
@@ -73,7 +61,7 @@ function matches(pattern: string, path: string): boolean {
   const given = path.replace(/(?<=.)\/$/, '').split('/');
   for (const [at, segment] of wanted.entries()) {
     if (segment === '*') return given.length > at;
-    if (segment.startsWith(':') ? !given[at] : segment !== given[at]) return false;
+    if (segment !== given[at]) return false;
   }
   return given.length === wanted.length;
 }

@@ -12,7 +12,7 @@ const api = await startTestApi(t, { environment: { GATEWAY_PORT: '18787' } });
 
 /** A path that a pattern stands for. */
 function pathOf(pattern: string): string {
-  return pattern.replaceAll(/:\w+/g, '0198-4a').replace('*', 'openai/gpt-4o');
+  return pattern.replace('*', 'openai/gpt-4o');
 }
 
 t.test(
@@ -45,14 +45,7 @@ t.test(
 );
 
 t.test('a path of neither port is a 404 that names no other port', async (t) => {
-  for (const path of [
-    '/',
-    '/v1',
-    '/v1/request',
-    '/v1/requests/query',
-    '/v1/chat',
-    '/v1/evaluator/a/b/c/d/e',
-  ]) {
+  for (const path of ['/', '/v1', '/v1/request', '/v1/requests/query', '/v1/chat', '/v1/evaluators/a']) {
     const told = await (await fetch(`${gateway.url}${path}`)).json();
     t.equal((told as { error: { message: string } }).error.message, `There is no GET ${path} here`);
     t.equal((await api.call(path)).body.error, `There is no GET ${path} here`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SERVED_PATHS } from '#platform/http-server/other-port.ts';
+import { notFoundSentence, SERVED_PATHS } from '#platform/http-server/other-port.ts';
 import { type ApiAppOptions, createApiApp } from '../../../../api/app.ts';
 import { createGatewayApp, type GatewayAppOptions } from '../../../../gateway/app.ts';
 
@@ -18,7 +18,21 @@ t.test('the paths that a 404 knows of the gateway are those that it serves', asy
   t.same([...SERVED_PATHS.gateway].sort(), pathsOf(app));
 });
 
-t.test('the paths that a 404 knows of the management API are those that it serves', async (t) => {
-  const app = createApiApp(PARTS as ApiAppOptions);
-  t.same([...SERVED_PATHS.api].sort(), pathsOf(app));
-});
+t.test(
+  'a 404 of the gateway names the port of the management API for each path of that, and for no other',
+  async (t) => {
+    const ports = { gateway: 1, api: 2 };
+    const sentenceFor = (path: string) => notFoundSentence('gateway', { method: 'GET', path }, ports);
+    const paths = pathsOf(createApiApp(PARTS as ApiAppOptions));
+    for (const path of paths) t.match(sentenceFor(path), 'at port 2', path);
+    for (const pattern of SERVED_PATHS.api) {
+      const beginning = pattern.replace(/\*$/, '');
+      t.ok(
+        paths.some((path) => path.startsWith(beginning)),
+        `${pattern} is served`,
+      );
+    }
+    for (const path of ['/', '/v1', '/v1/request', '/v1/evaluators', '/v1/sessionsquery', '/v2/keys'])
+      t.notMatch(sentenceFor(path), 'port', path);
+  },
+);
