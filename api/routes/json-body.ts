@@ -6,10 +6,15 @@ import { outlineJson } from './json-outline.ts';
 import { type MemberPath, readMembers } from './json-text.ts';
 
 /** The largest body of the management API, except for the route that logs requests. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Up to this size a body is parsed whole, which takes a few milliseconds at worst. */
 const LARGEST_PARSED_BYTES = 64 * 1024;
+
+/** `JSON.parse` makes so many values in some 15 ms; no query, evaluator or property list holds nearly as many. */
+const MAX_VALUES = 50_000;
+/** Members that are parsed are parsed a second time with exact numbers, which takes up to 2 µs a value. */
+const MAX_VALUES_PARSED_TWICE = 20_000;
 
 const JSON_TYPE = /^application\/(?:[\w!#$&^.+-]+\+)?json$/;
 
@@ -85,7 +90,8 @@ export async function readJsonBody(
   const bytes = await readBytes(request, maxBytes);
   const apart = parsesAll ? [] : asWritten;
   if (bytes.length > LARGEST_PARSED_BYTES) {
-    const { rest, written } = await outlineJson(bytes, apart);
+    const maxValues = parsesAll ? MAX_VALUES_PARSED_TWICE : MAX_VALUES;
+    const { rest, written } = await outlineJson(bytes, apart, maxValues);
     if (!parsesAll) return { value: parse(rest.toString(), []).value, written };
   }
   const text = bytes.toString();

@@ -9,8 +9,6 @@ import type { MemberPath } from './json-text.ts';
 
 /** Enough for a hundred properties of the greatest allowed length. */
 const MAX_REST_BYTES = 8 * 1024 * 1024;
-/** `JSON.parse` makes so many values in some 15 ms; no query, evaluator or property list holds nearly as many. */
-const MAX_REST_VALUES = 50_000;
 
 /** The stand-in for a value, by its first byte: the schema checks its kind. */
 const STAND_INS = new Map([
@@ -30,9 +28,14 @@ type Range = { start: number; end: number };
 
 /**
  * @param paths each of one name or two
+ * @param maxValues values of the rest
  * @throws AssayError invalid_json, invalid_body, body_too_large
  */
-export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): Promise<Outline> {
+export async function outlineJson(
+  bytes: Buffer,
+  paths: readonly MemberPath[],
+  maxValues: number,
+): Promise<Outline> {
   const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_BODY_DEPTH });
   const found: (Range | null)[] = [];
   for (const [name, inner] of paths) found.push(await memberAt(bytes, outer, name!, inner));
@@ -43,10 +46,10 @@ export async function outlineJson(bytes: Buffer, paths: readonly MemberPath[]): 
       `The body without ${paths.map((path) => path.join('.')).join(', ')} is larger than the ${MAX_REST_BYTES} bytes allowed`,
     );
   const { values } = paths.length === 0 ? outer : await scan(rest, { names: [], maxDepth: MAX_BODY_DEPTH });
-  if (values > MAX_REST_VALUES)
+  if (values > maxValues)
     throw new AssayError(
       'invalid_body',
-      `The body holds ${values} values, of which at most ${MAX_REST_VALUES} are allowed`,
+      `The body holds ${values} values, of which at most ${maxValues} are allowed`,
     );
   return {
     rest,

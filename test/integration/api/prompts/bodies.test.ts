@@ -146,9 +146,9 @@ const REFUSED: [what: string, promptBody: string, sentence: string][] = [
     'The body is nested deeper than 100000 levels',
   ],
   [
-    '60,000 values',
-    `{"a":[${'1,'.repeat(60_000)}1]}`,
-    'The body holds 60006 values, of which at most 50000 are allowed',
+    '40,000 values',
+    `{"a":[${'1,'.repeat(40_000)}1]}`,
+    'The body holds 40006 values, of which at most 20000 are allowed',
   ],
   ...['prompt_id', 'version_id', 'environment', 'inputs'].map((name): [string, string, string] => [
     name,
