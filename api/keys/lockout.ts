@@ -5,7 +5,7 @@ import type { Manager } from './store.ts';
 
 const KEYS_PATH = '/v1/keys';
 
-/** What becomes of a key; null: it is revoked. */
+/** The bounds of a key after a change; null: it is revoked. */
 export type After = Pick<Grant, 'scopes' | 'paths' | 'expiresAt'> | null;
 
 const canManage = (paths: readonly string[] | null) => paths === null || matchesAny(paths, [KEYS_PATH]);

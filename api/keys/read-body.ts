@@ -7,7 +7,7 @@ import { parseTimestamp } from '#core/filter/mod.ts';
 import type { Grant } from '#core/keys/mod.ts';
 import { parsePolicy } from '#core/rate-limit/mod.ts';
 
-/** What a key is called and whom it belongs to: nothing that it may do. */
+/** The name, owner and tags of a key, none of which bounds it. */
 export type Label = { name: string; owner: string | null; tags: readonly string[] };
 
 /**

@@ -93,7 +93,7 @@ function definitions({ keys, evaluators: { evaluators, stats } }: EvaluatorRoute
   return new Elysia().use(reading).use(writing);
 }
 
-/** What an evaluator was, and its evaluations as a whole. */
+/** The routes of an evaluator's versions, and of its evaluations as a whole. */
 function history({ keys, evaluators: { versions, retryAll } }: EvaluatorRoutesOptions) {
   const reading = authorized(keys, 'read', TAG).get(
     '/v1/evaluator/:id/versions',

@@ -79,7 +79,7 @@ function turnsStatement(
   return finish(draft, text);
 }
 
-/** What is known of a turn that was read. */
+/** A turn that was read, as later turns are compared with it. */
 type Said = { messages: unknown[]; answer: unknown; shown: Shown };
 
 /** Reads the bodies of turns, each once. */

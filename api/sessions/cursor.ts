@@ -33,7 +33,7 @@ function readCursor(text: string): Place {
     if (ms !== null && typeof id === 'string')
       return { created_at: new Date(ms), request_id: storableText(id) };
   } catch {
-    // It is no JSON, or no list.
+    // The cursor is not JSON, or not a list.
   }
   throw invalidField('after', 'must be the `next` of an answer of this path');
 }

@@ -1,4 +1,4 @@
-/** What callers attach to a session: a rating, a tag. */
+/** Ratings and tags that callers attach to a session. */
 import type { Statement } from '#core/filter/mod.ts';
 import { draftFor, finish } from './conditions.ts';
 

@@ -45,7 +45,7 @@ export function threeDigits(value: string): string {
 const durationOf = (first: string, last: string) =>
   `round(date_part('epoch', ${last} - ${first}) * 1000)::int8`;
 
-/** What is measured of a row `s` of `assay.sessions`. */
+/** Expressions of the measures of a row `s` of `assay.sessions`. */
 export const MEASURED = `s.requests, ${durationOf('s.first_at', 's.last_at')} as duration_ms, s.cost_nano`;
 
 /** The measures of a row `m`, each as a row `v`. */

@@ -12,7 +12,7 @@ import { type Filter, parseFilter } from '#core/filter/mod.ts';
 /** A time from `from` up to, without, `to`; null: no bound. */
 export type Window = { from: Date | null; to: Date | null };
 
-/** What the names of sessions must meet; null: anything. */
+/** Conditions on the names of a session; null: none. */
 export type Names = {
   /** A text in the id or in a name. */
   search: string | null;

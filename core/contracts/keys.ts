@@ -51,7 +51,7 @@ const PolicyText = Nullable(
 const Owner = Nullable(Type.String({ minLength: 1, maxLength: MAX_OWNER_LENGTH }), 'Who answers for the key');
 const Tags = Type.Array(Type.String({ minLength: 1, maxLength: TAGS.length }), { maxItems: TAGS.count });
 
-/** What is left out of the respects in which a key can be wide is as the caller's own key has it. */
+/** The body of a new key. Each bound that is left out is that of the caller's own key. */
 export const CreateKeyBody = Type.Object(
   {
     name: Name,

@@ -1,6 +1,6 @@
 /** Cells and lines of comma-separated values (RFC 4180), from the JSON of each value. */
 
-/** What a spreadsheet takes for the beginning of a formula, or skips before one. */
+/** Characters that a spreadsheet takes for the beginning of a formula, or skips before one. */
 const FORMULA = /^[=+\-@\t\r]/;
 const QUOTED = /[",\r\n]/;
 

@@ -7,7 +7,7 @@ import { csvCell, csvLine } from './csv.ts';
 /** A form of export. */
 export type RecordFormat = {
   contentType: string;
-  /** What comes before the first record. */
+  /** The text before the first record. */
   head: string;
   /** Writes a record with its line end. `body` is null in an export without bodies. */
   write(row: RecordRow, body: BodyRow | null): string;
