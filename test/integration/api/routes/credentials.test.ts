@@ -47,8 +47,11 @@ function makeKey(scopes: readonly Scope[]) {
 t.test('without a valid key every route is a 401 that says nothing of what is there', async (t) => {
   const revoked = await makeKey(['read', 'write']);
   await revokeKey(api.database.sql, revoked.record.keyId);
+  const expired = await makeKey(['read', 'write']);
+  await api.database.sql`
+    update assay.api_keys set expires_at = now() - interval '1 second' where key_id = ${expired.record.keyId}`;
   for (const route of routes) {
-    for (const key of [null, 'sk-assay-unknown-unknown-unknown', revoked.key]) {
+    for (const key of [null, 'sk-assay-unknown-unknown-unknown', revoked.key, expired.key]) {
       const { status, headers, text } = await call(route, key);
       t.equal(status, 401, `${route.method} ${route.path}`);
       t.equal(headers.get('www-authenticate'), 'Bearer');
