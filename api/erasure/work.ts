@@ -6,7 +6,14 @@
 import { describeError } from '#core/contracts/errors.ts';
 import { Parameters, parseFilter } from '#core/filter/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import {
+  inOrganization,
+  isStoreUnavailable,
+  noteActor,
+  type Sql,
+  type TransactionSql,
+  withActor,
+} from '#platform/postgres/mod.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
 import { eraseRequests } from './erase.ts';
 
@@ -98,15 +105,21 @@ export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promi
   }
 }
 
-/** Runs `work` under row-level security, as the calls of the organization itself. */
+/**
+ * Runs `work` under row-level security, as a call of the key that started the job. The call that woke this process may be
+ * of another organization, whose key must not be in the audit log of this one.
+ */
 function asOrganization<T>(
   sql: Sql,
-  { organizationId }: Job,
+  { organizationId, keyId }: Job,
   work: (tx: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  return inOrganization(sql, organizationId, async (tx) => {
-    await tx`set local role assay_api`;
-    return await work(tx);
+  return withActor(() => {
+    if (keyId !== null) noteActor(keyId);
+    return inOrganization(sql, organizationId, async (tx) => {
+      await tx`set local role assay_api`;
+      return await work(tx);
+    });
   });
 }
 

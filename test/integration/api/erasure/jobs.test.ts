@@ -1,6 +1,7 @@
 /** POST /v1/request/delete: everything that passes a filter, page by page, whichever process does it and wherever it dies. */
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
+import { noteActor, withActor } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createErasureService } from '../../../../api/erasure/mod.ts';
 import { eraseNextPage, startErasing } from '../../../../api/erasure/work.ts';
@@ -275,4 +276,19 @@ t.test('an organization can have ten running deletions, whoever starts them at o
     if (result.status === 'rejected')
       t.match(result.reason, { code: 'conflict', message: /at most 10 running/ });
   }
+});
+
+t.test('the audit log names the key that began a deletion, whichever call the work is done in', async (t) => {
+  const { sql, key, seedOwn, worker, start } = await still(t);
+  await seedOwn(2);
+  await start();
+  const other = randomUUID();
+  const erased = await withActor(() => {
+    noteActor(other);
+    return eraseNextPage(worker());
+  });
+  t.equal(erased, 2);
+  const entries = await sql`
+    select actor_kind, actor_id, changes from assay.audit_log where action = 'erase'`;
+  t.same([...entries], [{ actor_kind: 'api_key', actor_id: key.keyId, changes: { requests: 2 } }]);
 });
