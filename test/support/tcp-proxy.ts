@@ -7,6 +7,8 @@ export type TcpProxy = {
   cut(): Promise<void>;
   /** Lets connections through again. */
   restore(): Promise<void>;
+  /** Keeps the connections that are there, and refuses new ones. */
+  refuse(): void;
   /** Keeps connections open, and lets nothing through: a server that hangs, or a line that is dead. */
   freeze(): void;
   /** Lets through what has waited since `freeze`. */
@@ -52,6 +54,9 @@ export async function tcpProxy(target: string): Promise<TcpProxy> {
     url: url.href,
     cut,
     restore: () => listen(own),
+    refuse() {
+      server.close();
+    },
     freeze() {
       frozen = true;
       for (const socket of sockets) socket.pause();
