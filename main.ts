@@ -9,8 +9,9 @@ import { KEY_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
 import { announceChange } from '#platform/nats/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
+import { createMetrics } from '#platform/observability/metrics.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
-import { operatorSentence, type Role, runRole } from '#platform/process/lifecycle.ts';
+import { operatorSentence, type Role, runRole, stopInOrder } from '#platform/process/lifecycle.ts';
 import {
   type DeadLetterStore,
   deadLettersCommand,
@@ -27,12 +28,33 @@ import {
   withStore,
 } from './supervisor/mod.ts';
 
-type StartRole = (options: { config: Config; log: Logger; clock: Clock }) => Promise<Role>;
+type StartOptions = { config: Config; log: Logger; clock: Clock };
+type StartRole = (options: StartOptions) => Promise<Role>;
+
+/** Starts ingest, and in the same process the sinks, which follow what it stores. Their trouble is not ingest's. */
+async function startIngestWithSinks(options: StartOptions): Promise<Role> {
+  const [{ startIngest }, { startSinks }] = await Promise.all([
+    import('./ingest/mod.ts'),
+    import('./sinks/mod.ts'),
+  ]);
+  const metrics = createMetrics('ingest');
+  const ingest = await startIngest({ ...options, metrics });
+  const sinks = startSinks({ ...options, metrics });
+  return {
+    ...ingest,
+    stop: () =>
+      stopInOrder([
+        // First, because it takes two seconds at most; what ingest stores from now on waits in the feed for the next start.
+        { what: 'Stopping the sinks', run: sinks.stop },
+        { what: 'Stopping ingest', run: ingest.stop },
+      ]),
+  };
+}
 
 const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
   gateway: async () => (await import('./gateway/mod.ts')).startGateway,
   api: async () => (await import('./api/mod.ts')).startApi,
-  ingest: async () => (await import('./ingest/mod.ts')).startIngest,
+  ingest: async () => startIngestWithSinks,
   evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
 };
 

@@ -9,7 +9,7 @@ import { healthApp, serve } from '#platform/http-server/mod.ts';
 import { checkNats } from '#platform/log-pipeline/stream/mod.ts';
 import { connectNats, type NatsConnection, publicAddresses } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { createMetrics } from '#platform/observability/metrics.ts';
+import { createMetrics, type Metrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
@@ -29,7 +29,13 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /** Only the operator calls this role. */
 const LOOPBACK = '127.0.0.1';
 
-export type StartIngestOptions = { config: Config; log: Logger; clock: Clock };
+export type StartIngestOptions = {
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  /** The metrics of the process, which ingest serves; absent: its own. */
+  metrics?: Metrics;
+};
 
 /** A running source of log entries. */
 type Source = {
@@ -84,7 +90,7 @@ async function consumeStream(address: NonNullable<Config['nats']>, source: Sourc
  * @throws Error with one sentence when the schema does not fit, the port is taken, or NATS refuses permanently
  */
 export async function startIngest(options: StartIngestOptions): Promise<Role> {
-  const { config, log, clock } = options;
+  const { config, log, clock, metrics = createMetrics('ingest') } = options;
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
@@ -92,7 +98,6 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
-  const metrics = createMetrics('ingest');
   const { onUncounted, ...report } = createReport(metrics, log);
   const counter = createTokenCounter({ clock, onFailure: onUncounted });
   const sourceOptions = {

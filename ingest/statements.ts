@@ -1,5 +1,6 @@
 /** The statements that store a batch: one `insert … select from unnest` for each table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
+import { noteRecords } from '#platform/changes/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { BodyRow, StorableRecord, StoredScore } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
@@ -128,7 +129,14 @@ const scoresOf = (records: readonly StorableRecord[]): ScoreRow[] =>
     scores.map((score) => ({ ...keyOf(request), ...score, updated_at: 'now' })),
   );
 
-/** Inserts records, and returns the new ones, each once. */
+const changesOf = (records: readonly StorableRecord[]) =>
+  records.map(({ request }) => ({
+    organizationId: request.organization_id,
+    createdAt: request.created_at,
+    requestId: request.request_id,
+  }));
+
+/** Inserts records, notes the new ones in the change feed, and returns them, each once. */
 export type InsertRecords = (
   tx: TransactionSql,
   records: readonly StorableRecord[],
@@ -145,6 +153,7 @@ export const insertNewRecords: InsertRecords = async (tx, records) => {
     insert(tx, INSERT_BODIES, bodiesOf(records)),
     insert(tx, INSERT_PROPERTIES, propertiesOf(records)),
     insert(tx, INSERT_SCORES, scoresOf(records)),
+    noteRecords(tx, changesOf(records)),
   ]);
   return records;
 };
@@ -168,6 +177,7 @@ export const insertRecords: InsertRecords = async (tx, records) => {
   await Promise.all([
     insert(tx, INSERT_PROPERTIES, propertiesOf(added), UNLESS_KNOWN),
     insert(tx, INSERT_SCORES, scoresOf(added), UNLESS_KNOWN),
+    noteRecords(tx, changesOf(added)),
   ]);
   return added;
 };

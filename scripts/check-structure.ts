@@ -14,7 +14,7 @@ import { findUnusedExports } from './structure/unused-exports.ts';
 
 const SOURCES = [
   'main.ts',
-  '{core,platform,gateway,api,ingest,evaluators,supervisor,scripts,test}/**/*.ts',
+  '{core,platform,gateway,api,ingest,sinks,evaluators,supervisor,scripts,test}/**/*.ts',
   'examples/*.mjs',
 ];
 

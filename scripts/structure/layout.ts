@@ -3,7 +3,7 @@
  * and does not exist breaks nothing.
  */
 
-const ROLES = ['gateway', 'api', 'ingest', 'evaluators'] as const;
+const ROLES = ['gateway', 'api', 'ingest', 'sinks', 'evaluators'] as const;
 
 /** Top folders of the product, and the others that each may import. main.ts joins them all. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {

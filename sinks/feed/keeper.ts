@@ -1,0 +1,105 @@
+/**
+ * Keeps the feed: drops what every sink has passed, and what is too old for those that stay away; adopts a restored feed;
+ * measures how far the sinks are behind. Every process does it; Postgres lets one at a time drop.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/contracts/errors.ts';
+import { readSinkLags } from '#platform/changes/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { FeedMetrics } from './metrics.ts';
+
+export type KeepFeedOptions = {
+  /** As the owner of the tables. */
+  sql: Sql;
+  log: Logger;
+  feedMetrics: FeedMetrics;
+};
+
+const EVERY_MS = 5_000;
+/** How long the feed waits for a sink: a weekend and what it takes to notice. A sink away for longer comes up by a scan. */
+const KEPT_FOR = '7 days';
+/** Rows of one statement: few enough that it takes milliseconds. */
+const DROPPED_AT_ONCE = 5_000;
+/** Age of an unread change at which a transaction that holds the feed back is looked for, in milliseconds. */
+const LATE_MS = 30_000;
+
+/** Keeps the feed until it is stopped. */
+export function startFeedKeeper(options: KeepFeedOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const running = keep(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function keep(options: KeepFeedOptions, signal: AbortSignal): Promise<void> {
+  let isFailing = false;
+  while (!signal.aborted) {
+    try {
+      await keepFeedOnce(options, signal);
+      isFailing = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isFailing)
+        options.log.warn({ error: describeError(error) }, 'cannot keep the feed; will try again');
+      isFailing = true;
+    }
+    await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/**
+ * Runs one round. Returns the number of dropped changes.
+ * @internal Exported so that tests run one round at a chosen time.
+ */
+export async function keepFeedOnce(
+  options: KeepFeedOptions,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  const { sql, log, feedMetrics } = options;
+  let total = 0;
+  while (!signal.aborted) {
+    const dropped = await dropChanges(sql, log);
+    total += dropped;
+    if (dropped < DROPPED_AT_ONCE) break;
+  }
+  feedMetrics.dropped.inc(total);
+  const lags = await readSinkLags(sql);
+  for (const { name, lagMs, changes } of lags) {
+    feedMetrics.lagSeconds.set({ sink: name }, lagMs / 1_000);
+    feedMetrics.lagChanges.set({ sink: name }, changes);
+  }
+  if (lags.some(({ lagMs }) => lagMs > LATE_MS)) await reportHolder(sql, log);
+  return total;
+}
+
+async function dropChanges(sql: Sql, log: Logger): Promise<number> {
+  const [row] = await sql<{ dropped: number; leftBehind: string[]; isAdopted: boolean }[]>`
+    select dropped, left_behind as "leftBehind", is_adopted as "isAdopted"
+      from assay.drop_changes(${KEPT_FOR}::interval, ${DROPPED_AT_ONCE}::int4)`;
+  const { dropped, leftBehind, isAdopted } = row!;
+  if (isAdopted) {
+    log.warn('the database was restored from another cluster: the sinks read the feed from its beginning');
+  }
+  for (const sink of leftBehind) {
+    log.warn({ sink, keptFor: KEPT_FOR }, 'the feed dropped changes that a sink had not applied');
+  }
+  return dropped;
+}
+
+type Holder = { pid: number; applicationName: string; database: string | null; seconds: number };
+
+/** Logs which transaction is older than the oldest change that no sink can read yet, as far as this role may see it. */
+async function reportHolder(sql: Sql, log: Logger): Promise<void> {
+  const [holder] = await sql<Holder[]>`
+    select pid, application_name as "applicationName", datname as database,
+           extract(epoch from now() - xact_start)::int4 as seconds
+      from pg_stat_activity
+     where backend_xid is not null and xact_start < now() - ${LATE_MS} * interval '1 ms'
+     order by xact_start limit 1`;
+  if (holder !== undefined) log.warn(holder, 'an open transaction keeps the sinks from later changes');
+}

@@ -1,0 +1,5 @@
+/** The change feed, as its sinks see it: each change once, in order, in a transaction with its effect. */
+export { startFeedKeeper } from './keeper.ts';
+export { createFeedMetrics, type FeedMetrics } from './metrics.ts';
+export { runSink } from './run-sink.ts';
+export type { Change, RunningSink, Sink } from './sink.ts';

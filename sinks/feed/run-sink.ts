@@ -1,0 +1,153 @@
+/**
+ * Runs a sink: reads what follows its place, and applies it in the transaction that moves the place. Any number of processes
+ * may run the same sink; the place is locked by one at a time. Reading takes no lock and no transaction number, so that a sink
+ * with nothing to do writes nothing.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/contracts/errors.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { Backoff } from '#platform/process/backoff.ts';
+import type { FeedMetrics } from './metrics.ts';
+import {
+  type BatchSize,
+  lockPlace,
+  lockResumption,
+  movePlace,
+  noteFailure,
+  noteResumed,
+  readChanges,
+  readPlace,
+  registerSink,
+} from './place.ts';
+import type { RunningSink, Sink } from './sink.ts';
+
+export type RunSinkOptions = {
+  /** As the owner of the tables: the feed has the changes of all organizations. */
+  sql: Sql;
+  log: Logger;
+  feedMetrics: FeedMetrics;
+  sink: Sink;
+  /** Overrides the wait after everything is applied. */
+  everyMs?: number;
+};
+
+/** Short enough that charts follow; an idle sink asks Postgres two questions in that time. */
+const EVERY_MS = 1_000;
+/** Bounds the memory and the length of a transaction. A change of ingest has up to 500 keys. */
+const FULL: BatchSize = { changes: 1_000, keys: 10_000 };
+/** Waits after failures. The longest is how long a sink stays behind after its trouble is over. */
+const RETRY = { firstMs: 1_000, longestMs: 60_000 };
+/** Characters of an error that are kept. */
+const LONGEST_ERROR = 1_000;
+
+/** Runs a sink until it is stopped. A failure delays this sink alone. */
+export function runSink(options: RunSinkOptions): RunningSink {
+  const stopping = new AbortController();
+  const running = run(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: RunSinkOptions, signal: AbortSignal): Promise<void> {
+  const { sql, sink, everyMs = EVERY_MS } = options;
+  const backoff = new Backoff(RETRY);
+  let size = FULL;
+  let isRegistered = false;
+  while (!signal.aborted) {
+    let waitMs = everyMs;
+    try {
+      if (!isRegistered) await registerSink(sql, sink.name);
+      isRegistered = true;
+      if ((await applyNext(options, size)) === 'more') waitMs = 0;
+      backoff.reset();
+      size = scaled(size, 2);
+    } catch (error) {
+      if (signal.aborted) return;
+      waitMs = backoff.next();
+      // The database may be another one, or emptied.
+      isRegistered = false;
+      // A batch that takes too long is to get through in parts.
+      if (!isStoreUnavailable(error)) size = scaled(size, 0.5);
+      await report(options, error, waitMs);
+    }
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+function scaled({ changes, keys }: BatchSize, factor: number): BatchSize {
+  return {
+    changes: Math.min(Math.ceil(changes * factor), FULL.changes),
+    keys: Math.min(Math.ceil(keys * factor), FULL.keys),
+  };
+}
+
+/** `taken`: another process works for this sink. `idle`: there was less than a batch. */
+type Result = 'more' | 'idle' | 'taken';
+
+/**
+ * Applies the next batch, or brings a sink up by a scan that has no place in the feed.
+ * @internal Exported so that tests apply one batch at a time.
+ */
+export async function applyNext(
+  { sql, log, feedMetrics, sink }: RunSinkOptions,
+  size: BatchSize,
+): Promise<Result> {
+  const { state, position } = await readPlace(sql, sink.name);
+  if (position === null) return await resume({ sql, log, feedMetrics, sink }, state);
+  const changes = await readChanges(sql, position, size);
+  if (changes.length === 0) return 'idle';
+  const isApplied = await sql.begin(async (tx) => {
+    if (!(await lockPlace(tx, sink.name, position))) return false;
+    await sink.apply(tx, changes);
+    await movePlace(tx, sink.name, changes);
+    return true;
+  });
+  if (!isApplied) return 'taken';
+  feedMetrics.applied.inc({ sink: sink.name }, changes.length);
+  const keys = changes.reduce((sum, change) => sum + change.keys.length, 0);
+  return changes.length >= size.changes || keys >= size.keys ? 'more' : 'idle';
+}
+
+async function resume(
+  { sql, log, feedMetrics, sink }: Omit<RunSinkOptions, 'everyMs'>,
+  state: string,
+): Promise<Result> {
+  const resumption = await sql.begin(async (tx) => {
+    const found = await lockResumption(tx, sink.name);
+    if (found === null) return null;
+    await sink.resume(tx, found.sinceMs);
+    await noteResumed(tx, sink.name, found.position);
+    return found;
+  });
+  if (resumption === null) return 'taken';
+  feedMetrics.resumes.inc({ sink: sink.name });
+  const facts = {
+    sink: sink.name,
+    since: resumption.sinceMs === null ? null : new Date(resumption.sinceMs).toISOString(),
+  };
+  if (state === 'new') log.info(facts, 'a sink begins to follow the changes');
+  else
+    log.warn(facts, 'a sink was so far behind that the feed had dropped its changes: it came up by a scan');
+  return 'more';
+}
+
+async function report(
+  { sql, log, feedMetrics, sink }: RunSinkOptions,
+  error: unknown,
+  retryMs: number,
+): Promise<void> {
+  const text = storableText(describeError(error)).slice(0, LONGEST_ERROR);
+  if (isStoreUnavailable(error)) {
+    log.warn({ sink: sink.name, error: text, retryMs }, 'a sink cannot reach Postgres; it will try again');
+    return;
+  }
+  feedMetrics.failures.inc({ sink: sink.name });
+  log.error({ sink: sink.name, error: text, retryMs }, 'a sink failed to apply changes; it will try again');
+  await noteFailure(sql, sink.name, text).catch(() => {});
+}

@@ -1,0 +1,43 @@
+/** The sinks: what follows the changes of records. They run in the process of ingest. */
+import type { Config } from '#platform/config/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
+import { connectPostgres } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
+import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
+import type { StartPart } from './part.ts';
+
+/** What follows the changes, a line each. */
+const PARTS: readonly StartPart[] = [];
+
+/** Two for each part, one for the feed: a part's own loop does not wait for its sink. */
+const POSTGRES_CONNECTIONS = 2 * PARTS.length + 1;
+/** A batch takes milliseconds; a minute lets a large one through that meets a busy server. */
+const STATEMENT_TIMEOUT_MS = 60_000;
+/** Time for the transactions under way at a stop. What is cut off is rolled back, and comes again. */
+const STOP_MS = 2_000;
+
+export type StartSinksOptions = { config: Config; log: Logger; clock: Clock; metrics: Metrics };
+
+/** Starts all sinks; `config.databaseUrl` must be set, and its schema checked. Never fails: without Postgres they wait. */
+export function startSinks({ config, log, clock, metrics }: StartSinksOptions): { stop(): Promise<void> } {
+  const sql = connectPostgres({
+    url: config.databaseUrl!,
+    max: POSTGRES_CONNECTIONS,
+    applicationName: 'assay-sinks',
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+  });
+  const feedMetrics = createFeedMetrics(metrics);
+  const context = { sql, config, log, clock, metrics, feedMetrics };
+  const running = [startFeedKeeper(context), ...PARTS.map((start) => start(context))];
+  return {
+    async stop() {
+      const stopped = Promise.all(running.map((one) => one.stop()));
+      if (!(await settlesWithin(stopped, STOP_MS)))
+        log.warn('sinks are cut off: they go on at the next start');
+      await sql.end({ timeout: 0 });
+      await stopped;
+    },
+  };
+}

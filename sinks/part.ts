@@ -1,0 +1,23 @@
+import type { Config } from '#platform/config/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import type { FeedMetrics, RunningSink } from './feed/mod.ts';
+
+/** What a part of the sinks is started with. */
+export type SinksContext = {
+  /** As the owner of the tables, shared by all parts. */
+  sql: Sql;
+  config: Config;
+  log: Logger;
+  clock: Clock;
+  metrics: Metrics;
+  feedMetrics: FeedMetrics;
+};
+
+/**
+ * Starts a sink with the loops beside it. It must not throw: what may fail is tried in its loops. After `stop` was called, an
+ * error of Postgres ends its loops silently, because the connections may be cut.
+ */
+export type StartPart = (context: SinksContext) => RunningSink;
