@@ -4,6 +4,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import type { EvaluationState } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { DEFAULT_LIMIT, type EvaluationQueryBody, RETRIED_FROM } from './bodies.ts';
+import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
 import { type EvaluationJson, type EvaluationRow, evaluationJson, MAX_HISTORY } from './evaluation-json.ts';
 import { isUuid, unknown } from './ids.ts';
@@ -105,14 +106,15 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
 
     async cancel(organizationId, id) {
       return inOrganization(sql, organizationId, async (tx) => {
-        const cancelled = await tx`
-          update assay.evaluations set state = 'cancelled', finished_at = ${new Date(clock.now())}
+        const cancelled = await tx<ChangedEvaluation[]>`
+          update assay.evaluations e set state = 'cancelled', finished_at = ${new Date(clock.now())}
           where organization_id = ${organizationId} and evaluation_id = ${id}
             and state = any(${[...CANCELLED_FROM]}::text[])
-          returning 1`;
+          returning ${changedColumns(tx)}`;
         if (cancelled.length === 0) {
           return refuse(tx, organizationId, id, { from: CANCELLED_FROM, what: 'cancelled' });
         }
+        await noteEvaluations(tx, organizationId, cancelled);
         return show(tx, organizationId, id);
       });
     },

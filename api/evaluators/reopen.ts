@@ -5,6 +5,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import type { EvaluationState } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { EvaluatorRetryBody } from './bodies.ts';
+import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { isUuid } from './ids.ts';
@@ -43,7 +44,7 @@ export async function reopen(
   which: Which,
   at: Date,
 ): Promise<number> {
-  const rows = await tx`
+  const rows = await tx<ChangedEvaluation[]>`
     with failed as materialized (
       select evaluation_id, claims, finished_at, error_code, error_message from assay.evaluations e
        where e.organization_id = ${organizationId} and e.state = any(${[...which.states]}::text[]) and ${condition(tx, which)}
@@ -60,7 +61,8 @@ export async function reopen(
            state = case when exists (select from assay.evaluation_runs r where r.run_id = e.run_id and r.state = 'paused')
                         then 'paused' else 'pending' end
       from failed where e.evaluation_id = failed.evaluation_id
-    returning 1`;
+    returning ${changedColumns(tx)}`;
+  await noteEvaluations(tx, organizationId, rows);
   return rows.length;
 }
 

@@ -1,5 +1,6 @@
 /** Changes many evaluations at once, a batch per transaction: transactions stay short, and workers get rows in between. */
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
 
 /** The evaluations that change, and to which state. */
@@ -39,13 +40,15 @@ async function changeBatch(
   change: StateChange,
   at: Date,
 ): Promise<number> {
-  const rows = await tx`
-    update assay.evaluations set ${assignment(tx, change, at)}
-    where evaluation_id in (
+  const rows = await tx<ChangedEvaluation[]>`
+    update assay.evaluations e set ${assignment(tx, change, at)}
+    where e.evaluation_id in (
       select e.evaluation_id from assay.evaluations e
       where e.organization_id = ${organizationId} and ${condition(tx, change)}
       limit ${BATCH_SIZE} for update skip locked)
-    returning 1`;
+    returning ${changedColumns(tx)}`;
+  // The others wait in another state: they had no outcome, and have none now.
+  if (change.kind === 'run-cancelled') await noteEvaluations(tx, organizationId, rows);
   return rows.length;
 }
 

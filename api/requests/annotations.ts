@@ -1,6 +1,11 @@
+/** Scores and ratings that callers set. Each change is noted in the change feed, in its transaction. */
 import type { ScoreBody } from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
+import { noteChange } from '#platform/changes/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import type { RequestKey } from './find-keys.ts';
+import { runStatement } from './statement.ts';
 
 /** Returns the scores as they are stored: true becomes 1 and false 0. */
 export function scoresOf({ scores }: ScoreBody): Map<string, number> {
@@ -16,11 +21,8 @@ function lockedRequest(parameters: Parameters, organizationId: string, requestId
       for key share`;
 }
 
-/**
- * Sets scores of a request, beside those it has: a row for each when there is such a request. In the order of their keys,
- * so that two writers wait for each other instead of locking each other out.
- */
-export function scoresStatement(
+/** Sets scores: a row for each when there is such a request. */
+function scoresStatement(
   organizationId: string,
   requestId: string,
   scores: ReadonlyMap<string, number>,
@@ -38,25 +40,66 @@ export function scoresStatement(
     on conflict (organization_id, created_at, request_id, key)
       do update set value = excluded.value, updated_at = excluded.updated_at,
                     evaluator_id = null, evaluator_version = null
-    returning 1`;
+    returning created_at, request_id, key, value`;
   return { text, values: parameters.values };
 }
 
-/** Deletes a score of a request, whoever set it: one row when there is such a request, with or without the score. */
-export function removeScoreStatement(organizationId: string, requestId: string, key: string): Statement {
+/**
+ * Sets scores of a request, beside those it has. In the order of their keys, so that two writers wait for each other instead
+ * of locking each other out. False when there is no such request.
+ */
+export async function setScores(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+  scores: ReadonlyMap<string, number>,
+  at: Date,
+): Promise<boolean> {
+  type Row = RequestKey & { key: string; value: number };
+  const rows = await runStatement<Row>(tx, scoresStatement(organizationId, requestId, scores, at));
+  await noteChange(tx, {
+    organizationId,
+    kind: 'score',
+    keys: rows.map(keyOf),
+    details: rows.map(({ key, value }) => ({ key, value })),
+  });
+  return rows.length > 0;
+}
+
+/** Deletes a score: one row when there is such a request, which says whether it had the score. */
+function removeScoreStatement(organizationId: string, requestId: string, key: string): Statement {
   const parameters = new Parameters();
   const text = `
     with r as materialized (${lockedRequest(parameters, organizationId, requestId)}), removed as (
       delete from assay.request_scores s using r
       where s.organization_id = r.organization_id and s.created_at = r.created_at and s.request_id = r.request_id
         and s.key = ${parameters.bind(key, 'text')}
+      returning 1
     )
-    select 1 from r`;
+    select created_at, request_id, exists (select from removed) as is_removed from r`;
   return { text, values: parameters.values };
 }
 
-/** Sets a request's rating, or takes it back (null): one row when there is such a request. */
-export function feedbackStatement(
+/** Deletes a score of a request, whoever set it. False when there is no such request, true also when it has no such score. */
+export async function removeScore(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+  key: string,
+): Promise<boolean> {
+  type Row = RequestKey & { is_removed: boolean };
+  const rows = await runStatement<Row>(tx, removeScoreStatement(organizationId, requestId, key));
+  const changed = rows.filter(({ is_removed }) => is_removed);
+  await noteChange(tx, {
+    organizationId,
+    kind: 'score',
+    keys: changed.map(keyOf),
+    details: changed.map(() => ({ key, value: null })),
+  });
+  return rows.length > 0;
+}
+
+function feedbackStatement(
   organizationId: string,
   requestId: string,
   feedback: { rating: boolean; at: Date } | null,
@@ -68,6 +111,29 @@ export function feedbackStatement(
       feedback_created_at = ${parameters.bind(feedback?.at.toISOString() ?? null, 'timestamptz')}
     where organization_id = ${parameters.bind(organizationId, 'uuid')}
       and request_id = ${parameters.bind(requestId, 'text')}
-    returning 1`;
+    returning created_at, request_id`;
   return { text, values: parameters.values };
+}
+
+/** Sets a request's rating, or takes it back (null). False when there is no such request. */
+export async function setFeedback(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+  feedback: { rating: boolean; at: Date } | null,
+): Promise<boolean> {
+  const statement = feedbackStatement(organizationId, requestId, feedback);
+  const rows = await runStatement<RequestKey>(tx, statement);
+  const rating = feedback?.rating ?? null;
+  await noteChange(tx, {
+    organizationId,
+    kind: 'feedback',
+    keys: rows.map(keyOf),
+    details: rows.map(() => ({ rating })),
+  });
+  return rows.length > 0;
+}
+
+function keyOf({ created_at, request_id }: RequestKey) {
+  return { createdAt: created_at, requestId: request_id };
 }

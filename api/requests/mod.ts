@@ -12,7 +12,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { parseAnalyticsFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { feedbackStatement, removeScoreStatement, scoresOf, scoresStatement } from './annotations.ts';
+import { removeScore, scoresOf, setFeedback, setScores } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
@@ -140,18 +140,16 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     },
 
     setFeedback(organizationId, requestId, { rating }) {
-      return change(organizationId, requestId, async (tx, storedId) => {
-        const feedback = { rating, at: new Date(clock.now()) };
-        return (await runStatement(tx, feedbackStatement(organizationId, storedId, feedback))).length > 0;
-      });
+      return change(organizationId, requestId, (tx, storedId) =>
+        setFeedback(tx, organizationId, storedId, { rating, at: new Date(clock.now()) }),
+      );
     },
 
     setScores(organizationId, requestId, body) {
       const scores = scoresOf(body);
-      return change(organizationId, requestId, async (tx, storedId) => {
-        const statement = scoresStatement(organizationId, storedId, scores, new Date(clock.now()));
-        return (await runStatement(tx, statement)).length > 0;
-      });
+      return change(organizationId, requestId, (tx, storedId) =>
+        setScores(tx, organizationId, storedId, scores, new Date(clock.now())),
+      );
     },
 
     setProperty(organizationId, requestId, property) {
@@ -161,16 +159,15 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     },
 
     removeFeedback(organizationId, requestId) {
-      return change(organizationId, requestId, async (tx, storedId) => {
-        return (await runStatement(tx, feedbackStatement(organizationId, storedId, null))).length > 0;
-      });
+      return change(organizationId, requestId, (tx, storedId) =>
+        setFeedback(tx, organizationId, storedId, null),
+      );
     },
 
     removeScore(organizationId, requestId, key) {
-      return change(organizationId, requestId, async (tx, storedId) => {
-        const statement = removeScoreStatement(organizationId, storedId, storableText(key));
-        return (await runStatement(tx, statement)).length > 0;
-      });
+      return change(organizationId, requestId, (tx, storedId) =>
+        removeScore(tx, organizationId, storedId, storableText(key)),
+      );
     },
 
     removeProperty(organizationId, requestId, key) {

@@ -1,9 +1,14 @@
-/** Sets or removes one property of a request in its row, in the columns of filters, and in the property index together. */
+/**
+ * Sets or removes one property of a request in its row, in the columns of filters, and in the property index together, and
+ * notes the change in the change feed.
+ */
+import type { PropertyChange } from '#core/contracts/changes.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { hashProperty } from '#core/contracts/properties.ts';
 import { MAX_PROPERTIES } from '#core/contracts/query.ts';
 import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
+import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { mergeProperties } from './record-json.ts';
@@ -110,6 +115,7 @@ export async function setProperty(
   }
   await runStatement(tx, indexStatement(organizationId, row, hashProperty(foldedName, value)));
   await runStatement(tx, updateStatement(organizationId, row, properties));
+  await note(tx, organizationId, row, { key: name, value });
   return true;
 }
 
@@ -158,5 +164,16 @@ export async function removeProperty(
     unindexStatement(organizationId, row, hashProperty(foldedName, folded[foldedName]!)),
   );
   await runStatement(tx, removeStatement(organizationId, row, foldedName));
+  await note(tx, organizationId, row, { key: storableText(key), value: null });
   return true;
+}
+
+async function note(
+  tx: TransactionSql,
+  organizationId: string,
+  { created_at, request_id }: RequestKey,
+  change: PropertyChange,
+): Promise<void> {
+  const keys = [{ createdAt: created_at, requestId: request_id }];
+  await noteChange(tx, { organizationId, kind: 'property', keys, details: [change] });
 }

@@ -1,5 +1,5 @@
 /**
- * Settles an evaluation: writes its next state, score and spending in one statement. A process that lost the lease changes
+ * Settles an evaluation: writes its next state, score, spending and what the change feed is to say in one statement. A process that lost the lease changes
  * only the spending: that money is spent, whichever process settles. Settling again, because the response was lost, adds
  * nothing: a judge's calls are known by their ids. Their cost counts towards budgets at once, as reported here, until
  * ingest replaces it by the cost in their records.
@@ -88,6 +88,7 @@ async function write(
         set value = excluded.value, updated_at = excluded.updated_at,
             evaluator_id = excluded.evaluator_id, evaluator_version = excluded.evaluator_version
         where s.evaluator_id is distinct from excluded.evaluator_id or s.evaluator_version <= excluded.evaluator_version
+      returning s.key, s.value
     ), noted as (
       insert into assay.evaluation_attempts
         (evaluation_id, claim, organization_id, ended_at, error_code, error_message)
@@ -109,7 +110,7 @@ async function write(
           as made (request_id, cost_nano)
        order by request_id
       on conflict do nothing
-    ), paused as (
+    ), ${changes(sql, job, next)}, paused as (
       update assay.evaluators set paused_reason = ${next.pause}, paused_message = ${next.errorMessage}
        where evaluator_id = ${evaluator.id} and ${next.pause}::text is not null and exists (select from settled where is_ours)
     )
@@ -121,6 +122,32 @@ async function write(
     return sql`case when is_counted or ${value ?? null}::int8 is null then ${old}
                     else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
   }
+}
+
+/** Writes what the feed says: expressions of the statement above, after `settled` and `scored`. */
+function changes(sql: Sql | TransactionSql, job: Job, next: NextState) {
+  const { evaluator } = job;
+  return sql`
+    changed as (
+      insert into assay.changes (organization_id, kind, created_ats, request_ids, details)
+      select ${job.organizationId}::uuid, kind, array[${job.createdAt}::timestamptz], array[${job.requestId}::text],
+             jsonb_build_array(detail)
+        from (select 'evaluation', jsonb_build_object('evaluation_id', ${job.evaluationId}::text,
+                'evaluator_id', ${evaluator.id}::text, 'state', ${next.state}::text, 'score', ${next.score}::float8,
+                'is_probe', ${job.probe !== null}::bool)
+                from settled where is_ours and ${isFinal(next)}
+              union all
+              select 'score', jsonb_build_object('key', key, 'value', value) from scored) made (kind, detail)
+    ), told as (
+      -- Once, however many evaluations fail for the same reason: the evaluator's row is locked, and as it was.
+      insert into assay.changes (organization_id, kind, details)
+      select organization_id, 'event', jsonb_build_array(jsonb_build_object('type', 'evaluator.paused',
+               'evaluator_id', evaluator_id::text, 'name', name, 'reason', ${next.pause}::text,
+               'message', ${next.errorMessage}::text))
+        from assay.evaluators
+       where evaluator_id = ${evaluator.id} and paused_reason is null and ${next.pause}::text is not null
+         and exists (select from settled where is_ours)
+    )`;
 }
 
 /** Splits a total into whole parts that differ by at most one. */

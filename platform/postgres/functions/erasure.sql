@@ -1,4 +1,4 @@
--- Revision 1
+-- Revision 2
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -115,6 +115,9 @@ begin
          array_agg(distinct session_id) filter (where session_id is not null)
     into record_times, record_ids, record_properties, erased_sessions
     from gone;
+  if record_ids is not null then
+    insert into assay.changes (organization_id, kind, created_ats, request_ids) values (own, 'deleted', record_times, record_ids);
+  end if;
   delete from assay.request_bodies b using unnest(record_times, record_ids) as gone (created_at, request_id)
    where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
   delete from assay.request_scores s using unnest(record_times, record_ids) as gone (created_at, request_id)

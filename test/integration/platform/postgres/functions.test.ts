@@ -15,7 +15,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [1, 'bbef03316e83'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '59e3fa35ade2'],
-  erasure: [1, '9379f1cff700'],
+  erasure: [2, 'c59fb463ea62'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
