@@ -14,6 +14,8 @@ export type KeepFeedOptions = {
   sql: Sql;
   log: Logger;
   feedMetrics: FeedMetrics;
+  /** Overrides the age of an unread change at which a transaction that holds the feed back is looked for, in milliseconds. */
+  lateMs?: number;
 };
 
 const EVERY_MS = 5_000;
@@ -21,7 +23,7 @@ const EVERY_MS = 5_000;
 const KEPT_FOR = '7 days';
 /** Rows of one statement: few enough that it takes milliseconds. */
 const DROPPED_AT_ONCE = 5_000;
-/** Age of an unread change at which a transaction that holds the feed back is looked for, in milliseconds. */
+/** Longer than any transaction of Assay's own should be open, by far. */
 const LATE_MS = 30_000;
 
 /** Keeps the feed until it is stopped. */
@@ -38,9 +40,15 @@ export function startFeedKeeper(options: KeepFeedOptions): { stop(): Promise<voi
 
 async function keep(options: KeepFeedOptions, signal: AbortSignal): Promise<void> {
   let isFailing = false;
+  let heldBy: number | null = null;
   while (!signal.aborted) {
     try {
-      await keepFeedOnce(options, signal);
+      const holder = await keepFeedOnce(options, signal);
+      // Once for each, however long it is open.
+      if (holder !== null && holder.pid !== heldBy) {
+        options.log.warn(holder, 'an open transaction keeps the sinks from later changes');
+      }
+      heldBy = holder?.pid ?? null;
       isFailing = false;
     } catch (error) {
       if (signal.aborted) return;
@@ -52,29 +60,28 @@ async function keep(options: KeepFeedOptions, signal: AbortSignal): Promise<void
   }
 }
 
+/** A transaction that the sinks wait for, as far as this role may see it. */
+type Holder = { pid: number; applicationName: string; database: string | null; seconds: number };
+
 /**
- * Runs one round. Returns the number of dropped changes.
+ * Runs one round. Returns the open transaction that holds late sinks back, if one does.
  * @internal Exported so that tests run one round at a chosen time.
  */
 export async function keepFeedOnce(
   options: KeepFeedOptions,
   signal: AbortSignal = new AbortController().signal,
-): Promise<number> {
-  const { sql, log, feedMetrics } = options;
-  let total = 0;
-  while (!signal.aborted) {
-    const dropped = await dropChanges(sql, log);
-    total += dropped;
-    if (dropped < DROPPED_AT_ONCE) break;
+): Promise<Holder | null> {
+  const { sql, log, feedMetrics, lateMs = LATE_MS } = options;
+  for (let dropped = DROPPED_AT_ONCE; dropped >= DROPPED_AT_ONCE && !signal.aborted; ) {
+    dropped = await dropChanges(sql, log);
+    feedMetrics.dropped.inc(dropped);
   }
-  feedMetrics.dropped.inc(total);
   const lags = await readSinkLags(sql);
   for (const { name, lagMs, changes } of lags) {
     feedMetrics.lagSeconds.set({ sink: name }, lagMs / 1_000);
     feedMetrics.lagChanges.set({ sink: name }, changes);
   }
-  if (lags.some(({ lagMs }) => lagMs > LATE_MS)) await reportHolder(sql, log);
-  return total;
+  return lags.some(({ lagMs }) => lagMs > lateMs) ? await findHolder(sql, lateMs) : null;
 }
 
 async function dropChanges(sql: Sql, log: Logger): Promise<number> {
@@ -91,15 +98,14 @@ async function dropChanges(sql: Sql, log: Logger): Promise<number> {
   return dropped;
 }
 
-type Holder = { pid: number; applicationName: string; database: string | null; seconds: number };
-
-/** Logs which transaction is older than the oldest change that no sink can read yet, as far as this role may see it. */
-async function reportHolder(sql: Sql, log: Logger): Promise<void> {
+/** Finds the transaction with a number that has been open longest. One without has written nothing, and holds nothing back. */
+async function findHolder(sql: Sql, lateMs: number): Promise<Holder | null> {
   const [holder] = await sql<Holder[]>`
     select pid, application_name as "applicationName", datname as database,
-           extract(epoch from now() - xact_start)::int4 as seconds
+           extract(epoch from clock_timestamp() - xact_start)::int4 as seconds
       from pg_stat_activity
-     where backend_xid is not null and xact_start < now() - ${LATE_MS} * interval '1 ms'
+     where backend_xid is not null and xact_start < clock_timestamp() - ${lateMs} * interval '1 ms'
+       and pid <> pg_backend_pid()
      order by xact_start limit 1`;
-  if (holder !== undefined) log.warn(holder, 'an open transaction keeps the sinks from later changes');
+  return holder ?? null;
 }

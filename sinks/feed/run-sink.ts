@@ -8,7 +8,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
-import { Backoff } from '#platform/process/backoff.ts';
+import { Backoff, type BackoffOptions } from '#platform/process/backoff.ts';
 import type { FeedMetrics } from './metrics.ts';
 import {
   type BatchSize,
@@ -31,6 +31,8 @@ export type RunSinkOptions = {
   sink: Sink;
   /** Overrides the wait after everything is applied. */
   everyMs?: number;
+  /** Overrides the waits after failures. */
+  retry?: BackoffOptions;
 };
 
 /** Short enough that charts follow; an idle sink asks Postgres two questions in that time. */
@@ -38,7 +40,7 @@ const EVERY_MS = 1_000;
 /** Bounds the memory and the length of a transaction. A change of ingest has up to 500 keys. */
 const FULL: BatchSize = { changes: 1_000, keys: 10_000 };
 /** Waits after failures. The longest is how long a sink stays behind after its trouble is over. */
-const RETRY = { firstMs: 1_000, longestMs: 60_000 };
+const RETRY: BackoffOptions = { firstMs: 1_000, longestMs: 60_000 };
 /** Characters of an error that are kept. */
 const LONGEST_ERROR = 1_000;
 
@@ -55,8 +57,8 @@ export function runSink(options: RunSinkOptions): RunningSink {
 }
 
 async function run(options: RunSinkOptions, signal: AbortSignal): Promise<void> {
-  const { sql, sink, everyMs = EVERY_MS } = options;
-  const backoff = new Backoff(RETRY);
+  const { sql, sink, everyMs = EVERY_MS, retry = RETRY } = options;
+  const backoff = new Backoff(retry);
   let size = FULL;
   let isRegistered = false;
   while (!signal.aborted) {
