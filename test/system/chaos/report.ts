@@ -24,6 +24,8 @@ export type Findings = {
   deadLetters: string[];
   /** Of large entries, left over. */
   parts: number;
+  /** What the change feed brought otherwise than once. */
+  feedProblems: string[];
   verdict: Verdict;
 };
 
@@ -116,12 +118,21 @@ function noFaults(): Record<FaultKind, number> {
   return Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Record<FaultKind, number>;
 }
 
-function failuresOf({ verdict, deadLetters, services, drain, leftOutboxes, faults }: Findings): string[] {
+function failuresOf({
+  verdict,
+  deadLetters,
+  services,
+  drain,
+  leftOutboxes,
+  feedProblems,
+  faults,
+}: Findings): string[] {
   const failures = verdict.problems.slice(0, TOLD).map(({ kind, detail, notes }) => {
     const known = notes.slice(0, TOLD).map((note) => describe(note, faults));
     return [`${kind}: ${detail}`, ...known].join('\n    ');
   });
   if (verdict.problems.length > TOLD) failures.push(`… and ${verdict.problems.length - TOLD} more`);
+  failures.push(...feedProblems.slice(0, TOLD));
   for (const reason of deadLetters.slice(0, TOLD)) failures.push(`dead letter: ${reason}`);
   for (const death of services.flatMap(({ deaths }) => deaths)) failures.push(`died of itself: ${death}`);
   if (drain.tookMs === null) failures.push(`not over in time: ${drain.waiting.join(', ')}`);

@@ -9,6 +9,7 @@ import { digest } from './call.ts';
 import { FaultRunner } from './carry-out.ts';
 import { drained, outboxesOf } from './drain.ts';
 import { type Fault, planFaults } from './faults.ts';
+import { followFeed } from './feed.ts';
 import { Ledger } from './ledger.ts';
 import { runLoad } from './load.ts';
 import { makeReport, type Report } from './report.ts';
@@ -91,6 +92,7 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
   const ledger = new Ledger(join(world.directory, 'calls.jsonl'));
   const faults = new FaultRunner(world, now);
   const stored = new StoredCount();
+  const feed = await followFeed(world.postgres.url, world.sql);
   const over = new AbortController();
   const counting = stored.keepCounting(world, over.signal);
   let phase: Progress['phase'] = 'load';
@@ -125,6 +127,7 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
     await Promise.all(world.ingests.map((ingest) => ingest.stop()));
     // 4. Verdict.
     phase = 'compare';
+    const feedProblems = await feed.finish(options.drainWithinMs);
     const verdict = judge({
       notes: ledger.notes,
       records: await readRecords(world.sql),
@@ -145,12 +148,14 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
       services,
       deadLetters: await deadLetterReasons(world.sql),
       parts: await countParts(world.sql),
+      feedProblems,
       verdict,
     });
   } finally {
     clearInterval(telling);
     over.abort();
     await counting;
+    await feed.stop();
   }
 }
 
