@@ -242,7 +242,7 @@ export async function generateRequests(
 }
 
 /** Sets the totals of all sessions, as the migration does. */
-async function countSessionsOf(sql: Sql, organizationId: string): Promise<void> {
+export async function countSessionsOf(sql: Sql, organizationId: string): Promise<void> {
   await sql`
     insert into assay.sessions (organization_id, session_id, first_at, last_at, requests, timed_requests, latency_ms,
       prompt_tokens, completion_tokens, total_tokens, cost_nano, name, named_at)
