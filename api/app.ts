@@ -26,6 +26,7 @@ import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
+import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
 
@@ -39,6 +40,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   PromptRoutesOptions &
   PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
+  RowRoutesOptions &
   SessionRoutesOptions &
   UserRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
@@ -80,6 +82,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
+    .use(rowRoutes(options))
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))

@@ -29,6 +29,7 @@ import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
+import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
 import { createUserService } from './users/mod.ts';
 
@@ -97,6 +98,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const app = createApiApp({
     keys,
     requests,
+    rows: createRowService({ sql, clock }),
     erasure: createErasureService({
       sql,
       clock,

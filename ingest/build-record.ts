@@ -1,6 +1,6 @@
 /** Builds the rows of a log entry. Pure: bytes in, values out. */
 import { isUtf8 } from 'node:buffer';
-import { assembleStream, readUsage } from '#core/chat/mod.ts';
+import { assembleStream, previewOfAnswer, previewOfQuestion, readUsage } from '#core/chat/mod.ts';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { INTERRUPTED, type LogEntryHead, logEntryHeadChecker } from '#core/contracts/log-entry.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
@@ -84,6 +84,8 @@ export function buildRecord(
       usage_estimated: false,
       request_properties: hasProperties ? JSON.stringify(properties) : null,
       properties_folded: JSON.stringify(folded),
+      preview_in: previewOfQuestion(requestBody.parsed),
+      preview_out: previewOfAnswer(shown.parsed),
     },
     bodies: {
       request_text: requestBody.text,

@@ -40,6 +40,9 @@ export type RequestRow = {
   cached_from: string | null;
   /** A `StoredAttempt[]` as JSON; null for a single attempt by the model's name in the request. */
   attempts: string | null;
+  /** The beginnings of question and answer; null: there was no text, or it was omitted. */
+  preview_in: string | null;
+  preview_out: string | null;
 };
 
 /** An attempt of a call, as it is stored. */

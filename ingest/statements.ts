@@ -51,6 +51,8 @@ const REQUESTS: Columns<RequestRow> = {
   error_code: 'text',
   cached_from: 'text',
   attempts: 'jsonb',
+  preview_in: 'text',
+  preview_out: 'text',
 };
 
 const BODIES: Columns<KeyRow & BodyRow> = {

@@ -1,5 +1,12 @@
-import { type CompileOptions, compileFilter, type KeySource, type Parameters } from '#core/filter/mod.ts';
-import type { RequestQuery } from './query.ts';
+import {
+  type CompileOptions,
+  compileFilter,
+  type Filter,
+  type KeySource,
+  type Listing,
+  type Parameters,
+} from '#core/filter/mod.ts';
+import type { RequestQuery, Sort } from './query.ts';
 
 const SCORES_OF_REQUEST =
   'from assay.request_scores s where s.organization_id = r.organization_id ' +
@@ -32,26 +39,49 @@ export function conditionOf(
   return conditions.join(' and ');
 }
 
+/** How the requests of a query are read. */
+type ReadOptions = CompileOptions & {
+  organization: string;
+  parameters: Parameters;
+  /** Of `r`, that are needed where there is a `k`. */
+  columns: string;
+  /** More conditions on `r`. Default: none. */
+  also?: readonly string[];
+  /** Of a source in the order of time. Default: the sort's. */
+  direction?: Sort['direction'];
+  /** Holds for `r`, too; narrows a source. Default: none. */
+  bound?: Listing['bound'];
+};
+
 /**
  * Returns the FROM clause of the requests `r` that a query finds. Where they are looked up by the keys of a source, those
  * are `k`; `offset 0` fences both sides, so that each key is looked up, one after the other, whatever Postgres estimates.
  *
  * @param source a list that all of them are in; null: all requests
- * @param columns of `r` that are needed where there is a `k`
  */
-export function fromFound(
-  query: RequestQuery,
-  source: KeySource | null,
-  options: { organization: string; parameters: Parameters; columns: string } & CompileOptions,
-): string {
-  const { organization, parameters, columns, joins } = options;
-  if (source === null) {
-    return `from assay.requests r where ${conditionOf(query, organization, parameters, { joins })}`;
-  }
-  const found = { ...query, filter: source.rest };
-  const condition = conditionOf(found, organization, parameters, { joins: false });
-  const { direction } = query.sort;
-  const listed = source.compile({ parameters, organization, tail: 'offset 0', direction });
+export function fromFound(query: RequestQuery, source: KeySource | null, options: ReadOptions): string {
+  const {
+    organization,
+    parameters,
+    columns,
+    joins,
+    also = [],
+    direction = query.sort.direction,
+    bound,
+  } = options;
+  const conditionWith = (filter: Filter, withJoins: boolean) =>
+    [conditionOf({ ...query, filter }, organization, parameters, { joins: withJoins }), ...also].join(
+      ' and ',
+    );
+  if (source === null) return `from assay.requests r where ${conditionWith(query.filter, joins)}`;
+  const condition = conditionWith(source.rest, false);
+  const listed = source.compile({
+    parameters,
+    organization,
+    tail: 'offset 0',
+    direction,
+    ...(bound === undefined ? {} : { bound }),
+  });
   if (source.yields === 'rows') return `from (${listed}) r where ${condition}`;
   return (
     `from (${listed}) k cross join lateral (select ${columns} from assay.requests r ` +

@@ -1,7 +1,8 @@
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { pageKeysStatement } from './page-keys.ts';
-import type { RequestQuery } from './query.ts';
+import type { RequestQuery, Sort } from './query.ts';
+import { SORT_COLUMNS } from './sort-columns.ts';
 import { findOrderedSource, findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
@@ -16,6 +17,30 @@ export async function findPageKeys(
 ): Promise<RequestKey[]> {
   const source = (await findShortSource(tx, organizationId, query)) ?? findOrderedSource(query);
   return runStatement<RequestKey>(tx, pageKeysStatement(organizationId, query, source));
+}
+
+/** The key of a request, and its value of a sort as text; null where it has none, or the sort is by time. */
+export type SortedKey = RequestKey & { value: string | null };
+
+/** Writes the value of a `SortedKey`, of a request `r`. */
+export function sortValue({ field }: Sort): string {
+  return field === 'created_at' ? 'null' : `r.${SORT_COLUMNS[field]}::text`;
+}
+
+/** Finds the place of a request in a sort; null: the organization has no such request. */
+export async function findSortedKey(
+  tx: TransactionSql,
+  organizationId: string,
+  sort: Sort,
+  requestId: string,
+): Promise<SortedKey | null> {
+  const parameters = new Parameters();
+  const text =
+    `select r.created_at, r.request_id, ${sortValue(sort)} as value from assay.requests r ` +
+    `where r.organization_id = ${parameters.bind(organizationId, 'uuid')} ` +
+    `and r.request_id = ${parameters.bind(requestId, 'text')} order by r.created_at desc limit 1`;
+  const [key] = await runStatement<SortedKey>(tx, { text, values: parameters.values });
+  return key ?? null;
 }
 
 /** Selects the keys of the requests with these ids, the newest first. */

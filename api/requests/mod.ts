@@ -30,10 +30,13 @@ export { awaitRequest } from './await-request.ts';
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
+export { findSortedKey, type RequestKey, type SortedKey } from './find-keys.ts';
 export { nanoToUsd, usdOrNull, usdToNano } from './money.ts';
-export { readQuery } from './query.ts';
+export { type RequestQuery, readQuery } from './query.ts';
+export { bindKeys } from './records.ts';
 export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
+export { type Position, walkKeys } from './walk-keys.ts';
 
 /** Records as JSON texts, in order; `isWhole` when all are in memory already. */
 export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };

@@ -3,20 +3,10 @@
  * walks only an index.
  */
 
-import type { SortField } from '#core/contracts/query.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
 import { conditionOf, fromFound } from './conditions.ts';
 import type { RequestQuery, Sort } from './query.ts';
-
-const SORT_COLUMNS: Readonly<Record<SortField, string>> = {
-  created_at: 'created_at',
-  latency: 'latency_ms',
-  cost: 'cost_nano',
-  tokens: 'total_tokens',
-  prompt_tokens: 'prompt_tokens',
-  completion_tokens: 'completion_tokens',
-  time_to_first_token: 'ttft_ms',
-};
+import { SORT_COLUMNS } from './sort-columns.ts';
 
 /** Selects the page's keys in order: created_at, request_id. */
 export function pageKeysStatement(

@@ -69,6 +69,8 @@ export const BODY_BYTES =
 
 /** Keys in a statement. */
 type BoundKeys = {
+  /** The organization's placeholder. */
+  organization: string;
   /** The keys with their position, as a table `k`. */
   table: string;
   /** The condition that a row of another table has the key `k`. */
@@ -79,7 +81,11 @@ type BoundKeys = {
  * Binds keys, and their first and last time: by these Postgres leaves out partitions while it plans, and planning takes most
  * of the time.
  */
-function bindKeys(organizationId: string, keys: readonly RequestKey[], parameters: Parameters): BoundKeys {
+export function bindKeys(
+  organizationId: string,
+  keys: readonly RequestKey[],
+  parameters: Parameters,
+): BoundKeys {
   const organization = parameters.bind(organizationId, 'uuid');
   const times = keys.map((key) => key.created_at.toISOString()).sort();
   const first = parameters.bind(times[0] ?? null, 'timestamptz');
@@ -93,6 +99,7 @@ function bindKeys(organizationId: string, keys: readonly RequestKey[], parameter
     'text[]',
   );
   return {
+    organization,
     table: `unnest(${createdAt}::timestamptz[], ${ids}) with ordinality as k(created_at, request_id, position)`,
     matches: (table) =>
       `${table}.organization_id = ${organization} and ${table}.created_at between ${first} and ${last} ` +

@@ -1,5 +1,6 @@
 /** The key sources (core/filter) that a query reads its requests from when Postgres would choose badly. */
 import {
+  boundOf,
   type Filter,
   type KeySource,
   keySource,
@@ -22,9 +23,10 @@ function scoredRequests(filter: Filter): KeySource {
     yields: 'keys',
     rest: filter,
     few: FEW_SCORED,
-    compile: ({ organization, tail, direction }) =>
-      `select s.created_at, s.request_id from assay.request_scores s where s.organization_id = ${organization} ` +
-      `group by s.created_at, s.request_id order by s.created_at ${direction}, s.request_id ${direction} ${tail}`,
+    compile: (listing) =>
+      `select s.created_at, s.request_id from assay.request_scores s where s.organization_id = ${listing.organization}` +
+      `${boundOf(listing, 's')} group by s.created_at, s.request_id ` +
+      `order by s.created_at ${listing.direction}, s.request_id ${listing.direction} ${listing.tail}`,
   };
 }
 

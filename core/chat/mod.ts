@@ -1,5 +1,7 @@
-/** Answers of every dialect as data: usage, assembled streams, the skeleton of an omitted answer. Pure. */
+/** Bodies of every dialect as data: texts, previews, usage, assembled streams, the skeleton of an omitted answer. Pure. */
 export { type AssembledStream, assembleInTurns, assembleStream } from './assemble.ts';
+export { inputText, outputText, plainText } from './body-texts.ts';
 export { readFrameData } from './frame-data.ts';
+export { PREVIEW_LENGTH, previewOfAnswer, previewOfQuestion } from './preview.ts';
 export { answerSkeleton } from './skeleton.ts';
 export { readBegunUsage, readUsage, textUsage, type Usage } from './usage.ts';

@@ -89,7 +89,7 @@ export type FeedbackBody = Static<typeof FeedbackBody>;
 
 /** Scores in one call. */
 const MAX_SCORES = 100;
-const MAX_SCORE_KEY_LENGTH = 100;
+export const MAX_SCORE_KEY_LENGTH = 100;
 
 /** Scores by key: 1 to MAX_SCORES numbers; true is 1 and false is 0. */
 export const ScoreBody = Type.Object(

@@ -109,7 +109,18 @@ export type Listing = {
   tail: string;
   /** The direction of time, for a list in the order of time. */
   direction: 'asc' | 'desc';
+  /**
+   * Writes a condition on `created_at` and `request_id` of a table, which all listed requests must meet; null, or absent:
+   * there is none.
+   */
+  bound?(table: string): string | null;
 };
+
+/** Returns a bound as the end of a where-clause. */
+export function boundOf({ bound }: Pick<Listing, 'bound'>, table: string): string {
+  const condition = bound?.(table) ?? null;
+  return condition === null ? '' : ` and ${condition}`;
+}
 
 /** Requests from an index. */
 export type KeySource = {
@@ -179,24 +190,22 @@ export function keySource(filter: Filter, leaf: Leaf): KeySource {
   }
 }
 
-function propertyKeys(
-  name: string,
-  comparison: Comparison,
-  { parameters, organization, tail, direction }: Listing,
-): string {
+function propertyKeys(name: string, comparison: Comparison, listing: Listing): string {
+  const { parameters, organization, tail, direction } = listing;
   const hash = parameters.bind(hashProperty(name, String(comparison.operand)).toString(), 'int8');
   return (
     `select p.created_at, p.request_id from assay.request_properties p where p.organization_id = ${organization} ` +
-    `and p.pair_hash = ${hash} order by p.created_at ${direction}, p.request_id ${direction} ${tail}`
+    `and p.pair_hash = ${hash}${boundOf(listing, 'p')} order by p.created_at ${direction}, p.request_id ${direction} ${tail}`
   );
 }
 
-function scoreKeys(key: string, comparison: Comparison, { parameters, organization, tail }: Listing): string {
+function scoreKeys(key: string, comparison: Comparison, listing: Listing): string {
+  const { parameters, organization, tail } = listing;
   const name = parameters.bind(key, 'text');
   const condition = compare('s.value', 'float8', comparison, parameters, String);
   return (
     `select s.created_at, s.request_id from assay.request_scores s where s.organization_id = ${organization} ` +
-    `and s.key = ${name} and ${condition} order by s.value, s.created_at, s.request_id ${tail}`
+    `and s.key = ${name} and ${condition}${boundOf(listing, 's')} order by s.value, s.created_at, s.request_id ${tail}`
   );
 }
 
@@ -221,6 +230,9 @@ function columnRows(column: string, comparison: Comparison, listing: Listing): s
   return requestRows(condition, order, listing);
 }
 
-function requestRows(condition: string, order: string, { organization, tail }: Listing): string {
-  return `select r.* from assay.requests r where r.organization_id = ${organization} and ${condition} order by ${order} ${tail}`;
+function requestRows(condition: string, order: string, listing: Listing): string {
+  return (
+    `select r.* from assay.requests r where r.organization_id = ${listing.organization} ` +
+    `and ${condition}${boundOf(listing, 'r')} order by ${order} ${listing.tail}`
+  );
 }

@@ -1,7 +1,14 @@
 /** Filters: parsing of a caller's JSON to checked nodes, and compilation of those to SQL. Pure. */
 export { parseAnalyticsFilter } from './analytics.ts';
 export { type CompileOptions, compileFilter } from './compile.ts';
-export { type KeySource, keySource, keySourcesOf, type Listing, propertyToWalk } from './key-source.ts';
+export {
+  boundOf,
+  type KeySource,
+  keySource,
+  keySourcesOf,
+  type Listing,
+  propertyToWalk,
+} from './key-source.ts';
 export type { Filter } from './nodes.ts';
 export { Parameters, type Statement } from './parameters.ts';
 export { parseFilter } from './parse.ts';

@@ -40,6 +40,8 @@ export type SeedRequest = {
   response_text: string;
   request_raw: Buffer | null;
   response_raw: Buffer | null;
+  preview_in: string | null;
+  preview_out: string | null;
 };
 
 const DEFAULTS = {
@@ -75,6 +77,8 @@ const DEFAULTS = {
   response_text: '{}',
   request_raw: null,
   response_raw: null,
+  preview_in: null,
+  preview_out: null,
 } satisfies Omit<SeedRequest, 'request_id' | 'created_at'>;
 
 /** Fills in what a test left out. */

@@ -1,5 +1,5 @@
 /** Evaluations put straight into the store, as ingest and workers would have left them. */
-import type { EvaluatorApi } from '../../../support/evaluators-process.ts';
+import type { TestApi } from '../../../support/api.ts';
 
 /** Columns of assay.evaluations; what is left out is that of a pending evaluation of a request of now. */
 export type SeedEvaluation = {
@@ -34,7 +34,7 @@ let made = 0;
 
 /** Inserts evaluations of the own organization (or another), and returns their ids. */
 export async function insertEvaluations(
-  api: EvaluatorApi,
+  api: Pick<TestApi, 'database' | 'own'>,
   given: SeedEvaluation[],
   organizationId = api.own.organizationId,
 ): Promise<string[]> {

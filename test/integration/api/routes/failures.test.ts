@@ -19,6 +19,7 @@ import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
+import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
 import type { UserService } from '../../../../api/users/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
@@ -56,6 +57,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     ports: { gateway: null, api: null },
     keys,
     requests,
+    rows: {} as RowService,
     sessions: {} as SessionService,
     erasure: {} as ErasureService,
     evaluators,
