@@ -1,6 +1,9 @@
 import type { Static, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler';
 import { AssayError, type ErrorCode } from './errors.ts';
+import { quoteValue } from './quote-value.ts';
+
+export { quoteValue } from './quote-value.ts';
 
 /** A compiled schema. */
 export type Checker<T extends TSchema> = TypeCheck<T>;
@@ -8,22 +11,6 @@ export type Checker<T extends TSchema> = TypeCheck<T>;
 /** Compiles a schema once, at load. */
 export function Compile<T extends TSchema>(schema: T): Checker<T> {
   return TypeCompiler.Compile(schema);
-}
-
-const LONGEST_SHOWN_VALUE = 80;
-
-/** Quotes a value for an error sentence: as JSON, cut to a readable length. */
-export function quoteValue(value: unknown): string {
-  let text: string;
-  // JSON has no infinity, but JSON.parse reads 1e999 as one.
-  if (typeof value === 'number') return String(value);
-  try {
-    text = JSON.stringify(value) ?? String(value);
-  } catch {
-    // The value is nested too deep to be written out.
-    text = Array.isArray(value) ? '[…]' : '{…}';
-  }
-  return text.length > LONGEST_SHOWN_VALUE ? `${text.slice(0, LONGEST_SHOWN_VALUE)}…` : text;
 }
 
 const PLAIN_NAME = /^[\w-]{1,80}$/;

@@ -5,8 +5,9 @@
  */
 import { FIXED_SECTIONS, type Field, type OpenSection } from './fields.ts';
 import { childPath } from './json-path.ts';
-import { type LeafReader, readFieldOf, readLeaf, readOpenField } from './leaf.ts';
+import { type LeafReader, readFieldOf, readLeaf } from './leaf.ts';
 import type { Filter } from './nodes.ts';
+import { readOpenField } from './open-field.ts';
 import { invalid } from './operand.ts';
 import { parseFilter } from './parse.ts';
 

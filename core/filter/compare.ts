@@ -6,11 +6,12 @@ import type { Comparison } from './nodes.ts';
 import type { Parameters, SqlValue } from './parameters.ts';
 
 const SQL_OPERATORS = { gte: '>=', lte: '<=', gt: '>', lt: '<' } as const;
+const POSITIVE = { 'not-gte': 'gte', 'not-lte': 'lte', 'not-gt': 'gt', 'not-lt': 'lt' } as const;
 
 /**
- * Writes the comparison of an expression. `null` means missing, so `not-equals` is written as `is distinct from` and
- * `not-contains` as `is not true`, exact complements; every other comparison with a missing value is null, which no branch
- * and no `where` takes for true.
+ * Writes the comparison of an expression. `null` means missing, so `not-equals` is written as `is distinct from` and every
+ * other `not-` operator as `is not true`, exact complements; every other comparison with a missing value is null, which no
+ * branch and no `where` takes for true.
  *
  * @param operandOf returns the operand as it is bound; by default unchanged
  */
@@ -31,12 +32,23 @@ export function compare(
       return `${expression} is distinct from ${bind(comparison.operand)}`;
     case 'like':
       return `${expression} like ${bind(comparison.operand)}`;
+    case 'not-like':
+      return `(${expression} like ${bind(comparison.operand)}) is not true`;
     case 'ilike':
       return `${ignoringCase(expression)} ilike ${bind(comparison.operand)}`;
+    case 'not-ilike':
+      return `(${ignoringCase(expression)} ilike ${bind(comparison.operand)}) is not true`;
     case 'contains':
       return `${ignoringCase(expression)} ilike ${bind(literalPattern(comparison.operand))}`;
     case 'not-contains':
       return `(${ignoringCase(expression)} ilike ${bind(literalPattern(comparison.operand))}) is not true`;
+    case 'not-gte':
+    case 'not-lte':
+    case 'not-gt':
+    case 'not-lt': {
+      const operator = SQL_OPERATORS[POSITIVE[comparison.operator]];
+      return `(${expression} ${operator} ${bind(comparison.operand)}) is not true`;
+    }
     default:
       return `${expression} ${SQL_OPERATORS[comparison.operator]} ${bind(comparison.operand)}`;
   }
@@ -83,6 +95,13 @@ export function compareWhole(
       return ceil <= min ? 'false' : ceil > max ? present : whole('<', ceil);
     case 'lte':
       return floor < min ? 'false' : floor >= max ? present : whole('<=', floor);
+    case 'not-gte':
+    case 'not-lte':
+    case 'not-gt':
+    case 'not-lt': {
+      const positive = { operator: POSITIVE[comparison.operator], operand };
+      return `(${compareWhole(expression, field, positive, parameters)}) is not true`;
+    }
     default: {
       const isPossible = floor === ceil && floor >= min && floor <= max;
       if (comparison.operator === 'equals') return isPossible ? whole('=', floor) : 'false';

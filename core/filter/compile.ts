@@ -101,7 +101,7 @@ function compareScore(key: string, comparison: Comparison, parameters: Parameter
     'from assay.request_scores s where s.organization_id = r.organization_id ' +
     'and s.created_at = r.created_at and s.request_id = r.request_id ' +
     `and s.key = ${parameters.bind(key, 'text')}`;
-  const isNegative = comparison.operator === 'not-equals' || comparison.operand === null;
+  const isNegative = comparison.operator.startsWith('not-') || comparison.operand === null;
   if (!joins || isNegative)
     return compare(`(select s.value ${rows})`, 'float8', comparison, parameters, String);
   return `exists (select ${rows} and ${compare('s.value', 'float8', comparison, parameters, String)})`;

@@ -1,35 +1,33 @@
 /** The fields of a filter: the fixed table of sections and fields, and the operators of each type. */
 
+const EQUALITY = ['equals', 'not-equals'] as const;
+const ORDER = ['gte', 'lte', 'gt', 'lt'] as const;
+const PATTERN = ['like', 'ilike', 'contains', 'not-contains'] as const;
+const NOT_ORDER = ['not-gte', 'not-lte', 'not-gt', 'not-lt'] as const;
+const NOT_LIKE = ['not-like', 'not-ilike'] as const;
+
 /** All operators of a leaf. */
-export const OPERATORS = [
-  'equals',
-  'not-equals',
-  'gte',
-  'lte',
-  'gt',
-  'lt',
-  'like',
-  'ilike',
-  'contains',
-  'not-contains',
-] as const;
+export const OPERATORS = [...EQUALITY, ...ORDER, ...PATTERN, ...NOT_ORDER, ...NOT_LIKE] as const;
 export type Operator = (typeof OPERATORS)[number];
 
-export type OrderOperator = 'gte' | 'lte' | 'gt' | 'lt';
-export type PatternOperator = 'like' | 'ilike' | 'contains' | 'not-contains';
+/** Returns the operator that holds exactly where another does not, also where a value is missing. */
+export function complementOf(operator: Operator): Operator {
+  const name = operator.startsWith('not-') ? operator.slice('not-'.length) : `not-${operator}`;
+  return OPERATORS.find((candidate) => candidate === name)!;
+}
+
+export type OrderOperator = (typeof ORDER)[number];
+export type NotOrderOperator = (typeof NOT_ORDER)[number];
+export type PatternOperator = (typeof PATTERN)[number] | (typeof NOT_LIKE)[number];
 
 /** The type of a field's values; `value` is JSON of any type. */
 export type FieldType = 'text' | 'number' | 'timestamp' | 'boolean' | 'value';
 
-const EQUALITY = ['equals', 'not-equals'] as const;
-const ORDER = ['gte', 'lte', 'gt', 'lt'] as const;
-const PATTERN = ['like', 'ilike', 'contains', 'not-contains'] as const;
-
 /** The operators that the fields of a type allow. */
 export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
-  text: [...EQUALITY, ...PATTERN],
-  number: [...EQUALITY, ...ORDER],
-  timestamp: [...EQUALITY, ...ORDER],
+  text: [...EQUALITY, ...PATTERN, ...NOT_LIKE],
+  number: [...EQUALITY, ...ORDER, ...NOT_ORDER],
+  timestamp: [...EQUALITY, ...ORDER, ...NOT_ORDER],
   boolean: EQUALITY,
   value: OPERATORS,
 };

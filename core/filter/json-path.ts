@@ -1,4 +1,4 @@
-import { quoteValue } from '../contracts/check.ts';
+import { quoteValue } from '../contracts/quote-value.ts';
 
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 

@@ -1,26 +1,14 @@
 /** Reads a leaf: one section, one field, one operator. */
 
-import { quoteValue } from '../contracts/check.ts';
-import { foldName, storableText } from '../contracts/storable-text.ts';
+import { quoteValue } from '../contracts/quote-value.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
-import {
-  type BodyColumn,
-  FIXED_SECTIONS,
-  type Field,
-  OPEN_SECTIONS,
-  type OpenSection,
-  SECTIONS,
-} from './fields.ts';
+import { FIXED_SECTIONS, type Field, OPEN_SECTIONS, SECTIONS } from './fields.ts';
 import { childPath } from './json-path.ts';
-import { MAX_PATH_SEGMENTS, MAX_STRING_LENGTH } from './limits.ts';
-import type { Leaf } from './nodes.ts';
-import { invalid, isTooLong, readComparison, readOperator } from './operand.ts';
+import type { Comparison, Leaf } from './nodes.ts';
+import { readOpenField } from './open-field.ts';
+import { invalid, readComparison, readOperator } from './operand.ts';
 
 const USE_A_BRANCH = 'combine leaves with {"left": …, "operator": "and", "right": …}';
-const BODY_COLUMNS: ReadonlyMap<string, BodyColumn> = new Map([
-  ['request', 'request_text'],
-  ['response', 'response_text'],
-]);
 
 /**
  * Returns the only member of an object.
@@ -51,36 +39,6 @@ const MOST_NAMES_SHOWN = 10;
 function listNames(names: string[]): string {
   const shown = names.slice(0, MOST_NAMES_SHOWN).map((name) => quoteValue(name));
   return names.length > shown.length ? `${shown.join(', ')}, …` : shown.join(', ');
-}
-
-function checkName(name: string, path: string): void {
-  if (isTooLong(name)) throw invalid(path, `must have a name of at most ${MAX_STRING_LENGTH} characters`);
-}
-
-/** Reads a field of `values`: `request.<path>` or `response.<path>` in a body, or the name of a prompt input variable. */
-function readValuesField(name: string, path: string): Field {
-  const dot = name.indexOf('.');
-  const column = BODY_COLUMNS.get(name.slice(0, Math.max(dot, 0)));
-  if (column === undefined) return { kind: 'input', type: 'value', name: storableText(name) };
-  const segments = name.slice(dot + 1).split('.');
-  if (segments.includes(''))
-    throw invalid(path, 'must not have an empty part between, before or after its dots');
-  if (segments.length > MAX_PATH_SEGMENTS) {
-    throw invalid(path, `must be at most ${MAX_PATH_SEGMENTS} levels deep, but is ${segments.length}`);
-  }
-  return { kind: 'body-value', type: 'value', column, path: Object.freeze(segments.map(storableText)) };
-}
-
-export function readOpenField(section: OpenSection, name: string, path: string): Field {
-  checkName(name, path);
-  switch (section) {
-    case 'properties':
-      return { kind: 'property', type: 'text', name: foldName(name) };
-    case 'scores':
-      return { kind: 'score', type: 'number', key: storableText(name) };
-    case 'values':
-      return readValuesField(name, path);
-  }
 }
 
 function hintForFields(section: string): string {
@@ -134,11 +92,29 @@ export function readFieldOf(fields: unknown, path: string, { hint, find }: Secti
   return readComparisonOf(find(fieldName, fieldPath), operators, fieldPath);
 }
 
+/** The ordered columns that every record has. */
+const ALWAYS_PRESENT: ReadonlySet<string> = new Set(['created_at', 'status']);
+const OPPOSITES = { 'not-gte': 'lt', 'not-lte': 'gt', 'not-gt': 'lte', 'not-lt': 'gte' } as const;
+
+/** Returns the same comparison, as an order where no value can be missing: indexes serve orders, and no complements of them. */
+function whereAlwaysPresent(field: Field, comparison: Comparison): Comparison {
+  if (!('column' in field && ALWAYS_PRESENT.has(field.column))) return comparison;
+  switch (comparison.operator) {
+    case 'not-gte':
+    case 'not-lte':
+    case 'not-gt':
+    case 'not-lt':
+      return { operator: OPPOSITES[comparison.operator], operand: comparison.operand };
+    default:
+      return comparison;
+  }
+}
+
 /** Reads the operators of a field, of which there must be one: `{"gt": 500}`. */
 function readComparisonOf(field: Field, operators: unknown, path: string): Leaf {
   const [operatorName, operand] = onlyMember(operators, path, 'operator', 'for example {"equals": …}');
   const operandPath = childPath(path, operatorName);
   const operator = readOperator(operatorName, field, operandPath);
-  const comparison = readComparison(operator, field.type, operand, operandPath);
+  const comparison = whereAlwaysPresent(field, readComparison(operator, field.type, operand, operandPath));
   return Object.freeze({ kind: 'leaf', field: Object.freeze(field), comparison: Object.freeze(comparison) });
 }

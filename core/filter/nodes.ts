@@ -1,4 +1,4 @@
-import type { Field, OrderOperator, PatternOperator } from './fields.ts';
+import type { Field, NotOrderOperator, OrderOperator, PatternOperator } from './fields.ts';
 
 /**
  * The comparison of a field with an operand. Timestamps are milliseconds since the epoch. `null`, allowed with equals and
@@ -6,7 +6,7 @@ import type { Field, OrderOperator, PatternOperator } from './fields.ts';
  */
 export type Comparison =
   | { readonly operator: 'equals' | 'not-equals'; readonly operand: Operand }
-  | { readonly operator: OrderOperator; readonly operand: number }
+  | { readonly operator: OrderOperator | NotOrderOperator; readonly operand: number }
   | { readonly operator: PatternOperator; readonly operand: string };
 
 export type Operand = string | number | boolean | null;

@@ -1,7 +1,7 @@
 /** Reads the operand of a comparison: by the field's type, or by the operand's own type for a value in a body. */
 
-import { quoteValue } from '../contracts/check.ts';
 import { AssayError } from '../contracts/errors.ts';
+import { quoteValue } from '../contracts/quote-value.ts';
 import { storableText } from '../contracts/storable-text.ts';
 import { type Field, type FieldType, OPERATORS_OF_TYPE, type Operator } from './fields.ts';
 import { MAX_STRING_LENGTH } from './limits.ts';
@@ -114,12 +114,18 @@ export function readComparison(
     case 'lte':
     case 'gt':
     case 'lt':
+    case 'not-gte':
+    case 'not-lte':
+    case 'not-gt':
+    case 'not-lt':
       return {
         operator,
         operand: type === 'timestamp' ? readTimestamp(value, path) : readNumber(value, path),
       };
     case 'like':
-    case 'ilike': {
+    case 'ilike':
+    case 'not-like':
+    case 'not-ilike': {
       const pattern = readText(value, path);
       checkPattern(pattern, path);
       return { operator, operand: pattern };

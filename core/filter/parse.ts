@@ -1,4 +1,4 @@
-import { quoteValue } from '../contracts/check.ts';
+import { quoteValue } from '../contracts/quote-value.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import { childPath } from './json-path.ts';
 import { type LeafReader, readLeaf } from './leaf.ts';

@@ -40,9 +40,15 @@ function operandOf(operator: Operator, type: FieldType): Schema {
     case 'lte':
     case 'gt':
     case 'lt':
+    case 'not-gte':
+    case 'not-lte':
+    case 'not-gt':
+    case 'not-lt':
       return type === 'timestamp' ? { anyOf: OPERANDS.timestamp } : { type: 'number' };
     case 'like':
     case 'ilike':
+    case 'not-like':
+    case 'not-ilike':
       return LIKE;
     case 'contains':
     case 'not-contains':

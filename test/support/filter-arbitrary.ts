@@ -201,9 +201,10 @@ const moment = pick(MOMENTS).chain((ms) =>
 
 const equality = (operand: fc.Arbitrary<unknown>) =>
   fc.tuple(pick(['equals', 'not-equals']), orNull(operand));
-const ordering = (operand: fc.Arbitrary<unknown>) => fc.tuple(pick(['gte', 'lte', 'gt', 'lt']), operand);
+const ordering = (operand: fc.Arbitrary<unknown>) =>
+  fc.tuple(pick(['gte', 'lte', 'gt', 'lt', 'not-gte', 'not-lte', 'not-gt', 'not-lt']), operand);
 const matching = fc.oneof(
-  fc.tuple(pick(['like', 'ilike']), pattern),
+  fc.tuple(pick(['like', 'ilike', 'not-like', 'not-ilike']), pattern),
   fc.tuple(pick(['contains', 'not-contains']), text),
 );
 const COMPARISONS = {

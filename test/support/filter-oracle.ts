@@ -194,14 +194,7 @@ export function passes(record: OracleRecord, filter: JsonFilter): boolean {
   return true;
 }
 
-const OPPOSITES = new Map([
-  ['equals', 'not-equals'],
-  ['not-equals', 'equals'],
-  ['contains', 'not-contains'],
-  ['not-contains', 'contains'],
-]);
-
-/** The filter that is true exactly where this one is false; null when the language has none. */
+/** The filter that is true exactly where this one is false; null where that passes nothing: of all. */
 export function complement(filter: JsonFilter): JsonFilter | null {
   if (filter === 'all' || Object.keys(filter).length === 0) return null;
   if ('left' in filter) {
@@ -213,6 +206,6 @@ export function complement(filter: JsonFilter): JsonFilter | null {
   const [[section, fields]] = Object.entries(filter as JsonLeaf) as [[string, JsonLeaf[string]]];
   const [[field, operators]] = Object.entries(fields) as [[string, Record<string, unknown>]];
   const [[operator, operand]] = Object.entries(operators) as [[string, unknown]];
-  const opposite = OPPOSITES.get(operator);
-  return opposite === undefined ? null : { [section]: { [field]: { [opposite]: operand } } };
+  const opposite = operator.startsWith('not-') ? operator.slice('not-'.length) : `not-${operator}`;
+  return { [section]: Object.fromEntries([[field, { [opposite]: operand }]]) };
 }

@@ -38,6 +38,10 @@ const WHOLE: [filter: object, text: string, values: unknown[]][] = [
   [{ total_tokens: { lte: -1e300 } }, 'false', []],
   [{ total_tokens: { equals: 2 ** 31 } }, 'false', []],
   [{ total_tokens: { equals: null } }, 'r.total_tokens is null', []],
+  [{ latency: { 'not-gt': 12.5 } }, '(r.latency_ms > $1::int4) is not true', ['12']],
+  [{ total_tokens: { 'not-gt': 2 ** 31 } }, '(false) is not true', []],
+  // Every record has a status, and an index serves the opposite order.
+  [{ status: { 'not-gte': 500 } }, 'r.status < $1::int4', ['500']],
   [{ cost: { equals: 0.1 } }, 'r.cost_nano = $1::int8', ['100000000']],
   [{ cost: { gt: 1.5e-9 } }, 'r.cost_nano > $1::int8', ['1']],
   [{ cost: { gte: 0.123456789 } }, 'r.cost_nano >= $1::int8', ['123456789']],

@@ -101,22 +101,22 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'an unknown operator',
     { request: { model: { is: 'a' } } },
-    'filter.request.model.is is not an operator of a text: use one of equals, not-equals, like, ilike, contains, not-contains',
+    'filter.request.model.is is not an operator of a text: use one of equals, not-equals, like, ilike, contains, not-contains, not-like, not-ilike',
   ],
   [
     'an order of text',
     { request: { user_id: { gt: 'a' } } },
-    'filter.request.user_id.gt is not an operator of a text: use one of equals, not-equals, like, ilike, contains, not-contains',
+    'filter.request.user_id.gt is not an operator of a text: use one of equals, not-equals, like, ilike, contains, not-contains, not-like, not-ilike',
   ],
   [
     'a part of a number',
     { response: { status: { contains: '20' } } },
-    'filter.response.status.contains is not an operator of a number: use one of equals, not-equals, gte, lte, gt, lt',
+    'filter.response.status.contains is not an operator of a number: use one of equals, not-equals, gte, lte, gt, lt, not-gte, not-lte, not-gt, not-lt',
   ],
   [
     'a part of a timestamp',
     { request: { created_at: { like: '2026%' } } },
-    'filter.request.created_at.like is not an operator of a timestamp: use one of equals, not-equals, gte, lte, gt, lt',
+    'filter.request.created_at.like is not an operator of a timestamp: use one of equals, not-equals, gte, lte, gt, lt, not-gte, not-lte, not-gt, not-lt',
   ],
   [
     'an order of ratings',
@@ -126,7 +126,7 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'a word that is close',
     { values: { city: { equal: 'Oslo' } } },
-    'filter.values.city.equal is not an operator of a value: use one of equals, not-equals, gte, lte, gt, lt, like, ilike, contains, not-contains',
+    'filter.values.city.equal is not an operator of a value: use one of equals, not-equals, gte, lte, gt, lt, like, ilike, contains, not-contains, not-gte, not-lte, not-gt, not-lt, not-like, not-ilike',
   ],
 
   // Operands
