@@ -2,6 +2,7 @@
 
 import type { ErasureBody } from '#core/contracts/erasure.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
@@ -54,18 +55,19 @@ function passesAll(filter: Filter): boolean {
 }
 
 /** @throws AssayError invalid_filter, invalid_body */
-function checkFilter({ filter, confirm }: ErasureBody): void {
+function checkFilter(filter: unknown, { q, confirm }: ErasureBody): void {
   const isAll = passesAll(parseFilter(filter));
+  const name = q === undefined ? 'filter' : 'q';
   if (isAll && confirm !== 'all') {
     throw new AssayError(
       'invalid_body',
-      'filter has no condition, so every request would be deleted: send "confirm": "all" if that is meant',
+      `${name} has no condition, so every request would be deleted: send "confirm": "all" if that is meant`,
     );
   }
   if (!isAll && confirm === 'all') {
     throw new AssayError(
       'invalid_body',
-      'confirm belongs to a filter without a condition, but filter has one',
+      `confirm belongs to a filter without a condition, but ${name} has one`,
     );
   }
 }
@@ -102,15 +104,15 @@ export function createErasureService(options: ErasureOptions): ErasureService {
     },
 
     async start({ organizationId, keyId }, body) {
-      if (body.dryRun === true)
-        return { matching: await requests.count(organizationId, { filter: body.filter }) };
-      checkFilter(body);
+      const filter = filterOf(body);
+      if (body.dryRun === true) return { matching: await requests.count(organizationId, { filter }) };
+      checkFilter(filter, body);
       const started = await inOrganization(sql, organizationId, async (tx) => {
         await refuseTooMany(tx, organizationId);
         const at = new Date(clock.now());
         const [row] = await tx<JobRow[]>`
           insert into assay.erasure_jobs (organization_id, filter, until, erased_by, created_at, updated_at)
-          values (${organizationId}, ${storableJson(body.filter).text}::text::jsonb, ${at}, ${keyId}, ${at}, ${at})
+          values (${organizationId}, ${storableJson(filter).text}::text::jsonb, ${at}, ${keyId}, ${at}, ${at})
           returning *`;
         return deletionJson(row!);
       });

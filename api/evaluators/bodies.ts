@@ -1,9 +1,9 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can express their rules. */
 import { type Static, Type } from '@sinclair/typebox';
 import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
+import { FilterShape, filterOrQ, QueryText } from '#core/contracts/filter-or-q.ts';
 import {
   DEFAULT_LIMIT,
-  FilterShape,
   MAX_LIMIT,
   MAX_PROPERTY_NAME_LENGTH,
   MAX_PROPERTY_VALUE_LENGTH,
@@ -83,6 +83,7 @@ export const OnlineEvaluatorBody = Type.Object(
           ),
         ),
         filter: Type.Optional(Nullable(FilterShape)),
+        q: Type.Optional(QueryText),
         /** Share of the sampled requests with a probe, which measures the evaluator itself. */
         probeRate: Type.Optional(Percent),
       },
@@ -114,7 +115,7 @@ const Sample = Type.Object(
 
 export const RunBody = Type.Object(
   {
-    filter: FilterShape,
+    ...filterOrQ,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_RUN_REQUESTS, description: 'At most so many, the newest' }),
     ),

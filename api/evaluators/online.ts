@@ -1,6 +1,7 @@
 /** Online evaluators: which requests an evaluator scores as they are logged. */
 import { type Static, Type } from '@sinclair/typebox';
 import { AssayError } from '#core/contracts/errors.ts';
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { closed, Timestamp } from '#core/contracts/shapes.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
@@ -19,7 +20,9 @@ export const OnlineEvaluatorJson = Type.Object(
       {
         sampleRate: Type.Number({ description: 'Percent' }),
         propertyFilters: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, closed)),
-        filter: Type.Unknown({ description: 'As it was given; null: every request' }),
+        filter: Type.Unknown({
+          description: 'As it was given, `q` as the JSON that it stands for; null: every request',
+        }),
         probeRate: Type.Number({ description: 'Percent of the sampled requests' }),
       },
       closed,
@@ -43,6 +46,9 @@ export type OnlineEvaluators = {
 
 /** Most online evaluators of one organization: ingest checks each of them for every logged request. */
 const MAX_ONLINE_EVALUATORS = 50;
+
+/** A body without a filter means every request. */
+const ONLINE = { otherwise: null, path: 'config.' } as const;
 
 type OnlineRow = {
   online_id: string;
@@ -68,9 +74,10 @@ function onlineJson(row: OnlineRow): OnlineEvaluatorJson {
   };
 }
 
-/** Returns a filter as it is stored: as given, once it is known to be valid; null: none. */
-function checkedFilter(filter: unknown): string | null {
-  if (filter === undefined || filter === null) return null;
+/** Returns a filter as it is stored: as given, or as the tree of its text, once it is known to be valid; null: none. */
+function checkedFilter({ filter: given, q }: OnlineEvaluatorBody['config']): string | null {
+  const filter = filterOf({ filter: given ?? undefined, ...(q !== undefined && { q }) }, ONLINE);
+  if (filter === null) return null;
   parseFilter(filter);
   return storableJson(filter).text;
 }
@@ -89,7 +96,7 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
   return {
     async create(organizationId, evaluatorId, { config }) {
       const { sampleRate, propertyFilters = [], probeRate = 0 } = config;
-      const filter = checkedFilter(config.filter);
+      const filter = checkedFilter(config);
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
         await requireEvaluator(tx, organizationId, evaluatorId);

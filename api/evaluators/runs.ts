@@ -1,5 +1,6 @@
 /** Scoring of history: a run walks the requests that pass a filter, from the newest back. The evaluators do the walking. */
 import { AssayError } from '#core/contracts/errors.ts';
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
@@ -129,12 +130,14 @@ export function createRuns(context: Context): Runs {
     get,
 
     async create(organizationId, evaluatorId, body) {
-      parseFilter(body.filter);
+      const filter = filterOf(body);
+      parseFilter(filter);
       if (body.sample !== undefined && body.limit !== undefined) {
         throw new AssayError('invalid_body', 'limit and sample exclude each other: sample.n is the limit');
       }
       const maxCostNano = maxCostOf(body);
-      if (body.dryRun === true) return dryRun(context, { organizationId, evaluatorId, ...body, maxCostNano });
+      if (body.dryRun === true)
+        return dryRun(context, { organizationId, evaluatorId, ...body, filter, maxCostNano });
       const { sample, batch = false } = body;
       const limit = sample?.n ?? body.limit ?? null;
       return inOrganization(sql, organizationId, async (tx) => {
@@ -148,7 +151,7 @@ export function createRuns(context: Context): Runs {
             (organization_id, evaluator_id, version, filter, max_requests, sample_size, sample_seed, max_cost_nano, batch,
              until, created_at, updated_at)
           values
-            (${organizationId}, ${evaluatorId}, ${evaluator.version}, ${storableJson(body.filter).text}::text::jsonb,
+            (${organizationId}, ${evaluatorId}, ${evaluator.version}, ${storableJson(filter).text}::text::jsonb,
              ${limit}, ${sample?.n ?? null}, ${sample?.seed ?? null}::int8, ${maxCostNano}::int8,
              ${batch}, ${at}, ${at}, ${at})
           returning run_id`;

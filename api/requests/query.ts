@@ -1,5 +1,6 @@
 /** Checks the bodies of `/v1/request/query` and its kin, and makes them the queries that statements take. */
 
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { DEFAULT_LIMIT, type QueryBody, type SortField } from '#core/contracts/query.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
 
@@ -21,12 +22,12 @@ const DEFAULT_SORT: Sort = { field: 'created_at', direction: 'desc' };
 
 /**
  * Returns a query with its filter parsed, by `parse`, and its defaults filled in.
- * @throws AssayError invalid_filter
+ * @throws AssayError invalid_filter, invalid_body
  */
 export function readQuery(body: QueryBody, parse: (filter: unknown) => Filter = parseFilter): RequestQuery {
   const [sort] = Object.entries(body.sort ?? {});
   return {
-    filter: parse(body.filter),
+    filter: parse(filterOf(body)),
     isCached: body.isCached ?? false,
     isPartOfExperiment: body.isPartOfExperiment ?? false,
     isScored: body.isScored ?? false,

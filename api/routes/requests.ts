@@ -56,7 +56,7 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
       },
     )
     .post('/v1/request/count/query', ({ key, body }) => requests.count(key.organizationId, body), {
-      body: jsonBody(QueryBody, query),
+      body: jsonBody(QueryBody, { q: 'status:>=500 latency:>10s -user:bot' }),
       response: reply(Type.Integer()),
       detail: { summary: 'Counts the requests that pass a filter' },
     })

@@ -1,4 +1,5 @@
 /** Checks the bodies of `/v1/session…/query`, and makes them the queries that statements take. */
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import {
   DEFAULT_SESSIONS,
@@ -39,7 +40,7 @@ export function readSessionsQuery(body: Partial<Body>): SessionsQuery {
   const { search = '', nameContains = '', nameEquals, limit = DEFAULT_SESSIONS, offset = 0 } = body;
   return {
     window: readWindow(body.timeFilter),
-    filter: parseFilter(body.filter ?? 'all'),
+    filter: parseFilter(filterOf(body, { otherwise: 'all' })),
     names: {
       search: search === '' ? null : storableText(search),
       contains: nameContains === '' ? null : storableText(nameContains),

@@ -1,4 +1,5 @@
 /** Users: the ids that calls name, with what they asked for and what it cost. */
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { indexedText } from '#core/contracts/storable-text.ts';
 import {
@@ -55,10 +56,11 @@ export function createUserService({ sql }: { sql: Sql }): UserService {
 
 /** @throws AssayError invalid_filter, invalid_body */
 function readMetricsQuery(body: UserMetricsBody): UserMetricsQuery {
-  const { filter = 'all', limit = DEFAULT_USERS, offset = 0, timeZoneDifferenceMinutes = 0 } = body;
+  const { limit = DEFAULT_USERS, offset = 0, timeZoneDifferenceMinutes = 0 } = body;
+  const filter = parseFilter(filterOf(body, { otherwise: 'all' }));
   const [metric, direction] = Object.entries(body.sort ?? { last_active: 'desc' })[0]!;
   return {
-    condition: { filter: parseFilter(filter), isCached: false, isPartOfExperiment: false, isScored: false },
+    condition: { filter, isCached: false, isPartOfExperiment: false, isScored: false },
     span: readSpan(body.timeFilter),
     zoneMinutes: timeZoneDifferenceMinutes,
     sort: { metric: metric as UserMetric, direction: direction as 'asc' | 'desc' },

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FilterShape } from './query.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { closed } from './shapes.ts';
 
 /** The body that erases all requests that pass a filter. */
 export const ErasureBody = Type.Object(
   {
-    filter: FilterShape,
+    ...filterOrQ,
     dryRun: Type.Optional(Type.Boolean({ description: 'Counts the requests, and erases none' })),
     confirm: Type.Optional(
       Type.Literal('all', {

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FilterShape, QueryBody } from './query.ts';
+import { filterOrQ } from './filter-or-q.ts';
+import { QueryBody } from './query.ts';
 import { closed, OneOf } from './shapes.ts';
 
 const { isCached, isPartOfExperiment, isScored, includeInputs } = QueryBody.properties;
@@ -17,7 +18,7 @@ export type ExportCursor = Static<typeof ExportCursor>;
 /** The body of an export. */
 export const ExportBody = Type.Object(
   {
-    filter: FilterShape,
+    ...filterOrQ,
     format: OneOf(['ndjson', 'csv']),
     bodies: Type.Optional(
       Type.Boolean({ description: 'True: with request_body and response_body. Default: false' }),

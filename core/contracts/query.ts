@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { filterForms } from '../filter/mod.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { closed } from './shapes.ts';
 
 /** Records of one page. */
@@ -44,22 +44,10 @@ const Sort = Type.Object(
   { ...closed, minProperties: 1, maxProperties: 1 },
 );
 
-/**
- * A filter in any body. Its forms are for readers of the document: core/filter checks it, because a schema's errors cannot
- * name the faulty place in a tree.
- */
-export const FilterShape = Type.Unknown({
-  $id: 'Filter',
-  anyOf: filterForms({ $ref: '#/components/schemas/Filter' }),
-  description:
-    '"all" or {} for every request; a leaf {section: {field: {operator: value}}}, as in ' +
-    '{"request": {"model": {"equals": "gpt-4o-mini"}}}; or a branch {"left": filter, "operator": "and" or "or", "right": filter}',
-});
-
 /** The body of a query. */
 export const QueryBody = Type.Object(
   {
-    filter: FilterShape,
+    ...filterOrQ,
     offset: Type.Optional(
       Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Records to skip' }),
     ),

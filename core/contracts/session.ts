@@ -1,6 +1,6 @@
 /** Sessions: the bodies of `/v1/session…` and what they answer. */
 import { type Static, Type } from '@sinclair/typebox';
-import { FilterShape } from './query.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Rows of one page. */
@@ -28,7 +28,7 @@ const TimeFilter = Type.Object(
 /** What all queries of sessions take. */
 const common = {
   timeFilter: Type.Optional(TimeFilter),
-  filter: Type.Optional(FilterShape),
+  ...filterOrQ,
   timezoneDifference: Type.Optional(
     Type.Number({ description: 'Accepted for clients that send it; times are UTC' }),
   ),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FilterShape } from './query.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { closed, OneOf, Timestamp } from './shapes.ts';
 
 /** Users of one page. */
@@ -87,7 +87,7 @@ const Direction = Type.Optional(OneOf(['asc', 'desc']));
 /** The body of a query for users' metrics. */
 export const UserMetricsBody = Type.Object(
   {
-    filter: Type.Optional(FilterShape),
+    ...filterOrQ,
     timeFilter: Type.Optional(SecondsFilter),
     timeZoneDifferenceMinutes: Type.Optional(
       Type.Integer({

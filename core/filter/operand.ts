@@ -27,11 +27,11 @@ function article(type: FieldType): string {
  * Returns the operator called `name`.
  * @throws AssayError invalid_filter when the field's type has no such operator
  */
-export function readOperator(name: string, field: Field, path: string): Operator {
-  const allowed = OPERATORS_OF_TYPE[field.type];
+export function readOperator(name: string, { type }: Pick<Field, 'type'>, path: string): Operator {
+  const allowed = OPERATORS_OF_TYPE[type];
   const operator = allowed.find((candidate) => candidate === name);
   if (operator !== undefined) return operator;
-  throw invalid(path, `is not an operator of ${article(field.type)}: use one of ${allowed.join(', ')}`);
+  throw invalid(path, `is not an operator of ${article(type)}: use one of ${allowed.join(', ')}`);
 }
 
 function readText(value: unknown, path: string): string {

@@ -384,6 +384,7 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
     },
     record: {
       request: {
+        id: request_id,
         created_at: at(generated.createdAt),
         user_id: userId!,
         path: generated.path,

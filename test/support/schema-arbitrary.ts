@@ -1,6 +1,8 @@
 /** Values of a JSON Schema, as the routes declare them, and values that break it in one place. */
 import fc from 'fast-check';
 import type { JsonSchema } from '#core/contracts/openapi.ts';
+import { printQuery } from '#core/filter/query-text/print.ts';
+import type { FilterTree } from '#core/filter/query-text/tree.ts';
 import { filterArbitrary } from './filter-arbitrary.ts';
 
 /** Texts that have broken a store, a parser or a log somewhere. */
@@ -33,6 +35,11 @@ const text = fc.oneof(
 
 /** Returns values that a schema describes. What it says in words only is not followed. */
 function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
+  if (schema.$id === 'QueryText')
+    return fc.oneof(
+      filterArbitrary.map((filter) => printQuery(filter as FilterTree)),
+      text,
+    );
   if (schema.$id === 'Filter') return fc.oneof(filterArbitrary, fc.constantFrom<unknown>('all', {}));
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...(schema.enum as unknown[]));

@@ -232,7 +232,7 @@ t.test('a paused run stays paused when its evaluator is resumed', async (t) => {
 
 t.test('an invalid run is refused', async (t) => {
   const REFUSALS: [unknown, string | RegExp][] = [
-    [{}, 'filter is required'],
+    [{}, 'filter is required, or q in its place'],
     [{ filter: { x: 1 } }, /^filter\.x/],
     [{ filter: 'all', limit: 0 }, 'limit must be at least 1, but is 0'],
     [{ filter: 'all', batch: true }, 'batch does not belong to the scoring_type LLM-RANGE'],

@@ -128,7 +128,7 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
   ['a text', query('all'), 400, 'body must be an object, but is "all"'],
 
   // Queries
-  ['no filter', query({}), 400, 'filter is required'],
+  ['no filter', query({}), 400, 'filter is required, or q in its place'],
   [
     'a wrong filter',
     query({ filter: { request: { modle: {} } } }),

@@ -1,0 +1,132 @@
+/** The names that fields have in the text: one table, which docs/api/query-text.md shows. */
+import { FIXED_SECTIONS, type Field, type FieldType, OPEN_SECTIONS, type OpenSection } from '../fields.ts';
+import { readOpenField } from '../open-field.ts';
+import { isPlainName, quoted } from './quote.ts';
+
+/** A field of the filter language. */
+export type NamedField = {
+  readonly section: string;
+  readonly name: string;
+  readonly type: FieldType;
+  /** What a number counts, where the text may say so: milliseconds, US dollars. */
+  readonly unit: 'ms' | 'usd' | null;
+};
+
+/**
+ * Names of fixed fields beside `section.field`; the first of each is printed.
+ * @internal Exported so that tests compare it with docs/api/query-text.md.
+ */
+export const SHORT_NAMES: readonly (readonly [names: readonly string[], section: string, field: string])[] = [
+  [['id'], 'request', 'id'],
+  [['created', 'created_at'], 'request', 'created_at'],
+  [['user', 'user_id'], 'request', 'user_id'],
+  [['path'], 'request', 'path'],
+  [['model'], 'request', 'model'],
+  [['provider'], 'request', 'provider'],
+  [['prompt', 'prompt_id'], 'request', 'prompt_id'],
+  [['prompt_version'], 'request', 'prompt_version'],
+  [['session', 'session_id'], 'request', 'session_id'],
+  [['session_name'], 'request', 'session_name'],
+  [['session_path'], 'request', 'session_path'],
+  [['status'], 'response', 'status'],
+  [['latency'], 'response', 'latency'],
+  [['ttft', 'time_to_first_token'], 'response', 'time_to_first_token'],
+  [['prompt_tokens'], 'response', 'prompt_tokens'],
+  [['completion_tokens'], 'response', 'completion_tokens'],
+  [['tokens', 'total_tokens'], 'response', 'total_tokens'],
+  [['cost'], 'response', 'cost'],
+  [['feedback'], 'feedback', 'rating'],
+];
+
+/**
+ * The first parts of the names of open sections; the first of each is printed.
+ * @internal Exported so that tests compare it with docs/api/query-text.md.
+ */
+export const OPEN_NAMES: readonly (readonly [names: readonly string[], section: OpenSection])[] = [
+  [['property', 'properties'], 'properties'],
+  [['scores', 'score'], 'scores'],
+  [['values'], 'values'],
+];
+
+const BY_NAME: ReadonlyMap<string, readonly [section: string, field: string]> = new Map(
+  SHORT_NAMES.flatMap(([names, section, field]) => names.map((name) => [name, [section, field]] as const)),
+);
+const PRINTED: ReadonlyMap<string, string> = new Map(
+  SHORT_NAMES.map(([[name = ''], section, field]) => [`${section}.${field}`, name]),
+);
+const OPEN_BY_NAME: ReadonlyMap<string, OpenSection> = new Map(
+  OPEN_NAMES.flatMap(([names, section]) => names.map((name) => [name, section] as const)),
+);
+const UNITS: ReadonlyMap<string, 'ms' | 'usd'> = new Map([
+  ['response.latency', 'ms'],
+  ['response.time_to_first_token', 'ms'],
+  ['response.cost', 'usd'],
+]);
+
+/** Says which fields there are, for sentences about an unknown one. */
+export const KNOWN_NAMES =
+  `use one of ${SHORT_NAMES.map(([[name]]) => name).join(', ')}, property.<name>, scores.<key>, values.<input>, ` +
+  'request.<field or path>, response.<field or path>';
+
+function named(section: string, name: string, { type }: Field): NamedField {
+  return { section, name, type, unit: UNITS.get(`${section}.${name}`) ?? null };
+}
+
+function fixedField(section: string, name: string): NamedField | null {
+  const field = FIXED_SECTIONS.get(section)?.get(name);
+  return field === undefined ? null : named(section, name, field);
+}
+
+/**
+ * Returns the field that a text names; null: none.
+ * @throws AssayError invalid_filter for a name that is too long, or a path that goes too deep
+ */
+export function findField(text: string): NamedField | null {
+  const short = BY_NAME.get(text);
+  if (short !== undefined) return fixedField(...short);
+  const dot = text.indexOf('.');
+  if (dot === -1) return null;
+  const [first, rest] = [text.slice(0, dot), text.slice(dot + 1)];
+  const open = OPEN_BY_NAME.get(first);
+  if (open !== undefined) return openField(open, rest, text);
+  const fixed = fixedField(first, rest);
+  if (fixed !== null) return fixed;
+  // Any other place is one in the body.
+  return first === 'request' || first === 'response' ? openField('values', text, text) : null;
+}
+
+function openField(section: OpenSection, name: string, shown: string): NamedField {
+  return named(section, name, readOpenField(section, name, shortened(shown)));
+}
+
+const LONGEST_SHOWN_NAME = 80;
+
+/** Returns a name for a sentence. */
+export function shortened(name: string): string {
+  return name.length > LONGEST_SHOWN_NAME ? `${name.slice(0, LONGEST_SHOWN_NAME)}…` : name;
+}
+
+/** Returns the field of a filter. */
+export function fieldOf(section: string, name: string): NamedField {
+  const open = OPEN_SECTIONS.find((candidate) => candidate === section);
+  const field = open === undefined ? fixedField(section, name) : openField(open, name, name);
+  if (field === null) throw new Error(`No filter has the field ${section}.${shortened(name)}`);
+  return field;
+}
+
+/** Returns the name that a field has in the text. */
+export function printName({ section, name }: NamedField): string {
+  const short = PRINTED.get(`${section}.${name}`);
+  if (short !== undefined) return short;
+  if (FIXED_SECTIONS.has(section)) return `${section}.${name}`;
+  if (section === 'values' && isPlainName(name) && isBodyPath(name)) return name;
+  const [[first] = []] = OPEN_NAMES.find(([, open]) => open === section)!;
+  return `${first}.${isPlainName(name) ? name : quoted(name)}`;
+}
+
+/** Returns whether a name of `values` means the same without `values.` before it. */
+function isBodyPath(name: string): boolean {
+  const [first = ''] = name.split('.', 1);
+  if (first !== 'request' && first !== 'response') return false;
+  return name.length > first.length + 1 && fixedField(first, name.slice(first.length + 1)) === null;
+}
