@@ -2,10 +2,12 @@
 
 import type { ExportBody } from '#core/contracts/export.ts';
 import type {
+  CountBody,
   FeedbackBody,
   PropertyBody,
   QueryBody,
   QueryIdsBody,
+  RequestCount,
   ScoreBody,
 } from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
@@ -50,6 +52,8 @@ export type RequestService = {
   queryAnalytics(organizationId: string, body: QueryBody): Promise<RecordStream>;
   queryIds(organizationId: string, body: QueryIdsBody): Promise<RecordStream>;
   count(organizationId: string, body: QueryBody): Promise<number>;
+  /** Counts up to `atMost`, or all where the body has none. */
+  countAtMost(organizationId: string, body: CountBody): Promise<RequestCount>;
   /** Every record of a filter, the oldest first. */
   export(organizationId: string, body: ExportBody): Promise<ExportStream>;
   /** The record as JSON text. */
@@ -78,6 +82,15 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query)),
     );
     return stream(organizationId, loaded, query.includeInputs);
+  }
+
+  async function count(organizationId: string, query: RequestQuery, atMost: number | null): Promise<number> {
+    const [row] = await inOrganization(sql, organizationId, async (tx) => {
+      const source = await findShortSource(tx, organizationId, query);
+      const statement = countStatement(organizationId, query, source, atMost);
+      return runStatement<{ count: string }>(tx, statement);
+    });
+    return Number(row?.count);
   }
 
   /** Tries a change until the request is there; the id is compared as Postgres would have stored it. */
@@ -109,13 +122,11 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       return stream(organizationId, loaded, false);
     },
 
-    async count(organizationId, body) {
-      const query = readQuery(body);
-      const [row] = await inOrganization(sql, organizationId, async (tx) => {
-        const source = await findShortSource(tx, organizationId, query);
-        return runStatement<{ count: string }>(tx, countStatement(organizationId, query, source));
-      });
-      return Number(row?.count);
+    count: (organizationId, body) => count(organizationId, readQuery(body), null),
+
+    async countAtMost(organizationId, { atMost = null, ...body }) {
+      const found = await count(organizationId, readQuery(body), atMost);
+      return atMost === null ? found : { count: found, atLeast: found === atMost };
     },
 
     export: createExporter({ sql, clock }),

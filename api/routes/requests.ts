@@ -1,7 +1,15 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { ExportBody } from '#core/contracts/export.ts';
-import { FeedbackBody, PropertyBody, QueryBody, QueryIdsBody, ScoreBody } from '#core/contracts/query.ts';
+import {
+  CountBody,
+  FeedbackBody,
+  PropertyBody,
+  QueryBody,
+  QueryIdsBody,
+  RequestCount,
+  ScoreBody,
+} from '#core/contracts/query.ts';
 import { RequestRecord } from '#core/contracts/record.ts';
 import { Delivery, type RequestService } from '../requests/mod.ts';
 import { authorized, type Keys } from './access.ts';
@@ -55,10 +63,10 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
         },
       },
     )
-    .post('/v1/request/count/query', ({ key, body }) => requests.count(key.organizationId, body), {
-      body: jsonBody(QueryBody, { q: 'status:>=500 latency:>10s -user:bot' }),
-      response: reply(Type.Integer()),
-      detail: { summary: 'Counts the requests that pass a filter' },
+    .post('/v1/request/count/query', ({ key, body }) => requests.countAtMost(key.organizationId, body), {
+      body: jsonBody(CountBody, { q: 'status:>=500 latency:>10s -user:bot', atMost: 10_001 }),
+      response: reply(RequestCount),
+      detail: { summary: 'Counts the requests that pass a filter, up to a number if one is given' },
     })
     .post(
       '/v1/request/export',

@@ -64,6 +64,39 @@ export const QueryBody = Type.Object(
 );
 export type QueryBody = Static<typeof QueryBody>;
 
+/** The most that a count can be asked to stop at: beyond it an exact count takes no longer. */
+const MAX_AT_MOST = 1_000_000;
+
+/** The body of a count: that of a query, of which the order and the page have no effect. */
+export const CountBody = Type.Object(
+  {
+    ...QueryBody.properties,
+    atMost: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_AT_MOST,
+        description:
+          'Stops counting there; the answer is then an object. 10,001 tells "more than 10,000" in milliseconds',
+      }),
+    ),
+  },
+  closed,
+);
+export type CountBody = Static<typeof CountBody>;
+
+/** The number of requests; with `atMost`, whether there are at least so many instead of exactly so many. */
+export const RequestCount = Type.Union([
+  Type.Integer({ description: 'Without atMost' }),
+  Type.Object(
+    {
+      count: Type.Integer(),
+      atLeast: Type.Boolean({ description: 'True: counting stopped at atMost, and there may be more' }),
+    },
+    { ...closed, description: 'With atMost' },
+  ),
+]);
+export type RequestCount = Static<typeof RequestCount>;
+
 /** The body of a look-up by ids. */
 export const QueryIdsBody = Type.Object(
   { requestIds: Type.Array(Type.String({ maxLength: 200 }), { maxItems: MAX_REQUEST_IDS }) },

@@ -10,6 +10,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   limits: () => import('./limits.ts'),
   outage: () => import('./outage.ts'),
   query: () => import('./query.ts'),
+  rows: () => import('./rows.ts'),
   seed: () => import('./seed.ts'),
   translate: () => import('./translate.ts'),
 };
