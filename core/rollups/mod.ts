@@ -1,0 +1,19 @@
+/** Roll-ups of requests: their families, histograms, and the plan of reading a range. */
+export {
+  FAMILY_NAMES,
+  type FamilyName,
+  GRAINS,
+  type Grain,
+  HISTOGRAM_LEVELS,
+  HISTOGRAM_METRICS,
+  LEVELS,
+  type Level,
+  MAX_PROPERTY_VALUE_LENGTH,
+  MAX_PROPERTY_VALUES,
+  MEASURED,
+  type RollupDimension,
+  SCORE_LEVELS,
+  VALUE_MEASURED,
+} from './families.ts';
+export { addBins, binOf, type Histogram, quantilesOf, RELATIVE_ERROR, valueOfBin } from './histogram.ts';
+export { planSegments, type Segment, type SegmentOptions, type StaleBuckets } from './segments.ts';
