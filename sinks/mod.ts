@@ -7,9 +7,10 @@ import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
 import type { StartPart } from './part.ts';
+import { startRollups } from './rollups/mod.ts';
 
 /** What follows the changes, a line each. */
-const PARTS: readonly StartPart[] = [];
+const PARTS: readonly StartPart[] = [startRollups];
 
 /** Two for each part, one for the feed: a part's own loop does not wait for its sink. */
 const POSTGRES_CONNECTIONS = 2 * PARTS.length + 1;

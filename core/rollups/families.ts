@@ -6,7 +6,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** A length of buckets, which begin at its multiples since the epoch. */
 export type Grain = {
   seconds: number;
-  /** Age of the oldest buckets that are kept, in milliseconds; null: as long as its family's rows are. */
+  /** Age of the oldest buckets that are kept, in milliseconds; null: all are. */
   keptMs: number | null;
 };
 

@@ -15,3 +15,13 @@ create or replace function assay.milli_tokens_per_second(
   select case when cached_from is null and completion_tokens > 0 and latency_ms > coalesce(ttft_ms, 0)
               then completion_tokens * 1000000::bigint / (latency_ms - coalesce(ttft_ms, 0)) end
 $$;
+
+-- Returns the Mondays of the weeks whose requests and scores are all there. A week that retention is about to drop is not
+-- among them as soon as one of its partitions is being detached: from then on its roll-ups must not be recomputed.
+create or replace function assay.rollup_weeks() returns setof timestamptz language sql stable as $$
+  select to_date(right(partition.relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC' as monday
+    from pg_catalog.pg_inherits i
+    join pg_catalog.pg_class partition on partition.oid = i.inhrelid
+   where i.inhparent in ('assay.requests'::regclass, 'assay.request_scores'::regclass) and not i.inhdetachpending
+   group by monday having count(*) = 2
+$$;

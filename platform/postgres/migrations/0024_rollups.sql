@@ -61,7 +61,7 @@ create table assay.rollup_totals (
   milli_tokens_per_second_sum   numeric,
   milli_tokens_per_second_min   bigint,
   milli_tokens_per_second_max   bigint
-);
+) partition by list (grain_seconds);
 create index on assay.rollup_totals (organization_id, grain_seconds, level, begins_at);
 
 -- Histograms of some numbers, at the levels source and model: how many requests have a value in each bin of
@@ -78,7 +78,7 @@ create table assay.rollup_histograms (
   model           text collate "C",
   bins            smallint[] not null,
   counts          integer[] not null
-);
+) partition by list (grain_seconds);
 create index on assay.rollup_histograms (organization_id, grain_seconds, level, begins_at, metric);
 
 -- Sums by user and by property. Of a property only the commonest values of a bucket have rows of their own. `is_other`: all
@@ -109,7 +109,7 @@ create table assay.rollup_values (
   latency_ms_sum          bigint,
   first_at                timestamptz(3) not null, -- created_at of the oldest and of the newest request
   last_at                 timestamptz(3) not null
-);
+) partition by list (grain_seconds);
 create index on assay.rollup_values (organization_id, grain_seconds, begins_at, dimension);
 
 -- Scores by key, and feedback as 1 and 0. By the time of the request, not of the score.
@@ -130,8 +130,27 @@ create table assay.rollup_scores (
   value_sum       numeric not null, -- exact: sums of double precision would depend on their order
   value_min       double precision not null,
   value_max       double precision not null
-);
+) partition by list (grain_seconds);
 create index on assay.rollup_scores (organization_id, grain_seconds, level, begins_at);
+
+-- One partition a grain: fine ones are replaced and dropped all the time, coarse ones stay. Those that are dropped by age
+-- have an index for it.
+do $$
+declare
+  part record;
+begin
+  for part in
+    select 'rollup_' || family as parent, grain, is_dropped
+      from (values ('totals', 10, true), ('totals', 60, true), ('totals', 1800, false), ('totals', 86400, false),
+                   ('histograms', 10, true), ('histograms', 60, true), ('histograms', 1800, false), ('histograms', 86400, false),
+                   ('values', 60, true), ('values', 1800, true), ('values', 86400, true),
+                   ('scores', 60, true), ('scores', 1800, false), ('scores', 86400, false)) as parts (family, grain, is_dropped)
+  loop
+    execute format('create table assay.%I partition of assay.%I for values in (%s)',
+      part.parent || '_' || part.grain || 's', part.parent, part.grain);
+    if part.is_dropped then execute format('create index on assay.%I (begins_at)', part.parent || '_' || part.grain || 's'); end if;
+  end loop;
+end $$;
 
 -- Buckets whose requests have changed since they were recomputed.
 create sequence assay.rollup_marks;
@@ -143,6 +162,7 @@ create table assay.rollup_stale (
   mark            bigint not null default nextval('assay.rollup_marks'), -- another one at each change
   first_marked_at timestamptz(3) not null default now(),
   marked_at       timestamptz(3) not null default now(),
+  postponed_until timestamptz(3), -- its recomputation failed, and is tried again then
   primary key (organization_id, family, grain_seconds, begins_at)
 ) with (
   -- Rows live for seconds; updates change no key, so they stay within their page.

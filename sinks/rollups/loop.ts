@@ -1,0 +1,155 @@
+/** Recomputes stale buckets, a little at a time, for as long as the process runs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/contracts/errors.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
+import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { pruneRollups } from './prune.ts';
+import { recompute } from './recompute.ts';
+import { type DueBucket, isDue, TASKS, type Task } from './tasks.ts';
+
+export type RollupLoopOptions = { sql: Sql; log: Logger; metrics: Metrics };
+
+/** The share of one core that recomputation takes at most, measured by the time of its transactions. */
+const DUTY = 0.05;
+const LEAST_REST_MS = 1_000;
+/** A shutdown does not wait for a rest, but a rest longer than this would leave queries without roll-ups. */
+const LONGEST_REST_MS = 120_000;
+const PRUNE_EVERY_MS = 60_000;
+/** Aim for the time of one transaction: others wait for the marks that it removes at its end. */
+const AIM_MS = 150;
+const MOST_BUCKETS = 500;
+/** A bucket whose recomputation fails by itself is left out for so long; queries read its rows. */
+const POSTPONE = '10 minutes';
+
+type LoopMetrics = ReturnType<typeof createLoopMetrics>;
+
+function createLoopMetrics(metrics: Metrics) {
+  const labels = ['family', 'grain_seconds'] as const;
+  return {
+    buckets: metrics.counter('rollup_buckets_total', 'Buckets of roll-ups that were recomputed', labels),
+    seconds: metrics.counter(
+      'rollup_seconds_total',
+      'Time of the transactions that recompute roll-ups',
+      labels,
+    ),
+    failures: metrics.counter('rollup_failures_total', 'Recomputations of roll-ups that failed', labels),
+  };
+}
+
+/** Recomputes until it is stopped. */
+export function startRollupLoop(options: RollupLoopOptions): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const running = run(options, stopping.signal);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function run({ sql, log, metrics }: RollupLoopOptions, signal: AbortSignal): Promise<void> {
+  const turns = new Turns(sql, log, createLoopMetrics(metrics), signal);
+  let prunedAtMs = Number.NEGATIVE_INFINITY;
+  while (!signal.aborted) {
+    const startedMs = performance.now();
+    let isWork = false;
+    try {
+      isWork = await turns.take();
+      if (performance.now() - prunedAtMs > PRUNE_EVERY_MS) {
+        prunedAtMs = performance.now();
+        isWork = (await pruneRollups(sql)) > 0 || isWork;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      const isGone = isStoreUnavailable(error);
+      log[isGone ? 'warn' : 'error'](
+        { error: describeError(error) },
+        'cannot recompute roll-ups; will try again',
+      );
+    }
+    const workedMs = isWork ? performance.now() - startedMs : 0;
+    const restMs = Math.min(Math.max(workedMs * (1 / DUTY - 1), LEAST_REST_MS), LONGEST_REST_MS);
+    await sleep(restMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Gives each task its turn, so that none waits for another that always has something to do. */
+class Turns {
+  readonly #sql: Sql;
+  readonly #log: Logger;
+  readonly #metrics: LoopMetrics;
+  readonly #signal: AbortSignal;
+  readonly #limits = new Map<Task, number>();
+  #last = -1;
+
+  constructor(sql: Sql, log: Logger, metrics: LoopMetrics, signal: AbortSignal) {
+    this.#sql = sql;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#signal = signal;
+  }
+
+  /** Recomputes some buckets of the next task that has any. Returns whether there was one. */
+  async take(): Promise<boolean> {
+    const place = await this.#nextPlace();
+    if (place === null) return false;
+    this.#last = place;
+    await this.#recompute(TASKS[place]!);
+    return true;
+  }
+
+  async #nextPlace(): Promise<number | null> {
+    const sql = this.#sql;
+    const checks = TASKS.map(
+      (task, place) => sql`
+        select ${place}::integer as place
+         where exists (select from assay.rollup_stale stale where ${isDue(sql, task, true)})`,
+    );
+    const rows = await sql<{ place: number }[]>`${checks.reduce((all, one) => sql`${all} union all ${one}`)}`;
+    const places = rows.map(({ place }) => place).sort((left, right) => left - right);
+    return places.find((place) => place > this.#last) ?? places[0] ?? null;
+  }
+
+  async #recompute(task: Task): Promise<void> {
+    const limit = this.#limits.get(task) ?? 1;
+    const labels = { family: task.family, grain_seconds: String(task.grainSeconds) };
+    const startedMs = performance.now();
+    let due: readonly DueBucket[] = [];
+    try {
+      const done = await recompute({
+        sql: this.#sql,
+        task,
+        limit,
+        isPatient: true,
+        organizationId: null,
+        onDue: (buckets) => {
+          due = buckets;
+        },
+      });
+      const workedMs = performance.now() - startedMs;
+      this.#metrics.buckets.inc(labels, done?.buckets.length ?? 0);
+      this.#metrics.seconds.inc(labels, workedMs / 1_000);
+      const isFull = done?.buckets.length === limit;
+      if (workedMs > AIM_MS) this.#limits.set(task, Math.max(1, limit >> 1));
+      else if (isFull && workedMs < AIM_MS / 2) this.#limits.set(task, Math.min(limit * 2, MOST_BUCKETS));
+    } catch (error) {
+      if (this.#signal.aborted || isStoreUnavailable(error)) throw error;
+      this.#metrics.failures.inc(labels);
+      this.#limits.set(task, Math.max(1, limit >> 2));
+      this.#log.error(
+        { ...labels, buckets: due.length, error: describeError(error) },
+        'cannot recompute roll-ups',
+      );
+      if (due.length === 1) await this.#postpone(task, due[0]!);
+    }
+  }
+
+  async #postpone({ family, grainSeconds }: Task, { organizationId, beginsAt }: DueBucket): Promise<void> {
+    await this.#sql`
+      update assay.rollup_stale set postponed_until = now() + ${POSTPONE}::interval
+       where organization_id = ${organizationId} and family = ${family} and grain_seconds = ${grainSeconds}
+         and begins_at = ${beginsAt}`;
+  }
+}

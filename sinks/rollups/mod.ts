@@ -1,0 +1,26 @@
+/** Roll-ups, a sink: it marks the buckets whose requests have changed, and a loop beside it recomputes them. */
+import { runSink, type Sink } from '../feed/mod.ts';
+import type { StartPart } from '../part.ts';
+import { startRollupLoop } from './loop.ts';
+import { markStale } from './mark.ts';
+import { markAllStale } from './mark-all.ts';
+
+/** @internal Exported so that tests apply one batch at a time. */
+export const ROLLUPS: Sink = {
+  name: 'rollups',
+  apply: markStale,
+  // Records have no time of their arrival, so that what came meanwhile cannot be told from the rest.
+  resume: async (tx) => {
+    await markAllStale(tx, null);
+  },
+};
+
+/** Starts the sink and the loop. */
+export const startRollups: StartPart = (context) => {
+  const running = [runSink({ ...context, sink: ROLLUPS }), startRollupLoop(context)];
+  return {
+    async stop() {
+      await Promise.all(running.map((one) => one.stop()));
+    },
+  };
+};
