@@ -1,4 +1,5 @@
 /** The families of roll-ups: which sums there are, in buckets of which lengths, and for how long. */
+import type { ChangesOfKind } from '../contracts/changes.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -13,6 +14,17 @@ export type Grain = {
 /** Sums of all requests; by user and property; of scores and feedback. */
 export const FAMILY_NAMES = ['totals', 'values', 'scores'] as const;
 export type FamilyName = (typeof FAMILY_NAMES)[number];
+
+/** The families whose sums a kind of change is part of. */
+export const FAMILIES_OF_CHANGE: Readonly<Record<ChangesOfKind['kind'], readonly FamilyName[]>> = {
+  record: FAMILY_NAMES,
+  deleted: FAMILY_NAMES,
+  score: ['scores'],
+  feedback: ['scores'],
+  property: ['values'],
+  evaluation: [],
+  event: [],
+};
 
 /**
  * The grains of each family, from the finest to the coarsest. Each divides the next. Half hours, because time zones differ from

@@ -1,5 +1,6 @@
 /** Roll-ups of requests: their families, histograms, and the plan of reading a range. */
 export {
+  FAMILIES_OF_CHANGE,
   FAMILY_NAMES,
   type FamilyName,
   GRAINS,

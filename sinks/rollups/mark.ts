@@ -2,20 +2,9 @@
  * Marks buckets as stale whose requests have changed. The mark of a bucket is another number at each change, so that a
  * recomputation removes only the mark that it has seen.
  */
-import { type FamilyName, GRAINS } from '#core/rollups/mod.ts';
+import { FAMILIES_OF_CHANGE, type FamilyName, GRAINS } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Change } from '../feed/mod.ts';
-
-/** The families whose sums a kind of change is part of. */
-const FAMILIES_OF: Readonly<Record<Change['kind'], readonly FamilyName[]>> = {
-  record: ['totals', 'values', 'scores'],
-  deleted: ['totals', 'values', 'scores'],
-  score: ['scores'],
-  feedback: ['scores'],
-  property: ['values'],
-  evaluation: [],
-  event: [],
-};
 
 /** The length of the finest buckets: requests of the same one need one mark. */
 const FINEST_MS = 10_000;
@@ -27,7 +16,7 @@ function momentsOf(changes: readonly Change[]): Moment[] {
   const moments = new Map<string, Moment>();
   for (const { organizationId, kind, keys } of changes) {
     const spans = new Set(keys.map(({ createdAt }) => Math.floor(createdAt.getTime() / FINEST_MS)));
-    for (const family of FAMILIES_OF[kind]) {
+    for (const family of FAMILIES_OF_CHANGE[kind]) {
       for (const span of spans) {
         moments.set(`${organizationId} ${family} ${span}`, {
           organizationId,

@@ -25,3 +25,32 @@ create or replace function assay.rollup_weeks() returns setof timestamptz langua
    where i.inhparent in ('assay.requests'::regclass, 'assay.request_scores'::regclass) and not i.inhdetachpending
    group by monday having count(*) = 2
 $$;
+
+-- Returns where the roll-ups stand, for the transaction's organization; no row before they have come up. `changes`: those of
+-- committed transactions that the sink has not applied, by kind and ten seconds of the requests' times; null instead when there
+-- are more than `most_changes`. Runs as the owner, because the API's role reads no feed.
+create or replace function assay.rollup_state(most_changes integer)
+  returns table (applied_at timestamptz, rows_begin_at timestamptz, changes jsonb)
+  language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+  set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+declare
+  own    uuid := nullif(current_setting('assay.organization', true), '')::uuid;
+  sink   assay.sinks;
+  behind integer;
+begin
+  select * into sink from assay.sinks s where s.name = 'rollups' and s.state = 'running';
+  if not found then return; end if;
+  select count(*) into behind
+    from (select from assay.changes c where (c.xid, c.seq) > (sink.cursor_xid, sink.cursor_seq) limit most_changes + 1) unapplied;
+  applied_at := sink.cursor_at;
+  select min(monday) into rows_begin_at from assay.rollup_weeks() as monday;
+  if behind <= most_changes then
+    select coalesce(jsonb_agg(jsonb_build_array(kind, extract(epoch from begins_at)::bigint)), '[]') into changes
+      from (select distinct c.kind, date_bin('10 seconds', created_at, 'epoch') as begins_at
+              from assay.changes c cross join unnest(c.created_ats) as created_at
+             where (c.xid, c.seq) > (sink.cursor_xid, sink.cursor_seq) and c.organization_id = own) distinct_changes;
+  end if;
+  return next;
+end $$;
+revoke all on function assay.rollup_state(integer) from public;
+grant execute on function assay.rollup_state(integer) to assay_api;

@@ -1,0 +1,92 @@
+/** Which cells of roll-ups, and which rows, together are a range of time. */
+import type { ChangesOfKind } from '#core/contracts/changes.ts';
+import {
+  FAMILIES_OF_CHANGE,
+  type FamilyName,
+  GRAINS,
+  planSegments,
+  type Segment,
+  type StaleBuckets,
+} from '#core/rollups/mod.ts';
+import type { TransactionSql } from '../postgres/mod.ts';
+
+/** A range of time to be read, from its start up to, but not including, its end. */
+export type WantedRange = {
+  family: FamilyName;
+  fromMs: number;
+  toMs: number;
+  /** Moments that no bucket may lie across, in ascending order: where buckets of the answer begin. */
+  boundariesMs: readonly number[];
+};
+
+/** How a range is read. */
+export type RollupPlan = {
+  /** In ascending order, without gaps. */
+  segments: Segment[];
+  /** All changes that were committed before this moment are in what is read. */
+  asOfMs: number;
+  /** Requests before this moment may have been dropped by retention; segments of rows lack them. Null: there are none at all. */
+  rowsBeginMs: number | null;
+};
+
+/** With more changes that are not applied yet, reading them would take longer than a query may. */
+const MOST_CHANGES = 5_000;
+
+type State = {
+  appliedAt: Date;
+  rowsBeginAt: Date | null;
+  changes: [kind: ChangesOfKind['kind'], seconds: number][] | null;
+  now: Date;
+};
+
+/**
+ * Plans how to read a range of the transaction's organization. In a transaction that reads one moment (repeatable read), what
+ * the segments then give is what the rows of that moment give: a bucket is read only when it has no mark, and no change that
+ * the sink has not applied. A sink that is far behind makes `asOfMs` earlier instead.
+ * @returns null while there are no roll-ups: before the sink has come up for the first time
+ */
+export async function planRollups(
+  tx: TransactionSql,
+  organizationId: string,
+  { family, fromMs, toMs, boundariesMs }: WantedRange,
+): Promise<RollupPlan | null> {
+  const [state] = await tx<State[]>`
+    select applied_at as "appliedAt", rows_begin_at as "rowsBeginAt", changes, now() as now
+      from assay.rollup_state(${MOST_CHANGES})`;
+  if (state === undefined) return null;
+  const marks = await tx<{ seconds: number; beginsMs: number }[]>`
+    select grain_seconds as seconds, extract(epoch from begins_at)::float8 * 1000 as "beginsMs"
+      from assay.rollup_stale
+     where organization_id = ${organizationId} and family = ${family} and begins_at < ${new Date(toMs)}
+       and begins_at + grain_seconds * interval '1 second' > ${new Date(fromMs)}`;
+  const nowMs = state.now.getTime();
+  const grains = GRAINS[family];
+  const segments = planSegments({
+    fromMs,
+    toMs,
+    boundariesMs,
+    grains,
+    stale: staleBuckets(family, marks, state.changes ?? []),
+    nowMs,
+    rowsFromMs: nowMs,
+  });
+  return {
+    segments,
+    asOfMs: state.changes === null ? state.appliedAt.getTime() : nowMs,
+    rowsBeginMs: state.rowsBeginAt?.getTime() ?? null,
+  };
+}
+
+function staleBuckets(
+  family: FamilyName,
+  marks: readonly { seconds: number; beginsMs: number }[],
+  changes: NonNullable<State['changes']>,
+): StaleBuckets {
+  const stale = new Map(GRAINS[family].map(({ seconds }) => [seconds, new Set<number>()]));
+  for (const { seconds, beginsMs } of marks) stale.get(seconds)?.add(beginsMs);
+  for (const [kind, atSeconds] of changes) {
+    if (!FAMILIES_OF_CHANGE[kind].includes(family)) continue;
+    for (const [seconds, begins] of stale) begins.add(Math.floor(atSeconds / seconds) * seconds * 1_000);
+  }
+  return stale;
+}
