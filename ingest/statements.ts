@@ -34,6 +34,7 @@ const REQUESTS: Columns<RequestRow> = {
   completion_tokens: 'int4',
   total_tokens: 'int4',
   cost_nano: 'int8',
+  cost_saved_nano: 'int8',
   price_source: 'text',
   usage_estimated: 'bool',
   user_id: 'text',

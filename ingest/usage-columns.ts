@@ -12,27 +12,32 @@ export type PricedRow = Pick<RequestRow, 'provider' | 'response_model' | 'create
 /** The columns of a call's usage and cost. */
 export type UsageColumns = Pick<
   RequestRow,
-  'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'cost_nano' | 'price_source'
+  'prompt_tokens' | 'completion_tokens' | 'total_tokens' | 'cost_nano' | 'cost_saved_nano' | 'price_source'
 >;
 
-/** Returns a call's tokens and their cost: null without a known price, 0 for an answer from the cache. */
+/**
+ * Returns a call's tokens and their cost: null without a known price. An answer from the cache costs 0, and saves what it would
+ * have cost.
+ */
 export function usageColumns(
   row: PricedRow,
   usage: Usage | null,
   catalog: Pick<Catalog, 'costOf'>,
 ): UsageColumns {
-  const cost = usage === null ? null : costOf(row, usage, catalog);
+  const isCached = row.cached_from !== null;
+  const price = usage === null ? null : priceOf(row, usage, catalog);
+  const cost = usage !== null && isCached ? { nano: 0, source: PRICE_SOURCE } : price;
   return {
     prompt_tokens: usage?.promptTokens ?? null,
     completion_tokens: usage?.completionTokens ?? null,
     total_tokens: usage?.totalTokens ?? null,
     cost_nano: cost?.nano ?? null,
+    cost_saved_nano: isCached ? (price?.nano ?? null) : null,
     price_source: cost?.source ?? null,
   };
 }
 
-function costOf(row: PricedRow, usage: Usage, catalog: Pick<Catalog, 'costOf'>) {
-  if (row.cached_from !== null) return { nano: 0, source: PRICE_SOURCE };
+function priceOf(row: PricedRow, usage: Usage, catalog: Pick<Catalog, 'costOf'>) {
   return catalog.costOf({
     provider: row.provider.toLowerCase(),
     models: [row.response_model, row.routedModel],
