@@ -22,7 +22,9 @@ import {
   organizationsCommand,
   ROLES,
   type RoleName,
+  type RollupStore,
   type RunCommand,
+  rollupsCommand,
   supervise,
   superviseDeadlineMs,
   withStore,
@@ -159,6 +161,9 @@ async function loadDeadLetters(): Promise<DeadLetterStore> {
   };
 }
 
+/** Loads the sinks' functions for roll-ups. */
+const loadRollups = async (): Promise<RollupStore> => await import('./sinks/mod.ts');
+
 /** Runs a command that changes keys or organizations, and announces the change to every process. */
 const runKeyCommand: RunCommand = async (work) => {
   await runCommand(work);
@@ -204,6 +209,7 @@ async function main(): Promise<void> {
     .addCommand(keysCommand(runKeyCommand))
     .addCommand(organizationsCommand(runKeyCommand))
     .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
+    .addCommand(rollupsCommand(runCommand, loadRollups))
     .addCommand(exportCommand(exportEnvironment));
   try {
     await program.parseAsync();

@@ -9,6 +9,8 @@ import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
 import type { StartPart } from './part.ts';
 import { startRollups } from './rollups/mod.ts';
 
+export { checkRollups, rebuildRollups } from './rollups/mod.ts';
+
 /** What follows the changes, a line each. */
 const PARTS: readonly StartPart[] = [startRollups];
 

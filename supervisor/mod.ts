@@ -3,6 +3,7 @@ export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letter
 export { exportCommand } from './commands/export/export.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
 export { organizationsCommand } from './commands/organizations.ts';
+export { type RollupStore, rollupsCommand } from './commands/rollups.ts';
 export { lockRole } from './data-dir.ts';
 export { ROLES, type RoleName } from './role-list.ts';
 export { migrateStore, withStore } from './store.ts';

@@ -25,6 +25,10 @@ export type RollupPlan = {
   segments: Segment[];
   /** All changes that were committed before this moment are in what is read. */
   asOfMs: number;
+  /** False: the sink is so far behind that changes since `asOfMs` may be missing. */
+  isCurrent: boolean;
+  /** The family's buckets that may not be read and overlap the range. */
+  stale: StaleBuckets;
   /** Requests before this moment may have been dropped by retention; segments of rows lack them. Null: there are none at all. */
   rowsBeginMs: number | null;
 };
@@ -60,18 +64,20 @@ export async function planRollups(
      where organization_id = ${organizationId} and family = ${family} and begins_at < ${new Date(toMs)}
        and begins_at + grain_seconds * interval '1 second' > ${new Date(fromMs)}`;
   const nowMs = state.now.getTime();
-  const grains = GRAINS[family];
+  const stale = staleBuckets(family, marks, state.changes ?? []);
   const segments = planSegments({
     fromMs,
     toMs,
     boundariesMs,
-    grains,
-    stale: staleBuckets(family, marks, state.changes ?? []),
+    grains: GRAINS[family],
+    stale,
     nowMs,
     rowsFromMs: nowMs,
   });
   return {
     segments,
+    stale,
+    isCurrent: state.changes !== null,
     asOfMs: state.changes === null ? state.appliedAt.getTime() : nowMs,
     rowsBeginMs: state.rowsBeginAt?.getTime() ?? null,
   };

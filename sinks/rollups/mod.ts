@@ -5,6 +5,9 @@ import { startRollupLoop } from './loop.ts';
 import { markStale } from './mark.ts';
 import { markAllStale } from './mark-all.ts';
 
+export { checkRollups } from './check.ts';
+export { rebuildRollups } from './rebuild.ts';
+
 /** @internal Exported so that tests apply one batch at a time. */
 export const ROLLUPS: Sink = {
   name: 'rollups',

@@ -37,6 +37,8 @@ export type RecomputeOptions = {
   isPatient: boolean;
   /** Null: all. */
   organizationId: string | null;
+  /** Leaves buckets out that were marked later; absent: none. */
+  newestMark?: string;
   /** Receives the buckets before they are computed, so that a failure can be told of them. */
   onDue?(buckets: readonly DueBucket[]): void;
 };
@@ -68,13 +70,14 @@ export async function recompute(options: RecomputeOptions): Promise<Recomputed> 
 /** Oldest marks first, so that nothing waits for ever; of those that were made together, the latest buckets. */
 function findDue(
   tx: TransactionSql,
-  { task, limit, isPatient, organizationId }: RecomputeOptions,
+  { task, limit, isPatient, organizationId, newestMark }: RecomputeOptions,
 ): Promise<DueBucket[]> {
   return tx<DueBucket[]>`
     select stale.organization_id as "organizationId", stale.begins_at as "beginsAt", stale.mark
       from assay.rollup_stale stale
      where ${isDue(tx, task, isPatient)}
        and (${organizationId}::uuid is null or stale.organization_id = ${organizationId}::uuid)
+       ${newestMark === undefined ? tx`` : tx`and stale.mark <= ${newestMark}::bigint`}
      order by stale.first_marked_at, stale.begins_at desc, stale.organization_id
      limit ${limit}`;
 }
