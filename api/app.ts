@@ -20,6 +20,7 @@ import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
 import { mcpRoutes } from './routes/mcp.ts';
+import { type MetricsRoutesOptions, metricsRoutes } from './routes/metrics.ts';
 import { type OrganizationRoutesOptions, organizationRoutes } from './routes/organization.ts';
 import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
 import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.ts';
@@ -36,6 +37,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   KeyRoutesOptions &
   LimitRoutesOptions &
   LogRoutesOptions &
+  MetricsRoutesOptions &
   OrganizationRoutesOptions &
   PromptRoutesOptions &
   PropertyRoutesOptions &
@@ -88,6 +90,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(evaluatorRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
+    .use(metricsRoutes(options))
     .use(organizationRoutes(options))
     .use(promptRoutes(options))
     .use(propertyRoutes(options))

@@ -23,6 +23,7 @@ import { createEvaluatorService, createJudgeModelCheck, createTrials } from './e
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
+import { createMetricsService } from './metrics/mod.ts';
 import { createOrganizationService } from './organization/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
@@ -109,6 +110,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     sessions: createSessionService({ sql, clock }),
     evaluators,
     limits: createLimitService(sql),
+    metrics: createMetricsService({ sql }),
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce: announceKeys }),
     apiKeys: createKeyService({ sql, clock, announce: announceKeys }),
     prompts: createPromptService({ sql, clock, announce: announcePrompts }),

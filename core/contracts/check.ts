@@ -96,6 +96,8 @@ function ruleOf(error: ValueError): Rule {
         must: `must hold at most ${schema.maxItems} items`,
         instead: holds((value as unknown[]).length),
       };
+    case ValueErrorType.ArrayUniqueItems:
+      return { must: 'must not hold an item twice' };
     case ValueErrorType.StringMinLength:
       if (schema.minLength === 1) return { must: 'must not be empty', instead: '' };
       return { must: `must have at least ${schema.minLength} characters`, instead: has(value as string) };

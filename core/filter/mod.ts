@@ -13,4 +13,4 @@ export type { Filter } from './nodes.ts';
 export { Parameters, type Statement } from './parameters.ts';
 export { parseFilter } from './parse.ts';
 export { filterForms } from './shape.ts';
-export { EARLIEST_MS, LATEST_MS, parseTimestamp } from './timestamp.ts';
+export { EARLIEST_MS, LATEST_MS, parseMoment, parseTimestamp } from './timestamp.ts';

@@ -41,6 +41,7 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
     '/v1/keys',
     '/v1/keys/*',
     '/v1/log/request',
+    '/v1/metrics/query',
     '/v1/organization',
     '/v1/prompt-2025',
     '/v1/prompt-2025/*',

@@ -74,14 +74,17 @@ export function connectPostgres(options: ConnectOptions): Sql {
 /**
  * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it
  * see and change that organization's rows only. The audit log names the actor of the call that this is part of.
+ *
+ * @param options `isSnapshot`: all statements read the same moment, and change nothing
  */
 export function inOrganization<T>(
   sql: Sql,
   organizationId: string,
   work: (tx: TransactionSql) => Promise<T>,
+  { isSnapshot = false }: { isSnapshot?: boolean } = {},
 ): Promise<T> {
   const actor = currentActor();
-  return sql.begin(async (tx) => {
+  return sql.begin(isSnapshot ? 'isolation level repeatable read read only' : '', async (tx) => {
     await (actor === null
       ? tx`select set_config('assay.organization', ${organizationId}, true)`
       : tx`select set_config('assay.organization', ${organizationId}, true), set_config('assay.actor', ${actor}, true)`);

@@ -32,6 +32,7 @@ export const PURE_PACKAGES = new Set([
   '@sinclair/typebox/compiler',
   'eventsource-parser',
   'lru-cache',
+  'temporal-polyfill',
 ]);
 
 /** Pure code that must yield to the event loop between pieces of its work. */

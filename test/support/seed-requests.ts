@@ -23,6 +23,8 @@ export type SeedRequest = {
   completion_tokens: number | null;
   total_tokens: number | null;
   cost_nano: number | null;
+  /** What an answer from the cache would have cost. */
+  cost_saved_nano: number | null;
   user_id: string | null;
   prompt_id: string | null;
   prompt_version: string | null;
@@ -60,6 +62,7 @@ const DEFAULTS = {
   completion_tokens: null,
   total_tokens: null,
   cost_nano: null,
+  cost_saved_nano: null,
   user_id: null,
   prompt_id: null,
   prompt_version: null,

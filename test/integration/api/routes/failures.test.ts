@@ -14,6 +14,7 @@ import type { AuditService } from '../../../../api/audit/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
+import type { MetricsService } from '../../../../api/metrics/mod.ts';
 import type { OrganizationService } from '../../../../api/organization/mod.ts';
 import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
@@ -62,6 +63,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     erasure: {} as ErasureService,
     evaluators,
     limits,
+    metrics: {} as MetricsService,
     prompts,
     providerKeys,
     apiKeys: {} as KeyService,

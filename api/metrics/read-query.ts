@@ -1,0 +1,126 @@
+/** Checks the body of `/v1/metrics/query`, and makes it the query that statements take. */
+import { quoteValue } from '#core/contracts/check.ts';
+import { invalidField } from '#core/contracts/invalid.ts';
+import {
+  DEFAULT_GROUPS,
+  DIMENSIONS,
+  type DimensionName,
+  type MetricsQueryBody,
+  type MomentBody,
+  type Source,
+} from '#core/contracts/metrics.ts';
+import { foldName } from '#core/contracts/storable-text.ts';
+import { type Filter, parseFilter, parseMoment } from '#core/filter/mod.ts';
+import {
+  autoUnit,
+  bucketBegins,
+  isTimeZone,
+  type Measure,
+  mostBuckets,
+  previousRange,
+  type Range,
+  readMeasure,
+  type Unit,
+} from '#core/metrics/mod.ts';
+
+/** What requests are grouped by; a property by its folded name. */
+export type Dimension =
+  | { readonly name: DimensionName; readonly property: null; readonly label: string }
+  | { readonly name: 'property'; readonly property: string; readonly label: string };
+
+/** A range with the begins of its buckets. */
+export type Period = { readonly range: Range; readonly begins: readonly number[] };
+
+export type MetricsQuery = {
+  readonly measures: readonly Measure[];
+  readonly groupBy: readonly Dimension[];
+  readonly filter: Filter;
+  readonly sources: readonly Source[];
+  readonly unit: Unit;
+  readonly timeZone: string;
+  readonly period: Period;
+  /** The period to compare with; null: none. */
+  readonly previous: Period | null;
+  readonly limit: number;
+  readonly order: { readonly measure: number; readonly direction: 'asc' | 'desc' };
+};
+
+const DEFAULT_SOURCES: readonly Source[] = ['gateway', 'api'];
+/** Values of one answer: more are several megabytes of JSON, which hold up other calls while they are written. */
+const MAX_VALUES = 250_000;
+
+/**
+ * Returns a checked body as a query.
+ * @throws AssayError invalid_body, invalid_filter
+ */
+export function readMetricsQuery(body: MetricsQueryBody): MetricsQuery {
+  const { measures, timeZone = 'UTC', bucket = 'auto', limit = DEFAULT_GROUPS } = body;
+  if (!isTimeZone(timeZone)) {
+    throw invalidField(
+      'timeZone',
+      `must be a name of the IANA database, such as Europe/Berlin, but is ${quoteValue(timeZone)}`,
+    );
+  }
+  const range = readRange(body.range);
+  const unit = bucket === 'auto' ? autoUnit(range) : bucket;
+  const isCompared = body.compareWith === 'previous';
+  const groups = body.groupBy === undefined || body.groupBy.length === 0 ? 1 : limit + 2;
+  const values = mostBuckets(range, unit) * groups * measures.length * (isCompared ? 2 : 1);
+  if (values > MAX_VALUES) {
+    throw invalidField(
+      'bucket',
+      `must be longer, or range shorter, or limit lower: the answer could hold ${values} values, and at most ${MAX_VALUES} are allowed`,
+    );
+  }
+  const periodOf = (one: Range): Period => ({ range: one, begins: bucketBegins(one, unit, timeZone) });
+  return {
+    measures: measures.map((measure, index) => readMeasure(measure, `measures[${index}]`)),
+    groupBy: (body.groupBy ?? []).map(readDimension),
+    filter: parseFilter(body.filter ?? 'all'),
+    sources: body.sources ?? DEFAULT_SOURCES,
+    unit,
+    timeZone,
+    period: periodOf(range),
+    previous: isCompared ? periodOf(previousRange(range, timeZone)) : null,
+    limit,
+    order: readOrder(body),
+  };
+}
+
+function readOrder({ orderBy = {}, measures }: MetricsQueryBody): MetricsQuery['order'] {
+  const { measure = 0, direction = 'desc' } = orderBy;
+  if (measure >= measures.length) {
+    throw invalidField(
+      'orderBy.measure',
+      `must be a place in measures, which holds ${measures.length}, but is ${measure}`,
+    );
+  }
+  return { measure, direction };
+}
+
+function readDimension(label: string): Dimension {
+  const name = DIMENSIONS.find((one) => one === label);
+  if (name !== undefined) return { name, property: null, label };
+  return { name: 'property', property: foldName(label.slice('property:'.length)), label };
+}
+
+function readRange({ from, to }: { from: MomentBody; to: MomentBody }): Range {
+  const range = { fromMs: readMoment(from, 'range.from'), toMs: readMoment(to, 'range.to') };
+  if (range.toMs <= range.fromMs) {
+    throw invalidField('range.to', `must be after range.from, ${quoteValue(from)}, but is ${quoteValue(to)}`);
+  }
+  return range;
+}
+
+function readMoment(moment: MomentBody, path: string): number {
+  const ms = typeof moment === 'number' ? moment : parseMoment(moment);
+  if (ms !== null && ms >= EARLIEST_RANGE_MS && ms <= LATEST_RANGE_MS) return ms;
+  throw invalidField(
+    path,
+    `must be a time in RFC 3339, a date, or milliseconds since the epoch, from the year 1970 to 2099, but is ${quoteValue(moment)}`,
+  );
+}
+
+/** Requests are stored from 2020 on, and up to a month ahead of the clock. */
+const EARLIEST_RANGE_MS = 0;
+const LATEST_RANGE_MS = Date.UTC(2100, 0, 1);

@@ -1,0 +1,110 @@
+/** The requests that a query for metrics is about, as SQL: their condition, their group, and what is measured of each. */
+import { compileFilter, Parameters } from '#core/filter/mod.ts';
+import type { Metric, Range } from '#core/metrics/mod.ts';
+import type { Dimension, MetricsQuery, Period } from './read-query.ts';
+
+/** A statement under construction, with the placeholder of its organization. */
+export type Draft = { parameters: Parameters; organization: string };
+
+export function draftFor(organizationId: string): Draft {
+  const parameters = new Parameters();
+  return { parameters, organization: parameters.bind(organizationId, 'uuid') };
+}
+
+/** Writes a time. */
+export const momentOf = (ms: number, { parameters }: Draft): string =>
+  parameters.bind(new Date(ms).toISOString(), 'timestamptz');
+
+/** Writes the condition of the requests `r` of a query, in a range. */
+export function requestCondition(query: MetricsQuery, { fromMs, toMs }: Range, draft: Draft): string {
+  const { parameters, organization } = draft;
+  return [
+    `r.organization_id = ${organization}`,
+    `r.created_at >= ${momentOf(fromMs, draft)} and r.created_at < ${momentOf(toMs, draft)}`,
+    `r.source = any(${parameters.bind(query.sources, 'text[]')})`,
+    compileFilter(query.filter, parameters, { joins: true }),
+  ].join(' and ');
+}
+
+/** Writes the number of the bucket that a time is in, from 0. */
+export function bucketOf(time: string, { begins }: Period, { parameters }: Draft): string {
+  if (begins.length === 1) return '0';
+  const bounds = begins.slice(1).map((ms) => new Date(ms).toISOString());
+  return `width_bucket(${time}, ${parameters.bind(`{${bounds.join(',')}}`, 'text')}::timestamptz[])`;
+}
+
+const COLUMNS: Readonly<Record<Exclude<Dimension['name'], 'property' | 'evaluator'>, string>> = {
+  model: 'r.model',
+  provider: 'r.provider',
+  user: 'r.user_id',
+  status: 'r.status::text',
+  api_key: 'r.api_key_id::text',
+  prompt_id: 'r.prompt_id',
+  prompt_version: 'r.prompt_version',
+  source: 'r.source',
+  path: 'r.path',
+};
+
+/** Writes the values that a request `r` is grouped by: g0, g1, …, as text. */
+export function groupColumns(groupBy: readonly Dimension[], { parameters }: Draft): string[] {
+  return groupBy.map(({ name, property }, index) => {
+    if (name === 'property')
+      return `(r.properties_folded ->> ${parameters.bind(property, 'text')}) collate "C" as g${index}`;
+    return `${name === 'evaluator' ? 'ev.evaluator_id::text' : COLUMNS[name]} collate "C" as g${index}`;
+  });
+}
+
+/** Writes the joins that groups need: with an evaluator a row for each one that graded the request. */
+export function groupJoins(groupBy: readonly Dimension[]): string {
+  if (!groupBy.some(({ name }) => name === 'evaluator')) return '';
+  return `left join lateral (
+      select distinct e.evaluator_id from assay.evaluations e
+       where e.organization_id = r.organization_id and e.request_id = r.request_id and e.created_at = r.created_at
+         and e.state = 'completed' and e.probe = '') ev on true`;
+}
+
+/**
+ * Names a metric in statements, such as m2, with the SQL of its value for a request `r`: null where it has none; a flag is a
+ * boolean.
+ */
+export type Measured = {
+  readonly metric: Metric;
+  readonly as: string;
+  readonly value: string;
+  readonly join: string;
+};
+
+/** Returns the metrics of a query, each once. */
+export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): Measured[] {
+  const distinct = new Map(metrics.map((metric) => [keyOf(metric), metric]));
+  return [...distinct.values()].map((metric, index) => {
+    const as = `m${index}`;
+    if (metric.name === 'score') {
+      const join =
+        `left join assay.request_scores s${index} on s${index}.organization_id = r.organization_id ` +
+        `and s${index}.created_at = r.created_at and s${index}.request_id = r.request_id ` +
+        `and s${index}.key = ${parameters.bind(metric.scoreKey, 'text')}`;
+      return { metric, as, value: `s${index}.value`, join };
+    }
+    return { metric, as, value: VALUES[metric.name], join: '' };
+  });
+}
+
+/** Names a metric, so that equal ones have equal names. */
+export const keyOf = ({ name, scoreKey }: Metric): string => (scoreKey === null ? name : `score:${scoreKey}`);
+
+/** Money in nano-dollars, tokens per second in thousandths: see `UNITS`. */
+const VALUES: Readonly<Record<Exclude<Metric['name'], 'score'>, string>> = {
+  requests: 'true',
+  errors: 'r.status >= 400',
+  cost: 'r.cost_nano',
+  prompt_tokens: 'r.prompt_tokens',
+  completion_tokens: 'r.completion_tokens',
+  total_tokens: 'r.total_tokens',
+  latency: 'r.latency_ms',
+  ttft: 'r.ttft_ms',
+  tokens_per_second: 'assay.milli_tokens_per_second(r.completion_tokens, r.latency_ms, r.ttft_ms, r.cached_from)',
+  cache_hits: 'r.cached_from is not null',
+  cost_saved: 'r.cost_saved_nano',
+  feedback: 'r.feedback_rating',
+};

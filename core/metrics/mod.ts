@@ -1,0 +1,19 @@
+/** Metrics: buckets of time in a time zone, and what each measure needs of the requests. Pure. */
+export {
+  isFlag,
+  isFlagOfAll,
+  type Measure,
+  type Metric,
+  type Part,
+  partsOf,
+  readMeasure,
+} from './measures.ts';
+export {
+  autoUnit,
+  bucketBegins,
+  isTimeZone,
+  mostBuckets,
+  previousRange,
+  type Range,
+  type Unit,
+} from './time-buckets.ts';
