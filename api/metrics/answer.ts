@@ -70,11 +70,7 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 ]);
 const scaleOf = ({ metric: { name } }: Measure) => SCALES.get(name) ?? 1;
 
-function quantileIn(
-  row: QuantileRow | undefined,
-  measure: Measure,
-  quantilesOf: QuantilesOf,
-): number | null {
+function quantileIn(row: QuantileRow | undefined, measure: Measure, quantilesOf: QuantilesOf): number | null {
   const index = quantilesOf.findIndex(({ key }) => key === keyOf(measure.metric));
   const array = row?.[`q${index}`];
   if (typeof array !== 'string') return null;

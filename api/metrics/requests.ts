@@ -103,7 +103,8 @@ const VALUES: Readonly<Record<Exclude<Metric['name'], 'score'>, string>> = {
   total_tokens: 'r.total_tokens',
   latency: 'r.latency_ms',
   ttft: 'r.ttft_ms',
-  tokens_per_second: 'assay.milli_tokens_per_second(r.completion_tokens, r.latency_ms, r.ttft_ms, r.cached_from)',
+  tokens_per_second:
+    'assay.milli_tokens_per_second(r.completion_tokens, r.latency_ms, r.ttft_ms, r.cached_from)',
   cache_hits: 'r.cached_from is not null',
   cost_saved: 'r.cost_saved_nano',
   feedback: 'r.feedback_rating',

@@ -45,7 +45,9 @@ function valueIn(metric: string, row: SeedRequest): number | null {
     case 'tokens_per_second': {
       const ms = (row.latency_ms ?? 0) - (row.ttft_ms ?? 0);
       if (row.completion_tokens === null || row.completion_tokens === 0) return null;
-      return row.cached_from !== null || ms <= 0 ? null : Math.floor((row.completion_tokens * 1_000_000) / ms);
+      return row.cached_from !== null || ms <= 0
+        ? null
+        : Math.floor((row.completion_tokens * 1_000_000) / ms);
     }
     case 'cost_saved':
       return row.cost_saved_nano;

@@ -7,7 +7,7 @@ import { insertRequests, type SeedRequest } from '../../../support/seed-requests
 
 const SEED = 20_261_123;
 const RECORDS = 400;
-const QUERIES = 250;
+const QUERIES = 600;
 const DAY_MS = 86_400_000;
 /** Around the end of summer time in Europe and in America. */
 const FROM = Date.UTC(2025, 9, 20);
