@@ -29,6 +29,7 @@ import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
+import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
@@ -44,6 +45,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   ProviderKeyRoutesOptions &
   RowRoutesOptions &
   SessionRoutesOptions &
+  SystemRoutesOptions &
   UserRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
 const REQUEST_ID = 'service-request-id';
@@ -96,6 +98,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(propertyRoutes(options))
     .use(providerKeyRoutes(options))
     .use(sessionRoutes(options))
+    .use(systemRoutes(options))
     .use(userRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));

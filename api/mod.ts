@@ -13,6 +13,7 @@ import { checkSchema, connectPostgres, withActor } from '#platform/postgres/mod.
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createAnnouncer } from './announce.ts';
@@ -32,6 +33,7 @@ import { createRequestService } from './requests/mod.ts';
 import { failureBody } from './routes/failure.ts';
 import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
+import { createSystemService } from './system/mod.ts';
 import { createUserService } from './users/mod.ts';
 
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
@@ -69,7 +71,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats, secrets: null });
   const metrics = createMetrics('api');
-  const logPath = await openLogPipeline({ config, role: 'api', log, metrics, clock });
+  const logPath = await openLogPipeline({ config, sql: keySql, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
   // This process admits no calls, so it takes no share of their limits.
   const limiter = createLimiter({
@@ -117,6 +119,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     users: createUserService({ sql }),
     properties: createPropertyService({ sql }),
     organization: createOrganizationService({ sql, clock }),
+    system: createSystemService({ sql }),
     audit: createAuditService(sql),
     logRequest: createRequestLog({
       outbox: logPath.outbox,
@@ -142,6 +145,13 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     bound: warningBound(connectionBound(descriptorLimit(), false), log),
   });
   watchConnections(metrics, server.connections);
+  const readOutbox = createOutboxReader(logPath, config.outbox.maxBytes);
+  const report = reportProcess({
+    sql: keySql,
+    log,
+    role: 'api',
+    read: async () => ({ outbox: await readOutbox() }),
+  });
   log.info({ address: server.url }, 'api serves');
   return {
     name: 'api',
@@ -154,6 +164,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every entry that was begun is committed and forwarded.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
+        { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then the parts that calls needed.
         { what: 'ending the page of a deletion', run: () => erasing.stop() },
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },

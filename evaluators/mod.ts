@@ -6,9 +6,10 @@ import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { reportProcess } from '#platform/processes/mod.ts';
 import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
 import { startSandbox } from './python/mod.ts';
 import { createScorer, startWorker } from './worker/mod.ts';
@@ -96,6 +97,19 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.evaluatorsPort });
   const { tier, why } = sandbox;
   const announcement = await announce({ sql, log, role: 'evaluators', facts: { sandbox: tier, why } });
+  const pausedEvaluators = metrics.gauge(
+    'evaluators_paused',
+    'Evaluators of all organizations that are paused',
+  );
+  const report = reportProcess({
+    sql,
+    log,
+    role: 'evaluators',
+    read: async () => {
+      pausedEvaluators.set(await countPaused(sql));
+      return { held: worker.held() };
+    },
+  });
   log.info({ address: server.url, sandbox: sandbox.tier, why: sandbox.why }, 'evaluators serve');
   return {
     name: 'evaluators',
@@ -103,6 +117,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     stop: () =>
       stopInOrder([
         { what: 'Withdrawing the announcement', run: () => announcement.stop() },
+        { what: 'Withdrawing the report', run: () => report.stop() },
         // 1. Claims nothing new; evaluations under way come to their outcome or are given back.
         {
           what: 'Finishing evaluations',
@@ -115,4 +130,10 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
       ]),
   };
+}
+
+async function countPaused(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int4 as count from assay.evaluators where paused_reason is not null and deleted_at is null`;
+  return row!.count;
 }

@@ -14,6 +14,7 @@ import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
@@ -35,7 +36,12 @@ import { createRecorder } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
 import { errorDetails } from './response/reply.ts';
 import { createCacheLookUp, createProviderSources } from './response/sources.ts';
-import { createAttemptLoop, createCircuitBreaker, createPlanner } from './routing/mod.ts';
+import {
+  createAttemptLoop,
+  createBreakerStates,
+  createCircuitBreaker,
+  createPlanner,
+} from './routing/mod.ts';
 
 /** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
@@ -65,7 +71,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   const prompts = createPromptDirectory({ sql, clock, log, nats: config.nats });
   const metrics = createMetrics('gateway');
-  const logPath = await openLogPipeline({ config, role: 'gateway', log, metrics, clock });
+  const logPath = await openLogPipeline({ config, sql, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
   const limitsSql = connect('assay-limits');
   // Connecting takes longer than the first calls after a start should wait.
@@ -104,8 +110,15 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     log,
   });
   keys.onChange(models.refresh);
+  const breakerStates = createBreakerStates();
   const attemptLoop = createAttemptLoop({
-    breaker: createCircuitBreaker({ clock, onChange: metricsOf.onBreaker }),
+    breaker: createCircuitBreaker({
+      clock,
+      onChange: (address, state) => {
+        metricsOf.onBreaker(address, state);
+        breakerStates.note(address, state);
+      },
+    }),
     clock,
     random: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
@@ -146,6 +159,17 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   watchConnections(metrics, server.connections);
   const announcement = await announce({ sql, log, role: 'gateway', facts: gatewayFacts(config) });
+  const readOutbox = createOutboxReader(logPath, config.outbox.maxBytes);
+  const report = reportProcess({
+    sql,
+    log,
+    role: 'gateway',
+    read: async () => ({
+      outbox: await readOutbox(),
+      breakers: breakerStates.tripped(),
+      is_limiting_alone: limiter.isDegraded(),
+    }),
+  });
   log.info({ address: server.url }, 'gateway serves');
   return {
     name: 'gateway',
@@ -159,6 +183,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every record that was begun is committed, and on its way.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
+        { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then what they needed.
         { what: 'closing the connections to providers', run: async () => client.close() },
         { what: 'stopping the list of models', run: async () => models.stop() },

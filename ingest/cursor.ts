@@ -13,7 +13,7 @@ export async function readCursor(sql: Sql, outboxId: string): Promise<OutboxPosi
 }
 
 /**
- * Moves a cursor.
+ * Moves a cursor over `entries` entries, which are counted, so that a gateway knows how many of its own are stored.
  * @throws BatchOvertakenError when it was not at `from`: another process has stored these entries, and the caller's
  *   transaction must not
  */
@@ -22,13 +22,14 @@ export async function moveCursor(
   outboxId: string,
   from: OutboxPosition,
   to: OutboxPosition,
+  entries: number,
 ): Promise<void> {
   await tx`
     insert into assay.outbox_cursors (outbox_id, segment, position) values (${outboxId}, 0, 0)
     on conflict do nothing`;
   const moved = await tx`
     update assay.outbox_cursors
-       set segment = ${to.segment}, position = ${to.offset}, updated_at = now()
+       set segment = ${to.segment}, position = ${to.offset}, entries = entries + ${entries}, updated_at = now()
      where outbox_id = ${outboxId} and segment = ${from.segment} and position = ${from.offset}`;
   if (moved.count !== 1) throw new BatchOvertakenError();
 }

@@ -117,6 +117,16 @@ export async function listDeadLetters(
   return { letters: [...letters], total: all!.count };
 }
 
+/** Letters are counted up to this number. */
+const MOST_COUNTED = 10_000;
+
+/** Returns the number of all letters, up to 10,000. */
+export async function countDeadLetters(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int4 as count from (select from assay.dead_letters limit ${MOST_COUNTED}) letters`;
+  return row!.count;
+}
+
 /** Returns a letter with its entry; null when there is none with this id. */
 export async function findDeadLetter(sql: Sql, id: string) {
   const [letter] = await sql<

@@ -129,7 +129,7 @@ export class Drain {
     const endOf = (end: number) => (end === entries.length ? next : entries[end]!.position);
     return this.#store.store({
       entries: entries.map((entry) => ({ ...entry, origin: originOf(outboxId, entry.position) })),
-      alongside: (tx, first, end) => moveCursor(tx, outboxId, startOf(first), endOf(end)),
+      alongside: (tx, first, end) => moveCursor(tx, outboxId, startOf(first), endOf(end), end - first),
     });
   }
 
@@ -146,7 +146,7 @@ export class Drain {
       'a damaged stretch of the outbox becomes a dead letter',
     );
     await this.#options.sql.begin(async (tx) => {
-      await moveCursor(tx, outboxId, from, next);
+      await moveCursor(tx, outboxId, from, next, 0);
       await insertDeadLetter(tx, {
         origin: originOf(outboxId, damage.position),
         organizationId: null,

@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from '#platform/observability/metrics.ts'
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { reportProcess } from '#platform/processes/mod.ts';
 import { StreamConsumer } from './consume.ts';
 import { Drain } from './drain.ts';
 import { createReport } from './report.ts';
@@ -98,7 +99,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
-  const { onUncounted, ...report } = createReport(metrics, log);
+  const { onUncounted, readState, ...report } = createReport({ sql, metrics, log, clock });
   const counter = createTokenCounter({ clock, onFailure: onUncounted });
   const sourceOptions = {
     sql,
@@ -121,6 +122,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     log,
     retentionDays: config.retentionDays,
   });
+  const processReport = reportProcess({ sql, log, role: 'ingest', read: readState });
   return {
     name: 'ingest',
     address: server.url,
@@ -129,6 +131,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
         // 1. The remaining entries are stored; the caller sets the deadline.
         { what: 'Storing the remaining log entries', run: source.stop },
         // 2. Then the resources that storing needed are released.
+        { what: 'Withdrawing the report', run: processReport.stop },
         { what: 'Closing the token counter', run: counter.close },
         { what: 'Stopping the partition keeper', run: keeper.stop },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },

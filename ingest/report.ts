@@ -1,11 +1,27 @@
 import { describeError } from '#core/contracts/errors.ts';
+import type { IngestState } from '#core/contracts/process-state.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { countDeadLetters } from './dead-letters.ts';
 import type { BatchResult, UnpricedCall } from './store-batch.ts';
 import { createUnpricedReport } from './unpriced.ts';
 
-/** Makes the callbacks that report ingest's work: counters, and log lines for the operator. */
-export function createReport(metrics: Metrics, log: Logger) {
+export type ReportOptions = { sql: Sql; metrics: Metrics; log: Logger; clock: Pick<Clock, 'now'> };
+
+/** Makes the callbacks that report ingest's work: counters, log lines for the operator, and the state of the process. */
+export function createReport({ sql, metrics, log, clock }: ReportOptions) {
+  let lastStoredMs: number | null = null;
+  const kept = metrics.gauge(
+    'dead_letters',
+    'Dead letters of all organizations, counted every ten seconds and up to 10,000',
+  );
+  metrics.readOnDemand(
+    'ingest_last_stored_timestamp_seconds',
+    'When this process stored something last, in seconds since the epoch; 0: not since its start',
+    () => (lastStoredMs ?? 0) / 1_000,
+  );
   const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');
   const deadLetters = metrics.counter('ingest_dead_letters_total', 'Log entries kept as dead letters');
   const expired = metrics.counter(
@@ -26,8 +42,13 @@ export function createReport(metrics: Metrics, log: Logger) {
   );
   const reportUnpriced = createUnpricedReport(log);
   return {
+    readState: async (): Promise<IngestState> => {
+      kept.set(await countDeadLetters(sql));
+      return { last_stored_at: lastStoredMs === null ? null : new Date(lastStoredMs).toISOString() };
+    },
     onStored: (result: BatchResult): void => {
       stored.inc(result.stored);
+      lastStoredMs = clock.now();
       expired.inc(result.expired);
       erased.inc(result.erased);
       if (result.deadLetters === 0) return;

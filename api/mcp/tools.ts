@@ -15,6 +15,7 @@ const GROUPS = new Set([
   'Evaluators',
   'Evaluations',
   'Limits',
+  'System',
 ]);
 
 /** A tool as a client lists it, and how it is called. */

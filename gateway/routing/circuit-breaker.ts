@@ -86,6 +86,11 @@ export function addressOf({ provider, origin }: Pick<Candidate, 'provider' | 'or
   return `${provider} ${origin}`;
 }
 
+/** Returns the provider of an address. */
+export function providerOf(address: string): string {
+  return address.slice(0, address.indexOf(' '));
+}
+
 /** Makes the breakers of all addresses, closed at first. */
 export function createCircuitBreaker({ clock, onChange = () => {} }: CircuitBreakerOptions): CircuitBreaker {
   const circuits = new Map<string, Circuit>();

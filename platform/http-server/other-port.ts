@@ -52,6 +52,7 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
     '/v1/request/*',
     '/v1/score/keys',
     '/v1/session/*',
+    '/v1/system',
     '/v1/user/*',
     '/v2/prompt-2025/*',
   ],

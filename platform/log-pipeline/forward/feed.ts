@@ -6,6 +6,7 @@ import {
   isSamePosition,
   type OutboxPosition,
   type ReadLimits,
+  type ReadResult,
   readInterrupted,
   readOutbox,
   removeOutbox,
@@ -15,14 +16,22 @@ import {
 import { type OutgoingMessage, packMessages } from './pack.ts';
 
 /** Messages that are published together. One without a sequence number is not known to be in the stream. */
-type Chunk = { messages: (OutgoingMessage & { sequence: number | null })[]; next: OutboxPosition };
+type Chunk = {
+  messages: (OutgoingMessage & { sequence: number | null })[];
+  next: OutboxPosition;
+  /** Entries in the messages. */
+  entries: number;
+};
 
 /** Everything before `next` is stored once the acknowledgements have passed `sequence`. */
-type Published = { next: OutboxPosition; sequence: number };
+type Published = { next: OutboxPosition; sequence: number; entries: number };
+
+/** How much of an outbox is stored: up to a position, and so many entries of it. */
+export type StoredPart = OutboxPosition & { entries: number };
 
 /** The file beside the segments that says where the stored part ends, so that a restart does not publish it again. */
 const STORED_FILE = 'stored.json';
-const BEGINNING: OutboxPosition = { segment: 0, offset: 0 };
+const BEGINNING: StoredPart = { segment: 0, offset: 0, entries: 0 };
 /** Size of a chunk: bounds the memory, and takes a broker a fraction of a second. */
 const READ_LIMITS: ReadLimits = { maxEntries: 2_000, maxBytes: 4 * 1024 * 1024 };
 /** No segment has this number: it gives a position to the entries of interrupted calls, which are in no segment. */
@@ -42,6 +51,7 @@ export class OutboxFeed {
   #lock: Lock | null;
   /** Everything before it is in Postgres. */
   #stored: OutboxPosition;
+  #storedEntries = 0;
   #next: OutboxPosition;
   #chunk: Chunk | null = null;
   #published: Published[] = [];
@@ -51,11 +61,12 @@ export class OutboxFeed {
   /** No entry can follow, and all entries have been published. */
   #isComplete = false;
 
-  private constructor(options: FeedOptions, stored: OutboxPosition) {
+  private constructor(options: FeedOptions, { entries, ...stored }: StoredPart) {
     this.outboxId = options.outboxId;
     this.#directory = options.directory;
     this.#lock = options.lock;
     this.#stored = stored;
+    this.#storedEntries = entries;
     this.#next = stored;
   }
 
@@ -66,6 +77,10 @@ export class OutboxFeed {
   /** Chunks that are published and not known to be stored. */
   get unconfirmed(): number {
     return this.#published.length;
+  }
+
+  get stored(): StoredPart {
+    return { ...this.#stored, entries: this.#storedEntries };
   }
 
   /** Everything is stored and nothing can follow: the outbox can be removed. */
@@ -106,7 +121,7 @@ export class OutboxFeed {
     const isNewDamage = read.damage !== null && !isSamePosition(read.damage.position, this.#damagedAt);
     if (read.entries.length > 0 || isNewDamage || !isSamePosition(read.next, this.#next)) {
       this.#damagedAt = read.damage?.position ?? null;
-      return this.#chunkOf(packMessages(this.outboxId, read, maxMessageBytes), read.next);
+      return this.#chunkOf(read, read.next, maxMessageBytes);
     }
     if (!isAbandoned) return null;
     if (this.#interrupted === 'published') {
@@ -118,11 +133,16 @@ export class OutboxFeed {
       ...entry,
       position: { segment: INTERRUPTED_SEGMENT, offset },
     }));
-    return this.#chunkOf(packMessages(this.outboxId, { entries, damage: null }, maxMessageBytes), this.#next);
+    return this.#chunkOf({ entries, damage: null }, this.#next, maxMessageBytes);
   }
 
-  #chunkOf(messages: Iterable<OutgoingMessage>, next: OutboxPosition): Chunk {
-    return { messages: [...messages].map((message) => ({ ...message, sequence: null })), next };
+  #chunkOf(read: Pick<ReadResult, 'entries' | 'damage'>, next: OutboxPosition, maxBytes: number): Chunk {
+    const messages = [...packMessages(this.outboxId, read, maxBytes)];
+    return {
+      messages: messages.map((message) => ({ ...message, sequence: null })),
+      next,
+      entries: read.entries.length,
+    };
   }
 
   /** Goes on to the next chunk if every message of this one has its sequence number. */
@@ -130,7 +150,7 @@ export class OutboxFeed {
     const chunk = this.#chunk;
     if (chunk === null || chunk.messages.some(({ sequence }) => sequence === null)) return;
     const sequence = Math.max(0, ...chunk.messages.map((message) => message.sequence!));
-    this.#published.push({ next: chunk.next, sequence });
+    this.#published.push({ next: chunk.next, sequence, entries: chunk.entries });
     this.#next = chunk.next;
     this.#chunk = null;
   }
@@ -139,10 +159,12 @@ export class OutboxFeed {
   async confirm(sequence: number): Promise<void> {
     const before = this.#stored;
     while (this.#published.length > 0 && this.#published[0]!.sequence <= sequence) {
-      this.#stored = this.#published.shift()!.next;
+      const { next, entries } = this.#published.shift()!;
+      this.#stored = next;
+      this.#storedEntries += entries;
     }
     if (isSamePosition(before, this.#stored)) return;
-    await writeFile(join(this.#directory, STORED_FILE), JSON.stringify(this.#stored));
+    await writeFile(join(this.#directory, STORED_FILE), JSON.stringify(this.stored));
     if (this.#stored.segment !== before.segment) await trimOutbox(this.#directory, this.#stored);
   }
 
@@ -158,10 +180,11 @@ export class OutboxFeed {
 }
 
 /** A file that cannot be read does no harm: entries are published again, and Postgres recognises them. */
-async function readStored(directory: string): Promise<OutboxPosition> {
+async function readStored(directory: string): Promise<StoredPart> {
   try {
-    const { segment, offset } = JSON.parse(await readFile(join(directory, STORED_FILE), 'utf8'));
-    return Number.isSafeInteger(segment) && Number.isSafeInteger(offset) ? { segment, offset } : BEGINNING;
+    // Earlier builds did not count entries.
+    const { segment, offset, entries = 0 } = JSON.parse(await readFile(join(directory, STORED_FILE), 'utf8'));
+    return [segment, offset, entries].every(Number.isSafeInteger) ? { segment, offset, entries } : BEGINNING;
   } catch {
     return BEGINNING;
   }

@@ -27,7 +27,7 @@ import {
   deleteConsumer,
   jetStreamErrorCode,
 } from '../stream/mod.ts';
-import { OutboxFeed } from './feed.ts';
+import { OutboxFeed, type StoredPart } from './feed.ts';
 
 export type ForwarderOptions = {
   connection: NatsConnection;
@@ -127,6 +127,11 @@ export class Forwarder {
     let sum = 0;
     for (const feed of this.#feeds.values()) sum += feed.unconfirmed;
     return sum;
+  }
+
+  /** How much of this process's own outbox is stored; null before its feed is open. */
+  get ownStored(): StoredPart | null {
+    return this.#feeds.get(this.#options.ownId)?.stored ?? null;
   }
 
   /** Releases the locks of all outboxes. */

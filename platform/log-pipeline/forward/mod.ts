@@ -1,2 +1,2 @@
 /** Forwards the outboxes of this machine into NATS. */
-export { openLogPipeline } from './open-log-pipeline.ts';
+export { type LogPipeline, openLogPipeline } from './open-log-pipeline.ts';

@@ -2,14 +2,18 @@ import { join } from 'node:path';
 import type { Config } from '../../config/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import type { Sql } from '../../postgres/mod.ts';
 import type { Clock } from '../../process/clock.ts';
 import { newRequestId } from '../../process/ids.ts';
 import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
 import { checkNats } from '../stream/mod.ts';
+import { type Backlog, type BacklogOptions, createBacklogMeter, readStoredPart } from './backlog.ts';
 import { startForwarder } from './thread.ts';
 
 export type LogPipeline = {
   outbox: Outbox;
+  /** Measures what of the outbox is not stored; never rejects, and waits for Postgres as long as `sql` does. */
+  measureBacklog(): Promise<Backlog>;
   /**
    * Closes the outbox and, with a broker, waits until all of it is stored: until `stopBy` on the monotonic clock, but at
    * least a second. What is left then is stored later.
@@ -19,6 +23,8 @@ export type LogPipeline = {
 
 export type LogPipelineOptions = {
   config: Pick<Config, 'dataDir' | 'outbox' | 'nats' | 'logLevel'>;
+  /** Asked now and then how far ingest has read the outbox. */
+  sql: Sql;
   /** The role that writes: named in the log and in the broker's list of connections. */
   role: string;
   log: Logger;
@@ -36,6 +42,7 @@ const LEAST_FORWARDING_MS = 1_000;
  */
 export async function openLogPipeline({
   config,
+  sql,
   role,
   log,
   metrics,
@@ -51,16 +58,31 @@ export async function openLogPipeline({
     'Entries that could not be kept since the start: the outbox was full or failing',
     () => outbox.refused,
   );
-  if (nats === null) return { outbox, close: () => outbox.close() };
+  const meterOf = (readStored: BacklogOptions['readStored']) =>
+    createBacklogMeter({ outbox, directory: join(root, ownId), readStored, metrics });
+  if (nats === null) {
+    const meter = meterOf(() => readStoredPart(sql, ownId));
+    return {
+      outbox,
+      measureBacklog: meter.measure,
+      close: async () => {
+        meter.stop();
+        await outbox.close();
+      },
+    };
+  }
   const forwarder = startForwarder({ address: nats, root, ownId, role, logLevel: config.logLevel }, log);
   metrics.readOnDemand(
     'forwarder_unconfirmed',
     'Messages in NATS that are not known to be in Postgres',
     () => forwarder.state.unconfirmed,
   );
+  const meter = meterOf(async () => forwarder.state.ownStored);
   return {
     outbox,
+    measureBacklog: meter.measure,
     close: async (stopBy) => {
+      meter.stop();
       await outbox.close();
       const waitingBytes = await bytesBelow(root);
       const leftMs = waitingBytes === 0 ? 0 : stopBy - clock.monotonic();

@@ -4,6 +4,7 @@ import type { LogLevel } from '../../config/mod.ts';
 import type { NatsAddress } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { settlesWithin } from '../../process/deadline.ts';
+import type { StoredPart } from './feed.ts';
 
 /** The data that the thread is started with. */
 export type ForwarderThreadData = {
@@ -21,6 +22,8 @@ export type ForwarderThreadData = {
 export type ForwarderState = {
   /** Chunks that are published and not known to be in Postgres. */
   unconfirmed: number;
+  /** How much of this process's own outbox is in Postgres; null: not known yet. */
+  ownStored: StoredPart | null;
 };
 
 export type ForwarderThread = {
@@ -36,7 +39,7 @@ const RESTART_MS = 1_000;
 
 /** Starts the thread, and starts it again if it dies: what it had published is then published anew. */
 export function startForwarder(data: ForwarderThreadData, log: Logger): ForwarderThread {
-  let state: ForwarderState = { unconfirmed: 0 };
+  let state: ForwarderState = { unconfirmed: 0, ownStored: null };
   let isStopping = false;
   let worker: Worker;
   let ended: () => void;

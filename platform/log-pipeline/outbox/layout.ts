@@ -37,16 +37,33 @@ export async function listOutboxes(root: string): Promise<string[]> {
     .sort();
 }
 
+/** Returns the bytes of an outbox from a position on. */
+export async function bytesBehind(
+  directory: string,
+  position: { segment: number; offset: number },
+): Promise<number> {
+  let bytes = 0;
+  for (const segment of await listSegments(directory)) {
+    if (segment < position.segment) continue;
+    const before = segment === position.segment ? position.offset : 0;
+    bytes += Math.max(0, (await sizeOf(directory, segment)) - before);
+  }
+  return bytes;
+}
+
+/** Returns the bytes of a segment: 0 when a reader has removed it since it was listed. */
+async function sizeOf(directory: string, segment: number): Promise<number> {
+  const file = await stat(join(directory, segmentName(segment))).catch(() => null);
+  return file?.size ?? 0;
+}
+
 /** Returns the bytes of all segments of all outboxes below `root`, which the outbox's bound limits. */
 export async function bytesBelow(root: string): Promise<number> {
   let bytes = 0;
   for (const outbox of await listOutboxes(root)) {
     const directory = join(root, outbox);
-    for (const segment of await listSegments(directory).catch(() => [])) {
-      // A reader may remove the file after it was listed: then it no longer counts.
-      const file = await stat(join(directory, segmentName(segment))).catch(() => null);
-      bytes += file?.size ?? 0;
-    }
+    for (const segment of await listSegments(directory).catch(() => []))
+      bytes += await sizeOf(directory, segment);
   }
   return bytes;
 }

@@ -1,5 +1,6 @@
 /** The outbox: log entries on the gateway's own disk, between the response and the store. */
-export { bytesBelow, listOutboxes } from './layout.ts';
+export { AppendTimes } from './append-times.ts';
+export { bytesBehind, bytesBelow, listOutboxes } from './layout.ts';
 export {
   type OutboxEntry,
   type ReadLimits,

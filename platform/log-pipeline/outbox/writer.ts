@@ -103,8 +103,11 @@ export type Outbox = {
   append(key: CallKey, entry: LogEntry): Promise<boolean>;
   /** Closes the START of `key` without an entry: nothing is stored for the call. Not counted as refused. */
   discard(key: CallKey): void;
-  /** Entries that `append` refused since the outbox was opened. */
+  /** Entries that `append` committed, and those that it refused, since the outbox was opened. */
+  readonly appended: number;
   readonly refused: number;
+  /** Bytes of all outboxes below the root, which the bound limits: measured every second, and counted in between. */
+  readonly bytesOnDisk: number;
   /** Waits for pending appends and closes the files. */
   close(): Promise<void>;
 };
@@ -118,7 +121,9 @@ const BEGUN_SHARE_OF_BOUND = 0.5;
 type Pending = { frame: EncodedFrame; settle: (kept: boolean) => void };
 
 class OutboxWriter implements Outbox {
+  appended = 0;
   refused = 0;
+  bytesOnDisk = 0;
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #log: Logger;
@@ -134,8 +139,6 @@ class OutboxWriter implements Outbox {
   #isBusy = false;
   /** The numbers of calls whose void frame could not be written yet: no more than there are STARTs on disk. */
   #unwrittenVoids: number[] = [];
-  /** Bytes on disk below the root: measured every second, and counted in between. */
-  #bytesOnDisk = 0;
 
   constructor(options: OutboxOptions, directory: string, lock: Lock) {
     const { root, maxBytes, sync, log, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
@@ -151,7 +154,7 @@ class OutboxWriter implements Outbox {
 
   async measure(): Promise<void> {
     try {
-      this.#bytesOnDisk = await bytesBelow(this.#root);
+      this.bytesOnDisk = await bytesBelow(this.#root);
     } catch (error) {
       this.#log.warn({ error: describeError(error) }, 'cannot measure the outbox');
     }
@@ -175,13 +178,15 @@ class OutboxWriter implements Outbox {
       return Promise.resolve(false);
     }
     return this.#enqueue(frame, (kept) => {
-      if (kept) this.#calls.close(key);
-      else this.#refuse(key);
+      if (kept) {
+        this.appended += 1;
+        this.#calls.close(key);
+      } else this.#refuse(key);
     });
   }
 
   #hasRoom(frame: EncodedFrame, maxBytes: number): boolean {
-    return frame.bytes <= MAX_FRAME_BYTES && this.#bytesOnDisk + frame.bytes <= maxBytes;
+    return frame.bytes <= MAX_FRAME_BYTES && this.bytesOnDisk + frame.bytes <= maxBytes;
   }
 
   #refuse(key: CallKey): void {
@@ -204,7 +209,7 @@ class OutboxWriter implements Outbox {
   }
 
   #enqueue(frame: EncodedFrame, settled: (kept: boolean) => void): Promise<boolean> {
-    this.#bytesOnDisk += frame.bytes;
+    this.bytesOnDisk += frame.bytes;
     return new Promise((resolve) => {
       const settle = (kept: boolean) => {
         settled(kept);

@@ -22,6 +22,7 @@ import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
 import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
+import type { SystemService } from '../../../../api/system/mod.ts';
 import type { UserService } from '../../../../api/users/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
 import { startTestApi } from '../../../support/api.ts';
@@ -60,6 +61,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     requests,
     rows: {} as RowService,
     sessions: {} as SessionService,
+    system: {} as SystemService,
     erasure: {} as ErasureService,
     evaluators,
     limits,

@@ -23,7 +23,15 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const entries: LogEntry[] = [];
   const keep = async (_key: unknown, entry: LogEntry) => entries.push(entry) > 0;
-  const outbox = { append: keep, begin: keep, discard: () => {}, refused: 0, close: async () => {} };
+  const outbox = {
+    append: keep,
+    begin: keep,
+    discard: () => {},
+    appended: 0,
+    refused: 0,
+    bytesOnDisk: 0,
+    close: async () => {},
+  };
   const lines = new PassThrough();
   const clock = { now: () => 1_700_000_000_005, monotonic: () => 5 };
   const recorder = createRecorder(outbox, clock, pino(lines));

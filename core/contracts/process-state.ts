@@ -1,0 +1,54 @@
+/** What a process reports of itself every ten seconds, by role: written by it, read by the API. Nothing of it is secret. */
+import { type Static, Type } from '@sinclair/typebox';
+import { closed, OneOf } from './shapes.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+
+/** The outbox of one process. */
+export const OutboxState = Type.Object(
+  {
+    /** Entries that are not known to be stored, their size, and the age of the oldest; 0 without one. */
+    records: Count,
+    bytes: Count,
+    oldest_ms: Count,
+    /** Bytes of all outboxes in its DATA_DIR, as a share of OUTBOX_MAX_BYTES; at 1 nothing more is logged. */
+    fill: Type.Number({ minimum: 0 }),
+    /** True when entries were refused since the report before. */
+    is_refusing: Type.Boolean(),
+  },
+  closed,
+);
+export type OutboxState = Static<typeof OutboxState>;
+
+/** States of a circuit breaker that is not closed. */
+const TRIPPED = ['open', 'half-open'] as const;
+export type TrippedState = (typeof TRIPPED)[number];
+
+export const GatewayState = Type.Object(
+  {
+    outbox: OutboxState,
+    /** Providers of which an address is failing, by name. */
+    breakers: Type.Array(
+      Type.Object({ provider: Type.String(), state: OneOf<TrippedState>(TRIPPED) }, closed),
+    ),
+    /** True while it limits calls by itself, because the store of counters is away. */
+    is_limiting_alone: Type.Boolean(),
+  },
+  closed,
+);
+export type GatewayState = Static<typeof GatewayState>;
+
+export const ApiState = Type.Object({ outbox: OutboxState }, closed);
+type ApiState = Static<typeof ApiState>;
+
+/** `last_stored_at`: RFC 3339; null: nothing since its start. */
+export type IngestState = { last_stored_at: string | null };
+
+/** The states by role. */
+export type ProcessStates = {
+  gateway: GatewayState;
+  api: ApiState;
+  ingest: IngestState;
+  /** `held`: evaluations that it has claimed. */
+  evaluators: { held: number };
+};

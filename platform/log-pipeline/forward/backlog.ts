@@ -1,0 +1,77 @@
+/** How much of a process's own outbox is not known to be in Postgres. */
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Sql } from '../../postgres/mod.ts';
+import { AppendTimes, bytesBehind, type Outbox } from '../outbox/mod.ts';
+import type { StoredPart } from './feed.ts';
+
+/** Entries of one outbox that are not stored, as far as is known. */
+export type Backlog = {
+  records: number;
+  bytes: number;
+  /** Age of the oldest of them; 0 without one. */
+  oldestMs: number;
+};
+
+export type BacklogMeter = {
+  /**
+   * Measures the backlog. While it cannot be learnt how much is stored, what was known last counts, so that the backlog
+   * grows with each entry. Never rejects for that reason.
+   */
+  measure(): Promise<Backlog>;
+  stop(): void;
+};
+
+export type BacklogOptions = {
+  outbox: Pick<Outbox, 'appended'>;
+  /** Of the outbox. */
+  directory: string;
+  /** Returns how much of it is stored; null: nothing is known. May reject. */
+  readStored(): Promise<StoredPart | null>;
+  metrics: Metrics;
+};
+
+const MARK_EVERY_MS = 1_000;
+
+/** Starts keeping the times of entries, a mark a second. */
+export function createBacklogMeter({ outbox, directory, readStored, metrics }: BacklogOptions): BacklogMeter {
+  const times = new AppendTimes(performance.now());
+  let stored: StoredPart = { segment: 0, offset: 0, entries: 0 };
+  let last: Backlog = { records: 0, bytes: 0, oldestMs: 0 };
+  const marking = setInterval(() => times.note(outbox.appended, performance.now()), MARK_EVERY_MS);
+  marking.unref();
+  metrics.readOnDemand(
+    'outbox_backlog_records',
+    'Entries of the outbox of this process that are not known to be stored, as of the last report',
+    () => last.records,
+  );
+  metrics.readOnDemand('outbox_backlog_bytes', 'Their size in bytes', () => last.bytes);
+  metrics.readOnDemand(
+    'outbox_backlog_age_seconds',
+    'Age of the oldest of them; 0 without one',
+    () => last.oldestMs / 1_000,
+  );
+  return {
+    measure: async () => {
+      // Read before what is stored: an entry that comes in between must not count as waiting.
+      const { appended } = outbox;
+      stored = (await readStored().catch(() => null)) ?? stored;
+      const records = Math.max(0, appended - stored.entries);
+      const now = performance.now();
+      const oldestMs =
+        records === 0 ? 0 : Math.max(0, Math.round(now - times.oldestAfter(stored.entries, appended, now)));
+      // Without an entry that waits there may still be marks of calls under way, which are no backlog.
+      const bytes = records === 0 ? 0 : await bytesBehind(directory, stored).catch(() => last.bytes);
+      last = { records, bytes, oldestMs };
+      return last;
+    },
+    stop: () => clearInterval(marking),
+  };
+}
+
+/** Returns how much of an outbox ingest has stored, where ingest reads the outboxes itself. */
+export async function readStoredPart(sql: Sql, outboxId: string): Promise<StoredPart | null> {
+  const [row] = await sql<{ segment: string; position: string; entries: string }[]>`
+    select segment, position, entries from assay.outbox_cursors where outbox_id = ${outboxId}`;
+  if (row === undefined) return null;
+  return { segment: Number(row.segment), offset: Number(row.position), entries: Number(row.entries) };
+}

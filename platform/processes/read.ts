@@ -1,0 +1,26 @@
+import type { ProcessStates } from '#core/contracts/process-state.ts';
+import type { Sql, TransactionSql } from '../postgres/mod.ts';
+
+export type ProcessRow = {
+  processId: string;
+  role: keyof ProcessStates;
+  version: string;
+  startedAt: Date;
+  /** When it reported last. */
+  at: Date;
+  /** Of the role's shape, unless another version reports. */
+  state: unknown;
+};
+
+/** Silence after which a process counts as gone: three reports were missed. */
+const LIVES_MS = 35_000;
+/** Most rows of one answer, the newest processes first. */
+const MAX_ROWS = 1_000;
+
+/** Lists the processes that report themselves, by role, the newest first. */
+export function selectLiveProcesses(sql: Sql | TransactionSql): Promise<ProcessRow[]> {
+  return sql<ProcessRow[]>`
+    select process_id as "processId", role, version, started_at as "startedAt", at, state from assay.processes
+     where at > now() - ${LIVES_MS}::float8 * interval '1 ms'
+     order by role, started_at desc, process_id limit ${MAX_ROWS}`;
+}

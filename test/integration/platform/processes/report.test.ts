@@ -1,0 +1,94 @@
+import t from 'tap';
+import { reportProcess, selectLiveProcesses } from '#platform/processes/mod.ts';
+import { createWorld, databaseFor, silentLog as log } from '../../../support/world.ts';
+
+t.setTimeout(60_000);
+
+const database = await databaseFor(t);
+const { sql } = database;
+t.afterEach(() => sql`delete from assay.processes`);
+
+const read = () => ({ held: 3 });
+const live = async (isDone: (count: number) => boolean) => {
+  for (;;) {
+    const rows = await selectLiveProcesses(sql);
+    if (isDone(rows.length)) return rows;
+  }
+};
+
+t.test(
+  'a process is listed from its first report until it stops, with its role, version and state',
+  async (t) => {
+    const report = reportProcess({ sql, log, role: 'evaluators', read });
+    const [row] = await live((count) => count === 1);
+    t.match(row, { role: 'evaluators', version: /^\d+\.\d+\.\d+/, state: { held: 3 } });
+    t.ok(row!.at.getTime() >= row!.startedAt.getTime() - 1_000);
+    await report.stop();
+    t.same(await selectLiveProcesses(sql), []);
+  },
+);
+
+t.test(
+  'a killed process is not listed after 35 seconds, and its row goes with the next report',
+  async (t) => {
+    const killed = reportProcess({ sql, log, role: 'evaluators', read });
+    await live((count) => count === 1);
+    await sql`update assay.processes set at = now() - interval '36 seconds'`;
+    t.same(await selectLiveProcesses(sql), []);
+    await sql`update assay.processes set at = now() - interval '61 seconds'`;
+    const alive = reportProcess({ sql, log, role: 'evaluators', read });
+    await live((count) => count === 1);
+    t.equal((await sql`select from assay.processes`).length, 1);
+    await alive.stop();
+    await killed.stop();
+  },
+);
+
+t.test('each report has the state of its moment, and a lost row comes back', async (t) => {
+  let held = 0;
+  const report = reportProcess({
+    sql,
+    log,
+    role: 'evaluators',
+    read: () => {
+      held += 1;
+      return { held };
+    },
+    everyMs: 10,
+  });
+  t.teardown(() => report.stop());
+  await live((count) => count === 1);
+  await sql`delete from assay.processes`;
+  const [row] = await live((count) => count === 1);
+  t.ok((row!.state as { held: number }).held > 1);
+});
+
+t.test(
+  'a process without Postgres goes on, stops without delay, and reports again once Postgres is back',
+  async (t) => {
+    const world = await createWorld(t, database);
+    const proxy = await world.proxy();
+    const pool = world.connect({ url: proxy.url });
+    t.teardown(() => proxy.thaw());
+    const report = reportProcess({ sql: pool, log, role: 'evaluators', read, everyMs: 20 });
+    await live((count) => count === 1);
+    await proxy.cut();
+    await sql`delete from assay.processes`;
+    await proxy.restore();
+    await live((count) => count === 1);
+    proxy.freeze();
+    const start = performance.now();
+    await report.stop();
+    t.ok(performance.now() - start < 10_000, 'a frozen Postgres keeps it a second, not for ever');
+  },
+);
+
+t.test('the host and the process id of a process are not for the role of the API', async (t) => {
+  await t.rejects(
+    sql.begin(async (tx) => {
+      await tx`set local role assay_api`;
+      await tx`select host, pid from assay.processes`;
+    }),
+    /permission denied/,
+  );
+});
