@@ -1,12 +1,14 @@
 /** The health of the installation in one word, with the reasons. Pure. */
 import type { GatewayState, OutboxState } from '#core/contracts/process-state.ts';
 import { MOST_DEAD_LETTERS, type ProcessRole, type SystemJson } from '#core/contracts/system.ts';
-import type { SinkRow, SystemRows } from './read.ts';
+import type { SystemRows } from './read.ts';
 
+type Sink = SystemJson['sinks'][number];
 type Reason = SystemJson['reasons'][number];
 
 /** What the health is judged by. States of another version's shape are left out. */
-export type HealthFacts = Pick<SystemRows, 'deadLetters' | 'paused' | 'hasEvaluators' | 'sinks'> & {
+export type HealthFacts = Pick<SystemRows, 'deadLetters' | 'paused' | 'hasEvaluators'> & {
+  sinks: readonly Sink[];
   roles: readonly ProcessRole[];
   outboxes: readonly OutboxState[];
   gateways: readonly GatewayState[];
@@ -82,9 +84,9 @@ function limitReasons(gateways: readonly GatewayState[]): Reason[] {
   return [{ reason: 'limits_away', message }];
 }
 
-function sinkReason({ name, lagMs, state }: SinkRow): Reason[] {
-  if (lagMs === null || lagMs <= SINK_BEHIND_MS) return [];
-  const message = `The sink ${name} is ${Math.round(lagMs / 1_000)} s behind (state: ${state})`;
+function sinkReason({ name, lag_ms, state }: Sink): Reason[] {
+  if (lag_ms <= SINK_BEHIND_MS && state !== 'behind') return [];
+  const message = `The sink ${name} is ${Math.round(lag_ms / 1_000)} s behind (state: ${state})`;
   return [{ reason: 'sink_behind', message }];
 }
 

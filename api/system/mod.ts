@@ -33,12 +33,18 @@ function outboxOf({ role, state }: ProcessRow): OutboxState | null {
 }
 
 function systemJson(rows: SystemRows): SystemJson {
-  const { now, processes, paused, deadLetters, sinks, newestStoredAt } = rows;
+  const { now, processes, paused, deadLetters, newestStoredAt } = rows;
+  const sinks = rows.sinks.map(({ name, state, lagMs, changes }) => ({
+    name,
+    state,
+    lag_ms: Math.round(lagMs),
+    changes,
+  }));
   const outboxes = processes.flatMap((row) => outboxOf(row) ?? []);
   const gateways = processes.flatMap(gatewayOf);
   const breakers = breakersOf(gateways);
   const roles = processes.map(({ role }) => role);
-  const reasons = healthReasons({ ...rows, roles, outboxes, gateways, breakers });
+  const reasons = healthReasons({ ...rows, sinks, roles, outboxes, gateways, breakers });
   return {
     health: reasons.length === 0 ? 'ok' : 'degraded',
     reasons,
@@ -51,7 +57,7 @@ function systemJson(rows: SystemRows): SystemJson {
         newestStoredAt === null ? null : Math.max(0, now.getTime() - newestStoredAt.getTime()),
     },
     breakers,
-    sinks: sinks.map(({ name, lagMs, state }) => ({ name, lag_ms: lagMs, state })),
+    sinks,
     dead_letters: deadLetters,
     paused_evaluators: paused,
   };

@@ -1,5 +1,6 @@
 /** The statements of `GET /v1/system`, in a transaction of the role `assay_api`. */
 import { MOST_DEAD_LETTERS, MOST_PAUSED } from '#core/contracts/system.ts';
+import { readSinkLags, type SinkLag } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { type ProcessRow, selectLiveProcesses } from '#platform/processes/mod.ts';
 
@@ -10,14 +11,12 @@ export type SystemRows = {
   paused: { id: string; name: string; reason: string }[];
   hasEvaluators: boolean;
   newestStoredAt: Date | null;
-  sinks: SinkRow[];
+  sinks: SinkLag[];
 };
-
-export type SinkRow = { name: string; lagMs: number | null; state: string };
 
 /** Reads what an organization's key may see. */
 export async function readSystem(tx: TransactionSql, organizationId: string): Promise<SystemRows> {
-  const [processes, [facts], paused] = await Promise.all([
+  const [processes, [facts], paused, sinks] = await Promise.all([
     selectLiveProcesses(tx),
     tx<
       {
@@ -38,7 +37,8 @@ export async function readSystem(tx: TransactionSql, organizationId: string): Pr
       select evaluator_id as id, name, paused_reason as reason from assay.evaluators
        where organization_id = ${organizationId} and deleted_at is null and paused_reason is not null
        order by name, evaluator_id limit ${MOST_PAUSED}`,
+    readSinkLags(tx),
   ]);
   const { own, others, ...rest } = facts!;
-  return { ...rest, processes, paused, deadLetters: { own, others }, sinks: [] };
+  return { ...rest, processes, paused, deadLetters: { own, others }, sinks };
 }

@@ -56,11 +56,15 @@ const SystemProcess = Type.Object(
   closed,
 );
 
+/** `new`: it has not come up yet. `behind`: the feed dropped changes that it missed, so it comes up by a scan. */
+const SINK_STATES = ['new', 'running', 'behind'] as const;
+
 const SystemSink = Type.Object(
   {
     name: Type.String(),
-    lag_ms: Milliseconds('Age of the oldest change that it has not applied; null: not known'),
-    state: Type.String(),
+    state: OneOf(SINK_STATES),
+    lag_ms: Count('Age of the oldest change that it has not applied, in milliseconds; 0 without one'),
+    changes: Count('Changes that it has not applied, counted up to 10,000'),
   },
   closed,
 );

@@ -9,7 +9,7 @@ const well: HealthFacts = {
   outboxes: [outbox],
   gateways: [gateway],
   breakers: [],
-  sinks: [{ name: 'rollups', lagMs: 900, state: 'running' }],
+  sinks: [{ name: 'rollups', state: 'running', lag_ms: 900, changes: 1 }],
   deadLetters: { own: 0, others: null },
   paused: [],
   hasEvaluators: false,
@@ -52,11 +52,11 @@ t.test(
       { reason: 'provider_failing', message: /openai .* open in 1 of 1/ },
     ]);
     t.same(namesOf({ gateways: [gateway, { ...gateway, is_limiting_alone: true }] }), ['limits_away']);
-    const sink = (lagMs: number | null) => [{ name: 'webhooks', lagMs, state: 'running' }];
-    t.same(
-      [60_000, null].map((lagMs) => namesOf({ sinks: sink(lagMs) })),
-      [[], []],
-    );
+    const sink = (lag_ms: number, state: 'running' | 'behind' = 'running') => [
+      { name: 'webhooks', state, lag_ms, changes: 1 },
+    ];
+    t.same(namesOf({ sinks: sink(60_000) }), []);
+    t.same(namesOf({ sinks: sink(0, 'behind') }), ['sink_behind']);
     t.match(reasonsOf({ sinks: sink(61_000) }), [{ reason: 'sink_behind', message: /webhooks is 61 s/ }]);
     t.match(reasonsOf({ deadLetters: { own: 2, others: 3 } }), [{ reason: 'dead_letters', message: /^5 / }]);
     t.match(reasonsOf({ deadLetters: { own: 10_000, others: null } }), [{ message: /^10000 or more/ }]);
