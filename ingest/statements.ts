@@ -1,6 +1,5 @@
 /** The statements that store a batch: one `insert … select from unnest` for each table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
-import { noteRecords } from '#platform/changes/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { BodyRow, StorableRecord, StoredScore } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
@@ -102,7 +101,25 @@ function insertInto(table: string, types: Readonly<Record<string, string>>): Ins
   return { text, columns };
 }
 
-const INSERT_REQUESTS = insertInto('requests', REQUESTS);
+/**
+ * Notes in the change feed what `insertion` inserts, a row for each organization, in the same statement: so the keys need not
+ * be sent and parsed twice. Returns the keys; at most `limit` of them.
+ */
+function noted({ text, columns }: InsertStatement, limit: number | 'all', ending = ''): InsertStatement {
+  const noting = `
+    with added as (${text}${ending} returning organization_id, created_at, request_id
+    ), noted as (
+      insert into assay.changes (organization_id, kind, created_ats, request_ids)
+      select organization_id, 'record', array_agg(created_at), array_agg(request_id) from added group by organization_id
+    )
+    select * from added limit ${limit}`;
+  return { text: noting, columns };
+}
+
+const UNLESS_KNOWN = ' on conflict do nothing';
+
+const INSERT_REQUESTS = noted(insertInto('requests', REQUESTS), 0);
+const INSERT_UNKNOWN_REQUESTS = noted(insertInto('requests', REQUESTS), 'all', UNLESS_KNOWN);
 const INSERT_BODIES = insertInto('request_bodies', BODIES);
 const INSERT_PROPERTIES = insertInto('request_properties', PROPERTIES);
 const INSERT_SCORES = insertInto('request_scores', SCORES);
@@ -132,13 +149,6 @@ const scoresOf = (records: readonly StorableRecord[]): ScoreRow[] =>
     scores.map((score) => ({ ...keyOf(request), ...score, updated_at: 'now' })),
   );
 
-const changesOf = (records: readonly StorableRecord[]) =>
-  records.map(({ request }) => ({
-    organizationId: request.organization_id,
-    createdAt: request.created_at,
-    requestId: request.request_id,
-  }));
-
 /** Inserts records, notes the new ones in the change feed, and returns them, each once. */
 export type InsertRecords = (
   tx: TransactionSql,
@@ -156,13 +166,9 @@ export const insertNewRecords: InsertRecords = async (tx, records) => {
     insert(tx, INSERT_BODIES, bodiesOf(records)),
     insert(tx, INSERT_PROPERTIES, propertiesOf(records)),
     insert(tx, INSERT_SCORES, scoresOf(records)),
-    noteRecords(tx, changesOf(records)),
   ]);
   return records;
 };
-
-const UNLESS_KNOWN = ' on conflict do nothing';
-const RETURNED_KEY = ' returning organization_id, created_at, request_id';
 
 /**
  * Inserts the records that do not exist yet. An existing one is the same entry, delivered again: its key holds organization,
@@ -171,7 +177,7 @@ const RETURNED_KEY = ' returning organization_id, created_at, request_id';
  */
 export const insertRecords: InsertRecords = async (tx, records) => {
   const [keys] = await Promise.all([
-    insert<KeyRow>(tx, INSERT_REQUESTS, requestsOf(records), UNLESS_KNOWN + RETURNED_KEY),
+    insert<KeyRow>(tx, INSERT_UNKNOWN_REQUESTS, requestsOf(records)),
     insert(tx, INSERT_BODIES, bodiesOf(records), UNLESS_KNOWN),
   ]);
   // Backwards, so that the first of two records with the same key counts: it is the one that was inserted.
@@ -180,7 +186,6 @@ export const insertRecords: InsertRecords = async (tx, records) => {
   await Promise.all([
     insert(tx, INSERT_PROPERTIES, propertiesOf(added), UNLESS_KNOWN),
     insert(tx, INSERT_SCORES, scoresOf(added), UNLESS_KNOWN),
-    noteRecords(tx, changesOf(added)),
   ]);
   return added;
 };

@@ -1,4 +1,4 @@
 /** The change feed, as its writers see it: what changed in the records, noted in the transaction that changes them. */
 
 export { readSinkLags, type SinkLag } from './lags.ts';
-export { noteChange, noteRecords } from './note.ts';
+export { noteChange } from './note.ts';

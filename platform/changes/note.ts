@@ -1,4 +1,4 @@
-import type { ChangesOfKind, RequestKey } from '#core/contracts/changes.ts';
+import type { ChangesOfKind } from '#core/contracts/changes.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TransactionSql } from '../postgres/mod.ts';
 
@@ -25,19 +25,4 @@ export async function noteChange(tx: TransactionSql, change: Change): Promise<vo
       values (${organizationId}, ${kind}, ${part.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
               ${part.map(({ requestId }) => requestId)}::text[], ${json}::text::jsonb)`;
   }
-}
-
-/** Notes new records: one row for each organization. */
-export async function noteRecords(
-  tx: TransactionSql,
-  records: readonly (RequestKey & { organizationId: string })[],
-): Promise<void> {
-  if (records.length === 0) return;
-  await tx`
-    insert into assay.changes (organization_id, kind, created_ats, request_ids)
-    select organization_id, 'record', array_agg(created_at), array_agg(request_id)
-      from unnest(${records.map(({ organizationId }) => organizationId)}::uuid[],
-                  ${records.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
-                  ${records.map(({ requestId }) => requestId)}::text[]) as added (organization_id, created_at, request_id)
-     group by organization_id`;
 }

@@ -26,6 +26,7 @@ const SOURCES = [
   'gateway',
   'api',
   'ingest',
+  'sinks',
   'evaluators',
   'supervisor',
   'scripts/image/healthcheck.ts',

@@ -18,6 +18,8 @@ create table assay.changes (
   autovacuum_vacuum_insert_scale_factor = 0, autovacuum_vacuum_insert_threshold = 100000,
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 100000
 );
+-- Rows live for seconds: compressing the keys of a batch takes as long as all the rest of the statement.
+alter table assay.changes alter created_ats set storage external, alter request_ids set storage external;
 
 -- What reads the feed, each with its place in it. A place moves in the transaction that has the effect of what it passes.
 create table assay.sinks (

@@ -1,7 +1,7 @@
 /** Noting changes: in bounded rows, as JSON that Postgres can hold, and by the API's role for its own organization alone. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { noteChange, noteRecords, readSinkLags } from '#platform/changes/mod.ts';
+import { noteChange, readSinkLags } from '#platform/changes/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import { takeChanges } from '../../../support/noted-changes.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -40,7 +40,6 @@ t.test('no keys and no details are no change', async (t) => {
   await sql.begin(async (tx) => {
     await noteChange(tx, { organizationId, kind: 'record', keys: [] });
     await noteChange(tx, { organizationId, kind: 'score', keys: [], details: [] });
-    await noteRecords(tx, []);
   });
   t.same(await takeChanges(sql), []);
 });
@@ -61,21 +60,6 @@ t.test('texts that jsonb refuses are noted with replacements, and all others as 
     (noted!.details as { value: string }[]).map(({ value }) => value),
     ['a\ufffdb', '\ufffd', '😀 "\\', 'x'.repeat(10_000)],
   );
-});
-
-t.test('new records of several organizations are a row for each', async (t) => {
-  const [first, second, third] = keysOf(3);
-  await sql.begin((tx) =>
-    noteRecords(tx, [
-      { organizationId, ...first! },
-      { organizationId: other, ...second! },
-      { organizationId, ...third! },
-    ]),
-  );
-  const noted = await takeChanges(sql);
-  const idsOf = (id: string) => noted.filter((one) => one.organizationId === id).map((one) => one.requestIds);
-  t.same(idsOf(organizationId), [['r0', 'r2']]);
-  t.same(idsOf(other), [['r1']]);
 });
 
 t.test(
