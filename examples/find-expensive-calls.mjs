@@ -1,4 +1,4 @@
-// Lists all calls of the last day that cost more than an amount, dearest first: a filter, an order, and all pages.
+// Lists all calls of the last day that cost more than an amount, dearest first: a query in text, an order, and all pages.
 //
 // Run:    KEY=sk-assay-… node examples/find-expensive-calls.mjs 0.01
 // Prints: cost in USD, time, model, user and id of each call, then their number and their sum
@@ -8,15 +8,7 @@ const LIMIT = 100;
 
 // Calls that are logged from now on would shift the pages, so the range has an end.
 const now = Date.now();
-const filter = {
-  left: { response: { cost: { gt: moreThanUsd } } },
-  operator: 'and',
-  right: {
-    left: { request: { created_at: { gte: now - 24 * 60 * 60 * 1000 } } },
-    operator: 'and',
-    right: { request: { created_at: { lt: now } } },
-  },
-};
+const q = `cost:>${moreThanUsd} created:${now - 24 * 60 * 60 * 1000}..${now}`;
 
 let count = 0;
 let sumUsd = 0;
@@ -24,7 +16,7 @@ for (let offset = 0; ; offset += LIMIT) {
   const response = await fetch(`${API}/v1/request/query`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${KEY}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ filter, sort: { cost: 'desc' }, limit: LIMIT, offset }),
+    body: JSON.stringify({ q, sort: { cost: 'desc' }, limit: LIMIT, offset }),
   });
   const { data, error } = await response.json();
   if (error !== null) throw new Error(error);

@@ -5,6 +5,7 @@ export type Part = { readonly text: string; readonly isQuoted: boolean };
 export type Word = { readonly parts: readonly Part[]; readonly offset: number; readonly length: number };
 
 const SPACE = /\s/;
+const FIRST_BEYOND_ASCII = 0x80;
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
@@ -18,6 +19,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const FOUR_HEX_DIGITS = /^[0-9A-Fa-f]{4}$/;
 
 export function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  if (code < FIRST_BEYOND_ASCII) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   return SPACE.test(text.charAt(at));
 }
 

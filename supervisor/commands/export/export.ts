@@ -23,6 +23,7 @@ export type ExportEnvironment = {
 type Options = {
   out: string;
   filter: unknown;
+  query?: string;
   format: ExportFormat;
   bodies?: boolean;
   inputs?: boolean;
@@ -47,6 +48,11 @@ export function exportCommand(environment: () => ExportEnvironment): Command {
     .description('write the records of a filter to a file; the key is read from ASSAY_API_KEY')
     .requiredOption('--out <file>', 'the file to write')
     .option('--filter <json>', 'a filter, as docs/api/filters.md describes', parseJson, 'all')
+    .addOption(
+      new Option('--query <text>', 'the same as text, as docs/api/query-text.md describes').conflicts(
+        'filter',
+      ),
+    )
     .addOption(new Option('--format <format>', 'the form').choices(['ndjson', 'csv']).default('ndjson'))
     .option('--bodies', 'with the bodies of requests and responses')
     .option('--inputs', 'with the prompt variables')
@@ -72,8 +78,8 @@ function clientOf(url: string, key: string) {
 type Post = ReturnType<typeof clientOf>;
 
 /** Counts the records to come, for the progress; null when that takes the API too long. */
-async function countRecords(post: Post, filter: unknown): Promise<number | null> {
-  const answer = await post('/v1/request/count/query', { filter });
+async function countRecords(post: Post, wanted: object): Promise<number | null> {
+  const answer = await post('/v1/request/count/query', wanted);
   const { data } = (await answer.json()) as { data: number | null };
   return answer.ok ? data : null;
 }
@@ -85,8 +91,9 @@ async function exportToFile(options: Options, environment: ExportEnvironment): P
   const post = clientOf(url, environment.key);
   const begun = resume ? await findResumption(out, format) : FROM_THE_BEGINNING;
   const after = begun.after ?? options.after;
+  const wanted = options.query === undefined ? { filter: options.filter } : { q: options.query };
   const answer = await post('/v1/request/export', {
-    filter: options.filter,
+    ...wanted,
     format,
     ...(options.bodies === true && { bodies: true }),
     ...(options.inputs === true && { includeInputs: true }),
@@ -97,7 +104,7 @@ async function exportToFile(options: Options, environment: ExportEnvironment): P
   try {
     await file.truncate(begun.bytes);
     const isShown = environment.progress.isTTY === true && options.after === undefined;
-    const total = isShown ? await countRecords(post, options.filter) : null;
+    const total = isShown ? await countRecords(post, wanted) : null;
     const head = format === 'csv' && after === undefined ? 1 : 0;
     const written = await writeAnswer(answer, file, { options, begun, head, total, environment });
     const behind = resume ? `, behind ${begun.records} that were there` : '';

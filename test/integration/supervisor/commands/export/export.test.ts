@@ -59,6 +59,20 @@ t.test('the command writes the records of a filter to a file', async (t) => {
   t.equal(readFileSync(out, 'utf8'), await exported({ filter, bodies: true }));
 });
 
+t.test('--query is the filter as text', async (t) => {
+  const out = join(directory, 'queried.ndjson');
+  const { printed, shown } = await run(['--out', out, '--query', 'status:200 -id:id-1'], { isTTY: true });
+  t.equal(printed, `Exported 3 records to ${out}`);
+  t.match(shown, /3 of 3 records \(100 %\)/);
+  t.equal(readFileSync(out, 'utf8'), await exported({ filter: undefined, q: 'status:200 -id:id-1' }));
+  await t.rejects(run(['--out', `${out}.2`, '--query', 'status:x']), {
+    message: 'q at offset 7, length 1 ("x"): status must be a number, but is "x"',
+  });
+  await t.rejects(run(['--out', `${out}.2`, '--query', 'status:1', '--filter', 'all']), {
+    message: "error: option '--query <text>' cannot be used with option '--filter <json>'",
+  });
+});
+
 for (const format of ['ndjson', 'csv']) {
   t.test(`a ${format} file that was cut anywhere becomes whole with --resume`, async (t) => {
     const out = join(directory, `cut.${format}`);
