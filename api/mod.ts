@@ -138,6 +138,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const server = await serve({
     fetch: (request) => withActor(() => app.fetch(request)),
     formatError: failureBody,
+    compresses: true,
     host: config.host,
     port: config.apiPort,
     drainDelayMs: config.drainDelayMs,

@@ -5,6 +5,7 @@
 import { createServer } from 'node:net';
 import type { AssayError } from '#core/contracts/errors.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
+import { compressResponse } from './compression/mod.ts';
 import { type ConnectionBound, type ConnectionCounts, Connections, UNBOUNDED } from './connections.ts';
 import { drain } from './drain.ts';
 import { Reply, type ServerRequest } from './exchange/mod.ts';
@@ -31,6 +32,8 @@ export type ServeOptions = ListenOptions & {
   drainDelayMs?: number;
   /** Serves TLS with the certificate that is current when a connection begins. Default: no TLS. */
   certificate?: Pick<KeptCertificate, 'context'> | null;
+  /** Compresses the bodies that `fetch` returns, for clients that accept it. Default: bodies are sent as they are. */
+  compresses?: boolean;
   /** Bound on connections that are served at a time. Default: none. */
   bound?: ConnectionBound;
   /** Milliseconds on a clock that never goes back. */
@@ -61,16 +64,18 @@ function createHttpDate(): () => string {
   };
 }
 
+function fetchOf({ fetch, compresses = false }: ServeOptions): ServeOptions['fetch'] {
+  if (!compresses) return fetch;
+  return async (request) => compressResponse(request, await fetch(request));
+}
+
 /**
  * Serves an app.
  * @throws Error with a sentence for the operator when it cannot listen on the address
  */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
-  const {
-    fetch,
-    formatError = ({ message }) => JSON.stringify({ error: message }),
-    certificate = null,
-  } = options;
+  const fetch = fetchOf(options);
+  const { formatError = ({ message }) => JSON.stringify({ error: message }), certificate = null } = options;
   const { now = () => performance.now() } = options;
   let isDraining = false;
   const connections = new Connections({
