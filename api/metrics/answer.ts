@@ -2,7 +2,8 @@
 import type { MetricsPeriod, MetricsSeries, MetricsSummary } from '#core/contracts/metrics.ts';
 import { isFlagOfAll, type Measure, type Part } from '#core/metrics/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
-import type { CellRow, Group, NameOf } from './cells.ts';
+import type { CellRow, NameOf } from './cells.ts';
+import type { Group } from './groups.ts';
 import type { QuantileRow, QuantilesOf } from './quantiles.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import { keyOf } from './requests.ts';

@@ -3,22 +3,12 @@
  * first, and those then to totals, so that the groups that are not shown need no second look at the requests.
  */
 import type { Statement } from '#core/filter/mod.ts';
-import { isFlag, type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
+import { type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
+import { type Group, givenGroups, isSameGroup } from './groups.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
-import {
-  bucketOf,
-  type Draft,
-  draftFor,
-  groupColumns,
-  groupJoins,
-  keyOf,
-  type Measured,
-  measuredOf,
-  requestCondition,
-} from './requests.ts';
-
-/** A group: a text or null for each grouping. */
-export type Group = readonly (string | null)[];
+import { type Draft, draftFor, keyOf, type Measured, measuredOf } from './requests.ts';
+import { cellsOfRollups, type Sources } from './rollup-cells.ts';
+import { type Column, cellsOfRequests } from './row-cells.ts';
 
 /**
  * Parts of measures, as texts. `b` is the number of a bucket, null for all; `k` that of a group from 1, 0 for the groups that
@@ -28,9 +18,6 @@ export type CellRow = { b: number | null; k: number | null; n: string | null } &
   string,
   string | number | null
 >;
-
-/** A column of cells: a part of a metric. */
-type Column = { readonly of: Measured; readonly part: Part; readonly name: string };
 
 /** Returns the name of the column that holds a part of a metric. */
 export type NameOf = (metric: Metric, part: Part) => string;
@@ -44,6 +31,7 @@ export function cellsStatement(
   query: MetricsQuery,
   period: Period,
   groups: readonly Group[] | null,
+  sources: Sources,
 ): Cells {
   const draft = draftFor(organizationId);
   const { measures, groupBy } = query;
@@ -59,7 +47,9 @@ export function cellsStatement(
   const sums = columns.map(({ part, name }) => `${SUM_OF[part]}(c.${name})::text as ${name}`);
   const selected = ['c.b', 'c.k', ...names.map((name) => `min(c.${name}) as ${name}`), 'sum(c.n)::text as n'];
   const select = `select ${[...selected, ...sums].join(', ')}`;
-  const cells = cellsOfRequests(query, period, { measured, columns }, draft);
+  const context = { query, period, measured, columns, draft };
+  const cells =
+    sources === null ? cellsOfRequests(context, period.range, 'all') : cellsOfRollups(context, sources);
   const statement = (text: string) => ({
     statement: { text, values: draft.parameters.values },
     nameOf,
@@ -88,25 +78,6 @@ function columnsOf(measures: readonly Measure[], measured: readonly Measured[]):
   });
 }
 
-function cellsOfRequests(
-  query: MetricsQuery,
-  period: Period,
-  { measured, columns }: { measured: readonly Measured[]; columns: readonly Column[] },
-  draft: Draft,
-): string {
-  const { groupBy } = query;
-  const keys = [`${bucketOf('r.created_at', period, draft)} as b`, ...groupColumns(groupBy, draft)];
-  const parts = columns.map(({ of, part, name }) =>
-    part === 'sum' && isFlag(of.metric)
-      ? `count(*) filter (where ${of.value}) as ${name}`
-      : `${part}(${of.value}) as ${name}`,
-  );
-  const joins = [groupJoins(groupBy), ...measured.map(({ join }) => join)].join(' ');
-  return `select ${[...keys, 'count(*) as n', ...parts].join(', ')} from assay.requests r ${joins}
-    where ${requestCondition(query, period.range, draft)}
-    group by ${keys.map((_, index) => index + 1).join(', ')}`;
-}
-
 /** Selects the first groups of cells `p`, in the query's order. */
 function rankedGroups(query: MetricsQuery, names: readonly string[], nameOf: NameOf, draft: Draft): string {
   const { measure, direction } = query.order;
@@ -130,29 +101,4 @@ function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {
     default:
       return `coalesce(${sum('sum')}, 0)`;
   }
-}
-
-/** Writes groups as rows: k, g0, g1, … */
-export function givenGroups(
-  groups: readonly Group[],
-  names: readonly string[],
-  { parameters }: Draft,
-): string {
-  // Without a row, `values` would not say its types.
-  const none = `select 0 as k, ${names.map((name) => `null::text as ${name}`).join(', ')} where false`;
-  const rows = groups.map(
-    (group, index) =>
-      `select ${index + 1}, ${group.map((value) => parameters.bind(value, 'text')).join(', ')}`,
-  );
-  return [none, ...rows].join(' union all ');
-}
-
-/** Writes whether two rows have the same group; null is the same as null. In this form the rows are joined by a hash. */
-export function isSameGroup(one: string, other: string, names: readonly string[]): string {
-  return names
-    .map(
-      (name) =>
-        `coalesce(${one}.${name}, '') = coalesce(${other}.${name}, '') and (${one}.${name} is null) = (${other}.${name} is null)`,
-    )
-    .join(' and ');
 }

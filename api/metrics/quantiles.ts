@@ -1,18 +1,18 @@
 /** The statement of exact quantiles: those of `percentile_cont`, which interpolates between two values, as numpy does. */
 import type { Statement } from '#core/filter/mod.ts';
-import type { Measure } from '#core/metrics/mod.ts';
-import { type Group, givenGroups, isSameGroup } from './cells.ts';
+import type { Measure, Metric } from '#core/metrics/mod.ts';
+import { type Group, givenGroups, isSameGroup } from './groups.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import {
   bucketOf,
   type Draft,
   draftFor,
+  fromRequests,
   groupColumns,
   groupJoins,
   keyOf,
   type Measured,
   measuredOf,
-  requestCondition,
 } from './requests.ts';
 
 /**
@@ -22,14 +22,22 @@ import {
 export type QuantileRow = { b: number | null; k: number | null } & Record<string, string | number | null>;
 
 /** Metrics with the shares that are asked for of each. */
-export type QuantilesOf = readonly { readonly key: string; readonly shares: readonly number[] }[];
+export type QuantilesOf = readonly {
+  readonly metric: Metric;
+  readonly key: string;
+  readonly shares: readonly number[];
+}[];
 
 const isQuantile = ({ aggregate }: Measure) => aggregate === 'quantile';
 
 /** Returns the quantiles that measures need: each metric and each share once. */
 export function quantilesOf(measures: readonly Measure[]): QuantilesOf {
   const byKey = Map.groupBy(measures.filter(isQuantile), ({ metric }) => keyOf(metric));
-  return [...byKey].map(([key, own]) => ({ key, shares: [...new Set(own.map(({ share }) => share))] }));
+  return [...byKey].map(([key, own]) => ({
+    metric: own[0]!.metric,
+    key,
+    shares: [...new Set(own.map(({ share }) => share))],
+  }));
 }
 
 /** Selects the quantiles of a period, of these groups and of all others. */
@@ -90,5 +98,5 @@ function selectValues(
 ): string {
   const values = measured.map(({ value, as }) => `${value} as ${as}`);
   const joins = [groupJoins(query.groupBy), ...measured.map(({ join }) => join)].join(' ');
-  return `select ${[...keys, ...values].join(', ')} from assay.requests r ${joins} where ${requestCondition(query, range, draft)}`;
+  return `select ${[...keys, ...values].join(', ')} ${fromRequests(query, range, draft, joins)}`;
 }

@@ -1,6 +1,8 @@
 /** The requests that a query for metrics is about, as SQL: their condition, their group, and what is measured of each. */
 import { compileFilter, Parameters } from '#core/filter/mod.ts';
 import type { Metric, Range } from '#core/metrics/mod.ts';
+import type { Segment } from '#core/rollups/mod.ts';
+import { rowSpansOfSegments } from '#platform/rollups/mod.ts';
 import type { Dimension, MetricsQuery, Period } from './read-query.ts';
 
 /** A statement under construction, with the placeholder of its organization. */
@@ -11,19 +13,33 @@ export function draftFor(organizationId: string): Draft {
   return { parameters, organization: parameters.bind(organizationId, 'uuid') };
 }
 
-/** Writes a time. */
-export const momentOf = (ms: number, { parameters }: Draft): string =>
-  parameters.bind(new Date(ms).toISOString(), 'timestamptz');
-
-/** Writes the condition of the requests `r` of a query, in a range. */
-export function requestCondition(query: MetricsQuery, { fromMs, toMs }: Range, draft: Draft): string {
+/**
+ * Writes the requests `r` of a query, as a FROM clause with its condition.
+ * @param time one range, or the segments of a plan, of which those of rows are read
+ */
+export function fromRequests(
+  query: MetricsQuery,
+  time: Range | readonly Segment[],
+  draft: Draft,
+  joins = '',
+): string {
   const { parameters, organization } = draft;
-  return [
-    `r.organization_id = ${organization}`,
-    `r.created_at >= ${momentOf(fromMs, draft)} and r.created_at < ${momentOf(toMs, draft)}`,
-    `r.source = any(${parameters.bind(query.sources, 'text[]')})`,
-    compileFilter(query.filter, parameters, { joins: true }),
-  ].join(' and ');
+  const own = `r.organization_id = ${organization}`;
+  if ('fromMs' in time) {
+    const moment = (ms: number) => parameters.bind(new Date(ms).toISOString(), 'timestamptz');
+    return `from assay.requests r ${joins}
+      where ${own} and r.created_at >= ${moment(time.fromMs)} and r.created_at < ${moment(time.toMs)}
+        and ${queryCondition(query, draft)}`;
+  }
+  return `from ${rowSpansOfSegments(time, parameters)}
+    join assay.requests r on ${own} and r.created_at >= span.from_at and r.created_at < span.to_at ${joins}
+    where ${queryCondition(query, draft)}`;
+}
+
+/** Writes the condition of a query on a row `r` that has the columns of its filter, whatever its time. */
+export function queryCondition(query: MetricsQuery, { parameters }: Draft): string {
+  const sources = parameters.bind(query.sources, 'text[]');
+  return `r.source = any(${sources}) and ${compileFilter(query.filter, parameters, { joins: true })}`;
 }
 
 /** Writes the number of the bucket that a time is in, from 0. */

@@ -1,10 +1,19 @@
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
+import { type FamilyName, RELATIVE_ERROR, type Segment } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { planRollups } from '#platform/rollups/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import { type Found, groupsOf, periodMaker, seriesOf } from './answer.ts';
-import { type CellRow, cellsStatement, type Group } from './cells.ts';
+import { type CellRow, cellsStatement } from './cells.ts';
+import type { Group } from './groups.ts';
+import { type HistogramRow, histogramsStatement, quantilesOfHistograms } from './histograms.ts';
+import { type Plan, planOf } from './plan.ts';
 import { groupsByQuantile, type QuantileRow, quantilesOf, quantilesStatement } from './quantiles.ts';
 import { type MetricsQuery, type Period, readMetricsQuery } from './read-query.ts';
+import { hasBuckets, type Sources } from './rollup-cells.ts';
+
+/** Where an answer may be read from: the cheapest that has it, or rows alone. */
+export type Engine = 'any' | 'rows';
 
 /**
  * Answers a query for metrics.
@@ -16,67 +25,119 @@ export async function runMetricsQuery(
   tx: TransactionSql,
   organizationId: string,
   body: MetricsQueryBody,
+  engine: Engine = 'any',
 ): Promise<MetricsAnswer> {
   const query = readMetricsQuery(body);
   const [clock] = await tx<[{ now: Date }]>`select now() as now`;
-  const asOfMs = clock.now.getTime();
-  const found = await find(
+  const run = new Run(
     tx,
     organizationId,
     query,
-    query.period,
-    await orderedGroups(tx, organizationId, query),
+    engine === 'rows' ? null : planOf(query),
+    clock.now.getTime(),
   );
-  const groups = groupsOf(found.cells, query.groupBy.length);
-  const before =
-    query.previous === null ? null : await find(tx, organizationId, query, query.previous, groups);
-  const make = periodMaker(query, quantilesOf(query.measures), asOfMs);
-  const { range } = query.period;
+  const now = await run.find(query.period, await run.groupsByQuantile());
+  const groups = groupsOf(now.cells, query.groupBy.length);
+  const before = query.previous === null ? null : await run.find(query.previous, groups);
+  const make = periodMaker(query, quantilesOf(query.measures), clock.now.getTime());
   return {
-    ...seriesOf(query, groups, make(found), before === null ? null : make(before)),
+    ...seriesOf(query, groups, make(now), before === null ? null : make(before)),
     bucket: query.unit,
     timeZone: query.timeZone,
-    range: rangeJson(range),
-    previousRange: query.previous === null ? null : rangeJson(query.previous.range),
-    exact: true,
-    error: null,
-    source: 'rows',
-    asOf: clock.now.toISOString(),
+    range: rangeJson(query.period),
+    previousRange: query.previous === null ? null : rangeJson(query.previous),
+    exact: !run.isEstimated,
+    error: run.isEstimated ? RELATIVE_ERROR : null,
+    source: run.source,
+    asOf: new Date(run.asOfMs).toISOString(),
   };
 }
 
-const rangeJson = ({ fromMs, toMs }: Period['range']) => ({
+const rangeJson = ({ range: { fromMs, toMs } }: Period) => ({
   from: new Date(fromMs).toISOString(),
   to: new Date(toMs).toISOString(),
 });
 
-/** Finds the groups that are shown where the order is that of a quantile; null: the cells say which. */
-async function orderedGroups(
-  tx: TransactionSql,
-  organizationId: string,
-  query: MetricsQuery,
-): Promise<Group[] | null> {
-  const { groupBy, measures, order } = query;
-  if (groupBy.length === 0 || measures[order.measure]!.aggregate !== 'quantile') return null;
-  const rows = await runStatement<Record<string, string | null>>(tx, groupsByQuantile(organizationId, query));
-  return rows.map((row) => groupBy.map((_, index) => row[`g${index}`] ?? null));
-}
+/** Up to so many requests, quantiles are exact: reading their rows takes some 10 ms. */
+const FEW_REQUESTS = 5_000;
 
-/** Runs the statements of one period. Unless `groups` are given, the query's order says which are shown. */
-async function find(
-  tx: TransactionSql,
-  organizationId: string,
-  query: MetricsQuery,
-  period: Period,
-  groups: readonly Group[] | null,
-): Promise<Found> {
-  const { statement, nameOf } = cellsStatement(organizationId, query, period, groups);
-  const cells = await runStatement<CellRow>(tx, statement);
-  if (quantilesOf(query.measures).length === 0) return { period, cells, nameOf, quantiles: [] };
-  const shown = groups ?? groupsOf(cells, query.groupBy.length);
-  const quantiles = await runStatement<QuantileRow>(
-    tx,
-    quantilesStatement(organizationId, query, period, shown),
-  );
-  return { period, cells, nameOf, quantiles };
+/** The statements of one query. */
+class Run {
+  readonly #tx: TransactionSql;
+  readonly #organizationId: string;
+  readonly #query: MetricsQuery;
+  readonly #plan: Plan | null;
+  source: 'rows' | 'rollup' = 'rows';
+  /** Whether a quantile came from a histogram. */
+  isEstimated = false;
+  /** All changes that were committed before are in what was read. */
+  asOfMs: number;
+
+  constructor(
+    tx: TransactionSql,
+    organizationId: string,
+    query: MetricsQuery,
+    plan: Plan | null,
+    nowMs: number,
+  ) {
+    this.#tx = tx;
+    this.#organizationId = organizationId;
+    this.#query = query;
+    this.#plan = plan;
+    this.asOfMs = nowMs;
+  }
+
+  /** Finds the groups that are shown where the order is that of a quantile; null: the cells say which. */
+  async groupsByQuantile(): Promise<Group[] | null> {
+    const { groupBy, measures, order } = this.#query;
+    if (groupBy.length === 0 || measures[order.measure]!.aggregate !== 'quantile') return null;
+    const rows = await runStatement<Record<string, string | null>>(
+      this.#tx,
+      groupsByQuantile(this.#organizationId, this.#query),
+    );
+    return rows.map((row) => groupBy.map((_, index) => row[`g${index}`] ?? null));
+  }
+
+  /** Reads one period. Unless `groups` are given, the query's order says which are shown. */
+  async find(period: Period, groups: readonly Group[] | null): Promise<Found> {
+    const query = this.#query;
+    const sources = await this.#sources(period);
+    if (sources !== null) this.source = 'rollup';
+    const { statement, nameOf } = cellsStatement(this.#organizationId, query, period, groups, sources);
+    const cells = await runStatement<CellRow>(this.#tx, statement);
+    const shown = groups ?? groupsOf(cells, query.groupBy.length);
+    const total = Number(cells.find(({ b, k }) => b === null && k === null)?.n ?? 0);
+    const isExact = sources === null || total <= FEW_REQUESTS;
+    const quantiles = await this.#quantiles(period, shown, isExact ? null : sources);
+    return { period, cells, nameOf, quantiles };
+  }
+
+  async #quantiles(period: Period, groups: readonly Group[], sources: Sources): Promise<QuantileRow[]> {
+    const query = this.#query;
+    if (quantilesOf(query.measures).length === 0) return [];
+    if (sources === null) {
+      const exact = quantilesStatement(this.#organizationId, query, period, groups);
+      return runStatement<QuantileRow>(this.#tx, exact);
+    }
+    this.isEstimated = true;
+    const statement = histogramsStatement(this.#organizationId, query, period, groups, sources);
+    return quantilesOfHistograms(query, await runStatement<HistogramRow>(this.#tx, statement));
+  }
+
+  /** Returns what a period is read from; null: rows alone. */
+  async #sources(period: Period): Promise<Sources> {
+    const plan = this.#plan;
+    if (plan === null) return null;
+    const totals = await this.#segments('totals', period);
+    const scores = plan.scores === null ? [] : await this.#segments('scores', period);
+    return hasBuckets([...totals, ...scores]) ? { plan, totals, scores } : null;
+  }
+
+  async #segments(family: FamilyName, { range, begins }: Period): Promise<Segment[]> {
+    const wanted = { family, ...range, boundariesMs: begins };
+    const planned = await planRollups(this.#tx, this.#organizationId, wanted);
+    if (planned === null) return [{ grainSeconds: 'rows', ...range }];
+    this.asOfMs = Math.min(this.asOfMs, planned.asOfMs);
+    return planned.segments;
+  }
 }

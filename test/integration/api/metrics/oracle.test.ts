@@ -1,13 +1,14 @@
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
 import { evaluateMetrics, type OracleQuery } from '../../../support/metrics-oracle.ts';
+import { applyAllChanges, recomputeAll, registerRollups } from '../../../support/rollups.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 
 const SEED = 20_261_123;
 const RECORDS = 400;
-const QUERIES = 600;
+const QUERIES = 80;
 const DAY_MS = 86_400_000;
 /** Around the end of summer time in Europe and in America. */
 const FROM = Date.UTC(2025, 9, 20);
@@ -100,46 +101,79 @@ const measureArbitrary = fc.oneof(
 ) as fc.Arbitrary<MetricsQueryBody['measures'][number]>;
 
 const UNITS = ['none', 'month', 'week', 'day', 'hour', '5m'] as const;
-const queryArbitrary = fc
-  .record({
-    measures: fc.array(measureArbitrary, { minLength: 1, maxLength: 4 }),
-    groupBy: fc.uniqueArray(
-      oneOf(
-        'model',
-        'provider',
-        'user',
-        'status',
-        'prompt_id',
-        'prompt_version',
-        'source',
-        'path',
-        'property:pLaN',
-      ),
-      { maxLength: 3 },
+type Filter = (typeof FILTERS)[number];
+
+function queries(parts: {
+  measure: fc.Arbitrary<MetricsQueryBody['measures'][number]>;
+  groupBy: fc.Arbitrary<string[]>;
+  filters: readonly Filter[];
+}) {
+  const order = fc.record({ measure: fc.nat(3), direction: oneOf('asc', 'desc') }, { requiredKeys: [] });
+  const sources = fc.uniqueArray(oneOf('gateway', 'api', 'evaluator'), { minLength: 1 });
+  return fc
+    .record({
+      measures: fc.array(parts.measure, { minLength: 1, maxLength: 4 }),
+      groupBy: parts.groupBy,
+      filter: fc.constantFrom(...parts.filters),
+      sources: fc.option(sources, { nil: undefined }),
+      timeZone: oneOf(undefined, 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'America/St_Johns'),
+      bucket: fc.constantFrom(...UNITS),
+      limit: oneOf(undefined, 1, 2, 5),
+      orderBy: fc.option(order, { nil: undefined }),
+      from: fc.integer({ min: -DAY_MS, max: DAYS * DAY_MS }),
+      share: fc.integer({ min: 0, max: 1_000 }),
+    })
+    .map(({ filter, from, share, ...rest }) => {
+      // Few buckets where they are short, so that answers stay readable.
+      const longest = rest.bucket === '5m' ? DAY_MS / 8 : rest.bucket === 'hour' ? 3 * DAY_MS : 25 * DAY_MS;
+      const range = { from: FROM + from, to: FROM + from + 1 + Math.floor((share / 1_000) * longest) };
+      const measure = Math.min(rest.orderBy?.measure ?? 0, rest.measures.length - 1);
+      const orderBy = rest.orderBy === undefined ? undefined : { ...rest.orderBy, measure };
+      const body = { ...rest, orderBy, range, filter: filter.filter };
+      return { body: JSON.parse(JSON.stringify(body)) as OracleQuery, passes: filter.passes };
+    });
+}
+
+const anyQuery = queries({
+  measure: measureArbitrary,
+  groupBy: fc.uniqueArray(
+    oneOf(
+      'model',
+      'provider',
+      'user',
+      'status',
+      'prompt_id',
+      'prompt_version',
+      'source',
+      'path',
+      'property:pLaN',
     ),
-    filter: fc.constantFrom(...FILTERS),
-    sources: fc.option(fc.uniqueArray(oneOf('gateway', 'api', 'evaluator'), { minLength: 1 }), {
-      nil: undefined,
+    { maxLength: 3 },
+  ),
+  filters: FILTERS,
+});
+
+/** Queries that roll-ups have the dimensions of, though perhaps not all at once. */
+const queryOfRollups = queries({
+  measure: fc.oneof(
+    measureArbitrary.filter(({ aggregate }) => !aggregate.startsWith('p')),
+    fc.record({
+      metric: oneOf('latency', 'ttft', 'tokens_per_second'),
+      aggregate: oneOf('p0', 'p50', 'p99'),
     }),
-    timeZone: oneOf(undefined, 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'America/St_Johns'),
-    bucket: fc.constantFrom(...UNITS),
-    limit: oneOf(undefined, 1, 2, 5),
-    orderBy: fc.option(
-      fc.record({ measure: fc.nat(3), direction: oneOf('asc', 'desc') }, { requiredKeys: [] }),
-      { nil: undefined },
-    ),
-    from: fc.integer({ min: -DAY_MS, max: DAYS * DAY_MS }),
-    share: fc.integer({ min: 0, max: 1_000 }),
-  })
-  .map(({ filter, from, share, ...rest }) => {
-    // Few buckets where they are short, so that answers stay readable.
-    const longest = rest.bucket === '5m' ? DAY_MS / 8 : rest.bucket === 'hour' ? 3 * DAY_MS : 25 * DAY_MS;
-    const range = { from: FROM + from, to: FROM + from + 1 + Math.floor((share / 1_000) * longest) };
-    const measure = Math.min(rest.orderBy?.measure ?? 0, rest.measures.length - 1);
-    const orderBy = rest.orderBy === undefined ? undefined : { ...rest.orderBy, measure };
-    const body = { ...rest, orderBy, range, filter: filter.filter };
-    return { body: JSON.parse(JSON.stringify(body)) as OracleQuery, passes: filter.passes };
-  });
+  ) as typeof measureArbitrary,
+  groupBy: oneOf<string[]>(
+    [],
+    [],
+    ['model'],
+    ['provider', 'model'],
+    ['model', 'status'],
+    ['prompt_id', 'prompt_version'],
+    ['path'],
+    ['source'],
+  ),
+  filters: FILTERS.slice(0, 4),
+});
 
 /** Sums of fractions depend on their order in the last digit, so that numbers may differ by a part in 10¹². */
 function isClose(one: number, other: number): boolean {
@@ -175,10 +209,43 @@ async function ask(body: object): Promise<MetricsAnswer> {
   return answer.body.data as MetricsAnswer;
 }
 
-t.test('random queries answer what a plain evaluation of the records does', async (t) => {
-  for (const { body, passes } of fc.sample(queryArbitrary, { numRuns: QUERIES, seed: SEED })) {
-    const { series, other, total } = await ask(body);
+async function compareAll(t: Test, query: typeof anyQuery, seed: number): Promise<MetricsAnswer[]> {
+  const answers: MetricsAnswer[] = [];
+  for (const { body, passes } of fc.sample(query, { numRuns: QUERIES, seed })) {
+    const answer = await ask(body);
+    const { series, other, total } = answer;
     const wanted = evaluateMetrics(records, body, passes);
-    t.same(differences({ series, other, total }, wanted), [], JSON.stringify(body));
+    t.same(differences({ series, other, total }, wanted), [], `${answer.source}: ${JSON.stringify(body)}`);
+    answers.push(answer);
   }
+  return answers;
+}
+
+t.test('random queries over rows answer what a plain evaluation of the records does', async (t) => {
+  const answers = await compareAll(t, anyQuery, SEED);
+  t.ok(answers.every(({ source, exact }) => source === 'rows' && exact));
 });
+
+t.test(
+  'random queries answer the same from roll-ups, and while some of their buckets are stale',
+  async (t) => {
+    const { sql } = api.database;
+    await registerRollups(sql);
+    await applyAllChanges(sql);
+    await recomputeAll(sql);
+    const clean = await compareAll(t, queryOfRollups, SEED + 1);
+    t.ok(clean.filter(({ source }) => source === 'rollup').length > QUERIES / 3);
+    await sql`
+    insert into assay.rollup_stale (organization_id, family, grain_seconds, begins_at)
+    select distinct on (organization_id, family, grain_seconds, begins_at) organization_id, family, grain_seconds, begins_at from (
+      select organization_id, 'totals' as family, grain_seconds, begins_at from assay.rollup_totals
+       union all select organization_id, 'scores', grain_seconds, begins_at from assay.rollup_scores) bucket
+     where hashint8(extract(epoch from begins_at)::int8 + grain_seconds) % 3 = 0`;
+    // What a stale bucket holds is wrong.
+    await sql`
+    update assay.rollup_totals b set requests = 1000000 from assay.rollup_stale s
+     where s.family = 'totals' and s.grain_seconds = b.grain_seconds and s.begins_at = b.begins_at`;
+    const stale = await compareAll(t, queryOfRollups, SEED + 2);
+    t.ok(stale.filter(({ source }) => source === 'rollup').length > QUERIES / 3);
+  },
+);

@@ -1,0 +1,80 @@
+/** Cells from roll-ups, and from the rows of the moments that no clean bucket has. */
+import { isFlagOfAll } from '#core/metrics/mod.ts';
+import type { Level, Segment } from '#core/rollups/mod.ts';
+import { cellsOfSegments } from '#platform/rollups/mod.ts';
+import { isScored, type Plan, rollupColumn } from './plan.ts';
+import { bucketOf, groupColumns, queryCondition } from './requests.ts';
+import { type CellContext, type Column, cellsOfRequests } from './row-cells.ts';
+
+/** What a period is read from: roll-ups and the rows between them; null: rows alone. */
+export type Sources = { readonly plan: Plan; readonly totals: Segment[]; readonly scores: Segment[] } | null;
+
+/** Selects the cells of a period: b, g0, …, n, and the columns. */
+export function cellsOfRollups(context: CellContext, { plan, totals, scores }: NonNullable<Sources>): string {
+  const selects: string[] = [];
+  if (hasBuckets(totals)) selects.push(totalCells(context, plan.totals, totals));
+  if (hasRows(totals)) selects.push(cellsOfRequests(context, totals, 'totals'));
+  if (plan.scores !== null && hasBuckets(scores)) selects.push(scoreCells(context, plan.scores, scores));
+  if (plan.scores !== null && hasRows(scores)) selects.push(cellsOfRequests(context, scores, 'scores'));
+  return selects.map((select) => `(${select})`).join(' union all ');
+}
+
+const isOfRows = ({ grainSeconds }: Segment) => grainSeconds === 'rows';
+/** Returns whether segments are read from rows in part. */
+export const hasRows = (segments: readonly Segment[]) => segments.some(isOfRows);
+/** Returns whether segments are read from buckets in part. */
+export const hasBuckets = (segments: readonly Segment[]) => !segments.every(isOfRows);
+
+type Context = Pick<CellContext, 'query' | 'period' | 'draft'>;
+
+/** Writes the rows `r` of a table of roll-ups that a query reads, as a FROM clause with its condition. */
+export function fromBuckets(
+  { query, draft }: Context,
+  table: 'rollup_totals' | 'rollup_histograms' | 'rollup_scores',
+  level: Level,
+  segments: readonly Segment[],
+): string {
+  const { parameters, organization } = draft;
+  const cells = cellsOfSegments({ table, level }, segments, organization, parameters);
+  return `from (select c.* from ${cells}) r where ${queryCondition(query, draft)}`;
+}
+
+/** The bucket and the group of a row `r` of roll-ups. */
+export function keysOf({ query, period, draft }: Context): string[] {
+  return [`${bucketOf('r.begins_at', period, draft)} as b`, ...groupColumns(query.groupBy, draft)];
+}
+
+function totalCells(context: CellContext, level: Level, segments: readonly Segment[]): string {
+  const parts = context.columns.map((column) => `${totalPart(column)} as ${column.name}`);
+  const selected = [...keysOf(context), 'r.requests as n', ...parts].join(', ');
+  return `select ${selected} ${fromBuckets(context, 'rollup_totals', level, segments)}`;
+}
+
+function totalPart({ of: { metric }, part }: Column): string {
+  if (isScored(metric)) return 'null::numeric';
+  if (isFlagOfAll(metric)) return part === 'count' ? 'r.requests' : `r.${metric.name}`;
+  return `r.${rollupColumn(metric)}_${part}`;
+}
+
+/** Scores of each key, and feedback, have rows of their own: each is a cell with the columns of one metric. */
+function scoreCells(context: CellContext, level: Level, segments: readonly Segment[]): string {
+  const { measured, columns, draft } = context;
+  const scored = measured.filter(({ metric }) => isScored(metric));
+  const isOf = new Map(
+    scored.map(({ metric, as }) => [
+      as,
+      metric.scoreKey === null
+        ? `r.metric = 'feedback'`
+        : `r.metric = 'score' and r.key = ${draft.parameters.bind(metric.scoreKey, 'text')}`,
+    ]),
+  );
+  const parts = columns.map(({ of, part, name }) => {
+    const condition = isOf.get(of.as);
+    return condition === undefined
+      ? `null::numeric as ${name}`
+      : `case when ${condition} then r.value_${part} end as ${name}`;
+  });
+  const some = [...isOf.values()].map((one) => `(${one})`).join(' or ');
+  const selected = [...keysOf(context), '0 as n', ...parts].join(', ');
+  return `select ${selected} ${fromBuckets(context, 'rollup_scores', level, segments)} and (${some})`;
+}
