@@ -8,6 +8,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   ingest: () => import('./ingest.ts'),
   outbox: () => import('./outbox.ts'),
   limits: () => import('./limits.ts'),
+  metrics: () => import('./metrics.ts'),
   outage: () => import('./outage.ts'),
   query: () => import('./query.ts'),
   rows: () => import('./rows.ts'),
