@@ -1,6 +1,6 @@
 /**
- * Runs a sink: reads what follows its place, and applies it in the transaction that moves the place. Any number of processes
- * may run the same sink; the place is locked by one at a time. Reading takes no lock and no transaction number, so that a sink
+ * Runs a sink: reads what follows its cursor, and applies it in the transaction that moves the cursor. Any number of processes
+ * may run the same sink; the cursor is locked by one at a time. Reading takes no lock and no transaction number, so that a sink
  * with nothing to do writes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,18 +9,18 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import { Backoff, type BackoffOptions } from '#platform/process/backoff.ts';
-import type { FeedMetrics } from './metrics.ts';
 import {
   type BatchSize,
-  lockPlace,
+  lockCursor,
   lockResumption,
-  movePlace,
+  moveCursor,
   noteFailure,
   noteResumed,
   readChanges,
-  readPlace,
+  readCursor,
   registerSink,
-} from './place.ts';
+} from './cursor.ts';
+import type { FeedMetrics } from './metrics.ts';
 import type { RunningSink, Sink } from './sink.ts';
 
 export type RunSinkOptions = {
@@ -93,21 +93,21 @@ function scaled({ changes, keys }: BatchSize, factor: number): BatchSize {
 type Result = 'more' | 'idle' | 'taken';
 
 /**
- * Applies the next batch, or brings a sink up by a scan that has no place in the feed.
+ * Applies the next batch, or brings a sink up by a scan that has no cursor in the feed.
  * @internal Exported so that tests apply one batch at a time.
  */
 export async function applyNext(
   { sql, log, feedMetrics, sink }: RunSinkOptions,
   size: BatchSize,
 ): Promise<Result> {
-  const { state, position } = await readPlace(sql, sink.name);
+  const { state, position } = await readCursor(sql, sink.name);
   if (position === null) return await resume({ sql, log, feedMetrics, sink }, state);
   const changes = await readChanges(sql, position, size);
   if (changes.length === 0) return 'idle';
   const isApplied = await sql.begin(async (tx) => {
-    if (!(await lockPlace(tx, sink.name, position))) return false;
+    if (!(await lockCursor(tx, sink.name, position))) return false;
     await sink.apply(tx, changes);
-    await movePlace(tx, sink.name, changes);
+    await moveCursor(tx, sink.name, changes);
     return true;
   });
   if (!isApplied) return 'taken';

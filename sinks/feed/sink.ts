@@ -12,10 +12,10 @@ export type Change = {
 
 /** Something that follows the changes. */
 export type Sink = {
-  /** Names its place in the feed, for ever. */
+  /** Names its cursor in the feed, for ever. */
   name: string;
   /**
-   * Applies changes, in the transaction that moves the sink's place behind them: both or neither. An error rolls it back, and the
+   * Applies changes, in the transaction that moves the sink's cursor behind them: both or neither. An error rolls it back, and the
    * same changes come again, later and fewer at a time. Keep it short: while it runs, no sink sees what is committed.
    */
   apply(tx: TransactionSql, changes: readonly Change[]): Promise<void>;

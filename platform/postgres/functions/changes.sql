@@ -65,7 +65,7 @@ begin
   left_behind := '{}';
   is_adopted := false;
   if not pg_try_advisory_xact_lock(hashtext('assay.changes')) then return; end if;
-  -- Before a restored feed is adopted, its places say nothing about what was applied.
+  -- Before a restored feed is adopted, its cursors say nothing about what was applied.
   is_adopted := assay.adopt_changes();
   if is_adopted then return; end if;
 

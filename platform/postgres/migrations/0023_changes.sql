@@ -21,7 +21,7 @@ create table assay.changes (
 -- Rows live for seconds: compressing the keys of a batch takes as long as all the rest of the statement.
 alter table assay.changes alter created_ats set storage external, alter request_ids set storage external;
 
--- What reads the feed, each with its place in it. A place moves in the transaction that has the effect of what it passes.
+-- What reads the feed, each with its cursor in it. A cursor moves in the transaction that has the effect of what it passes.
 create table assay.sinks (
   name       text primary key,
   state      text not null default 'new' check (state in ('new', 'running', 'behind')), -- behind: the feed has dropped changes that it had not applied

@@ -14,7 +14,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [1, 'bbef03316e83'],
   cache: [2, 'fd66cb0aa569'],
-  changes: [1, '59e3fa35ade2'],
+  changes: [1, '6924eab60361'],
   erasure: [2, 'c59fb463ea62'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],

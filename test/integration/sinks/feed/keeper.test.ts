@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { noteChange, readSinkLags } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { registerSink } from '../../../../sinks/feed/cursor.ts';
 import { keepFeedOnce } from '../../../../sinks/feed/keeper.ts';
 import type { Sink } from '../../../../sinks/feed/mod.ts';
-import { registerSink } from '../../../../sinks/feed/place.ts';
 import { applyNext } from '../../../../sinks/feed/run-sink.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type CountingSink, countingSink, feedMetrics } from '../../../support/counting-sink.ts';
@@ -216,7 +216,7 @@ t.test('a feed restored into another cluster is read from its beginning: no chan
   // Written after the restore, before any sink ran.
   await add('since');
   await apply(sinks[0]!);
-  t.same(await idsOf(sinks[0]!), ['applied'], 'its place lies beyond every change');
+  t.same(await idsOf(sinks[0]!), ['applied'], 'its cursor lies beyond every change');
   await keep();
   t.same((await left()).sort(), ['since', 'waiting'], 'and nothing was dropped by it');
   t.match(warnings, [/restored from another cluster/]);
@@ -242,11 +242,11 @@ t.test(
 );
 
 t.test(
-  'a restore is noticed by the cluster when its transactions have passed the place already',
+  'a restore is noticed by the cluster when its transactions have passed the cursor already',
   async (t) => {
     const { sql, sinks, add, applyUntil, keep, warnings, left } = await feedWith(t, { names: ['one'] });
     await add('since');
-    // As if the place were from a cluster that was not as far: the change lies before it.
+    // As if the cursor were from a cluster that was not as far: the change lies before it.
     await sql`update assay.sinks set cursor_xid = pg_snapshot_xmax(pg_current_snapshot()), cluster = 17`;
     await keep();
     t.same(await left(), ['since']);

@@ -1,4 +1,4 @@
-/** A sink's place in the feed: the last change that it has applied. */
+/** A sink's cursor in the feed: the last change that it has applied. */
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Change } from './sink.ts';
 
@@ -6,7 +6,7 @@ import type { Change } from './sink.ts';
 export type Position = { xid: string; seq: string };
 
 /** `position` is null for a sink that has to come up by a scan. */
-type Place = { state: 'new' | 'running' | 'behind'; position: Position | null };
+type Cursor = { state: 'new' | 'running' | 'behind'; position: Position | null };
 
 /** Registers a sink that is not known yet. */
 export async function registerSink(sql: Sql, name: string): Promise<void> {
@@ -14,8 +14,8 @@ export async function registerSink(sql: Sql, name: string): Promise<void> {
     insert into assay.sinks (name, cluster) values (${name}, assay.cluster_identifier()) on conflict do nothing`;
 }
 
-export async function readPlace(sql: Sql, name: string): Promise<Place> {
-  const [row] = await sql<{ state: Place['state']; xid: string; seq: string }[]>`
+export async function readCursor(sql: Sql, name: string): Promise<Cursor> {
+  const [row] = await sql<{ state: Cursor['state']; xid: string; seq: string }[]>`
     select state, cursor_xid::text as xid, cursor_seq::text as seq from assay.sinks where name = ${name}`;
   if (row === undefined) throw new Error(`The sink ${name} is not registered`);
   const { state, xid, seq } = row;
@@ -26,23 +26,23 @@ export async function readPlace(sql: Sql, name: string): Promise<Place> {
 export type BatchSize = { changes: number; keys: number };
 
 /** A change with its position. */
-export type PlacedChange = Change & { xid: string };
+export type ReadChange = Change & { xid: string };
 
 /** Reads the changes after a position, of transactions before which none is open. */
-export async function readChanges(sql: Sql, after: Position, size: BatchSize): Promise<PlacedChange[]> {
-  type Row = Omit<PlacedChange, 'keys'> & { createdAts: Date[]; requestIds: string[] };
+export async function readChanges(sql: Sql, after: Position, size: BatchSize): Promise<ReadChange[]> {
+  type Row = Omit<ReadChange, 'keys'> & { createdAts: Date[]; requestIds: string[] };
   const rows = await sql<Row[]>`
     select xid::text, seq::text, organization_id as "organizationId", at, kind, created_ats as "createdAts",
            request_ids as "requestIds", details
       from assay.read_changes(${after.xid}::xid8, ${after.seq}::int8, ${size.changes}::int4, ${size.keys}::int4)`;
   return rows.map(({ createdAts, requestIds, ...row }) => {
     const keys = requestIds.map((requestId, index) => ({ createdAt: createdAts[index]!, requestId }));
-    return { ...row, keys } as PlacedChange;
+    return { ...row, keys } as ReadChange;
   });
 }
 
-/** Locks a place until the transaction ends. False: another process has it, or has moved it since it was read. */
-export async function lockPlace(tx: TransactionSql, name: string, { xid, seq }: Position): Promise<boolean> {
+/** Locks a cursor until the transaction ends. False: another process has it, or has moved it since it was read. */
+export async function lockCursor(tx: TransactionSql, name: string, { xid, seq }: Position): Promise<boolean> {
   const rows = await tx`
     select from assay.sinks
      where name = ${name} and state = 'running' and cursor_xid = ${xid}::xid8 and cursor_seq = ${seq}::int8
@@ -50,11 +50,11 @@ export async function lockPlace(tx: TransactionSql, name: string, { xid, seq }: 
   return rows.length > 0;
 }
 
-/** Moves a locked place behind these changes. */
-export async function movePlace(
+/** Moves a locked cursor behind these changes. */
+export async function moveCursor(
   tx: TransactionSql,
   name: string,
-  changes: readonly PlacedChange[],
+  changes: readonly ReadChange[],
 ): Promise<void> {
   const { xid, seq } = changes.at(-1)!;
   const latest = new Date(Math.max(...changes.map(({ at }) => at.getTime())));
@@ -69,7 +69,7 @@ export async function movePlace(
 export type Resumption = { position: Position; sinceMs: number | null };
 
 /**
- * Locks the place of a sink that has to come up by a scan. Null: another process has it, or did it. What was committed before
+ * Locks the cursor of a sink that has to come up by a scan. Null: another process has it, or did it. What was committed before
  * the position is there for statements from now on; what is committed later lies behind it.
  */
 export async function lockResumption(tx: TransactionSql, name: string): Promise<Resumption | null> {
