@@ -1,5 +1,6 @@
 /** Checks the body of `/v1/metrics/query`, and makes it the query that statements take. */
 import { quoteValue } from '#core/contracts/check.ts';
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import {
   DEFAULT_GROUPS,
@@ -76,7 +77,7 @@ export function readMetricsQuery(body: MetricsQueryBody): MetricsQuery {
   return {
     measures: measures.map((measure, index) => readMeasure(measure, `measures[${index}]`)),
     groupBy: (body.groupBy ?? []).map(readDimension),
-    filter: parseFilter(body.filter ?? 'all'),
+    filter: parseFilter(filterOf(body, { otherwise: 'all' })),
     sources: body.sources ?? DEFAULT_SOURCES,
     unit,
     timeZone,

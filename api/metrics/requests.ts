@@ -26,14 +26,18 @@ export function fromRequests(
   const { parameters, organization } = draft;
   const own = `r.organization_id = ${organization}`;
   if ('fromMs' in time) {
-    const moment = (ms: number) => parameters.bind(new Date(ms).toISOString(), 'timestamptz');
     return `from assay.requests r ${joins}
-      where ${own} and r.created_at >= ${moment(time.fromMs)} and r.created_at < ${moment(time.toMs)}
-        and ${queryCondition(query, draft)}`;
+      where ${own} and ${insideRange(time, draft)} and ${queryCondition(query, draft)}`;
   }
   return `from ${rowSpansOfSegments(time, parameters)}
     join assay.requests r on ${own} and r.created_at >= span.from_at and r.created_at < span.to_at ${joins}
     where ${queryCondition(query, draft)}`;
+}
+
+/** Writes the condition that a request `r` was made in a range. */
+export function insideRange({ fromMs, toMs }: Range, { parameters }: Draft): string {
+  const moment = (ms: number) => parameters.bind(new Date(ms).toISOString(), 'timestamptz');
+  return `r.created_at >= ${moment(fromMs)} and r.created_at < ${moment(toMs)}`;
 }
 
 /** Writes the condition of a query on a row `r` that has the columns of its filter, whatever its time. */

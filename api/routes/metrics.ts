@@ -1,3 +1,4 @@
+import { Facets, FacetsBody } from '#core/contracts/facets.ts';
 import { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
 import type { MetricsService } from '../metrics/mod.ts';
 import { authorized, type Keys } from './access.ts';
@@ -18,15 +19,21 @@ const example: MetricsQueryBody = {
   timeZone: 'Europe/Berlin',
 };
 
-/** `/v1/metrics/query`: sums, means and quantiles of requests over time. */
+/** `/v1/metrics/query` and `/v1/request/facets`: sums, means and quantiles over time, and the values of a field. */
 export function metricsRoutes({ keys, metrics }: MetricsRoutesOptions) {
-  return authorized(keys, 'read', 'Metrics').post(
-    '/v1/metrics/query',
-    ({ key, body }) => metrics.query(key.organizationId, body),
-    {
+  return authorized(keys, 'read', 'Metrics')
+    .post('/v1/metrics/query', ({ key, body }) => metrics.query(key.organizationId, body), {
       body: jsonBody(MetricsQueryBody, example),
       response: reply(MetricsAnswer),
       detail: { summary: 'Measures requests over time: sums, means, rates and quantiles, in groups' },
-    },
-  );
+    })
+    .post('/v1/request/facets', ({ key, body }) => metrics.facets(key.organizationId, body), {
+      body: jsonBody(FacetsBody, {
+        field: 'model',
+        filter: { response: { status: { gte: 500 } } },
+        limit: 10,
+      }),
+      response: reply(Facets),
+      detail: { summary: 'Lists the values of a field with their counts, the commonest first' },
+    });
 }

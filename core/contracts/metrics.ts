@@ -1,7 +1,8 @@
 /** Metrics: the body of `/v1/metrics/query` and what it answers. */
 import { type Static, Type } from '@sinclair/typebox';
 import { EARLIEST_MS, LATEST_MS } from '../filter/mod.ts';
-import { FilterShape, MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH } from './query.ts';
+import { filterOrQ } from './filter-or-q.ts';
+import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH } from './query.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Measures of one query. */
@@ -57,7 +58,7 @@ export const SOURCES = ['gateway', 'api', 'evaluator'] as const;
 export type Source = (typeof SOURCES)[number];
 
 /** Returns the schema of a text that is one of these names, or fits `open`, which `described` describes. */
-function nameOrOpen<Text extends string>(names: readonly string[], open: string, described: string) {
+export function nameOrOpen<Text extends string>(names: readonly string[], open: string, described: string) {
   return Type.Unsafe<Text>(
     Type.String({
       pattern: `^(?:${names.join('|')}|${open})$`,
@@ -77,11 +78,12 @@ const Aggregate = nameOrOpen<PlainAggregate | `p${number}`>(
   'p(?:0|[1-9][0-9]?)(?:\\.[0-9]{1,2})?',
   'a quantile from p0 to p99.99, such as p99.9',
 );
-const Dimension = nameOrOpen<DimensionName | `property:${string}`>(
-  DIMENSIONS,
+/** The pattern and the description of a property among dimensions. */
+export const OPEN_DIMENSION = [
   `property:[\\s\\S]{1,${MAX_PROPERTY_NAME_LENGTH}}`,
   'property:<name>',
-);
+] as const;
+const Dimension = nameOrOpen<DimensionName | `property:${string}`>(DIMENSIONS, ...OPEN_DIMENSION);
 
 /** A metric, and how its values are summed up. */
 const Measure = Type.Object({ metric: Metric, aggregate: Aggregate }, closed);
@@ -96,24 +98,28 @@ const Moment = Type.Union(
 );
 export type MomentBody = Static<typeof Moment>;
 
+/** Which calls are meant, by where they come from. */
+export const Sources = Type.Array(OneOf(SOURCES), {
+  minItems: 1,
+  maxItems: SOURCES.length,
+  uniqueItems: true,
+  description: 'Default: all but evaluator, the calls that evaluators make',
+});
+
+/** A time that requests were made in. */
+export const TimeRange = Type.Object(
+  { from: Moment, to: Moment },
+  { ...closed, description: 'From the start up to, but not including, the end' },
+);
+
 /** The body of a query for metrics. */
 export const MetricsQueryBody = Type.Object(
   {
     measures: Type.Array(Measure, { minItems: 1, maxItems: MAX_MEASURES }),
     groupBy: Type.Optional(Type.Array(Dimension, { maxItems: MAX_GROUPINGS, uniqueItems: true })),
-    filter: Type.Optional(FilterShape),
-    sources: Type.Optional(
-      Type.Array(OneOf(SOURCES), {
-        minItems: 1,
-        maxItems: SOURCES.length,
-        uniqueItems: true,
-        description: 'Default: all but evaluator, the calls that evaluators make',
-      }),
-    ),
-    range: Type.Object(
-      { from: Moment, to: Moment },
-      { ...closed, description: 'From the start up to, but not including, the end' },
-    ),
+    ...filterOrQ,
+    sources: Type.Optional(Sources),
+    range: TimeRange,
     bucket: Type.Optional(
       Type.Unsafe<BucketUnit>({
         ...OneOf(BUCKET_UNITS),

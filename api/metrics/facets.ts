@@ -1,0 +1,146 @@
+/** The values of a field with how many requests have each, under a filter. */
+import { DEFAULT_FACETS, type Facets, type FacetsBody } from '#core/contracts/facets.ts';
+import { filterOf } from '#core/contracts/filter-or-q.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
+import { compileFilter, type KeySource, type Statement } from '#core/filter/mod.ts';
+import type { Segment } from '#core/rollups/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { planRollups, type RollupPlan } from '#platform/rollups/mod.ts';
+import { findShortSource, fromFound, readQuery, runStatement } from '../requests/mod.ts';
+import { type Plan, planOf } from './plan.ts';
+import { type MetricsQuery, readMetricsQuery } from './read-query.ts';
+import { type Draft, draftFor, groupColumns, insideRange } from './requests.ts';
+import { cellsOfRollups, hasBuckets } from './rollup-cells.ts';
+
+/** Requests that are read where no roll-up has the field and the filter: as many as take some 50 ms. */
+const NEWEST_REQUESTS = 30_000;
+/** Requests are stored from 2020 on, and up to a month ahead. */
+const ALL_TIMES = { from: '2020-01-01', to: '2099-12-31' };
+
+type FacetRow = { value: string | null; count: number };
+type Search = { text: string; limit: number };
+
+/**
+ * Lists the values of a field.
+ * @param tx a transaction of the organization that reads one moment
+ * @throws AssayError invalid_body, invalid_filter
+ */
+export async function findFacets(
+  tx: TransactionSql,
+  organizationId: string,
+  body: FacetsBody,
+): Promise<Facets> {
+  const { field, search: text = '', limit = DEFAULT_FACETS, range = ALL_TIMES } = body;
+  const filter = filterOf(body, { otherwise: 'all' });
+  const query = readMetricsQuery({
+    measures: [{ metric: 'requests', aggregate: 'count' }],
+    groupBy: [field],
+    filter,
+    range,
+    bucket: 'none',
+    limit,
+    ...(body.sources === undefined ? {} : { sources: body.sources }),
+  });
+  const search = { text: storableText(text), limit };
+  const answer = (rows: readonly FacetRow[], rest: Omit<Facets, 'values'>): Facets => ({
+    values: rows.map(({ value, count }) => ({
+      value: field === 'status' && value !== null ? Number(value) : value,
+      count,
+    })),
+    ...rest,
+  });
+
+  const plan = planOf(query);
+  const planned = plan === null ? null : await planSums(tx, organizationId, query);
+  if (plan !== null && planned !== null) {
+    const statement = sumsStatement(organizationId, query, plan, planned.segments, search);
+    const asOf = new Date(planned.asOfMs).toISOString();
+    return answer(await runStatement(tx, statement), { approximate: false, source: 'rollup', asOf });
+  }
+  const [clock] = await tx<[{ now: Date }]>`select now() as now`;
+  const asOf = clock.now.toISOString();
+  const source = query.sources.includes('evaluator')
+    ? null
+    : await findShortSource(tx, organizationId, readQuery({ filter }));
+  if (source !== null) {
+    const rows = await runStatement<FacetRow>(tx, listedStatement(organizationId, query, source, search));
+    return answer(rows, { approximate: false, source: 'rows', asOf });
+  }
+  const rows = await runStatement<FacetRow>(tx, newestStatement(organizationId, query, search));
+  const [older] = await runStatement(tx, olderStatement(organizationId, query));
+  return answer(rows, { approximate: older !== undefined, source: 'rows', asOf });
+}
+
+/** Plans how to read the sums of all times; null when no bucket can be read. */
+async function planSums(
+  tx: TransactionSql,
+  organizationId: string,
+  { period: { range } }: MetricsQuery,
+): Promise<RollupPlan | null> {
+  const planned = await planRollups(tx, organizationId, { family: 'totals', ...range, boundariesMs: [] });
+  return planned === null || !hasBuckets(planned.segments) ? null : planned;
+}
+
+/** Writes the end of a statement whose rows `p` have a value g0 and count n. */
+function ordered({ text, limit }: Search, { parameters }: Draft): string {
+  const pattern = () => parameters.bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`, 'text');
+  const found = text === '' ? 'true' : `p.g0 collate "default" ilike ${pattern()}`;
+  return `where ${found} and p.n > 0 group by p.g0 order by 2 desc, p.g0 nulls last limit ${parameters.bind(limit, 'int8')}`;
+}
+
+const SELECT = 'select p.g0 as value, sum(p.n)::float8 as count';
+
+function sumsStatement(
+  organizationId: string,
+  query: MetricsQuery,
+  plan: Plan,
+  totals: Segment[],
+  search: Search,
+): Statement {
+  const draft = draftFor(organizationId);
+  const context = { query, period: query.period, measured: [], columns: [], draft };
+  const cells = cellsOfRollups(context, { plan, totals, scores: [] });
+  return { text: `${SELECT} from (${cells}) p ${ordered(search, draft)}`, values: draft.parameters.values };
+}
+
+/** Writes the condition of a query's sources and range on a request `r`. */
+function insideCondition(query: MetricsQuery, draft: Draft): string {
+  const { parameters, organization } = draft;
+  return `r.organization_id = ${organization} and ${insideRange(query.period.range, draft)}
+    and r.source = any(${parameters.bind(query.sources, 'text[]')})`;
+}
+
+/** Counts the values of the few requests that a source lists. */
+function listedStatement(
+  organizationId: string,
+  query: MetricsQuery,
+  source: KeySource,
+  search: Search,
+): Statement {
+  const draft = draftFor(organizationId);
+  const { parameters, organization } = draft;
+  const found = { ...readQuery({ filter: 'all' }), filter: query.filter };
+  const from = fromFound(found, source, { organization, parameters, columns: 'r.*', joins: false });
+  const values = `select ${groupColumns(query.groupBy, draft)[0]}, 1 as n from (select r.* ${from}) r
+    where ${insideCondition(query, draft)}`;
+  return { text: `${SELECT} from (${values}) p ${ordered(search, draft)}`, values: parameters.values };
+}
+
+/** Counts the values of those of the newest requests that pass the filter. */
+function newestStatement(organizationId: string, query: MetricsQuery, search: Search): Statement {
+  const draft = draftFor(organizationId);
+  const { parameters } = draft;
+  const values = `select ${groupColumns(query.groupBy, draft)[0]}, 1 as n from (
+      select r.* from assay.requests r where ${insideCondition(query, draft)}
+       order by r.created_at desc, r.request_id desc limit ${NEWEST_REQUESTS}) r
+    where ${compileFilter(query.filter, parameters, { joins: false })}`;
+  return { text: `${SELECT} from (${values}) p ${ordered(search, draft)}`, values: parameters.values };
+}
+
+/** Selects the request after the newest ones; nothing when those are all. */
+function olderStatement(organizationId: string, query: MetricsQuery): Statement {
+  const draft = draftFor(organizationId);
+  const text = `select from assay.requests r where ${insideCondition(query, draft)}
+    order by r.created_at desc, r.request_id desc offset ${NEWEST_REQUESTS} limit 1`;
+  return { text, values: draft.parameters.values };
+}
