@@ -11,6 +11,7 @@ import {
 import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { createMcp, type Dispatch } from './mcp/mod.ts';
+import { type AlertRoutesOptions, alertRoutes } from './routes/alerts.ts';
 import { Failure } from './routes/declare.ts';
 import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
@@ -33,6 +34,7 @@ import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
+  AlertRoutesOptions &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
   KeyRoutesOptions &
@@ -86,7 +88,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
-    .use(rowRoutes(options))
+    .use(alertRoutes(options))
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))
@@ -97,6 +99,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(promptRoutes(options))
     .use(propertyRoutes(options))
     .use(providerKeyRoutes(options))
+    .use(rowRoutes(options))
     .use(sessionRoutes(options))
     .use(systemRoutes(options))
     .use(userRoutes(options))

@@ -16,6 +16,7 @@ import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
+import { createAlertService, measure, startAlerting } from './alerts/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createAuditService } from './audit/mod.ts';
@@ -48,6 +49,10 @@ const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 /** One page of deletions at a time: more would keep ingest waiting. */
 const ERASURE_CONNECTIONS = 1;
+/** Alerts that are evaluated at a time, beside the statement that claims the next ones. */
+const ALERT_CONNECTIONS = 2;
+/** Longer than any evaluation on roll-ups takes; a slower alert is told its owner, and costs the others no more. */
+const ALERT_TIMEOUT_MS = 5_000;
 /** Longer than a query may take: nobody waits for a page of a deletion. */
 const ERASURE_TIMEOUT_MS = 60_000;
 
@@ -61,6 +66,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
   const limitSql = connectAsOwner('assay-api-limits', LIMIT_CONNECTIONS);
   const erasureSql = connectAsOwner('assay-api-erasure', ERASURE_CONNECTIONS, ERASURE_TIMEOUT_MS);
+  const alertSql = connectAsOwner('assay-api-alerts', ALERT_CONNECTIONS, ALERT_TIMEOUT_MS);
   await checkSchema(keySql);
   const sql = connectPostgres({
     url: config.databaseUrl!,
@@ -98,6 +104,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const announcePrompts = createAnnouncer(PROMPT_CHANGES_SUBJECT, { nats: config.nats, log });
   const announceErasure = createAnnouncer(ERASURES_SUBJECT, { nats: config.nats, log });
   const erasing = startErasing({ sql: erasureSql, log, announce: announceErasure });
+  const alerting = startAlerting({ sql: alertSql, log, clock, metrics, measure });
   const app = createApiApp({
     keys,
     requests,
@@ -119,6 +126,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     users: createUserService({ sql }),
     properties: createPropertyService({ sql }),
     organization: createOrganizationService({ sql, clock }),
+    alerts: createAlertService({ sql, clock, measure, onDue: alerting.wake }),
     system: createSystemService({ sql }),
     audit: createAuditService(sql),
     logRequest: createRequestLog({
@@ -168,12 +176,14 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then the parts that calls needed.
         { what: 'ending the page of a deletion', run: () => erasing.stop() },
+        { what: 'ending the evaluation of alerts', run: () => alerting.stop() },
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
         { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
         { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
         { what: 'closing the limit connections', run: () => limitSql.end({ timeout: 1 }) },
         { what: 'closing the erasure connection', run: () => erasureSql.end({ timeout: 1 }) },
+        { what: 'closing the alert connections', run: () => alertSql.end({ timeout: 1 }) },
         { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
         { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },
       ]);

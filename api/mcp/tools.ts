@@ -16,6 +16,7 @@ const GROUPS = new Set([
   'Evaluations',
   'Limits',
   'System',
+  'Alerts',
 ]);
 
 /** A tool as a client lists it, and how it is called. */

@@ -34,6 +34,8 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
   ],
   api: [
     '/mcp',
+    '/v1/alert',
+    '/v1/alert/*',
     '/v1/audit',
     '/v1/evaluation/*',
     '/v1/evaluator',

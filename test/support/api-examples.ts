@@ -61,6 +61,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     insert into assay.erasure_jobs (organization_id, state, until, created_at, updated_at, finished_at)
     values (${api.own.organizationId}, 'cancelled', now(), now(), now(), now()) returning job_id`;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
+  const { body: alertBody } = apiRoutes.find(({ path }) => path === '/v1/alert')!.hooks;
+  const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
@@ -76,6 +78,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       return `/v1/prompt-2025/${otherPrompt.id}/${otherPrompt.deletedVersionId}`;
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
+    if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
     if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
@@ -101,6 +104,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     keyId,
     SESSION_ID,
     deletion!.job_id,
+    alertId,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };

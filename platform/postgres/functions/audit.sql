@@ -1,4 +1,4 @@
--- Revision 1
+-- Revision 2
 -- The audit log. Triggers write it, so that no statement, old or new, can forget to. Who makes a change is the setting
 -- assay.actor of its transaction or connection: `api_key <id>`, `command_line`; where it is not set, the system itself.
 
@@ -106,3 +106,6 @@ select assay.audit_table('prompt_versions', 'prompt_version', 'version_id',
   array['prompt_id', 'major', 'minor', 'commit_message', 'deleted_at'], array['body']);
 select assay.audit_table('prompt_environments', 'prompt_environment', 'prompt_id', array['environment', 'version_id']);
 select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state', 'until']);
+select assay.audit_table('alerts', 'alert', 'alert_id',
+  array['name', 'query', 'window_minutes', 'comparison', 'threshold', 'warning', 'for_minutes', 'no_data', 'webhook_ids',
+        'enabled']);

@@ -9,6 +9,7 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
+import type { AlertService } from '../../../../api/alerts/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { AuditService } from '../../../../api/audit/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
@@ -60,6 +61,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     keys,
     requests,
     rows: {} as RowService,
+    alerts: {} as AlertService,
     sessions: {} as SessionService,
     system: {} as SystemService,
     erasure: {} as ErasureService,

@@ -1,0 +1,85 @@
+/** Which alerts are due, and who evaluates them: statements of the owner, for all organizations. */
+import type { TrackedGroup } from '#core/alerts/mod.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
+import { storableJson } from '#core/json/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import type { AlertDefinition } from './store.ts';
+
+/** An alert that this process evaluates, until its lease is over. */
+export type ClaimedAlert = AlertDefinition & {
+  alertId: string;
+  organizationId: string;
+  lease: string;
+  evaluatedAt: Date | null;
+  groups: TrackedGroup[];
+  failures: number;
+};
+
+/** Longer than the evaluations of one claim take. A killed process delays its alerts by so much. */
+const LEASE_MS = 60_000;
+/** Alerts of one claim, each of another organization. */
+const CLAIMED_AT_ONCE = 8;
+
+/**
+ * Claims alerts that are due: at most one of each organization, and first those of organizations that have waited longest,
+ * so that none waits for another's many or slow alerts.
+ */
+export async function claimAlerts(sql: Sql, nowMs: number): Promise<ClaimedAlert[]> {
+  const [now, until] = [new Date(nowMs), new Date(nowMs + LEASE_MS)];
+  const claimed = await sql<ClaimedAlert[]>`
+    with due as (
+      select distinct on (r.organization_id) r.alert_id, r.organization_id
+        from assay.alert_runs r join assay.alerts a using (alert_id)
+       where r.due_at <= ${now} and (r.leased_until is null or r.leased_until <= ${now}) and a.enabled
+       order by r.organization_id, r.due_at, r.alert_id
+    ), chosen as (
+      select alert_id from due
+       order by (select max(claimed_at) from assay.alert_runs o where o.organization_id = due.organization_id)
+                nulls first, organization_id
+       limit ${CLAIMED_AT_ONCE}
+    )
+    update assay.alert_runs r
+       set lease = gen_random_uuid(), leased_until = ${until}, claimed_at = ${now}
+      from assay.alerts a
+     where r.alert_id in (select alert_id from chosen) and a.alert_id = r.alert_id
+       and r.due_at <= ${now} and (r.leased_until is null or r.leased_until <= ${now})
+    returning r.alert_id as "alertId", r.organization_id as "organizationId", r.lease, r.evaluated_at as "evaluatedAt",
+              r.groups, r.failures, a.name, a.query, a.window_minutes as "windowMinutes", a.comparison, a.threshold,
+              a.warning, a.for_minutes as "forMinutes", a.no_data as "noData", a.webhook_ids::text[] as "webhookIds",
+              a.enabled as "isEnabled"`;
+  return [...claimed];
+}
+
+/** What an evaluation leaves. */
+export type Outcome = { dueAtMs: number } & (
+  | { error: null; endMs: number; value: number | null; groups: readonly TrackedGroup[]; skipped: number }
+  | { error: string }
+);
+
+/**
+ * Writes the outcome of an evaluation and gives the lease back. False: the lease is no longer this process's, because the
+ * alert was changed or deleted, or the lease was over; then nothing is written.
+ */
+export async function settleRun(
+  tx: TransactionSql,
+  { alertId, organizationId, lease, failures }: ClaimedAlert,
+  outcome: Outcome,
+): Promise<boolean> {
+  const dueAt = new Date(outcome.dueAtMs);
+  const rows =
+    outcome.error === null
+      ? await tx`
+          update assay.alert_runs
+             set lease = null, leased_until = null, due_at = ${dueAt}, evaluated_at = ${new Date(outcome.endMs)},
+                 value = ${outcome.value}, groups = ${storableJson(outcome.groups).text}::text::jsonb,
+                 skipped_groups = ${outcome.skipped}, failures = 0, error = null
+           where organization_id = ${organizationId} and alert_id = ${alertId} and lease = ${lease}
+          returning 1`
+      : await tx`
+          update assay.alert_runs
+             set lease = null, leased_until = null, due_at = ${dueAt}, failures = ${failures + 1},
+                 error = ${storableText(outcome.error)}
+           where organization_id = ${organizationId} and alert_id = ${alertId} and lease = ${lease}
+          returning 1`;
+  return rows.length === 1;
+}

@@ -1,0 +1,57 @@
+import { type AlertEvent, evaluate, type Reading, type TrackedGroup } from '#core/alerts/mod.ts';
+import { type AlertTestBody, type AlertTestJson, DEFAULT_HOURS } from '#core/contracts/alert.ts';
+import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import type { Measure } from './measure.ts';
+import { definitionOf } from './store.ts';
+import { ruleOf } from './tell.ts';
+import { lastFullMinute } from './work.ts';
+
+const MINUTE_MS = 60_000;
+const MINUTES_AN_HOUR = 60;
+/** Evaluations of one test. */
+const MOST_EVALUATIONS = 120;
+/** Time of one test; what is not evaluated by then is left out. */
+const TIME_MS = 10_000;
+
+export type TryOutOptions = { sql: Sql; clock: Clock; measure: Measure };
+
+/** Evaluates an alert over the last hours, in steps that are a minute or longer, and returns what it would have told. */
+export async function tryOut(
+  { sql, clock, measure }: TryOutOptions,
+  organizationId: string,
+  { alert: body, hours = DEFAULT_HOURS }: AlertTestBody,
+): Promise<AlertTestJson> {
+  const alert = definitionOf(body);
+  const rule = ruleOf(alert);
+  const minutes = hours * MINUTES_AN_HOUR;
+  const stepMinutes = Math.ceil(minutes / MOST_EVALUATIONS);
+  const elapsedMs = stepMinutes * MINUTE_MS;
+  const count = Math.floor(minutes / stepMinutes);
+  const lastMs = lastFullMinute(clock.now());
+  const stopAt = clock.monotonic() + TIME_MS;
+  const events: AlertTestJson['events'] = [];
+  const values: AlertTestJson['values'] = [];
+  let groups: readonly TrackedGroup[] = [];
+  let done = 0;
+  for (; done < count && clock.monotonic() < stopAt; done += 1) {
+    const endMs = lastMs - (count - 1 - done) * elapsedMs;
+    // A transaction each: a connection is not held for the whole test.
+    const readings: Reading[] = await inOrganization(
+      sql,
+      organizationId,
+      (tx) => measure(tx, organizationId, alert, endMs),
+      { isSnapshot: true },
+    );
+    const found = evaluate(rule, groups, readings, { nowMs: endMs, elapsedMs: done === 0 ? 0 : elapsedMs });
+    groups = found.groups;
+    events.push(...found.events.map((event) => eventJson(event, endMs)));
+    if (readings.length === 1 && Object.keys(readings[0]!.group).length === 0)
+      values.push([endMs, readings[0]!.value]);
+  }
+  return { events, values, step_minutes: stepMinutes, evaluations: done, is_complete: done === count };
+}
+
+function eventJson(event: AlertEvent, atMs: number): AlertTestJson['events'][number] {
+  return { ...event, at: new Date(atMs).toISOString() };
+}

@@ -1,0 +1,204 @@
+/**
+ * The evaluation of alerts: each minute, by one process at a time. A process leases alerts, measures without any lock or
+ * transaction number, and writes in one transaction what follows: the alert's state, its history, and what is told. So a
+ * process that is killed has told everything or nothing, and another evaluates the alert when the lease is over.
+ */
+import { countedGapMs, evaluate, type Reading } from '#core/alerts/mod.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Metrics } from '#platform/observability/metrics.ts';
+import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import { type ClaimedAlert, claimAlerts, type Outcome, settleRun } from './claim.ts';
+import type { Measure } from './measure.ts';
+import { ruleOf, tell } from './tell.ts';
+
+const MINUTE_MS = 60_000;
+/** How long after its end a minute is evaluated: its last requests are stored by then. */
+const SETTLE_MS = 5_000;
+/** An idle process asks Postgres so often whether an alert is due. */
+const POLL_EVERY_MS = 2_000;
+/** Evaluations at a time. */
+const CONCURRENCY = 2;
+/** The longest wait after failures in a row, each of which doubles it: a slow alert must not take the time of others. */
+const LONGEST_RETRY_MINUTES = 16;
+/** SQLSTATE of a statement that took longer than the pool allows. */
+const QUERY_CANCELED = '57014';
+
+export type AlertingOptions = {
+  /** As the owner of the tables, with a short statement timeout. */
+  sql: Sql;
+  log: Logger;
+  clock: Clock;
+  metrics: Metrics;
+  measure: Measure;
+};
+
+/** Evaluates alerts until it is stopped. */
+export type Alerting = {
+  /** Looks for due alerts without waiting for the next poll. */
+  wake(): void;
+  /** Ends after the evaluations under way. */
+  stop(): Promise<void>;
+};
+
+/** Starts evaluating the alerts of all organizations. */
+export function startAlerting(options: AlertingOptions): Alerting {
+  const { log } = options;
+  const evaluateDue = createEvaluator(options);
+  let isStopped = false;
+  let working: Promise<void> | null = null;
+  const work = async () => {
+    try {
+      while (!isStopped && (await evaluateDue()) > 0);
+    } catch (error) {
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot evaluate alerts');
+    }
+  };
+  const wake = () => {
+    if (isStopped) return;
+    working ??= work().finally(() => {
+      working = null;
+    });
+  };
+  const polling = setInterval(wake, POLL_EVERY_MS);
+  return {
+    wake,
+    stop: async () => {
+      isStopped = true;
+      clearInterval(polling);
+      await working;
+    },
+  };
+}
+
+/**
+ * Returns a function that claims alerts that are due, and evaluates them: with the requests up to the last full minute,
+ * once, however many minutes were missed. It returns how many it claimed.
+ * @internal Exported so that tests evaluate at a chosen moment.
+ */
+export function createEvaluator(options: AlertingOptions): () => Promise<number> {
+  const { sql, clock, metrics } = options;
+  const evaluations = metrics.counter('alert_evaluations_total', 'Evaluations of alerts, by their outcome', [
+    'outcome',
+  ]);
+  const seconds = metrics.histogram('alert_evaluation_seconds', 'How long measuring for an alert took');
+  const told = metrics.counter('alert_events_total', 'Alerts that fired or were resolved', ['event']);
+  const late = metrics.gauge(
+    'alert_evaluation_delay_seconds',
+    'How long after the end of its window the last alert was evaluated',
+  );
+
+  async function evaluateOne(alert: ClaimedAlert): Promise<void> {
+    const endMs = lastFullMinute(clock.now());
+    const startedMs = clock.monotonic();
+    const readings = await measureOrFail(options, alert, endMs);
+    seconds.observe((clock.monotonic() - startedMs) / 1_000);
+    const events = await settle(sql, alert, readings, { endMs, nowMs: clock.now() });
+    if (events === null) return;
+    evaluations.inc({ outcome: typeof readings === 'string' ? 'error' : 'ok' });
+    for (const { event } of events) told.inc({ event });
+    late.set((clock.now() - endMs) / 1_000);
+  }
+
+  return async () => {
+    const claimed = await claimAlerts(sql, clock.now());
+    const waiting = [...claimed];
+    const lane = async () => {
+      for (let alert = waiting.shift(); alert !== undefined; alert = waiting.shift())
+        await evaluateOne(alert);
+    };
+    const ended = await Promise.allSettled(Array.from({ length: CONCURRENCY }, lane));
+    const failed = ended.find((one) => one.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return claimed.length;
+  };
+}
+
+/** Returns the end of the last minute whose requests are stored. */
+export function lastFullMinute(nowMs: number): number {
+  return Math.floor((nowMs - SETTLE_MS) / MINUTE_MS) * MINUTE_MS;
+}
+
+/** Returns the readings; a sentence when the query fails, for the owner of the alert. */
+async function measureOrFail(
+  { sql, log, measure }: AlertingOptions,
+  alert: ClaimedAlert,
+  endMs: number,
+): Promise<Reading[] | string> {
+  try {
+    return await asOrganization(
+      sql,
+      alert.organizationId,
+      (tx) => measure(tx, alert.organizationId, alert, endMs),
+      {
+        isSnapshot: true,
+      },
+    );
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    if (error instanceof AssayError) return error.message;
+    if ((error as { code?: unknown }).code === QUERY_CANCELED) {
+      return 'The query took too long: narrow its filter, or shorten its window';
+    }
+    log.error({ alertId: alert.alertId, error: describeError(error) }, 'an alert cannot be evaluated');
+    return 'The query failed';
+  }
+}
+
+/** Writes what follows from the readings, and returns what was told; null when the lease was lost meanwhile. */
+function settle(
+  sql: Sql,
+  alert: ClaimedAlert,
+  readings: Reading[] | string,
+  { endMs, nowMs }: { endMs: number; nowMs: number },
+) {
+  const { organizationId, evaluatedAt } = alert;
+  const found =
+    typeof readings === 'string'
+      ? null
+      : evaluate(ruleOf(alert), alert.groups, readings, {
+          nowMs: endMs,
+          elapsedMs: evaluatedAt === null ? 0 : countedGapMs(evaluatedAt.getTime(), endMs),
+        });
+  const outcome: Outcome =
+    typeof readings === 'string'
+      ? { error: readings, dueAtMs: nextDueMs(nowMs, retryMinutes(alert.failures)) }
+      : {
+          error: null,
+          dueAtMs: nextDueMs(nowMs, 1),
+          endMs,
+          value: readings.length === 1 ? readings[0]!.value : null,
+          groups: found!.groups,
+          skipped: found!.skipped,
+        };
+  return asOrganization(sql, organizationId, async (tx) => {
+    if (!(await settleRun(tx, alert, outcome))) return null;
+    const events = found?.events ?? [];
+    await tell(tx, organizationId, alert, events, { atMs: endMs });
+    return events;
+  });
+}
+
+/** Returns when the minute that is so many minutes further has been stored. */
+function nextDueMs(nowMs: number, minutes: number): number {
+  return lastFullMinute(nowMs) + minutes * MINUTE_MS + SETTLE_MS;
+}
+
+function retryMinutes(failures: number): number {
+  return Math.min(2 ** failures, LONGEST_RETRY_MINUTES);
+}
+
+/** Runs `work` under row-level security, on a connection of the owner. */
+function asOrganization<T>(
+  sql: Sql,
+  organizationId: string,
+  work: (tx: TransactionSql) => Promise<T>,
+  options: { isSnapshot?: boolean } = {},
+): Promise<T> {
+  const underRole = async (tx: TransactionSql) => {
+    await tx`set local role assay_api`;
+    return await work(tx);
+  };
+  return inOrganization(sql, organizationId, underRole, options);
+}

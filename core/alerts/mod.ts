@@ -1,0 +1,16 @@
+/** The state machine of alerts: what was measured, and what fires or is resolved by it. */
+export {
+  type AlertEvent,
+  type AlertRule,
+  COMPARISONS,
+  type Comparison,
+  evaluate,
+  MOST_GROUPS,
+  type Reading,
+  resolveAll,
+  SEVERITIES,
+  type Severity,
+  type TrackedGroup,
+  thresholdOf,
+} from './evaluate.ts';
+export { countedGapMs, NO_DATA, type NoData } from './step.ts';

@@ -1,0 +1,222 @@
+/** Alerts: the bodies that define them, and what the API answers. */
+import { type Static, Type } from '@sinclair/typebox';
+import { COMPARISONS, NO_DATA, SEVERITIES } from '../alerts/mod.ts';
+import { MetricsQueryBody } from './metrics.ts';
+import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
+
+const MAX_NAME_LENGTH = 100;
+const MINUTES_A_DAY = 1_440;
+/** 30 days. */
+const MAX_WINDOW_MINUTES = 30 * MINUTES_A_DAY;
+const MAX_WEBHOOKS = 10;
+/** A week of the past. */
+const MAX_HOURS = 168;
+export const DEFAULT_HOURS = 24;
+/** Entries of one page. */
+export const HISTORY_PAGE = 100;
+
+const { range, bucket, timeZone, limit, orderBy, compareWith, measures, groupBy, ...where } =
+  MetricsQueryBody.properties;
+
+/** What an alert watches: a query for metrics, of one measure, without its range. */
+const AlertQuery = Type.Object(
+  {
+    measures: Type.Array(measures.items, { minItems: 1, maxItems: 1 }),
+    groupBy: Type.Optional(
+      Type.Array(groupBy.items, {
+        maxItems: 1,
+        description: 'At most one: then each group is watched by itself, at most 100 of them',
+      }),
+    ),
+    ...where,
+  },
+  { ...closed, description: 'As for POST /v1/metrics/query, with one measure' },
+);
+export type AlertQuery = Static<typeof AlertQuery>;
+
+const definition = {
+  query: AlertQuery,
+  window_minutes: Type.Integer({
+    minimum: 1,
+    maximum: MAX_WINDOW_MINUTES,
+    description: 'The measure is of the requests of so many minutes, up to the last full one',
+  }),
+  comparison: Type.Unsafe<(typeof COMPARISONS)[number]>({
+    ...OneOf(COMPARISONS),
+    description: 'How the measured value lies to the threshold when something is wrong',
+  }),
+  threshold: Type.Number({ description: "Beyond it, the alert is critical; in the measure's unit" }),
+  warning: Type.Optional(
+    Nullable(
+      Type.Number(),
+      'A nearer threshold, beyond which it is a warning, with a fired and a resolved of its own',
+    ),
+  ),
+  for_minutes: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MINUTES_A_DAY,
+      description: 'How long the value must be beyond the threshold before it fires. Default: 0, at once',
+    }),
+  ),
+  no_data: Type.Optional(
+    Type.Unsafe<(typeof NO_DATA)[number]>({
+      ...OneOf(NO_DATA),
+      description:
+        'What it means when there is no value: all is well, it counts as beyond the threshold, or nothing changes. Default: ok',
+    }),
+  ),
+};
+
+const WebhookId = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  rule: 'must be a UUID',
+});
+
+const fields = {
+  name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
+  ...definition,
+  webhooks: Type.Optional(
+    Type.Union([Type.Literal('all'), Type.Array(WebhookId, { maxItems: MAX_WEBHOOKS, uniqueItems: true })], {
+      description:
+        'Ids of the webhooks that are told, or "all" that listen to alert.fired and alert.resolved. Default: all',
+      rule: 'must be "all" or a list of ids of webhooks',
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ description: 'False: it is not evaluated. Default: true' })),
+};
+
+/** The body that creates an alert. */
+export const AlertBody = Type.Object(fields, closed);
+export type AlertBody = Static<typeof AlertBody>;
+
+/** The body that changes an alert: fields that are absent stay as they are. */
+export const AlertPatch = Type.Partial(AlertBody, { ...closed, minProperties: 1 });
+export type AlertPatch = Static<typeof AlertPatch>;
+
+/** The body that tries an alert out on the past. */
+export const AlertTestBody = Type.Object(
+  {
+    alert: AlertBody,
+    hours: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_HOURS, description: `Default: ${DEFAULT_HOURS}` }),
+    ),
+  },
+  closed,
+);
+export type AlertTestBody = Static<typeof AlertTestBody>;
+
+const Group = Type.Record(Type.String(), Nullable(Type.Union([Type.String(), Type.Number()])), {
+  description: 'The value of the grouping; empty without one',
+});
+const SeverityName = Type.Unsafe<(typeof SEVERITIES)[number]>({
+  ...OneOf(SEVERITIES),
+  description: 'critical: beyond `threshold`; warning: beyond `warning`',
+});
+const LastMeasured = Nullable(Type.Number(), 'The value that was measured last; null: none was');
+const Measured = Nullable(Type.Number(), 'What was measured; null: nothing');
+
+/** How an alert stands. `pending`: beyond a threshold, not for long enough yet; `unknown`: not evaluated yet. */
+const STATES = ['ok', 'pending', 'warning', 'critical', 'disabled', 'unknown'] as const;
+
+/** An alert as the API shows it. */
+export const AlertJson = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    query: AlertQuery,
+    window_minutes: Type.Integer(),
+    comparison: OneOf(COMPARISONS),
+    threshold: Type.Number(),
+    warning: Nullable(Type.Number()),
+    for_minutes: Type.Integer(),
+    no_data: OneOf(NO_DATA),
+    webhooks: Type.Unsafe<'all' | string[]>(Type.Union([Type.Literal('all'), Type.Array(Type.String())])),
+    gone_webhooks: Type.Array(Type.String(), { description: 'Those of `webhooks` that were deleted' }),
+    enabled: Type.Boolean(),
+    state: Type.Unsafe<(typeof STATES)[number]>({
+      ...OneOf(STATES),
+      description: 'Of its gravest group; unknown: not evaluated yet',
+    }),
+    firing: Type.Array(
+      Type.Object({ group: Group, severity: SeverityName, since: Timestamp, value: LastMeasured }, closed),
+      { description: 'What has fired and is not resolved' },
+    ),
+    value: Nullable(Type.Number(), 'What was measured last of an alert without a grouping'),
+    skipped_groups: Type.Integer({ description: 'Groups that are not watched, because there are too many' }),
+    evaluated_at: Nullable(Timestamp, 'The end of the last window that was evaluated'),
+    error: Nullable(Type.String(), 'Why the last evaluation failed; it is tried again, ever less often'),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { ...closed, $id: 'Alert' },
+);
+export type AlertJson = Static<typeof AlertJson>;
+
+/** Why something was resolved, besides by its value. */
+export const RESOLVE_REASONS = ['changed', 'disabled', 'deleted'] as const;
+export type ResolveReason = (typeof RESOLVE_REASONS)[number];
+
+const event = {
+  at: Timestamp,
+  event: OneOf(['fired', 'resolved'] as const),
+  severity: SeverityName,
+  group: Group,
+  value: Measured,
+};
+
+/** Parameters of the history of an alert. */
+export const AlertHistoryQuery = Type.Object(
+  {
+    after: Type.Optional(
+      Type.String({
+        pattern: '^[1-9][0-9]{0,17}$',
+        rule: 'must be the `next` of an earlier page',
+        description: 'The `next` of the page before',
+      }),
+    ),
+  },
+  closed,
+);
+export type AlertHistoryQuery = Static<typeof AlertHistoryQuery>;
+
+const AlertHistoryEntry = Type.Object(
+  {
+    id: Type.String(),
+    ...event,
+    threshold: Nullable(Type.Number()),
+    reason: Nullable(
+      OneOf(RESOLVE_REASONS),
+      'Why it was resolved other than by its value; null: the value did it',
+    ),
+  },
+  { ...closed, $id: 'AlertHistoryEntry' },
+);
+export type AlertHistoryEntry = Static<typeof AlertHistoryEntry>;
+
+export const AlertHistoryPage = Type.Object(
+  {
+    entries: Type.Array(AlertHistoryEntry, { description: 'Newest first' }),
+    next: Nullable(Type.String(), 'The cursor of the next page; null: there is none'),
+  },
+  closed,
+);
+export type AlertHistoryPage = Static<typeof AlertHistoryPage>;
+
+/** What an alert would have said. */
+export const AlertTestJson = Type.Object(
+  {
+    events: Type.Array(Type.Object(event, closed), { description: 'Oldest first' }),
+    values: Type.Array(Type.Tuple([Type.Integer(), Nullable(Type.Number())]), {
+      description:
+        'The end of each evaluated window, in milliseconds since the epoch, and its value; empty with a grouping',
+    }),
+    step_minutes: Type.Integer({
+      description: 'Between two evaluations, which in service are a minute apart',
+    }),
+    evaluations: Type.Integer(),
+    is_complete: Type.Boolean({ description: 'False: the time for a test was over before all were made' }),
+  },
+  { ...closed, $id: 'AlertTest' },
+);
+export type AlertTestJson = Static<typeof AlertTestJson>;
