@@ -61,7 +61,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     insert into assay.erasure_jobs (organization_id, state, until, created_at, updated_at, finished_at)
     values (${api.own.organizationId}, 'cancelled', now(), now(), now(), now()) returning job_id`;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
-  const { body: alertBody } = apiRoutes.find(({ path }) => path === '/v1/alert')!.hooks;
+  const { body: alertBody } = apiRoutes.find(
+    ({ method, path }) => method === 'POST' && path === '/v1/alert',
+  )!.hooks;
   const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];

@@ -3,6 +3,7 @@ import type { Reading } from '#core/alerts/mod.ts';
 import type { AlertBody } from '#core/contracts/alert.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import type { Measure } from '../../../../api/alerts/measure.ts';
 import { createAlertService } from '../../../../api/alerts/mod.ts';
 import { createEvaluator } from '../../../../api/alerts/work.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -33,13 +34,16 @@ export async function alertWorld(owner: Owner) {
   owner.teardown(() => apiSql.end());
   let nowMs = BEGIN_MS;
   let say: Say = () => null;
-  const clock = { now: () => nowMs, monotonic: () => performance.now() };
-  const service = createAlertService({
-    sql: apiSql,
-    clock,
-    measure: async () => [],
-    onDue: () => {},
-  });
+  const clock = { now: () => nowMs, monotonic: () => nowMs };
+  const measure: Measure = async (tx, _organizationId, { name }, endMs) => {
+    const measured = await say(name, tx, endMs);
+    return typeof measured === 'number' || measured === null
+      ? [{ group: {}, value: measured }]
+      : [...measured];
+  };
+  // Checking a body measures, too, and is no evaluation.
+  const service = createAlertService({ sql: apiSql, clock, measure: async () => [], onDue: () => {} });
+  const tester = createAlertService({ sql: apiSql, clock, measure, onDue: () => {} });
 
   /** An API process, as far as alerts go. `statementTimeoutMs` bounds what measuring may take. */
   function evaluator(options: { statementTimeoutMs?: number; url?: string } = {}) {
@@ -50,12 +54,7 @@ export async function alertWorld(owner: Owner) {
       log: silentLog,
       clock,
       metrics,
-      measure: async (tx, _organizationId, { name }, endMs) => {
-        const measured = await say(name, tx, endMs);
-        return typeof measured === 'number' || measured === null
-          ? [{ group: {}, value: measured }]
-          : [...measured];
-      },
+      measure,
     });
     return { pool, metrics, evaluate };
   }
@@ -65,6 +64,7 @@ export async function alertWorld(owner: Owner) {
     own,
     other,
     service,
+    test: tester.test,
     evaluator,
     now: () => nowMs,
     advance: (ms = MINUTE_MS) => {

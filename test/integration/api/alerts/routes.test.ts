@@ -223,10 +223,10 @@ t.test('a test tells what an alert would have said over the last hours, and stor
     ...[30.5, 31.5, 32.5].map((minutes) => ({ status: 500, created_at: before(minutes) })),
     { status: 200, created_at: before(20.5) },
   ]);
-  const test = async (alert: Partial<AlertBody>, hours = 1) =>
-    (await api.call('/v1/alert/test', { body: { alert: { ...BODY, ...alert }, hours } })).body
-      .data as AlertTestJson;
-  const { events, values, ...rest } = await test({ window_minutes: 1 });
+  const answer = await api.call('/v1/alert/test', {
+    body: { alert: { ...BODY, window_minutes: 1 }, hours: 1 },
+  });
+  const { events, values, ...rest } = answer.body.data as AlertTestJson;
   t.same(rest, { step_minutes: 1, evaluations: 60, is_complete: true });
   t.same(
     events.map(({ at, event }) => [Date.parse(at), event]),
@@ -245,10 +245,6 @@ t.test('a test tells what an alert would have said over the last hours, and stor
       [before(20).getTime(), 0],
     ],
   );
-  t.same((await test({ window_minutes: 1, for_minutes: 3 })).events, [], 'it did not last');
-  t.equal((await test({}, 24)).step_minutes, 12);
-  const grouped = await test({ query: { ...BODY.query, groupBy: ['model'] } });
-  t.same([grouped.values, grouped.events.length], [[], 2]);
   t.same((await api.call('/v1/alert')).body.data, []);
   const bad = await api.call('/v1/alert/test', { body: { alert: { ...BODY, warning: 1 } } });
   t.match([bad.status, bad.body.error], [400, /^warning/]);

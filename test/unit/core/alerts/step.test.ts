@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { countedGapMs } from '#core/alerts/mod.ts';
-import {
-  type LevelState,
-  NO_DATA,
-  type Observation,
-  OK,
-  type StepRule,
-  step,
-} from '../../../../core/alerts/step.ts';
+import { type LevelState, NO_DATA, type Observation, OK, type StepRule, step } from '#core/alerts/step.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 
 const MINUTE_MS = 60_000;
