@@ -4,8 +4,8 @@
  * while it does not.
  */
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from '#platform/records/mod.ts';
 import type { RequestKey } from './find-keys.ts';
-import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from './records.ts';
 import { runStatement } from './statement.ts';
 
 /** A batch holds at least one record, and more as long as it stays below this: large enough for any ordinary page. */

@@ -10,8 +10,8 @@ import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { mergeProperties } from '#platform/records/mod.ts';
 import type { RequestKey } from './find-keys.ts';
-import { mergeProperties } from './record-json.ts';
 import { runStatement } from './statement.ts';
 
 type Properties = Record<string, string>;

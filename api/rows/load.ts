@@ -1,6 +1,7 @@
 /** Rows by key, with the columns asked for and nothing else. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import { bindKeys, type RequestKey } from '../requests/mod.ts';
+import { bindKeys } from '#platform/records/mod.ts';
+import type { RequestKey } from '../requests/mod.ts';
 import type { Cell, Column } from './columns.ts';
 
 /** A row of `rowsStatement`: the id and the columns, in their order. */

@@ -1,7 +1,12 @@
 /** The two forms of an export: how each record is written. */
 import type { ExportBody } from '#core/contracts/export.ts';
-import { fieldTexts, recordFields, recordWriter } from '../record-json.ts';
-import type { BodyRow, RecordRow } from '../records.ts';
+import {
+  type BodyRow,
+  fieldTexts,
+  type RecordRow,
+  recordFields,
+  recordWriter,
+} from '#platform/records/mod.ts';
 import { csvCell, csvLine } from './csv.ts';
 
 /** A form of export. */

@@ -1,9 +1,9 @@
 /** The statements of an export: the end of a window, and the records in it that pass the filter. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
+import { BODY_BYTES, type RecordRow, recordColumns } from '#platform/records/mod.ts';
 import { conditionOf } from '../conditions.ts';
 import type { RequestKey } from '../find-keys.ts';
 import type { RequestQuery } from '../query.ts';
-import { BODY_BYTES, type RecordRow, recordColumns } from '../records.ts';
 
 /** A part of an organization's records in order of time: those after one key, up to a moment or to another key. */
 export type Span = {

@@ -2,9 +2,9 @@
  * Writes a record as JSON text. Bodies are inserted as their original text and never parsed: repeated names, long numbers
  * and odd escapes stay as they were sent, and 32 MiB cost one copy.
  */
+import { nanoToUsd } from '#core/contracts/money.ts';
 import type { RequestRecord } from '#core/contracts/record.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
-import { nanoToUsd } from './money.ts';
 import type { BodyRow, RecordRow } from './records.ts';
 
 type Properties = Record<string, string>;
@@ -43,7 +43,7 @@ const json = JSON.stringify;
 type WriteField = (row: RecordRow, body: BodyRow | null) => string;
 
 /** The name of a field of a record. */
-export type RecordField = keyof RequestRecord;
+type RecordField = keyof RequestRecord;
 
 /** A field that only the record's schema or only this table has is a compile error. */
 const WRITERS: { readonly [Field in keyof Required<RequestRecord>]: WriteField } = {
@@ -95,7 +95,7 @@ export function fieldTexts(fields: readonly RecordField[], row: RecordRow, body:
 }
 
 /** Writes one record as a JSON object. */
-export type WriteRecord = (row: RecordRow, body: BodyRow | null) => string;
+type WriteRecord = (row: RecordRow, body: BodyRow | null) => string;
 
 /** Returns a function that writes records with these fields. */
 export function recordWriter(fields: readonly RecordField[]): WriteRecord {

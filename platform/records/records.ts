@@ -1,6 +1,8 @@
 /** The narrow part of records, by key: everything except the bodies, but with their sizes. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import type { RequestKey } from './find-keys.ts';
+
+/** The key of a record. */
+export type RecordKey = { created_at: Date; request_id: string };
 
 /** A row of `recordsStatement`; jsonb comes as its text. */
 export type RecordRow = {
@@ -83,7 +85,7 @@ type BoundKeys = {
  */
 export function bindKeys(
   organizationId: string,
-  keys: readonly RequestKey[],
+  keys: readonly RecordKey[],
   parameters: Parameters,
 ): BoundKeys {
   const organization = parameters.bind(organizationId, 'uuid');
@@ -111,7 +113,7 @@ export function bindKeys(
  * Selects the records with these keys, in their order. Laterals are fenced by `offset 0`, so that each key is looked up by
  * primary key, whatever Postgres estimates for the rest.
  */
-export function recordsStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
+export function recordsStatement(organizationId: string, keys: readonly RecordKey[]): Statement {
   const parameters = new Parameters();
   const { table, matches } = bindKeys(organizationId, keys, parameters);
   const text = `
@@ -140,7 +142,7 @@ export type BodyRow = {
 };
 
 /** Selects the bodies of these keys, in their order; nulls where there is none. */
-export function bodiesStatement(organizationId: string, keys: readonly RequestKey[]): Statement {
+export function bodiesStatement(organizationId: string, keys: readonly RecordKey[]): Statement {
   const parameters = new Parameters();
   const { table, matches } = bindKeys(organizationId, keys, parameters);
   const text = `

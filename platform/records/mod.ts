@@ -1,0 +1,16 @@
+/** Records in Postgres: the statements that read them by key, and their JSON as every interface shows it. */
+export {
+  fieldTexts,
+  mergeProperties,
+  recordFields,
+  recordWriter,
+} from './record-json.ts';
+export {
+  BODY_BYTES,
+  type BodyRow,
+  bindKeys,
+  bodiesStatement,
+  type RecordRow,
+  recordColumns,
+  recordsStatement,
+} from './records.ts';
