@@ -32,6 +32,7 @@ import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
+import { type WebhookRoutesOptions, webhookRoutes } from './routes/webhooks.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   AlertRoutesOptions &
@@ -48,7 +49,8 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   RowRoutesOptions &
   SessionRoutesOptions &
   SystemRoutesOptions &
-  UserRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
+  UserRoutesOptions &
+  WebhookRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
 
 const REQUEST_ID = 'service-request-id';
 
@@ -103,6 +105,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(sessionRoutes(options))
     .use(systemRoutes(options))
     .use(userRoutes(options))
+    .use(webhookRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
   rooms.get('/openapi.json', () => jsonReply(documentText), {

@@ -36,6 +36,7 @@ import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
 import { createSystemService } from './system/mod.ts';
 import { createUserService } from './users/mod.ts';
+import { createWebhookService } from './webhooks/mod.ts';
 
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
@@ -91,13 +92,14 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
   const trials = createTrials({ sql, clock });
   const secrets = createSecretBox(config.secretKeys);
+  const checkUrl = (url: string) => checkOutboundUrl(url, allowed.allow);
   const evaluators = createEvaluatorService({
     sql,
     clock,
     trials,
     requests,
     secrets,
-    checkUrl: (url) => checkOutboundUrl(url, allowed.allow),
+    checkUrl,
     checkJudgeModel: createJudgeModelCheck({ sql }),
   });
   const announceKeys = createAnnouncer(KEY_CHANGES_SUBJECT, { nats: config.nats, log });
@@ -124,6 +126,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     apiKeys: createKeyService({ sql, clock, announce: announceKeys }),
     prompts: createPromptService({ sql, clock, announce: announcePrompts }),
     users: createUserService({ sql }),
+    webhooks: createWebhookService({ sql, clock, secrets, checkUrl }),
     properties: createPropertyService({ sql }),
     organization: createOrganizationService({ sql, clock }),
     alerts: createAlertService({ sql, clock, measure, onDue: alerting.wake }),

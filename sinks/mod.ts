@@ -8,11 +8,12 @@ import { settlesWithin } from '#platform/process/deadline.ts';
 import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
 import type { StartPart } from './part.ts';
 import { startRollups } from './rollups/mod.ts';
+import { startWebhooks } from './webhooks/mod.ts';
 
 export { checkRollups, rebuildRollups } from './rollups/mod.ts';
 
 /** What follows the changes, a line each. */
-const PARTS: readonly StartPart[] = [startRollups];
+const PARTS: readonly StartPart[] = [startRollups, startWebhooks];
 
 /** Two for each part, one for the feed: a part's own loop does not wait for its sink. */
 const POSTGRES_CONNECTIONS = 2 * PARTS.length + 1;

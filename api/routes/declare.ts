@@ -12,6 +12,7 @@ import { OneOf } from '#core/contracts/shapes.ts';
 import { readBody } from '#platform/http-server/mod.ts';
 import { readUuid, readWholeId } from '../evaluators/mod.ts';
 import { readProvider } from '../provider-keys/mod.ts';
+import { readDeliveryId } from '../webhooks/mod.ts';
 import { type JsonBodyOptions, readJsonBody } from './json-body.ts';
 
 /** A schema that a route declares: `shape` describes the JSON, and the handler gets an `Output`. */
@@ -130,6 +131,15 @@ export const evaluationId: Declared<{ id: string }> = declare(
   (params) => ({
     value: { id: readWholeId('evaluation', (params as { id: string }).id) },
   }),
+);
+
+/** The ids of a webhook and of a delivery of it in a path. */
+export const deliveryOfWebhook: Declared<{ id: string; deliveryId: string }> = declare(
+  { shape: Type.Object({ id: Uuid, deliveryId: Type.String() }) },
+  (params) => {
+    const { id, deliveryId } = params as { id: string; deliveryId: string };
+    return { value: { id: readUuid('webhook', id), deliveryId: readDeliveryId(deliveryId) } };
+  },
 );
 
 /** The provider in a path. */

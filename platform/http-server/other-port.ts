@@ -56,6 +56,8 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
     '/v1/session/*',
     '/v1/system',
     '/v1/user/*',
+    '/v1/webhook',
+    '/v1/webhook/*',
     '/v2/prompt-2025/*',
   ],
 };

@@ -15,9 +15,14 @@ export type OutboundRequest = {
   timeoutMs: number;
   /** Ends the call; `post` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
+  /**
+   * The status alone matters: of the body at most this much is read, and for at most this long after the headers, which is
+   * no failure. A redirect is returned like any other response. Default: the whole body.
+   */
+  beginning?: { maxBytes: number; waitMs: number };
 };
 
-/** A response of any status but 3xx. */
+/** A response of any status; of 3xx only when the request wants the beginning of the body alone. */
 export type OutboundResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** Calls to addresses that users chose. */
@@ -100,7 +105,8 @@ async function callWithin(agents: Agents, request: OutboundRequest): Promise<Out
     over.signal.addEventListener('abort', () => reject(over.signal.reason), { once: true });
   });
   try {
-    return await Promise.race([exchange(agents, request, over.signal), stopped]);
+    const onHead = () => clearTimeout(timer);
+    return await Promise.race([exchange(agents, request, over.signal, onHead), stopped]);
   } catch (error) {
     if (error instanceof OutboundError) throw error;
     request.signal?.throwIfAborted();
@@ -117,6 +123,7 @@ async function exchange(
   agents: Agents,
   request: OutboundRequest,
   signal: AbortSignal,
+  onHead: () => void,
 ): Promise<OutboundResponse> {
   const url = new URL(request.url);
   const answer = await requestOrResend(agents, {
@@ -127,7 +134,32 @@ async function exchange(
     body: request.body,
     signal,
   });
-  return readResponse(answer, hostOf(url));
+  if (request.beginning === undefined) return readResponse(answer, hostOf(url));
+  // From here on the body has a time of its own: a response that came in time is not failed for it.
+  onHead();
+  return readBeginning(answer, request.beginning);
+}
+
+async function readBeginning(
+  { statusCode: status, headers, body }: Dispatcher.ResponseData,
+  { maxBytes, waitMs }: { maxBytes: number; waitMs: number },
+): Promise<OutboundResponse> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  const timer = setTimeout(() => body.destroy(), waitMs);
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length >= maxBytes) break;
+    }
+  } catch {
+    // The rest of the body was cut off.
+  } finally {
+    clearTimeout(timer);
+    body.on('error', () => {}).destroy();
+  }
+  return { status, headers, body: Buffer.concat(chunks).subarray(0, maxBytes) };
 }
 
 async function readResponse(answer: Dispatcher.ResponseData, host: string): Promise<OutboundResponse> {

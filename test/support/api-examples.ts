@@ -1,6 +1,7 @@
 /** One thing of each kind that paths of the management API name, so that every documented route can be called. */
 import type { DocumentedRoute } from '#core/contracts/openapi.ts';
 import { newRequestId } from '#platform/process/ids.ts';
+import { newDeliveryId } from '#platform/webhooks/mod.ts';
 import { insertEvaluations } from '../integration/api/evaluators/seed-evaluations.ts';
 import { apiRoutes } from './api-contract.ts';
 import type { EvaluatorApi } from './evaluators-process.ts';
@@ -37,6 +38,20 @@ async function seedPrompts(api: EvaluatorApi) {
   return { prompt, otherPrompt: { ...other, deletedVersionId, requestId: request!.request_id } };
 }
 
+/** A webhook with a failed delivery. */
+async function seedWebhook(api: EvaluatorApi): Promise<{ id: string; deliveryId: string }> {
+  const { id } = await api.make<{ id: string }>('/v1/webhook', {
+    url: 'https://example.com/seeded',
+    events: ['request.logged'],
+  });
+  const deliveryId = newDeliveryId(Date.now());
+  await api.database.sql`
+    insert into assay.webhook_deliveries
+      (webhook_id, delivery_id, organization_id, event, event_at, state, due_at, finished_at)
+    values (${id}, ${deliveryId}, ${api.own.organizationId}, 'request.logged', now(), 'failed', now(), now())`;
+  return { id, deliveryId };
+}
+
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
@@ -65,6 +80,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     ({ method, path }) => method === 'POST' && path === '/v1/alert',
   )!.hooks;
   const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
+  const webhook = await seedWebhook(api);
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
@@ -81,6 +97,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
     if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
+    if (path.startsWith('/v1/webhook/'))
+      return path.replace(':id', webhook.id).replace(':deliveryId', webhook.deliveryId);
     if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
@@ -107,6 +125,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     SESSION_ID,
     deletion!.job_id,
     alertId,
+    webhook.id,
+    webhook.deliveryId,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };

@@ -33,6 +33,7 @@ export type SeedRequest = {
   session_path: string | null;
   experiment_id: string | null;
   cached_from: string | null;
+  error_code: string | null;
   properties: Properties | null;
   inputs: Record<string, unknown> | null;
   feedback_rating: boolean | null;
@@ -71,6 +72,7 @@ const DEFAULTS = {
   session_path: null,
   experiment_id: null,
   cached_from: null,
+  error_code: null,
   properties: null,
   inputs: null,
   feedback_rating: null,

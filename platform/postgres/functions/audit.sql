@@ -109,3 +109,6 @@ select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state',
 select assay.audit_table('alerts', 'alert', 'alert_id',
   array['name', 'query', 'window_minutes', 'comparison', 'threshold', 'warning', 'for_minutes', 'no_data', 'webhook_ids',
         'enabled']);
+-- A chat system's address is a credential in itself.
+select assay.audit_table('webhooks', 'webhook', 'webhook_id',
+  array['events', 'filter', 'payload', 'format', 'paused_reason', 'deleted_at'], array['url', 'sealed']);

@@ -25,6 +25,7 @@ import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
 import type { SystemService } from '../../../../api/system/mod.ts';
 import type { UserService } from '../../../../api/users/mod.ts';
+import type { WebhookService } from '../../../../api/webhooks/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
 import { startTestApi } from '../../../support/api.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -72,6 +73,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     providerKeys,
     apiKeys: {} as KeyService,
     users: {} as UserService,
+    webhooks: {} as WebhookService,
     properties: {} as PropertyService,
     organization: {} as OrganizationService,
     audit: {} as AuditService,

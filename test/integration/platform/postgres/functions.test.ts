@@ -12,7 +12,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [1, 'bbef03316e83'],
+  audit: [2, 'c6fbf9535f4a'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '6924eab60361'],
   erasure: [2, 'c59fb463ea62'],

@@ -1,0 +1,170 @@
+/** The deliveries of webhooks: listed, and made again. */
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import {
+  DELIVERY_PAGE,
+  type DeliveriesQuery,
+  type DeliveryAttempt,
+  type DeliveryEvent,
+  type DeliveryJson,
+  type DeliveryPage,
+  type DeliveryState,
+  MAX_PENDING_DELIVERIES,
+  type RedeliveredJson,
+  TEST_EVENT,
+} from '#core/contracts/webhook.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+
+/** A webhook of the caller's organization. */
+export type OwnWebhook = { organizationId: string; webhookId: string };
+
+type DeliveryRow = {
+  delivery_id: string;
+  event: DeliveryEvent;
+  event_at: Date;
+  request_id: string | null;
+  state: DeliveryState;
+  due_at: Date;
+  tries: DeliveryAttempt[];
+  reason: string | null;
+  finished_at: Date | null;
+};
+
+const columns = (tx: TransactionSql) =>
+  tx`delivery_id, event, event_at, request_id, state, due_at, tries, reason, finished_at`;
+
+/** Returns a page of deliveries, newest first. */
+export async function listDeliveries(
+  tx: TransactionSql,
+  { organizationId, webhookId }: OwnWebhook,
+  query: DeliveriesQuery,
+): Promise<DeliveryPage> {
+  const { limit, after, state } = { after: null, state: null, ...query };
+  const most = limit === undefined ? DELIVERY_PAGE.unlessGiven : Number(limit);
+  // One more than the page has: it tells whether there is another page.
+  const rows = await tx<DeliveryRow[]>`
+    select ${columns(tx)} from assay.webhook_deliveries
+     where organization_id = ${organizationId} and webhook_id = ${webhookId}
+       and (${after}::text is null or delivery_id < ${after}) and (${state}::text is null or state = ${state})
+     order by delivery_id desc limit ${most + 1}`;
+  const page = rows.slice(0, most);
+  return {
+    deliveries: page.map(deliveryJson),
+    next: rows.length > most ? page.at(-1)!.delivery_id : null,
+  };
+}
+
+/** Ids of deliveries: `msg_` and a ULID. */
+const DELIVERY_ID = /^msg_[0-9A-Z]{26}$/;
+
+/** Returns an id of a path if it can be one. @throws AssayError not_found */
+export function readDeliveryId(id: string): string {
+  if (DELIVERY_ID.test(id)) return id;
+  throw unknownDelivery(id);
+}
+
+function unknownDelivery(id: string): AssayError {
+  return new AssayError('not_found', `The webhook has no delivery with the id ${quoteValue(id)}`);
+}
+
+/** Returns one delivery. @throws AssayError not_found */
+export async function getDelivery(
+  tx: TransactionSql,
+  { organizationId, webhookId }: OwnWebhook,
+  deliveryId: string,
+): Promise<DeliveryJson> {
+  const [row] = await tx<DeliveryRow[]>`
+    select ${columns(tx)} from assay.webhook_deliveries
+     where organization_id = ${organizationId} and webhook_id = ${webhookId} and delivery_id = ${deliveryId}`;
+  if (row !== undefined) return deliveryJson(row);
+  throw unknownDelivery(deliveryId);
+}
+
+/** Makes a trial message due. */
+export async function insertTest(
+  tx: TransactionSql,
+  { organizationId, webhookId }: OwnWebhook,
+  deliveryId: string,
+): Promise<void> {
+  await tx`
+    insert into assay.webhook_deliveries
+      (webhook_id, delivery_id, organization_id, event, event_at, due_at)
+    values (${webhookId}, ${deliveryId}, ${organizationId}, ${TEST_EVENT}, now(), now())`;
+}
+
+/**
+ * Has a delivery made at once, by a schedule of its own if it has ended. One that is being made stays as it is.
+ * @throws AssayError conflict for one that was cancelled
+ */
+export async function redeliver(tx: TransactionSql, webhook: OwnWebhook, deliveryId: string): Promise<void> {
+  const { state } = await getDelivery(tx, webhook, deliveryId);
+  if (state === 'cancelled')
+    throw new AssayError('conflict', 'The delivery was cancelled, because its request is no longer there');
+  const hasEnded = state === 'delivered' || state === 'failed';
+  if (hasEnded && (await roomOf(tx, webhook)) === 0) {
+    throw new AssayError(
+      'conflict',
+      `The webhook has ${MAX_PENDING_DELIVERIES} deliveries to be made, which is the most`,
+    );
+  }
+  const { organizationId, webhookId } = webhook;
+  await tx`
+    update assay.webhook_deliveries
+       set attempts = case when state = 'pending' then attempts else 0 end,
+           state = 'pending', due_at = now(), finished_at = null
+     where organization_id = ${organizationId} and webhook_id = ${webhookId} and delivery_id = ${deliveryId}
+       and state in ('pending', 'delivered', 'failed')`;
+}
+
+/** Has the deliveries made again that failed at a moment or later, the oldest first, as many as there is room for. */
+export async function redeliverFailed(
+  tx: TransactionSql,
+  webhook: OwnWebhook,
+  since: Date,
+): Promise<RedeliveredJson> {
+  const { organizationId, webhookId } = webhook;
+  const room = await roomOf(tx, webhook);
+  const { count } = await tx`
+    update assay.webhook_deliveries d set state = 'pending', due_at = now(), attempts = 0, finished_at = null
+      from (select f.delivery_id from assay.webhook_deliveries f
+             where f.organization_id = ${organizationId} and f.webhook_id = ${webhookId} and f.state = 'failed'
+               and f.finished_at >= ${since}
+             order by f.finished_at, f.delivery_id limit ${room}) failed
+     where d.organization_id = ${organizationId} and d.webhook_id = ${webhookId}
+       and d.delivery_id = failed.delivery_id and d.state = 'failed'`;
+  const [left] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from assay.webhook_deliveries
+     where organization_id = ${organizationId} and webhook_id = ${webhookId} and state = 'failed'
+       and finished_at >= ${since}`;
+  return { redelivered: count, remaining: left!.count };
+}
+
+/** Returns how many more deliveries may wait. */
+async function roomOf(tx: TransactionSql, { organizationId, webhookId }: OwnWebhook): Promise<number> {
+  const [row] = await tx<{ pending: number }[]>`
+    select count(*)::int4 as pending from (
+      select from assay.webhook_deliveries
+       where organization_id = ${organizationId} and webhook_id = ${webhookId} and state in ('pending', 'sending')
+       limit ${MAX_PENDING_DELIVERIES}) open`;
+  return MAX_PENDING_DELIVERIES - row!.pending;
+}
+
+function deliveryJson(row: DeliveryRow): DeliveryJson {
+  return {
+    id: row.delivery_id,
+    event: row.event,
+    event_at: row.event_at.toISOString(),
+    request_id: row.request_id,
+    state: row.state,
+    due_at: row.finished_at === null ? row.due_at.toISOString() : null,
+    attempts: row.tries.map(({ at, duration_ms, status, error, answer }) => ({
+      at,
+      duration_ms,
+      status,
+      error,
+      answer,
+    })),
+    reason: row.reason,
+    finished_at: row.finished_at === null ? null : row.finished_at.toISOString(),
+  };
+}

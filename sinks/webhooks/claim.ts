@@ -1,0 +1,99 @@
+/**
+ * Claims due deliveries. A claim is a lease with a number: a process that does not settle in time loses the delivery, so that
+ * what a killed process had in hand becomes due again by itself, and a late settlement changes nothing.
+ */
+import type { DeliveryEvent, Format, Payload } from '#core/contracts/webhook.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import { type Capacity, type DueWebhook, type Held, shareCapacity } from './shares.ts';
+
+/** A claimed delivery, with its webhook as it is at the claim. */
+export type Job = {
+  deliveryId: string;
+  claim: number;
+  /** Attempts before this one. */
+  attempts: number;
+  event: DeliveryEvent;
+  eventAt: Date;
+  createdAt: Date | null;
+  requestId: string | null;
+  details: JsonObject | null;
+  /** When the first attempt of this schedule was made; null: this is it. */
+  begunAt: string | null;
+  webhookId: string;
+  organizationId: string;
+  url: string;
+  payload: Payload;
+  format: Format;
+  sealed: Uint8Array;
+  /** Whether the previous secret signs, too. */
+  isRotating: boolean;
+  /** When the webhook was changed last. */
+  webhookChangedAt: Date;
+};
+
+/**
+ * Longer than an attempt takes, with the time to settle it. What a killed process had in hand waits for the rest of it.
+ */
+export const LEASE_MS = 30_000;
+
+/** Claims as many due deliveries as the capacity allows, the longest due of each webhook first. */
+export async function claim(sql: Sql, held: Held, capacity: Capacity, leaseMs: number): Promise<Job[]> {
+  const shares = shareCapacity(await dueWebhooks(sql), held, capacity);
+  if (shares.size === 0) return [];
+  // Materialized: a plan may evaluate it twice, and then `skip locked` would skip the rows locked the first time.
+  return await sql<Job[]>`
+    with due as materialized (
+      select d.webhook_id, d.delivery_id
+        from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (webhook_id, share)
+       cross join lateral (
+         select webhook_id, delivery_id from assay.webhook_deliveries
+          where webhook_id = shares.webhook_id and state in ('pending', 'sending') and due_at <= now()
+          order by due_at, delivery_id limit shares.share for update skip locked) d
+    ), claimed as (
+      update assay.webhook_deliveries d
+         set state = 'sending', claims = claims + 1, due_at = now() + ${leaseMs} * interval '1 ms'
+        from due where d.webhook_id = due.webhook_id and d.delivery_id = due.delivery_id
+      returning d.*
+    )
+    select d.delivery_id as "deliveryId", d.claims as claim, d.attempts, d.event, d.event_at as "eventAt",
+           d.created_at as "createdAt", d.request_id as "requestId", d.details,
+           d.tries -> (jsonb_array_length(d.tries) - d.attempts) ->> 'at' as "begunAt",
+           d.webhook_id as "webhookId", d.organization_id as "organizationId", w.url, w.payload, w.format, w.sealed,
+           coalesce(w.previous_until > now(), false) as "isRotating", w.updated_at as "webhookChangedAt"
+      from claimed d join assay.webhooks w on w.webhook_id = d.webhook_id
+     order by d.event_at, d.delivery_id`;
+}
+
+/**
+ * Returns the active webhooks with due deliveries. Costs a few look-ups for each webhook that has any open, however many it
+ * has; the order differs from call to call, so that none is always the first.
+ */
+async function dueWebhooks(sql: Sql): Promise<DueWebhook[]> {
+  return await sql<DueWebhook[]>`
+    with recursive open (webhook_id) as (
+      (select webhook_id from assay.webhook_deliveries where state in ('pending', 'sending')
+        order by webhook_id limit 1)
+      union all
+      select (select d.webhook_id from assay.webhook_deliveries d
+               where d.state in ('pending', 'sending') and d.webhook_id > open.webhook_id
+               order by d.webhook_id limit 1)
+        from open where open.webhook_id is not null
+    )
+    select w.organization_id as "organizationId", w.webhook_id as "webhookId"
+      from open join assay.webhooks w on w.webhook_id = open.webhook_id
+     where w.paused_reason is null and w.deleted_at is null and coalesce(w.not_before <= now(), true)
+       and exists (select from assay.webhook_deliveries d
+                    where d.webhook_id = w.webhook_id and d.state in ('pending', 'sending') and d.due_at <= now())
+     order by random()`;
+}
+
+/** Gives claimed deliveries back at once, because this process ends. */
+export async function release(sql: Sql, jobs: readonly Pick<Job, 'webhookId' | 'deliveryId' | 'claim'>[]) {
+  await sql`
+    update assay.webhook_deliveries d set state = 'pending', due_at = now()
+      from unnest(${jobs.map(({ webhookId }) => webhookId)}::uuid[], ${jobs.map(({ deliveryId }) => deliveryId)}::text[],
+                  ${jobs.map(({ claim }) => claim)}::int4[]) as held (webhook_id, delivery_id, claims)
+     where d.webhook_id = held.webhook_id and d.delivery_id = held.delivery_id and d.claims = held.claims
+       and d.state = 'sending'`;
+}

@@ -1,0 +1,71 @@
+/** Applies the filters of webhooks to a batch, within a time for each organization. */
+import { AssayError } from '#core/contracts/errors.ts';
+import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+import type { Known } from './known.ts';
+import { nameOfKey, passFilter } from './matching.ts';
+import type { Pause, SinkWebhook } from './webhooks.ts';
+
+/**
+ * While a batch is applied, no sink sees what was committed since, so that the filters of one organization must not take
+ * long. By an index a filter takes some 10 µs for a request, by texts in bodies up to 1 ms.
+ */
+const BUDGET_MS = 1_000;
+
+export type Filtering = {
+  /** Returns what a webhook gets of what it asks for, or why it must be paused. */
+  pass(
+    webhook: SinkWebhook,
+    asked: readonly Known[],
+  ): Promise<{ known: readonly Known[] } | { pause: Pause }>;
+};
+
+export function createFiltering(
+  tx: TransactionSql,
+  { clock, filterBudgetMs = BUDGET_MS }: { clock: Clock; filterBudgetMs?: number },
+): Filtering {
+  const spentMs = new Map<string, number>();
+  return {
+    async pass(webhook, asked) {
+      const { organizationId, filter } = webhook;
+      // A filter that is null needs no look at the requests, and neither does what is about none.
+      const filtered = filter === null ? [] : asked.filter(({ facts }) => facts !== null);
+      if (filtered.length === 0) return { known: asked };
+      const keys = new Map(filtered.map(({ happening }) => [nameOfKey(happening.key!), happening.key!]));
+      const spent = spentMs.get(organizationId) ?? 0;
+      const began = clock.monotonic();
+      try {
+        const timeoutMs = Math.max(1, filterBudgetMs - spent);
+        const found = await passFilter(tx, organizationId, filter, [...keys.values()], timeoutMs);
+        const passing = new Set(found.map(nameOfKey));
+        return {
+          known: asked.filter(
+            ({ facts, happening }) => facts === null || passing.has(nameOfKey(happening.key!)),
+          ),
+        };
+      } catch (error) {
+        const message = pauseMessage(error, keys.size, filterBudgetMs);
+        const first = Math.min(...asked.map(({ happening }) => happening.at.getTime()));
+        const { webhookId } = webhook;
+        return { pause: { webhookId, reason: 'filter', message, missedFrom: new Date(first) } };
+      } finally {
+        spentMs.set(organizationId, spent + clock.monotonic() - began);
+      }
+    },
+  };
+}
+
+const STATEMENT_CANCELLED = '57014';
+
+/** @throws the error, when it is none of the filter's */
+function pauseMessage(error: unknown, requests: number, budgetMs: number): string {
+  if (isStoreUnavailable(error)) throw error;
+  if (error instanceof AssayError) return error.message;
+  const code = (error as { code?: unknown } | null)?.code;
+  // Not the message of Postgres: it may quote a text of a request.
+  if (code === STATEMENT_CANCELLED) {
+    return `The filters of the organization's webhooks took more than ${budgetMs} ms for ${requests} requests`;
+  }
+  if (typeof code === 'string') return `Postgres could not apply the filter (SQLSTATE ${code})`;
+  throw error;
+}

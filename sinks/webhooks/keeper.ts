@@ -1,0 +1,78 @@
+/** Deletes deliveries that nobody will ask for any more. Every process does it, a few rows at a time. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from '#core/contracts/errors.ts';
+import type { Logger } from '#platform/observability/log.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+
+const EVERY_MS = 60_000;
+/** Deliveries of one statement: few enough that it takes milliseconds. */
+const DELETED_AT_ONCE = 1_000;
+
+/** Keeps the deliveries bounded until it is stopped. */
+export function startDeliveryKeeper({ sql, log }: { sql: Sql; log: Logger }): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const keep = async () => {
+    while (!signal.aborted) {
+      try {
+        await dropOldDeliveries(sql, signal);
+      } catch (error) {
+        if (!signal.aborted)
+          log.warn({ error: describeError(error) }, 'cannot delete old deliveries; will try again');
+      }
+      await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  };
+  const running = keep();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/**
+ * Deletes deliveries that ended a week ago, failed ones after a month, and all of deleted webhooks. Returns their number.
+ * @internal Exported so that tests run one round.
+ */
+export async function dropOldDeliveries(
+  sql: Sql,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<number> {
+  let total = 0;
+  for (const statement of [dropEnded, dropFailed, dropOfDeleted]) {
+    let dropped = DELETED_AT_ONCE;
+    while (dropped === DELETED_AT_ONCE && !signal.aborted) {
+      dropped = await statement(sql);
+      total += dropped;
+    }
+  }
+  return total;
+}
+
+async function dropEnded(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    delete from assay.webhook_deliveries where ctid = any(array(
+      select ctid from assay.webhook_deliveries
+       where state in ('delivered', 'cancelled') and finished_at < now() - interval '7 days'
+       order by finished_at limit ${DELETED_AT_ONCE} for update skip locked))`;
+  return count;
+}
+
+async function dropFailed(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    delete from assay.webhook_deliveries where ctid = any(array(
+      select ctid from assay.webhook_deliveries
+       where state = 'failed' and finished_at < now() - interval '30 days'
+       order by finished_at limit ${DELETED_AT_ONCE} for update skip locked))`;
+  return count;
+}
+
+async function dropOfDeleted(sql: Sql): Promise<number> {
+  const { count } = await sql`
+    delete from assay.webhook_deliveries where ctid = any(array(
+      select d.ctid from assay.webhooks w join assay.webhook_deliveries d on d.webhook_id = w.webhook_id
+       where w.deleted_at is not null limit ${DELETED_AT_ONCE} for update of d skip locked))`;
+  return count;
+}

@@ -1,0 +1,78 @@
+/** Which requests the events of a batch are about, and which of them pass a webhook's filter. */
+import type { RequestKey } from '#core/contracts/changes.ts';
+import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+
+/** What an event needs to know of its request. */
+export type Facts = { apiKeyId: string | null; userId: string | null; errorCode: string | null };
+
+type OwnedKey = RequestKey & { organizationId: string };
+
+/** Names a request within its organization. */
+export function nameOfKey({ createdAt, requestId }: RequestKey): string {
+  return `${createdAt.getTime()} ${requestId}`;
+}
+
+/**
+ * Reads the facts of requests: one for each key, null for those that are gone, and for judges' calls, which are no
+ * events.
+ */
+export async function readFacts(tx: TransactionSql, keys: readonly OwnedKey[]): Promise<(Facts | null)[]> {
+  if (keys.length === 0) return [];
+  const rows = await tx<(Facts & { isThere: boolean })[]>`
+    select r.request_id is not null as "isThere", r.api_key_id as "apiKeyId", r.user_id as "userId",
+           r.error_code as "errorCode"
+      from unnest(${keys.map(({ organizationId }) => organizationId)}::uuid[],
+                  ${keys.map(({ createdAt }) => createdAt.toISOString())}::timestamptz[],
+                  ${keys.map(({ requestId }) => requestId)}::text[])
+             with ordinality as k (organization_id, created_at, request_id, position)
+      left join lateral (
+        select request_id, api_key_id, user_id, error_code from assay.requests r
+         where r.organization_id = k.organization_id and r.created_at = k.created_at and r.request_id = k.request_id
+           and r.source <> 'evaluator' offset 0) r on true
+     order by k.position`;
+  return rows.map(({ isThere, ...facts }) => (isThere ? facts : null));
+}
+
+/**
+ * Returns the keys that pass a filter. It runs in a savepoint, within a time: a filter that Postgres refuses, or that takes
+ * too long, leaves the transaction as it was.
+ * @throws AssayError for a filter that another version of Assay has stored; the errors of Postgres
+ */
+export async function passFilter(
+  tx: TransactionSql,
+  organizationId: string,
+  filter: unknown,
+  keys: readonly RequestKey[],
+  timeoutMs: number,
+): Promise<RequestKey[]> {
+  const { text, values } = filterStatement(organizationId, filter, keys);
+  const rows = await tx.savepoint(async (savepoint) => {
+    const [before] = await savepoint<{ value: string }[]>`
+      select current_setting('statement_timeout') as value,
+             set_config('statement_timeout', ${String(Math.ceil(timeoutMs))}, true)`;
+    const passing = await savepoint.unsafe<{ position: number }[]>(text, [...values] as never[], {
+      prepare: false,
+    });
+    await savepoint`select set_config('statement_timeout', ${before!.value}, true)`;
+    return passing;
+  });
+  return rows.map(({ position }) => keys[position - 1]!);
+}
+
+function filterStatement(organizationId: string, filter: unknown, keys: readonly RequestKey[]): Statement {
+  const parameters = new Parameters();
+  const organization = parameters.bind(organizationId, 'uuid');
+  const times = keys.map(({ createdAt }) => createdAt.toISOString());
+  const ids = keys.map(({ requestId }) => requestId);
+  const table = `unnest(${parameters.bind(times, 'text[]')}::timestamptz[], ${parameters.bind(ids, 'text[]')})`;
+  // Fenced, so that each key is looked up by the primary key, whatever Postgres estimates for the filter.
+  const text = `
+    select k.position::int4 as position
+      from ${table} with ordinality as k (created_at, request_id, position)
+     cross join lateral (
+       select * from assay.requests r where r.organization_id = ${organization} and r.created_at = k.created_at
+          and r.request_id = k.request_id offset 0) r
+     where ${compileFilter(parseFilter(filter), parameters, { joins: false })}`;
+  return { text, values: parameters.values };
+}

@@ -1,0 +1,50 @@
+/** Webhooks: the sink that makes deliveries of changes, and the loops that make and keep them. */
+import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
+import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
+import { listen } from '#platform/postgres/mod.ts';
+import { createProxyChoice } from '#platform/proxy/mod.ts';
+import { createSecretBox } from '#platform/secrets/mod.ts';
+import { runSink } from '../feed/mod.ts';
+import type { StartPart } from '../part.ts';
+import { Courier } from './courier.ts';
+import { startDeliveryKeeper } from './keeper.ts';
+import { createWebhookSink } from './sink.ts';
+
+/** Starts the sink and the loops of webhooks. */
+export const startWebhooks: StartPart = ({ sql, config, log, clock, metrics, feedMetrics }) => {
+  const allowed = parseAllowList(config.outboundAllow);
+  if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
+  const outbound = createOutbound({ allow: allowed.allow, proxyFor: createProxyChoice(config.proxies) });
+  const attempts = metrics.counter(
+    'webhook_attempts_total',
+    'Attempts to deliver a message to a webhook, by how they left the delivery.',
+    ['state'],
+  );
+  const courier = new Courier({
+    sql,
+    log,
+    clock,
+    outbound,
+    secrets: createSecretBox(config.secretKeys),
+    onSettled: ({ state }) => attempts.inc({ state }),
+  });
+  const wake = () => courier.wake();
+  const listening = listen({
+    sql,
+    channel: WEBHOOKS_CHANNEL,
+    onNotify: wake,
+    onListening: wake,
+    // Due deliveries are looked for once a second anyway.
+    onLost: () => {},
+  });
+  const sink = runSink({ sql, log, feedMetrics, sink: createWebhookSink({ log, clock }) });
+  const keeper = startDeliveryKeeper({ sql, log });
+  const delivering = courier.run();
+  return {
+    async stop() {
+      courier.stop();
+      await Promise.all([sink.stop(), keeper.stop(), listening.stop(), delivering]);
+      await outbound.close();
+    },
+  };
+};

@@ -1,0 +1,185 @@
+/** What becomes of deliveries that fail, and of their webhooks. */
+import t from 'tap';
+import { waitFor } from '../../../support/assay.ts';
+import { type Receiver, verify } from '../../../support/webhook-receiver.ts';
+import { outboundTo, SHORT_WAITS_MS, startWebhookWorld, type WebhookWorld } from './world.ts';
+
+const TIMEOUT_MS = 300;
+
+let world: WebhookWorld;
+let receiver: Receiver;
+t.before(async () => {
+  world = await startWebhookWorld(t, { courier: { timeoutMs: TIMEOUT_MS } });
+});
+t.beforeEach(async () => {
+  receiver = await world.receiver();
+});
+
+const EVENTS = ['request.logged'];
+
+/** Makes a webhook, and one request that it is told of. */
+async function tell() {
+  const webhook = await world.make({ url: receiver.url, events: EVENTS });
+  await world.log([{}]);
+  return webhook;
+}
+
+/** Other tests' webhooks want to hear of their own requests alone. */
+const forget = (id: string) => world.api.call(`/v1/webhook/${id}`, { method: 'DELETE' });
+
+t.test(
+  'a failed delivery is attempted again after each wait of the schedule, with the same id',
+  async (t) => {
+    receiver.answer = (response) => response.writeHead(500).end('not <b>now</b>\0');
+    const { id, secret } = await tell();
+    const delivery = await world.settled(id, 'failed');
+    t.equal(receiver.received.length, SHORT_WAITS_MS.length);
+    t.equal(new Set(receiver.received.map((message) => message.id)).size, 1);
+    for (const message of receiver.received) t.same(verify(secret, message), message.body, 'each is signed');
+    const times = delivery.attempts.map(({ at }) => Date.parse(at));
+    times.slice(1).forEach((time, index) => {
+      const waited = time - times[index]!;
+      t.ok(waited >= SHORT_WAITS_MS[index + 1]!, `attempt ${index + 2} waited ${waited} ms`);
+    });
+    t.match(delivery.attempts[0], {
+      status: 500,
+      error: 'The receiver answered with status 500',
+      answer: 'not <b>now</b>\ufffd',
+    });
+    await forget(id);
+  },
+);
+
+t.test('a webhook is paused when a delivery failed to the end and none succeeded meanwhile', async (t) => {
+  receiver.answer = (response) => response.writeHead(503).end();
+  const { id } = await tell();
+  await waitFor('a paused webhook', async () => (await world.get(id)).state === 'paused');
+  const paused = await world.get(id);
+  t.match(paused, {
+    paused_reason: 'failing',
+    paused_message: /^Nothing could be delivered since .*: The receiver answered with status 503$/,
+    missed: { until: null, reason: 'paused' },
+  });
+  await world.log([{}]);
+  await waitFor('the sink has seen it', async () => {
+    const [row] = await world.api.database
+      .sql`select changes from assay.sink_lags(100) where name = 'webhooks'`;
+    return row!.changes === 0;
+  });
+  t.equal((await world.deliveries(id)).length, 1, 'a paused webhook is told of nothing new');
+
+  receiver.answer = (response) => response.writeHead(200).end('fine');
+  const resumed = await world.change(id, { state: 'active' });
+  t.match(resumed, {
+    state: 'active',
+    paused_reason: null,
+    missed: { from: paused.missed!.from, until: /Z$/ },
+  });
+  await world.api.call(`/v1/webhook/${id}/redeliver`, { body: { since: paused.created_at } });
+  const delivery = await world.settled(id, 'delivered');
+  t.equal(delivery.attempts.length, SHORT_WAITS_MS.length + 1, 'a redelivery keeps what was tried before');
+  t.equal(new Set(receiver.received.map((message) => message.id)).size, 1, 'and has the same id');
+  const { body } = await world.api.call(`/v1/audit?target_kind=webhook&target_id=${id}`);
+  const entries = (body.data as { entries: { actor: { kind: string }; changes: Record<string, unknown> }[] })
+    .entries;
+  t.match(entries, [
+    { actor: { kind: 'api_key' }, changes: { paused_reason: { from: 'failing', to: null } } },
+    { actor: { kind: 'system' }, changes: { paused_reason: { from: null, to: 'failing' } } },
+    {
+      actor: { kind: 'api_key' },
+      action: 'create',
+      changes: { url: { changed: true }, sealed: { changed: true } },
+    },
+  ]);
+  await forget(id);
+});
+
+t.test('a webhook that took something meanwhile is not paused for one message that it refuses', async (t) => {
+  let refused = '';
+  receiver.answer = (response, message) => {
+    refused ||= message.id;
+    response.writeHead(message.id === refused ? 400 : 200).end();
+  };
+  const { id } = await tell();
+  await waitFor('the first attempt', () => receiver.received.length > 0);
+  const timer = setInterval(() => void world.log([{}]), 50);
+  await waitFor('a failed delivery', async () => (await world.deliveries(id, '?state=failed')).length === 1);
+  clearInterval(timer);
+  const [failed] = await world.deliveries(id, '?state=failed');
+  t.equal(failed!.id, refused);
+  t.equal((await world.get(id)).state, 'active');
+  await forget(id);
+});
+
+t.test('Retry-After puts off the delivery, and with 429 the whole webhook', async (t) => {
+  receiver.answer = (response, { headers }) => {
+    const isFirst = receiver.received.length === 1;
+    t.ok(headers['webhook-timestamp']);
+    response.writeHead(isFirst ? 429 : 200, isFirst ? { 'retry-after': '1' } : {}).end();
+  };
+  const { id } = await tell();
+  await waitFor('the first attempt', async () => (await world.deliveries(id))[0]?.attempts.length === 1);
+  const { atMs } = receiver.received[0]!;
+  await world.log([{}]);
+  await waitFor('both deliveries', async () => (await world.deliveries(id, '?state=delivered')).length === 2);
+  t.equal(receiver.received.length, 3);
+  for (const message of receiver.received.slice(1)) {
+    t.ok(message.atMs - atMs >= 1_000, `the receiver rested ${message.atMs - atMs} ms`);
+  }
+  await forget(id);
+});
+
+t.test('410 pauses a webhook at once, and its delivery is not attempted again', async (t) => {
+  receiver.answer = (response) => response.writeHead(410).end();
+  const { id } = await tell();
+  const delivery = await world.settled(id, 'failed');
+  t.equal(delivery.attempts.length, 1);
+  t.match(await world.get(id), { state: 'paused', paused_reason: 'gone' });
+  await forget(id);
+});
+
+t.test('a redirect is a failure, and is not followed', async (t) => {
+  const elsewhere = await world.receiver();
+  receiver.answer = (response) => response.writeHead(302, { location: elsewhere.url }).end();
+  const { id } = await tell();
+  const { attempts } = await world.settled(id, 'failed');
+  t.match(attempts[0], {
+    status: 302,
+    error: 'The receiver answered with a redirect (302): none is followed',
+  });
+  t.equal(elsewhere.received.length, 0);
+  await forget(id);
+});
+
+t.test(
+  'no answer in time is a failure; an answer in time whose body does not end is a success',
+  async (t) => {
+    receiver.answer = (response) => {
+      if (receiver.received.length === 1) return;
+      response.writeHead(200, { 'content-length': 2_000_000 }).write('x'.repeat(5_000));
+    };
+    const { id } = await tell();
+    const { attempts } = await world.settled(id, 'delivered');
+    t.match(attempts, [
+      { status: null, error: `127.0.0.1 did not answer within ${TIMEOUT_MS} ms`, answer: null },
+      { status: 200, error: null },
+    ]);
+    t.equal(attempts[1]!.answer, 'x'.repeat(1_024), 'a kilobyte of it is kept');
+    await forget(id);
+  },
+);
+
+t.test(
+  'a receiver that cannot be reached, or must not be, is a failure that names no more than the host',
+  async (t) => {
+    const outbound = outboundTo([]);
+    t.teardown(() => outbound.close());
+    await receiver.stop();
+    const { id } = await world.make({ url: `${receiver.url}?token=very-secret`, events: EVENTS });
+    await world.log([{}]);
+    const { attempts } = await world.settled(id, 'failed');
+    t.match(attempts[0], { status: null, error: '127.0.0.1 could not be reached' });
+    await receiver.start();
+    await forget(id);
+  },
+);
