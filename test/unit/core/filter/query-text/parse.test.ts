@@ -96,6 +96,8 @@ const READINGS: [text: string, filter: FilterTree][] = [
   ['refund', anywhere('refund')],
   ['"a:b*"', anywhere('a:b*')],
   ['"OR"', anywhere('OR')],
+  ['"null"', anywhere('null')],
+  ['user:("NOT" OR "or")', both(user('NOT'), 'or', user('or'))],
   [
     '-refund',
     [
@@ -110,6 +112,12 @@ t.test('texts are read as the filters that they stand for', async (t) => {
   for (const [text, filter] of READINGS) {
     t.strictSame(JSON.stringify(parseQuery(text)), JSON.stringify(filter), text);
     parseFilter(parseQuery(text));
+    const printed = printQuery(parseQuery(text));
+    t.strictSame(
+      JSON.stringify(parseQuery(printed)),
+      JSON.stringify(filter),
+      `${text}, printed as ${printed}`,
+    );
   }
 });
 
@@ -118,6 +126,8 @@ const PRINTED = [
   'status:>=500 model:gpt-4o* -user:bot property.Plan:(pro OR team) (cost:>0.01 OR latency:>10s)',
   'scores.helpful:<3 has:feedback response.choices.0.finish_reason:length "refund policy" created:2026-11-01..2026-11-08',
   '-created:2026-11-01..2026-11-08 -has:session -refund',
+  'refund OR user:a OR created:1..2',
+  'created:1..2 user:a',
   '(user:a status:500) OR user:b',
   'user:a (user:b user:c)',
   'latency:>1500ms latency:0..1s ttft:-1',
