@@ -7,7 +7,7 @@ import { findField, KNOWN_NAMES, type NamedField, printName, shortened } from '.
 import type { Span, TokenKind } from './token.ts';
 import { type Condition, leafOf } from './tree.ts';
 import { type Comparisons, readPrefix, readValue, withoutPrefix } from './value.ts';
-import { plainTextOf, readWord, textOf } from './words.ts';
+import { plainTextOf, readWord, textOf, type Word } from './words.ts';
 
 /** A text under way, as its conditions need it. */
 export type Reading = {
@@ -23,7 +23,17 @@ export type Reading = {
 
 /** A condition that no request meets: every request has an id. */
 const NONE: Condition = { section: 'request', field: 'id', operator: 'equals', operand: null };
-const LOWER_CASE = new Set(['and', 'or', 'not']);
+/** Words that are meant as operators, and what to write for them. */
+const MISTAKEN: ReadonlyMap<string, string> = new Map([
+  ['and', 'AND'],
+  ['or', 'OR'],
+  ['not', 'NOT'],
+  ['&&', 'AND'],
+  ['||', 'OR'],
+  ['!', 'NOT'],
+]);
+/** A field with a comparison, as it looks where its colon is missing. */
+const WITHOUT_COLON = /^([\w.-]+)(?:[<>]=?|!?=|~)/;
 
 /** Returns a condition, or its complement. */
 function conditionOf(condition: Condition, isNot: boolean): Expression {
@@ -86,9 +96,12 @@ export function readFieldValue(
   reading.push('operator', operator);
   if (parts.length === 0) {
     const name = shortened(printName(field));
-    reading.fail(`must have a value behind it: ${name}:value, ${name}:"a text", ${name}:null`, operator);
+    reading.fail(
+      `must have a value right behind it: ${name}:value, ${name}:"a text", ${name}:null`,
+      operator,
+    );
   }
-  if (isInGroup && LOWER_CASE.has(plainTextOf(word) ?? '')) failLowerCase(reading, word);
+  if (isInGroup) refuseMistaken(reading, word);
   reading.at = word.offset + word.length;
   const comparisons = checkComparisons(reading, field, readValue(field, prefix, parts), { operator, value });
   reading.push('value', value);
@@ -121,19 +134,28 @@ function checkComparisons(
   return comparisons;
 }
 
-function failLowerCase(reading: Reading, span: Span): never {
-  const word = reading.text.slice(span.offset, span.offset + span.length);
-  return reading.fail(
-    `is neither a text nor an operator: write ${word.toUpperCase()}, or "${word}" with quotation marks`,
-    span,
-  );
+/** Refuses what is hardly meant as a text: to search all bodies for it would find nothing, slowly. */
+function refuseMistaken(reading: Reading, word: Word): void {
+  const plain = plainTextOf(word) ?? '';
+  const meant = MISTAKEN.get(plain);
+  if (meant === undefined) return;
+  reading.fail(`is neither a text nor an operator: write ${meant}, or "${plain}" with quotation marks`, word);
+}
+
+function refuseMissingColon(reading: Reading, word: Word): void {
+  const [first] = word.parts;
+  const [, name] = (!first!.isQuoted && WITHOUT_COLON.exec(first!.text)) || [];
+  if (name === undefined || reading.checked(word, () => findField(name)) === null) return;
+  const rest = shortened(first!.text.slice(name.length));
+  reading.fail(`a field needs a colon: ${shortened(name)}:${rest}; a text needs quotation marks`, word);
 }
 
 /** Reads a text without a field, or `*`, which every request passes. */
 export function readText(reading: Reading, isNot: boolean): Expression {
   const word = readWord(reading.text, reading.at, false);
   const plain = plainTextOf(word);
-  if (LOWER_CASE.has(plain ?? '')) failLowerCase(reading, word);
+  refuseMistaken(reading, word);
+  refuseMissingColon(reading, word);
   reading.at = word.offset + word.length;
   if (plain === '*') {
     reading.push('text', word);

@@ -95,6 +95,8 @@ const READINGS: [text: string, filter: FilterTree][] = [
   // Texts without a field
   ['refund', anywhere('refund')],
   ['"a:b*"', anywhere('a:b*')],
+  ['a=b', anywhere('a=b')],
+  ['"status>=500"', anywhere('status>=500')],
   ['"OR"', anywhere('OR')],
   ['"null"', anywhere('null')],
   ['user:("NOT" OR "or")', both(user('NOT'), 'or', user('or'))],
@@ -160,8 +162,8 @@ const MISTAKES: [marked: string, rule: string | RegExp][] = [
   ['«response.a..b»:1', 'response.a..b must not have an empty part between, before or after its dots'],
 
   // Values
-  ['status«:»', /^must have a value behind it: status:value, status:"a text", status:null$/],
-  ['status«:>» 5', /^must have a value behind it/],
+  ['status«:»', /^must have a value right behind it: status:value, status:"a text", status:null$/],
+  ['status«:>» 5', /^must have a value right behind it/],
   ['status:«abc»', 'status must be a number, but is "abc"'],
   ['status:«"500"»', 'status must be a number, but is "500"'],
   ['status:«200..abc»', 'status must be a number, but is "abc"'],
@@ -184,6 +186,11 @@ const MISTAKES: [marked: string, rule: string | RegExp][] = [
   ['«""»', 'must not be empty'],
   ['a «or» b', 'is neither a text nor an operator: write OR, or "or" with quotation marks'],
   ['user:(a «or» b)', /^is neither a text/],
+  ['a «&&» b', /^is neither a text nor an operator: write AND/],
+  ['user:(a «||» b)', /write OR/],
+  ['«status>=500»', 'a field needs a colon: status:>=500; a text needs quotation marks'],
+  ['a «user="anna"»', /^a field needs a colon: user:=;/],
+  ['«response.choices.0.x<5»', /^a field needs a colon/],
   ['«"abc»', /^the quotation mark is not closed/],
   ['user:"a«\\q»"', /^is not an escape: use/],
   ['user:"«\\u»12"', /^is not an escape/],
