@@ -31,6 +31,7 @@ t.test('docs/api/management.md has every field of a query, with its sort fields 
     'isScored',
     'limit',
     'offset',
+    'q',
     'sort',
   ]);
   const meaningOf = (name: string) => rows.find(([names]) => names === `\`${name}\``)?.[1];
