@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import OpenAI from 'openai';
 import t from 'tap';
+import { request } from 'undici';
 import { createKey, createOrganization, revokeKey } from '#platform/keys/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { waitFor } from '../../support/assay.ts';
@@ -43,6 +44,28 @@ t.test('the response reaches the client byte for byte, with its status and heade
   t.equal(answer.status, 201);
   t.equal(answer.headers.get('x-ratelimit-remaining-requests'), '7');
   t.same(Buffer.from(await answer.arrayBuffer()), body);
+});
+
+t.test('a long response is never compressed here, whatever its client accepts', async (t) => {
+  const body = Buffer.from(JSON.stringify({ id: 'x', text: 'The same sentence again. '.repeat(200) }));
+  gateway.provider.script(() => ({ kind: 'bytes', body, headers: { 'content-type': 'application/json' } }));
+  for (const accepted of ['gzip', 'br', 'zstd', '*', 'gzip, identity;q=0']) {
+    const answer = await request(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        'content-type': 'application/json',
+        'accept-encoding': accepted,
+      },
+      body: JSON.stringify(GOOD),
+    });
+    t.same(Buffer.from(await answer.body.arrayBuffer()), body, accepted);
+    t.equal(answer.headers['content-encoding'], undefined);
+    t.equal(answer.headers.vary, undefined);
+  }
+  const models = await request(`${gateway.url}/v1/models`, { headers: { 'accept-encoding': 'gzip' } });
+  t.equal(models.headers['content-encoding'], undefined, 'nor are the answers of the gateway itself');
+  await models.body.dump();
 });
 
 t.test('only the model name changes in a request for provider/model', async (t) => {
