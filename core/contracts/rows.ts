@@ -1,6 +1,7 @@
 /** `POST /v1/request/rows`: requests as a table shows them, in narrow columns and without bodies. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { PREVIEW_LENGTH } from '../chat/mod.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH, QueryBody } from './query.ts';
 import { closed, Nullable, Timestamp } from './shapes.ts';
 
@@ -74,13 +75,13 @@ export const PROPERTY_COLUMN = 'property:';
 export const SCORE_COLUMN = 'score:';
 const LONGEST_COLUMN = Math.max(MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH) + PROPERTY_COLUMN.length;
 
-const { filter, sort, isCached, isPartOfExperiment, isScored } = QueryBody.properties;
+const { sort, isCached, isPartOfExperiment, isScored } = QueryBody.properties;
 const Cursor = (description: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: LONGEST_CURSOR, description }));
 
 export const RowsBody = Type.Object(
   {
-    filter,
+    ...filterOrQ,
     sort,
     limit: Type.Optional(
       Type.Integer({ minimum: 1, maximum: MAX_ROWS, description: `Default: ${DEFAULT_ROWS}` }),

@@ -65,6 +65,9 @@ t.test('a body that breaks a rule is a 400 that names the place and the rule', a
     [{ around: 'x'.repeat(201) }, /^around must have at most 200 characters/],
     [{ after: cursor, before: cursor }, /^before cannot stand beside after/],
     [{ before: cursor, around: 'newest' }, /^around cannot stand beside before/],
+    [{ q: 'model:x' }, /^q and filter exclude each other/],
+    [{ filter: undefined }, /^filter is required/],
+    [{ filter: undefined, q: 'model:' }, /./],
     [{ filter: { request: { colour: { equals: 'red' } } } }, /colour/],
   ];
   for (const [body, sentence] of FAULTS) {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readAcceptEncoding } from '../../../../../platform/http-server/compression/accept-encoding.ts';
+import { readAcceptEncoding } from '#platform/http-server/compression/accept-encoding.ts';
 
 t.test('the best coding is the one of the highest weight, then the cheapest of equal size', async (t) => {
   const CASES: [string | null, string | null, boolean][] = [
