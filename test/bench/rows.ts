@@ -97,20 +97,22 @@ async function measureCase(call: Call, one: RowCase, rounds: number): Promise<[s
 async function measureAll(url: string, seeded: Seeded, options: Options): Promise<void> {
   const call = callerOf(url, seeded.key);
   const cases = rowCases(seeded).filter(({ name }) => name.includes(options.only));
-  const table = [['milliseconds over HTTP, pages of 50', 'p50', 'p99', '']];
+  const table = [['milliseconds over HTTP, pages of 50', 'best', 'p50', 'p99', '']];
   let missed = 0;
   for (const one of cases) {
     for (const [name, times] of await measureCase(call, one, options.rounds)) {
       if (times === null) continue;
-      const [p50, p99] = [percentile(times, 0.5), percentile(times, 0.99)];
+      // The best time is what a busy machine distorts least.
+      const [best, p50, p99] = [times[0]!, percentile(times, 0.5), percentile(times, 0.99)];
       const isOurs = one.path === undefined && !name.includes('query');
       const isMissed = isOurs && one.isIndexed && (p50 > TARGET_MS.p50 || p99 > TARGET_MS.p99);
       if (isMissed) missed += 1;
       process.stderr.write(
-        `${name}: ${p50.toFixed(1)}, ${p99.toFixed(1)}${isMissed ? ', over the target' : ''}\n`,
+        `${name}: ${best.toFixed(1)}, ${p50.toFixed(1)}, ${p99.toFixed(1)}${isMissed ? ', over the target' : ''}\n`,
       );
       table.push([
         name,
+        best.toFixed(1),
         p50.toFixed(1),
         p99.toFixed(1),
         isMissed ? 'over the target' : isOurs && one.isIndexed ? '' : 'no target',
