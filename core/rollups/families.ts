@@ -109,14 +109,7 @@ export const MEASURED = [
 export const HISTOGRAM_METRICS = ['latency_ms', 'ttft_ms', 'milli_tokens_per_second'] as const;
 
 /** The numbers whose count and sum are kept by user and property. */
-export const VALUE_MEASURED = [
-  'cost_nano',
-  'cost_saved_nano',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'latency_ms',
-] as const;
+export const VALUE_MEASURED = ['cost_nano', 'prompt_tokens', 'completion_tokens', 'total_tokens'] as const;
 
 /** The values of a property that have a row of their own in a bucket: its commonest. */
 export const MAX_PROPERTY_VALUES = 1_000;

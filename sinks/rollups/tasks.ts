@@ -44,8 +44,8 @@ export const TASKS: readonly Task[] = FAMILY_NAMES.flatMap(tasksOf).toSorted(
  * query reads the finer buckets, or rows.
  */
 const PATIENCE: Readonly<Record<number, { quietMs: number; longestMs: number }>> = {
-  10: { quietMs: 1_000, longestMs: 10_000 },
-  60: { quietMs: 2_000, longestMs: 30_000 },
+  10: { quietMs: 2_000, longestMs: 20_000 },
+  60: { quietMs: 5_000, longestMs: 75_000 },
   1800: { quietMs: 10_000, longestMs: 120_000 },
   86400: { quietMs: 60_000, longestMs: 900_000 },
 };

@@ -51,27 +51,27 @@ function counted(count: number): string {
   return count === 1 ? '1 bucket' : `${count} buckets`;
 }
 
-async function check(store: RollupStore, sql: Sql, options: Options): Promise<string> {
+/** Returns the comparison as a table, and the number of buckets that differ. */
+async function check(
+  store: RollupStore,
+  sql: Sql,
+  options: Options,
+): Promise<{ shown: string; different: number }> {
   const organizations = await chosen(sql, options);
   const checked = await store.checkRollups(sql, [...organizations.keys()]);
-  const shown = table(
-    ['ORGANIZATION', 'FAMILY', 'GRAIN', 'COMPARED', 'STALE', 'DIFFERENT', 'WHICH'],
-    checked.map(({ organizationId, family, grainSeconds, compared, stale, different }) => [
-      organizations.get(organizationId) ?? organizationId,
-      family,
-      GRAIN_NAMES[grainSeconds] ?? `${grainSeconds} s`,
-      String(compared),
-      String(stale),
-      String(different.length),
-      namesOf(different),
-    ]),
-  );
-  const different = checked.reduce((sum, one) => sum + one.different.length, 0);
-  if (different === 0) return `${shown}\n\nThe roll-ups equal their rows`;
-  const remedy = options.organization === undefined ? '' : ` --organization ${options.organization}`;
-  throw new Error(
-    `${shown}\n\n${counted(different)} of roll-ups do not equal their rows: \`npm start -- rollups rebuild${remedy}\` makes them again`,
-  );
+  const rows = checked.map(({ organizationId, family, grainSeconds, compared, stale, different }) => [
+    organizations.get(organizationId) ?? organizationId,
+    family,
+    GRAIN_NAMES[grainSeconds] ?? `${grainSeconds} s`,
+    String(compared),
+    String(stale),
+    String(different.length),
+    namesOf(different),
+  ]);
+  return {
+    shown: table(['ORGANIZATION', 'FAMILY', 'GRAIN', 'COMPARED', 'STALE', 'DIFFERENT', 'WHICH'], rows),
+    different: checked.reduce((sum, one) => sum + one.different.length, 0),
+  };
 }
 
 async function rebuild(store: RollupStore, sql: Sql, options: Options): Promise<string> {
@@ -95,7 +95,19 @@ export function rollupsCommand(run: RunCommand, load: () => Promise<RollupStore>
     .command('check')
     .description('compare every bucket that queries may read with its rows; exits with 1 when one differs')
     .option(...organization)
-    .action((options: Options) => run(async (sql) => check(await load(), sql, options)));
+    .action(async (options: Options) => {
+      let different = 0;
+      await run(async (sql) => {
+        const checked = await check(await load(), sql, options);
+        different = checked.different;
+        return different > 0 ? checked.shown : `${checked.shown}\n\nThe roll-ups equal their rows`;
+      });
+      if (different === 0) return;
+      const which = options.organization === undefined ? '' : ` --organization ${options.organization}`;
+      throw new Error(
+        `${counted(different)} of roll-ups do not equal their rows: \`npm start -- rollups rebuild${which}\` makes them again`,
+      );
+    });
   rollups
     .command('rebuild')
     .description('recompute every bucket from its rows; queries stay right meanwhile')

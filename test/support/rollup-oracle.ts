@@ -123,12 +123,14 @@ const LEVELS: Readonly<Record<string, (row: Row) => unknown[]>> = {
 };
 
 function valuesOf(rows: Row[]) {
-  const measured = MEASURED.slice(0, 6).flatMap((measure) => {
-    const values = known(rows.map(measure));
-    return [nullForZero(values.length), sum(values)];
-  });
+  const measured = [0, 2, 3, 4]
+    .map((place) => MEASURED[place]!)
+    .flatMap((measure) => {
+      const values = known(rows.map(measure));
+      return [nullForZero(values.length), sum(values)];
+    });
   const times = rows.map(({ ms }) => ms);
-  return [...totalsOf(rows).slice(0, 3), ...measured, Math.min(...times), Math.max(...times)];
+  return [...totalsOf(rows).slice(0, 2), ...measured, Math.min(...times), Math.max(...times)];
 }
 
 type Put = (family: string, ...named: unknown[]) => (sums: unknown) => void;
@@ -296,10 +298,10 @@ export async function storedCells(sql: Sql, nowMs: number): Promise<Cells> {
       row,
       [row.dimension, row.name, row.is_other, JSON.stringify([row.value, row.source])],
       [
-        ...['requests', 'errors', 'cache_hits'].map((name) => numberOf(row[name])),
-        ...MEASURED_COLUMNS.slice(0, 6).flatMap((name) =>
-          ['count', 'sum'].map((one) => numberOf(row[`${name}_${one}`])),
-        ),
+        ...['requests', 'errors'].map((name) => numberOf(row[name])),
+        ...[0, 2, 3, 4]
+          .map((place) => MEASURED_COLUMNS[place]!)
+          .flatMap((name) => ['count', 'sum'].map((one) => numberOf(row[`${name}_${one}`]))),
         row.first_at.getTime(),
         row.last_at.getTime(),
       ],

@@ -1,5 +1,6 @@
 /** Roll-ups in tests: what a process would do by and by, done at once. */
-import type { Sql } from '#platform/postgres/mod.ts';
+import { noteChange } from '#platform/changes/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { applyNext } from '../../sinks/feed/run-sink.ts';
 import { ROLLUPS } from '../../sinks/rollups/mod.ts';
 import { recompute } from '../../sinks/rollups/recompute.ts';
@@ -13,6 +14,15 @@ const metrics = feedMetrics();
 /** Registers the sink, which then begins with a scan at its first batch. */
 export async function registerRollups(sql: Sql): Promise<void> {
   await sql`insert into assay.sinks (name, cluster) values (${ROLLUPS.name}, assay.cluster_identifier()) on conflict do nothing`;
+}
+
+/** Notes stored requests of one organization, as ingest does. */
+export async function noteStored(
+  tx: TransactionSql,
+  added: readonly { organizationId: string; createdAt: Date; requestId: string }[],
+): Promise<void> {
+  const keys = added.map(({ createdAt, requestId }) => ({ createdAt, requestId }));
+  await noteChange(tx, { organizationId: added[0]!.organizationId, kind: 'record', keys });
 }
 
 /** Applies a batch of changes. */

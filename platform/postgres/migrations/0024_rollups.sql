@@ -94,19 +94,14 @@ create table assay.rollup_values (
   source                  text not null,
   requests                bigint not null,
   errors                  bigint,
-  cache_hits              bigint,
   cost_nano_count         bigint,
   cost_nano_sum           numeric,
-  cost_saved_nano_count   bigint,
-  cost_saved_nano_sum     numeric,
   prompt_tokens_count     bigint,
   prompt_tokens_sum       bigint,
   completion_tokens_count bigint,
   completion_tokens_sum   bigint,
   total_tokens_count      bigint,
   total_tokens_sum        bigint,
-  latency_ms_count        bigint,
-  latency_ms_sum          bigint,
   first_at                timestamptz(3) not null, -- created_at of the oldest and of the newest request
   last_at                 timestamptz(3) not null
 ) partition by list (grain_seconds);

@@ -4,13 +4,10 @@ import { type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET 
 
 const BUCKET = ['organization_id', 'begins_at'];
 const NAMED = ['dimension', 'name', 'value', 'is_other', 'source'];
-const COUNTED = ['errors', 'cache_hits'];
-/** Sums of these may exceed a bigint. */
-const NUMERIC = new Set<string>(['cost_nano', 'cost_saved_nano']);
 
 const MEASURE_COLUMNS = [
   'requests',
-  ...COUNTED,
+  'errors',
   ...VALUE_MEASURED.flatMap((one) => [`${one}_count`, `${one}_sum`]),
   'first_at',
   'last_at',
@@ -19,7 +16,6 @@ const MEASURE_COLUMNS = [
 const SUMS_OF_ROWS = list([
   'count(*)::bigint as requests',
   'count(*) filter (where status >= 400) as errors',
-  'count(*) filter (where cached_from is not null) as cache_hits',
   ...VALUE_MEASURED.flatMap((one) => [`count(${one}) as ${one}_count`, `sum(${one}) as ${one}_sum`]),
   'min(created_at) as first_at',
   'max(created_at) as last_at',
@@ -27,10 +23,10 @@ const SUMS_OF_ROWS = list([
 
 const SUMS_OF_SUMS = list([
   'sum(requests)::bigint as requests',
-  ...COUNTED.map((one) => `nullif(sum(${one}), 0)::bigint as ${one}`),
+  'nullif(sum(errors), 0)::bigint as errors',
   ...VALUE_MEASURED.flatMap((one) => [
     `nullif(sum(${one}_count), 0)::bigint as ${one}_count`,
-    `nullif(sum(${one}_sum), 0)::${NUMERIC.has(one) ? 'numeric' : 'bigint'} as ${one}_sum`,
+    `nullif(sum(${one}_sum), 0)::${one === 'cost_nano' ? 'numeric' : 'bigint'} as ${one}_sum`,
   ]),
   'min(first_at)::timestamptz(3) as first_at',
   'max(last_at)::timestamptz(3) as last_at',
@@ -54,7 +50,7 @@ export const VALUES: Cells = {
   fromRows: `${DUE},
   found as materialized (
     select due.organization_id, due.begins_at, found.*
-      from ${ofEachBucket('requests', list(['source', 'user_id', 'properties_folded', 'status', 'cached_from', 'created_at', ...VALUE_MEASURED]), CREATED_IN_BUCKET)}),
+      from ${ofEachBucket('requests', list(['source', 'user_id', 'properties_folded', 'status', 'created_at', ...VALUE_MEASURED]), CREATED_IN_BUCKET)}),
   counted as (
     select ${list(BUCKET)}, 'user' as dimension, '' collate "C" as name, user_id as value, false as is_other, source, ${SUMS_OF_ROWS}
       from found where user_id is not null

@@ -26,6 +26,8 @@ export type Findings = {
   parts: number;
   /** What the change feed brought otherwise than once. */
   feedProblems: string[];
+  /** Where roll-ups do not equal their rows. */
+  rollupProblems: string[];
   verdict: Verdict;
 };
 
@@ -125,6 +127,7 @@ function failuresOf({
   drain,
   leftOutboxes,
   feedProblems,
+  rollupProblems,
   faults,
 }: Findings): string[] {
   const failures = verdict.problems.slice(0, TOLD).map(({ kind, detail, notes }) => {
@@ -132,7 +135,7 @@ function failuresOf({
     return [`${kind}: ${detail}`, ...known].join('\n    ');
   });
   if (verdict.problems.length > TOLD) failures.push(`… and ${verdict.problems.length - TOLD} more`);
-  failures.push(...feedProblems.slice(0, TOLD));
+  failures.push(...feedProblems.slice(0, TOLD), ...rollupProblems.slice(0, TOLD));
   for (const reason of deadLetters.slice(0, TOLD)) failures.push(`dead letter: ${reason}`);
   for (const death of services.flatMap(({ deaths }) => deaths)) failures.push(`died of itself: ${death}`);
   if (drain.tookMs === null) failures.push(`not over in time: ${drain.waiting.join(', ')}`);

@@ -13,6 +13,7 @@ import { followFeed } from './feed.ts';
 import { Ledger } from './ledger.ts';
 import { runLoad } from './load.ts';
 import { makeReport, type Report } from './report.ts';
+import { compareRollups } from './rollups.ts';
 import type { Service } from './service.ts';
 import { countParts, countRecords, deadLetterReasons, readReached, readRecords } from './store.ts';
 import { judge } from './verdict.ts';
@@ -128,6 +129,7 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
     // 4. Verdict.
     phase = 'compare';
     const feedProblems = await feed.finish(options.drainWithinMs);
+    const rollupProblems = await compareRollups(world.sql);
     const verdict = judge({
       notes: ledger.notes,
       records: await readRecords(world.sql),
@@ -149,6 +151,7 @@ async function runIn(world: World, options: RunOptions): Promise<Omit<Report, 'd
       deadLetters: await deadLetterReasons(world.sql),
       parts: await countParts(world.sql),
       feedProblems,
+      rollupProblems,
       verdict,
     });
   } finally {

@@ -1,7 +1,7 @@
 /** Reading roll-ups under the role of the API: with the rows that they leave out, they are all rows, at every moment. */
 import t from 'tap';
 import { Parameters } from '#core/filter/mod.ts';
-import { noteChange, noteRecords } from '#platform/changes/mod.ts';
+import { noteChange } from '#platform/changes/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import {
   type CellSource,
@@ -15,7 +15,13 @@ import { recompute } from '../../../../sinks/rollups/recompute.ts';
 import { TASKS } from '../../../../sinks/rollups/tasks.ts';
 import { connectAsApi, openTransaction } from '../../../support/postgres.ts';
 import { seededRandom } from '../../../support/random.ts';
-import { applyAllChanges, applyChanges, recomputeAll, registerRollups } from '../../../support/rollups.ts';
+import {
+  applyAllChanges,
+  applyChanges,
+  noteStored,
+  recomputeAll,
+  registerRollups,
+} from '../../../support/rollups.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 import { databaseFor } from '../../../support/world.ts';
 
@@ -42,7 +48,7 @@ async function insertAt(organizationId: string, moments: readonly number[]): Pro
     moments.map((ms) => ({ created_at: new Date(ms), user_id: 'ann' })),
   );
   const added = rows.map((row) => ({ organizationId, createdAt: row.created_at, requestId: row.request_id }));
-  await sql.begin((tx) => noteRecords(tx, added));
+  await sql.begin((tx) => noteStored(tx, added));
 }
 
 type Read = { plan: RollupPlan | null; requests: number; rows: number };
@@ -172,7 +178,7 @@ t.test('changes of an open transaction are read by nobody, and after its commit 
   const organizationId = await newOrganization('open');
   const createdAt = new Date(Math.floor(NOW_MS / DAY_MS - 3) * DAY_MS);
   const [seeded] = await insertRequests(sql, organizationId, [{ created_at: createdAt }]);
-  await sql.begin((tx) => noteRecords(tx, [{ organizationId, createdAt, requestId: seeded!.request_id }]));
+  await sql.begin((tx) => noteStored(tx, [{ organizationId, createdAt, requestId: seeded!.request_id }]));
   await applyAllChanges(sql);
   await recomputeAll(sql);
   const open = await openTransaction(sql, async (tx) => {

@@ -1,14 +1,20 @@
 /** Roll-ups equal the sums of the rows, whatever happened to the rows, and in whatever order it was noticed. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { noteChange, noteRecords } from '#platform/changes/mod.ts';
+import { noteChange } from '#platform/changes/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import { pruneRollups } from '../../../../sinks/rollups/prune.ts';
 import { recompute } from '../../../../sinks/rollups/recompute.ts';
 import { TASKS } from '../../../../sinks/rollups/tasks.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { differencesOf, expectedCells, storedCells } from '../../../support/rollup-oracle.ts';
-import { applyAllChanges, applyChanges, recomputeAll, registerRollups } from '../../../support/rollups.ts';
+import {
+  applyAllChanges,
+  applyChanges,
+  noteStored,
+  recomputeAll,
+  registerRollups,
+} from '../../../support/rollups.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 import { databaseFor } from '../../../support/world.ts';
 
@@ -85,7 +91,7 @@ const operations: Record<string, () => Promise<void>> = {
                  where request_id = ${requestId}`;
     }
     present.push(...added);
-    await sql.begin((tx) => noteRecords(tx, added));
+    await sql.begin((tx) => noteStored(tx, added));
   },
   async score() {
     if (present.length === 0) return;

@@ -1,13 +1,12 @@
 /** Recomputation beside writers, other processes, and retention. */
 import t from 'tap';
-import { noteRecords } from '#platform/changes/mod.ts';
 import { connectPostgres, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { pruneRollups } from '../../../../sinks/rollups/prune.ts';
 import { recompute } from '../../../../sinks/rollups/recompute.ts';
 import { TASKS, type Task } from '../../../../sinks/rollups/tasks.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import { differencesOf, expectedCells, storedCells } from '../../../support/rollup-oracle.ts';
-import { applyAllChanges, recomputeAll, registerRollups } from '../../../support/rollups.ts';
+import { applyAllChanges, noteStored, recomputeAll, registerRollups } from '../../../support/rollups.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 import { databaseFor } from '../../../support/world.ts';
 
@@ -24,7 +23,7 @@ const organizationId = owner!.id;
 async function insertAt(ms: number, more: object = {}): Promise<string> {
   const [row] = await insertRequests(sql, organizationId, [{ created_at: new Date(ms), ...more }]);
   await sql.begin((tx) =>
-    noteRecords(tx, [{ organizationId, createdAt: row!.created_at, requestId: row!.request_id }]),
+    noteStored(tx, [{ organizationId, createdAt: row!.created_at, requestId: row!.request_id }]),
   );
   return row!.request_id;
 }
@@ -162,7 +161,7 @@ t.test('a week that begins to be dropped while its buckets are recomputed keeps 
   await recomputeAll(sql);
   const before = await requests(1_800);
   await sql`delete from assay.requests where request_id = ${requestId}`;
-  await sql.begin((tx) => noteRecords(tx, [{ organizationId, createdAt: new Date(oldMs), requestId }]));
+  await sql.begin((tx) => noteStored(tx, [{ organizationId, createdAt: new Date(oldMs), requestId }]));
   await applyAllChanges(sql);
   const holder = await openTransaction(sql, (tx) => tx`lock table assay.rollup_totals in exclusive mode`);
   const begun = Promise.withResolvers<void>();
@@ -197,7 +196,7 @@ t.test('of a property with very many values the commonest have rows, and the oth
   };
   await sql.begin(fill);
   await sql.begin((tx) =>
-    noteRecords(
+    noteStored(
       tx,
       [0, 1].map((half) => ({ organizationId, createdAt: at(half), requestId: `rare-${half}-1` })),
     ),
