@@ -1,4 +1,5 @@
 /** Reads the bodies of `/v1/webhook` beyond what their schemas check. */
+import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import {
   type ChangeWebhookBody,
@@ -15,7 +16,8 @@ export type CheckUrl = (url: string) => string | null;
 
 /** @throws AssayError invalid_body, invalid_filter */
 export function readSettings(body: CreateWebhookBody, checkUrl: CheckUrl): WebhookSettings {
-  const { url, events, filter = null, payload = 'thin', format = 'standard' } = body;
+  const { url, events, payload = 'thin', format = 'standard' } = body;
+  const filter = filterOf(body, { otherwise: null });
   requireUrl(url, checkUrl);
   return consistent({ url, events: distinct(events), filter: readFilter(filter), payload, format });
 }
@@ -27,7 +29,7 @@ export function readChange(body: ChangeWebhookBody, before: WebhookRow, checkUrl
   return consistent({
     url: body.url ?? before.url,
     events: distinct(body.events ?? before.events),
-    filter: body.filter === undefined ? stored : readFilter(body.filter),
+    filter: body.filter === undefined && body.q === undefined ? stored : readFilter(filterOf(body)),
     payload: body.payload ?? before.payload,
     format: body.format ?? before.format,
   });

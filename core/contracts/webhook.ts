@@ -1,6 +1,6 @@
 /** Webhooks: the bodies and replies of `/v1/webhook`, and what the API and the sink agree on. */
 import { type Static, Type } from '@sinclair/typebox';
-import { FilterShape } from './query.ts';
+import { FilterShape, QueryText } from './filter-or-q.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Events about one request, to which a webhook's filter applies. */
@@ -81,6 +81,7 @@ export const CreateWebhookBody = Type.Object(
     url: Url,
     events: Events,
     filter: Type.Optional(Nullable(FilterShape, 'Which requests events are posted of; null: all')),
+    q: Type.Optional(QueryText),
     payload: Type.Optional(PayloadChoice),
     format: Type.Optional(FormatChoice),
   },

@@ -66,9 +66,9 @@ export const VARIABLES = Type.Object({
   SECRET_KEY: secretKeys({
     isSecret: true,
     group: 'Keys and secrets',
-    roles: ['gateway', 'api', 'evaluators'],
+    roles: ['gateway', 'api', 'ingest', 'evaluators'],
     description:
-      'Seals the secrets of evaluators and [provider keys](guides/provider-keys.md); the same for the API, the gateways and the evaluators. The first key seals, and each key opens what it has sealed. Without it `npm start` makes a key and keeps it in `secret.key` in `DATA_DIR`; a role that is started by itself refuses evaluators with secrets and provider keys.',
+      'Seals the secrets of evaluators and of [webhooks](guides/webhooks.md), and [provider keys](guides/provider-keys.md); the same for all processes. The first key seals, and each key opens what it has sealed. Without it `npm start` makes a key and keeps it in `secret.key` in `DATA_DIR`; a role that is started by itself refuses evaluators with secrets, webhooks and provider keys.',
   }),
   // Long enough not to be guessed, short enough for one header.
   BOOTSTRAP_API_KEY: secret(20, 128, {
@@ -154,8 +154,9 @@ export const VARIABLES = Type.Object({
   }),
   OUTBOUND_ALLOW: allowList({
     group: 'Evaluators',
-    roles: ['api', 'evaluators'],
-    description: 'What EXTERNAL evaluators may call beside the public internet.',
+    roles: ['api', 'ingest', 'evaluators'],
+    description:
+      'What EXTERNAL evaluators and [webhooks](guides/webhooks.md) may call beside the public internet.',
   }),
   EVALUATOR_CONCURRENCY: integer(1, 1_024, {
     default: 32,
@@ -180,20 +181,20 @@ export const VARIABLES = Type.Object({
     isSecret: true,
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'evaluators'],
+    roles: ['gateway', 'ingest', 'evaluators'],
     description: 'The proxy for calls to https addresses ([proxies](guides/proxies.md)).',
   }),
   HTTP_PROXY: proxy({
     isSecret: true,
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'evaluators'],
+    roles: ['gateway', 'ingest', 'evaluators'],
     description: 'The proxy for calls to http addresses.',
   }),
   NO_PROXY: proxyBypass({
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'evaluators'],
+    roles: ['gateway', 'ingest', 'evaluators'],
     description: 'What is called without a proxy. Loopback always is.',
   }),
 

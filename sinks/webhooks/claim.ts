@@ -5,7 +5,7 @@
 import type { DeliveryEvent, Format, Payload } from '#core/contracts/webhook.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import { type Capacity, type DueWebhook, type Held, shareCapacity } from './shares.ts';
+import { type Capacity, type Owned, shareCapacity } from './shares.ts';
 
 /** A claimed delivery, with its webhook as it is at the claim. */
 export type Job = {
@@ -38,7 +38,12 @@ export type Job = {
 export const LEASE_MS = 30_000;
 
 /** Claims as many due deliveries as the capacity allows, the longest due of each webhook first. */
-export async function claim(sql: Sql, held: Held, capacity: Capacity, leaseMs: number): Promise<Job[]> {
+export async function claim(
+  sql: Sql,
+  held: readonly Owned[],
+  capacity: Capacity,
+  leaseMs: number,
+): Promise<Job[]> {
   const shares = shareCapacity(await dueWebhooks(sql), held, capacity);
   if (shares.size === 0) return [];
   // Materialized: a plan may evaluate it twice, and then `skip locked` would skip the rows locked the first time.
@@ -69,8 +74,8 @@ export async function claim(sql: Sql, held: Held, capacity: Capacity, leaseMs: n
  * Returns the active webhooks with due deliveries. Costs a few look-ups for each webhook that has any open, however many it
  * has; the order differs from call to call, so that none is always the first.
  */
-async function dueWebhooks(sql: Sql): Promise<DueWebhook[]> {
-  return await sql<DueWebhook[]>`
+async function dueWebhooks(sql: Sql): Promise<Owned[]> {
+  return await sql<Owned[]>`
     with recursive open (webhook_id) as (
       (select webhook_id from assay.webhook_deliveries where state in ('pending', 'sending')
         order by webhook_id limit 1)

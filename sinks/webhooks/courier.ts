@@ -40,7 +40,7 @@ export type CourierOptions = {
  * Attempts at a time: they wait for receivers, and hold a message of at most 256 KiB each. One receiver that takes 15 seconds
  * for each message holds ten of them, and an organization of such receivers 40.
  */
-const CAPACITY: Capacity = { total: 200, spare: 50, ofOrganization: 40, ofWebhook: 10 };
+const CAPACITY: Capacity = { total: 200, ofOrganization: 40, ofWebhook: 10 };
 /** Longest time until a retry that has become due is found. */
 const POLL_EVERY_MS = 1_000;
 const RETRY_MS = 500;
@@ -93,15 +93,7 @@ export class Courier {
 
   async #claim(): Promise<Job[]> {
     const { sql, capacity = CAPACITY, leaseMs = LEASE_MS } = this.#options;
-    const count = (nameOf: (job: Job) => string) => {
-      const counts = new Map<string, number>();
-      for (const job of this.#held.values()) counts.set(nameOf(job), (counts.get(nameOf(job)) ?? 0) + 1);
-      return counts;
-    };
-    const held = {
-      ofWebhook: count((job) => job.webhookId),
-      ofOrganization: count((job) => job.organizationId),
-    };
+    const held = [...this.#held.values()];
     return (await this.#try('claim deliveries', () => claim(sql, held, capacity, leaseMs))) ?? [];
   }
 

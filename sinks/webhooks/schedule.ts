@@ -7,6 +7,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 /**
  * The waits before each attempt, the first of which is made at once: the schedule that Standard Webhooks gives as an
  * example. The last attempt is made after 75 hours and 35 minutes.
+ * @internal Exported so that a test holds it against the standard's.
  */
 export const RETRY_WAITS_MS: readonly number[] = [
   0,
@@ -22,7 +23,7 @@ export const RETRY_WAITS_MS: readonly number[] = [
 ];
 
 /** Up to this share is added to each wait, so that deliveries that failed together do not come back together. */
-export const JITTER = 0.2;
+const JITTER = 0.2;
 
 /** A receiver that asks for more is asked again after this. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR_MS;

@@ -1,67 +1,93 @@
 /** How the free capacity of a process is shared among webhooks with due deliveries. Pure. */
 
-/** A webhook with due deliveries. */
-export type DueWebhook = { organizationId: string; webhookId: string };
-
-/** Deliveries under way in this process, by webhook and by organization. */
-export type Held = { ofWebhook: ReadonlyMap<string, number>; ofOrganization: ReadonlyMap<string, number> };
+/** A webhook with due deliveries, or an attempt of one that is under way. */
+export type Owned = { organizationId: string; webhookId: string };
 
 /** Attempts at a time. */
 export type Capacity = {
   /** Of the process. */
   total: number;
-  /** Beyond `total`, for organizations that have none under way: one that fills the process delays no other. */
-  spare: number;
   ofOrganization: number;
   ofWebhook: number;
 };
 
-type Waiting = { organizationId: string; held: number; webhooks: { id: string; room: number }[] };
+type Webhook = { id: string; held: number };
+type Organization = { held: number; webhooks: Map<string, Webhook>; due: Webhook[] };
 
 /**
  * Distributes the free capacity: to organizations in turn, those with the fewest attempts under way first, and within an
- * organization to its webhooks in turn. Ties are in the order of `due`, which differs from claim to claim.
+ * organization to its webhooks likewise. None gets more than an even part of what all have together, so that there is room
+ * for the others when receivers are slow; and one that has nothing under way gets one attempt, however full the process or
+ * its organization is.
+ * @param due webhooks; ties are in their order
+ * @param held one for each attempt under way
  * @returns how many deliveries to claim of each webhook
  */
 export function shareCapacity(
-  due: readonly DueWebhook[],
-  held: Held,
+  due: readonly Owned[],
+  held: readonly Owned[],
   capacity: Capacity,
 ): Map<string, number> {
+  const organizations = organizationsOf(due, held);
+  const ofOrganization = evenPart(capacity.total, organizations.size, capacity.ofOrganization);
   const shares = new Map<string, number>();
-  const running = [...held.ofOrganization.values()].reduce((sum, count) => sum + count, 0);
-  let free = Math.max(0, capacity.total - running);
-  let spare = capacity.total + capacity.spare - running - free;
-  let round = waitingOrganizations(due, held, capacity);
-  while (round.length > 0 && (free > 0 || spare > 0)) {
-    round = round.filter((organization) => {
-      const [webhook] = organization.webhooks;
-      if (webhook === undefined || organization.held >= capacity.ofOrganization) return false;
-      if (free > 0) free -= 1;
-      else if (spare > 0 && organization.held === 0) spare -= 1;
-      else return false;
+  let free = capacity.total - held.length;
+  let waiting = [...organizations.values()];
+  while (waiting.length > 0) {
+    waiting.sort((one, other) => one.held - other.held);
+    waiting = waiting.filter((organization) => {
+      const isIdle = organization.held === 0;
+      if (!isIdle && free <= 0) return false;
+      const webhook = nextWebhook(organization, ofOrganization, capacity.ofWebhook);
+      if (webhook === null) return false;
+      free -= 1;
       organization.held += 1;
+      webhook.held += 1;
       shares.set(webhook.id, (shares.get(webhook.id) ?? 0) + 1);
-      organization.webhooks.shift();
-      webhook.room -= 1;
-      if (webhook.room > 0) organization.webhooks.push(webhook);
       return true;
     });
   }
   return shares;
 }
 
-function waitingOrganizations(due: readonly DueWebhook[], held: Held, { ofWebhook }: Capacity): Waiting[] {
-  const organizations = new Map<string, Waiting>();
-  for (const { organizationId, webhookId } of due) {
-    const organization = organizations.get(organizationId) ?? {
-      organizationId,
-      held: held.ofOrganization.get(organizationId) ?? 0,
-      webhooks: [],
+/** Returns the webhook of an organization that comes next: the one with the fewest attempts under way; null: none may. */
+function nextWebhook(
+  { held, webhooks, due }: Organization,
+  ofOrganization: number,
+  ofWebhook: number,
+): Webhook | null {
+  let next: Webhook | null = null;
+  for (const webhook of due) if (next === null || webhook.held < next.held) next = webhook;
+  if (next === null || next.held === 0) return next;
+  const isFull = held >= ofOrganization || next.held >= evenPart(ofOrganization, webhooks.size, ofWebhook);
+  return isFull ? null : next;
+}
+
+function evenPart(total: number, parts: number, most: number): number {
+  return Math.min(most, Math.max(1, Math.ceil(total / parts)));
+}
+
+function organizationsOf(due: readonly Owned[], held: readonly Owned[]): Map<string, Organization> {
+  const organizations = new Map<string, Organization>();
+  const find = ({ organizationId, webhookId }: Owned) => {
+    const organization: Organization = organizations.get(organizationId) ?? {
+      held: 0,
+      webhooks: new Map(),
+      due: [],
     };
     organizations.set(organizationId, organization);
-    const room = ofWebhook - (held.ofWebhook.get(webhookId) ?? 0);
-    if (room > 0) organization.webhooks.push({ id: webhookId, room });
+    const webhook = organization.webhooks.get(webhookId) ?? { id: webhookId, held: 0 };
+    organization.webhooks.set(webhookId, webhook);
+    return { organization, webhook };
+  };
+  for (const one of due) {
+    const { organization, webhook } = find(one);
+    organization.due.push(webhook);
   }
-  return [...organizations.values()].sort((one, other) => one.held - other.held);
+  for (const one of held) {
+    const { organization, webhook } = find(one);
+    organization.held += 1;
+    webhook.held += 1;
+  }
+  return organizations;
 }

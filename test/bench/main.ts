@@ -14,6 +14,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   rows: () => import('./rows.ts'),
   seed: () => import('./seed.ts'),
   translate: () => import('./translate.ts'),
+  webhooks: () => import('./webhooks.ts'),
 };
 
 async function main(name: string | undefined, args: string[]): Promise<void> {

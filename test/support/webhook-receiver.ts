@@ -39,7 +39,10 @@ export async function startReceiver(owner: Owner): Promise<Receiver> {
   });
   const listen = (port: number) =>
     new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, '127.0.0.1', () => resolve());
+      server.once('error', reject).listen(port, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve();
+      });
     });
   await listen(0);
   const { port } = server.address() as AddressInfo;

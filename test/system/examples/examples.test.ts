@@ -3,10 +3,13 @@
  * prints, and the record or score that is there afterwards.
  */
 import t, { type Test } from 'tap';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import { startDemoProvider } from '../../../scripts/demo/provider.ts';
+import { startSinks } from '../../../sinks/mod.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 import { insertRequests } from '../../support/seed-requests.ts';
-import { createWorld } from '../../support/world.ts';
+import { configOf, createWorld, silentLog } from '../../support/world.ts';
 import { listExamples, openAiIsMissing, readExample, runExample } from './run-example.ts';
 
 t.setTimeout(120_000);
@@ -131,6 +134,13 @@ const CHECKS: Readonly<Record<string, Check>> = {
     t.ok(Number(calls) >= EXPENSIVE_CALLS, 'the expensive calls are among them');
     t.ok(Number(cost) >= 53.56, 'and their cost');
   },
+  'receive-webhooks.mjs': async (t, { stdout, api }) => {
+    t.equal(stdout, 'received webhook.test {"message":"This is a test"}\n');
+    t.same(await api('/v1/webhook'), [], 'the webhook is gone');
+  },
+  'receive-webhooks.py': async (t, { stdout }) => {
+    t.equal(stdout, 'received webhook.test\n');
+  },
   'mcp-client.mjs': async (t, { stdout }) => {
     t.match(stdout, /^post_request_query$/m);
     const { data } = JSON.parse(/^\{"data".*$/m.exec(stdout)?.[0] ?? '');
@@ -162,9 +172,21 @@ async function setUp(t: Test) {
   const atLimit = { created_at: new Date(Date.now() - 60_000), cost_nano: 10_000_000, ...BODIES };
   await insertRequests(world.sql, organizationId, [...seeds, atLimit]);
 
-  const settings = { OPENAI_API_KEY: 'sk-operator', OPENAI_BASE_URL: provider.url, SECRET_KEY };
+  const settings = {
+    OPENAI_API_KEY: 'sk-operator',
+    OPENAI_BASE_URL: provider.url,
+    SECRET_KEY,
+    OUTBOUND_ALLOW: '127.0.0.1',
+  };
   // Stopped last, and on the data directory of those that write.
   const { dataDir: DATA_DIR } = await world.start('ingest', settings);
+  const sinks = startSinks({
+    config: configOf({ ...settings, DATA_DIR, DATABASE_URL: world.database.url }),
+    log: silentLog,
+    clock: systemClock,
+    metrics: createMetrics('sinks'),
+  });
+  t.teardown(() => sinks.stop());
   const [gateway, api] = await Promise.all([
     world.start('gateway', { ...settings, DATA_DIR }),
     world.start('api', { ...settings, DATA_DIR }),

@@ -34,6 +34,8 @@ const refusals: readonly [body: object, sentence: RegExp][] = [
     { events: ['alert.fired'], filter: 'all' },
     /^filter must be left out or null, because none of the events is filtered/,
   ],
+  [{ filter: 'all', q: 'status:200' }, /^q and filter exclude each other/],
+  [{ q: 'status:' }, /^q/],
   [{ secret: 'whsec_x' }, /^secret is not a known field/],
 ];
 

@@ -52,6 +52,11 @@ t.test('a change keeps what it leaves out', async (t) => {
     filter: null,
     url: 'http://example.org/x',
   });
+  t.same(
+    (await change(id, { q: 'status:>=500' })).filter,
+    { response: { status: { gte: 500 } } },
+    'q is stored as a filter',
+  );
   t.match(await change(id, { state: 'paused' }), {
     state: 'paused',
     paused_reason: 'caller',

@@ -60,6 +60,11 @@ export async function startWebhookWorld(
     everyMs: 10,
   });
   owner.teardown(() => sink.stop());
+  // A sink that is new takes up the feed where it stands.
+  await waitFor(
+    'the sink',
+    async () => (await sql`select from assay.sinks where state = 'running'`).length === 1,
+  );
 
   function courier(given: Partial<CourierOptions> = {}) {
     const started = new Courier({
