@@ -15,22 +15,25 @@ export type Happening = {
   key: RequestKey | null;
   /** What its message says beside the request. */
   details: JsonObject | null;
+  /** The webhooks that are told, of those that ask for it; null: all. */
+  only: readonly string[] | null;
 };
 
-type Part = Pick<Happening, 'event' | 'details'> & { index: number };
+type Part = Pick<Happening, 'event' | 'details'> & { index: number; only?: readonly string[] | null };
 
 const KNOWN: ReadonlySet<string> = new Set(WEBHOOK_EVENTS);
 
 /** Returns what happened in a change. Of each stored record it may be that a limit was reached: only its row tells. */
 export function happeningsOf(change: Change): Happening[] {
   const { seq, organizationId, at, keys } = change;
-  return partsOf(change).map(({ index, event, details }) => ({
+  return partsOf(change).map(({ index, event, details, only = null }) => ({
     id: `${seq}/${index}`,
     organizationId,
     event,
     at,
     key: keys[index] ?? null,
     details,
+    only,
   }));
 }
 
@@ -72,5 +75,7 @@ function ofEach(keys: readonly RequestKey[], event: WebhookEvent): Part[] {
 /** The member of `data` is named by what the event is about: `alert` for `alert.fired`. */
 function ofEvent({ type, ...rest }: EventChange, index: number): Part[] {
   if (!KNOWN.has(type)) return [];
-  return [{ event: type as WebhookEvent, index, details: { [type.split('.')[0]!]: rest } }];
+  const { webhook_ids: ids = null, ...about } = rest as JsonObject;
+  const only = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : null;
+  return [{ event: type as WebhookEvent, index, details: { [type.split('.')[0]!]: about }, only }];
 }

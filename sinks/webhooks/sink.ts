@@ -122,8 +122,10 @@ async function expand(
   const filtering = createFiltering(tx, options);
   for (const webhook of webhooks) {
     const asked = known.filter(
-      ({ happening: { organizationId, event } }) =>
-        organizationId === webhook.organizationId && webhook.events.includes(event),
+      ({ happening: { organizationId, event, only } }) =>
+        organizationId === webhook.organizationId &&
+        webhook.events.includes(event) &&
+        (only === null || only.includes(webhook.webhookId)),
     );
     const passing = await filtering.pass(webhook, asked);
     if ('pause' in passing) pauses.push(passing.pause);
