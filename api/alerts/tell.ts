@@ -46,7 +46,7 @@ function eventOf(
 ): JsonObject & { type: string } {
   return {
     type: `alert.${event}`,
-    id: alert.alertId,
+    alert_id: alert.alertId,
     name: alert.name,
     severity,
     group,

@@ -79,7 +79,7 @@ const fields = {
   webhooks: Type.Optional(
     Type.Union([Type.Literal('all'), Type.Array(WebhookId, { maxItems: MAX_WEBHOOKS, uniqueItems: true })], {
       description:
-        'Ids of the webhooks that are told, or "all" that listen to alert.fired and alert.resolved. Default: all',
+        'Ids of the webhooks that are told, of those that listen to alert.fired or alert.resolved. Default: all of them',
       rule: 'must be "all" or a list of ids of webhooks',
     }),
   ),

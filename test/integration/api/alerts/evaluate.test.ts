@@ -49,7 +49,7 @@ t.test('what fires shows since when and with which value, and the event says all
     details: [
       {
         type: 'alert.fired',
-        id,
+        alert_id: id,
         name: 'Errors',
         severity: 'critical',
         group: {},
