@@ -12,7 +12,7 @@ t.before(async () => {
     Array.from({ length: 6 }, (_, index) => ({
       status: index < 4 ? 200 : 500,
       properties: { plan: index < 5 ? 'pro' : 'free' },
-      scores: index < 3 ? { good: index, fair: 1 } : {},
+      ...(index < 3 && { scores: { good: index, fair: 1 } }),
     })),
   );
   await insertRequests(api.database.sql, api.other.organizationId, [{}, {}]);
