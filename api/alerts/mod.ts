@@ -1,5 +1,4 @@
 /** Alerts: what organizations watch, how it stands, and what it would have told. */
-import { resolveAll, type Severity, type TrackedGroup } from '#core/alerts/mod.ts';
 import {
   type AlertBody,
   type AlertHistoryPage,
@@ -14,24 +13,18 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { unknown } from '../evaluators/mod.ts';
 import { alertJson } from './alert-json.ts';
+import { changeAlert, findAlert, removeAlert } from './change.ts';
 import type { Measure } from './measure.ts';
 import {
   type AlertDefinition,
-  type AlertRow,
   countAlerts,
   definitionOf,
-  deleteAlert,
   insertAlert,
-  lockRun,
-  restartRun,
   selectAlerts,
   selectHistory,
   unknownWebhooks,
-  updateAlert,
 } from './store.ts';
-import { tell } from './tell.ts';
 import { tryOut } from './try-out.ts';
 
 export { measure } from './measure.ts';
@@ -68,16 +61,8 @@ const MINUTE_MS = 60_000;
 export function createAlertService(options: AlertServiceOptions): AlertService {
   const { sql, clock, measure, onDue } = options;
 
-  /** @throws AssayError invalid_body, invalid_filter */
-  async function check(tx: TransactionSql, organizationId: string, alert: AlertDefinition): Promise<void> {
-    checkThresholds(alert);
-    // Of one minute, so that nothing but the query's form matters.
-    const endMs = clock.now() - (clock.now() % MINUTE_MS);
-    await measure(tx, organizationId, { ...alert, windowMinutes: 1 }, endMs);
-    const [id] = await unknownWebhooks(tx, organizationId, alert.webhookIds ?? []);
-    if (id !== undefined)
-      throw invalidField('webhooks', `must hold ids of webhooks, but there is no webhook ${id}`);
-  }
+  const check = (tx: TransactionSql, organizationId: string, alert: AlertDefinition) =>
+    checkAlert(options, tx, organizationId, alert);
 
   return {
     async create(organizationId, body) {
@@ -86,7 +71,7 @@ export function createAlertService(options: AlertServiceOptions): AlertService {
         await check(tx, organizationId, alert);
         await refuseTooMany(tx, organizationId);
         const alertId = await insertAlert(tx, organizationId, alert, new Date(clock.now()));
-        return await find(tx, organizationId, alertId);
+        return await findAlert(tx, organizationId, alertId);
       });
       onDue();
       return alertJson(created);
@@ -98,41 +83,33 @@ export function createAlertService(options: AlertServiceOptions): AlertService {
     },
 
     async get(organizationId, alertId) {
-      return alertJson(await inOrganization(sql, organizationId, (tx) => find(tx, organizationId, alertId)));
+      return alertJson(
+        await inOrganization(sql, organizationId, (tx) => findAlert(tx, organizationId, alertId)),
+      );
     },
 
     async change(organizationId, alertId, patch) {
-      const changed = await inOrganization(sql, organizationId, async (tx) => {
-        if (!(await lockRun(tx, organizationId, alertId))) throw unknown('alert', alertId);
-        const before = await find(tx, organizationId, alertId);
-        const after = definitionOf({ ...bodyOf(before), ...patch });
-        // Webhooks that were deleted since must not refuse another change.
-        const isNamed = patch.webhooks !== undefined;
-        await check(tx, organizationId, isNamed ? after : { ...after, webhookIds: null });
-        const at = new Date(clock.now());
-        const groups = await letGo(tx, organizationId, before, after, { patch, atMs: at.getTime() });
-        await updateAlert(tx, organizationId, { ...after, alertId, at });
-        await restartRun(tx, organizationId, { alertId, groups, at });
-        return await find(tx, organizationId, alertId);
-      });
+      const changed = await inOrganization(sql, organizationId, (tx) =>
+        changeAlert(tx, organizationId, {
+          alertId,
+          patch,
+          at: new Date(clock.now()),
+          check: (alert) => check(tx, organizationId, alert),
+        }),
+      );
       onDue();
       return alertJson(changed);
     },
 
     async remove(organizationId, alertId) {
-      return inOrganization(sql, organizationId, async (tx) => {
-        if (!(await lockRun(tx, organizationId, alertId))) throw unknown('alert', alertId);
-        const alert = await find(tx, organizationId, alertId);
-        const told = { atMs: clock.now(), reason: 'deleted' as const };
-        await tell(tx, organizationId, alert, resolveAll(alert.groups), told);
-        await deleteAlert(tx, organizationId, alertId);
-        return null;
-      });
+      const atMs = clock.now();
+      await inOrganization(sql, organizationId, (tx) => removeAlert(tx, organizationId, { alertId, atMs }));
+      return null;
     },
 
     async history(organizationId, alertId, { after = null }) {
       const entries = await inOrganization(sql, organizationId, async (tx) => {
-        await find(tx, organizationId, alertId);
+        await findAlert(tx, organizationId, alertId);
         return await selectHistory(tx, organizationId, { alertId, before: after, limit: HISTORY_PAGE + 1 });
       });
       const page = entries.slice(0, HISTORY_PAGE);
@@ -146,10 +123,20 @@ export function createAlertService(options: AlertServiceOptions): AlertService {
   };
 }
 
-async function find(tx: TransactionSql, organizationId: string, alertId: string): Promise<AlertRow> {
-  const [row] = await selectAlerts(tx, organizationId, alertId);
-  if (row === undefined) throw unknown('alert', alertId);
-  return row;
+/** @throws AssayError invalid_body, invalid_filter */
+async function checkAlert(
+  { clock, measure }: Pick<AlertServiceOptions, 'clock' | 'measure'>,
+  tx: TransactionSql,
+  organizationId: string,
+  alert: AlertDefinition,
+): Promise<void> {
+  checkThresholds(alert);
+  // Of one minute, so that nothing but the query's form matters.
+  const endMs = clock.now() - (clock.now() % MINUTE_MS);
+  await measure(tx, organizationId, { ...alert, windowMinutes: 1 }, endMs);
+  const [id] = await unknownWebhooks(tx, organizationId, alert.webhookIds ?? []);
+  if (id !== undefined)
+    throw invalidField('webhooks', `must hold ids of webhooks, but there is no webhook ${id}`);
 }
 
 /** Refuses a warning that is not nearer than the threshold: it would fire with it or after it. */
@@ -172,45 +159,4 @@ async function refuseTooMany(tx: TransactionSql, organizationId: string): Promis
     'conflict',
     `An organization can have at most ${MOST_ALERTS} alerts: delete one first`,
   );
-}
-
-function bodyOf(alert: AlertDefinition): AlertBody {
-  return {
-    name: alert.name,
-    query: alert.query,
-    window_minutes: alert.windowMinutes,
-    comparison: alert.comparison,
-    threshold: alert.threshold,
-    warning: alert.warning,
-    for_minutes: alert.forMinutes,
-    no_data: alert.noData,
-    webhooks: alert.webhookIds ?? 'all',
-    enabled: alert.isEnabled,
-  };
-}
-
-/**
- * Resolves what a changed alert no longer watches, and returns the groups that it goes on tracking: all of them when only
- * thresholds, times or webhooks changed; none when its query is another one or it is disabled.
- */
-async function letGo(
-  tx: TransactionSql,
-  organizationId: string,
-  before: AlertRow,
-  after: AlertDefinition,
-  { patch, atMs }: { patch: AlertPatch; atMs: number },
-): Promise<readonly TrackedGroup[]> {
-  const resolve = (reason: 'changed' | 'disabled', severities?: readonly Severity[]) =>
-    tell(tx, organizationId, before, resolveAll(before.groups, severities), { atMs, reason });
-  if (!after.isEnabled) {
-    await resolve('disabled');
-    return [];
-  }
-  if (patch.query !== undefined) {
-    await resolve('changed');
-    return [];
-  }
-  if (after.warning !== null || before.warning === null) return before.groups;
-  await resolve('changed', ['warning']);
-  return before.groups.map((group) => ({ ...group, levels: { ...group.levels, warning: { kind: 'ok' } } }));
 }
