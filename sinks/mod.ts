@@ -37,11 +37,12 @@ export function startSinks({ config, log, clock, metrics }: StartSinksOptions): 
   const running = [startFeedKeeper(context), ...PARTS.map((start) => start(context))];
   return {
     async stop() {
-      const stopped = Promise.all(running.map((one) => one.stop()));
+      const stopped = Promise.allSettled(running.map((one) => one.stop()));
       if (!(await settlesWithin(stopped, STOP_MS)))
         log.warn('sinks are cut off: they go on at the next start');
       await sql.end({ timeout: 0 });
-      await stopped;
+      // What does not end even without its connections ends with the process.
+      await settlesWithin(stopped, STOP_MS);
     },
   };
 }
