@@ -10,12 +10,18 @@ const LOG_GAMMA = Math.log(GAMMA);
 /** The bin of 0 and of negative values, which count as 0. */
 const ZERO_BIN = -1;
 
-/** Returns the bin of a whole number. The SQL function assay.histogram_bin returns the same. */
+/**
+ * Returns the bin of a whole number.
+ * @internal Exported so that tests compare it with the SQL function assay.histogram_bin, which computes the bins of requests.
+ */
 export function binOf(value: number): number {
   return value > 0 ? Math.ceil(Math.log(value) / LOG_GAMMA) : ZERO_BIN;
 }
 
-/** Returns the value that stands for those of a bin. */
+/**
+ * Returns the value that stands for those of a bin.
+ * @internal Exported so that tests measure its error.
+ */
 export function valueOfBin(bin: number): number {
   return bin === ZERO_BIN ? 0 : (2 * GAMMA ** bin) / (GAMMA + 1);
 }

@@ -12,9 +12,8 @@ export {
   MAX_PROPERTY_VALUE_LENGTH,
   MAX_PROPERTY_VALUES,
   MEASURED,
-  type RollupDimension,
   SCORE_LEVELS,
   VALUE_MEASURED,
 } from './families.ts';
-export { addBins, binOf, type Histogram, quantilesOf, RELATIVE_ERROR, valueOfBin } from './histogram.ts';
-export { planSegments, type Segment, type SegmentOptions, type StaleBuckets } from './segments.ts';
+export { addBins, type Histogram, quantilesOf, RELATIVE_ERROR } from './histogram.ts';
+export { planSegments, type Segment, type StaleBuckets } from './segments.ts';

@@ -1,3 +1,3 @@
 /** Reading roll-ups: which of their buckets may be read, and the SQL of their cells. */
-export { planRollups, type RollupPlan, type WantedRange } from './plan.ts';
-export { type CellSource, cellsOfSegments, rowSpansOfSegments } from './segments-sql.ts';
+export { planRollups, type RollupPlan } from './plan.ts';
+export { cellsOfSegments, rowSpansOfSegments } from './segments-sql.ts';

@@ -8,7 +8,13 @@ import { pruneRollups } from './prune.ts';
 import { recompute } from './recompute.ts';
 import { type DueBucket, isDue, TASKS, type Task } from './tasks.ts';
 
-export type RollupLoopOptions = { sql: Sql; log: Logger; metrics: Metrics };
+export type RollupLoopOptions = {
+  sql: Sql;
+  log: Logger;
+  metrics: Metrics;
+  /** Overrides the rest after each transaction, in milliseconds. */
+  restMs?: number;
+};
 
 /** The share of one core that recomputation takes at most, measured by the time of its transactions. */
 const DUTY = 0.05;
@@ -49,7 +55,7 @@ export function startRollupLoop(options: RollupLoopOptions): { stop(): Promise<v
   };
 }
 
-async function run({ sql, log, metrics }: RollupLoopOptions, signal: AbortSignal): Promise<void> {
+async function run({ sql, log, metrics, restMs }: RollupLoopOptions, signal: AbortSignal): Promise<void> {
   const turns = new Turns(sql, log, createLoopMetrics(metrics), signal);
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
@@ -70,8 +76,8 @@ async function run({ sql, log, metrics }: RollupLoopOptions, signal: AbortSignal
       );
     }
     const workedMs = isWork ? performance.now() - startedMs : 0;
-    const restMs = Math.min(Math.max(workedMs * (1 / DUTY - 1), LEAST_REST_MS), LONGEST_REST_MS);
-    await sleep(restMs, undefined, { signal }).catch(() => {});
+    const dutyRestMs = Math.min(Math.max(workedMs * (1 / DUTY - 1), LEAST_REST_MS), LONGEST_REST_MS);
+    await sleep(restMs ?? dutyRestMs, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -5,5 +5,5 @@ import { SCORES } from './scores.ts';
 import { TOTALS } from './totals.ts';
 import { VALUES } from './values.ts';
 
-export type { Cells, CellTable } from './cells.ts';
+export type { CellTable } from './cells.ts';
 export const CELLS: Readonly<Record<FamilyName, Cells>> = { totals: TOTALS, values: VALUES, scores: SCORES };

@@ -1,6 +1,6 @@
 /** The SQL functions that compute what core/rollups does. */
 import t from 'tap';
-import { binOf } from '#core/rollups/mod.ts';
+import { binOf } from '#core/rollups/histogram.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { seededRandom } from '../../../support/random.ts';
 

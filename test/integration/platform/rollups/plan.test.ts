@@ -3,14 +3,9 @@ import t from 'tap';
 import { Parameters } from '#core/filter/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import {
-  type CellSource,
-  cellsOfSegments,
-  planRollups,
-  type RollupPlan,
-  rowSpansOfSegments,
-  type WantedRange,
-} from '#platform/rollups/mod.ts';
+import { cellsOfSegments, planRollups, type RollupPlan, rowSpansOfSegments } from '#platform/rollups/mod.ts';
+import type { WantedRange } from '#platform/rollups/plan.ts';
+import type { CellSource } from '#platform/rollups/segments-sql.ts';
 import { recompute } from '../../../../sinks/rollups/recompute.ts';
 import { TASKS } from '../../../../sinks/rollups/tasks.ts';
 import { connectAsApi, openTransaction } from '../../../support/postgres.ts';

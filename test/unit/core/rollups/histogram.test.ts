@@ -7,7 +7,7 @@ import {
   quantilesOf,
   RELATIVE_ERROR,
   valueOfBin,
-} from '#core/rollups/mod.ts';
+} from '#core/rollups/histogram.ts';
 
 /** The quantile of values that Postgres's percentile_cont and numpy return: interpolated between two of them. */
 function exactQuantile(values: readonly number[], share: number): number {

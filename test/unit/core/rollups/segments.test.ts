@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { FAMILY_NAMES, GRAINS, planSegments, type Segment, type SegmentOptions } from '#core/rollups/mod.ts';
+import { FAMILY_NAMES, GRAINS, planSegments, type Segment } from '#core/rollups/mod.ts';
+import type { SegmentOptions } from '#core/rollups/segments.ts';
 
 const SLOT_MS = 10_000;
 const NOW_MS = Date.parse('2026-11-23T12:34:56.789Z');

@@ -3,20 +3,20 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { noteChange } from '#platform/changes/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
-import { pruneRollups } from '../../../../sinks/rollups/prune.ts';
-import { recompute } from '../../../../sinks/rollups/recompute.ts';
-import { TASKS } from '../../../../sinks/rollups/tasks.ts';
-import { seededRandom } from '../../../support/random.ts';
-import { differencesOf, expectedCells, storedCells } from '../../../support/rollup-oracle.ts';
+import { pruneRollups } from '../../../../../sinks/rollups/prune.ts';
+import { recompute } from '../../../../../sinks/rollups/recompute.ts';
+import { TASKS } from '../../../../../sinks/rollups/tasks.ts';
+import { seededRandom } from '../../../../support/random.ts';
+import { differencesOf, expectedCells, storedCells } from '../../../../support/rollup-oracle.ts';
 import {
   applyAllChanges,
   applyChanges,
   noteStored,
   recomputeAll,
   registerRollups,
-} from '../../../support/rollups.ts';
-import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
-import { databaseFor } from '../../../support/world.ts';
+} from '../../../../support/rollups.ts';
+import { insertRequests, type SeedRequest } from '../../../../support/seed-requests.ts';
+import { databaseFor } from '../../../../support/world.ts';
 
 const { sql } = await databaseFor(t);
 const seed = Number(process.env.ROLLUP_SEED ?? Date.now() % 1_000_000);

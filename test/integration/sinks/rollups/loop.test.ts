@@ -1,0 +1,74 @@
+/** The loop that recomputes, as it runs beside the sink. */
+import t from 'tap';
+import { createMetrics } from '#platform/observability/metrics.ts';
+import { startRollupLoop } from '../../../../sinks/rollups/loop.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { applyAllChanges, noteStored, registerRollups } from '../../../support/rollups.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
+import { databaseFor, silentLog } from '../../../support/world.ts';
+
+const { sql } = await databaseFor(t);
+const DAY_MS = 86_400_000;
+const createdAt = new Date(Math.floor(Date.now() / DAY_MS - 3) * DAY_MS + 1);
+
+async function insert(name: string): Promise<string> {
+  const [row] = await sql<{ id: string }[]>`
+    insert into assay.organizations (name) values (${name}) returning organization_id as id`;
+  const [seeded] = await insertRequests(sql, row!.id, [{ created_at: createdAt }]);
+  await sql.begin((tx) =>
+    noteStored(tx, [{ organizationId: row!.id, createdAt, requestId: seeded!.request_id }]),
+  );
+  await applyAllChanges(sql);
+  return row!.id;
+}
+
+/** As if all marks had been made long ago. */
+const age = () => sql`
+  update assay.rollup_stale set first_marked_at = now() - interval '1 hour', marked_at = now() - interval '1 hour'`;
+const staleOf = async (organizationId: string) =>
+  (
+    await sql`select 1 from assay.rollup_stale where organization_id = ${organizationId} and family = 'totals'`
+  ).length;
+
+await registerRollups(sql);
+await applyAllChanges(sql);
+
+t.test(
+  'the loop leaves a bucket alone that has just changed, and recomputes it once it is quiet',
+  async (t) => {
+    const organizationId = await insert('quiet');
+    const metrics = createMetrics('test');
+    const loop = startRollupLoop({ sql, log: silentLog, metrics, restMs: 20 });
+    t.teardown(() => loop.stop());
+    t.equal(await staleOf(organizationId), 2, 'a half hour and its day');
+    await age();
+    await waitFor('the recomputation', async () => (await staleOf(organizationId)) === 0);
+    const [cells] = await sql`
+    select count(*)::int as count from assay.rollup_totals where organization_id = ${organizationId} and level = 'path'`;
+    t.equal(cells!.count, 2);
+    t.match(
+      await metrics.text(),
+      /assay_rollup_buckets_total\{[^}]*family="totals",grain_seconds="86400"[^}]*\} 1\n/,
+    );
+  },
+);
+
+t.test('a bucket that cannot be recomputed is postponed, and keeps up no other', async (t) => {
+  const broken = await insert('broken');
+  const whole = await insert('whole');
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger refuse before insert on assay.rollup_totals_1800s for each row
+      when (new.organization_id = '${broken}') execute function refuse()`);
+  await age();
+  const loop = startRollupLoop({ sql, log: silentLog, metrics: createMetrics('test'), restMs: 20 });
+  t.teardown(() => loop.stop());
+  await waitFor('the recomputation', async () => (await staleOf(whole)) === 0);
+  await waitFor('the postponement', async () => {
+    const [row] = await sql`
+      select postponed_until > now() + interval '5 minutes' as "isLater" from assay.rollup_stale
+       where organization_id = ${broken} and family = 'totals' and grain_seconds = 1800`;
+    return row?.isLater === true;
+  });
+  t.equal(await staleOf(broken), 2, 'it stays stale: queries read its rows');
+});
