@@ -54,8 +54,8 @@ export function quantilesStatement(
   const bucket = `${bucketOf('r.created_at', period, draft)} as b`;
   const values = selectValues(query, period, measured, [bucket, ...groupColumns(groupBy, draft)], draft);
   const arrays = quantilesOf(query.measures).map(({ shares }, index) => {
-    const of = draft.parameters.bind(`{${shares.join(',')}}`, 'text');
-    return `array_to_json(percentile_cont(${of}::float8[]) within group (order by c.m${index}::float8))::text as q${index}`;
+    const of = draft.parameters.bind(shares.map(String), 'float8[]');
+    return `array_to_json(percentile_cont(${of}) within group (order by c.m${index}::float8))::text as q${index}`;
   });
   const isGrouped = names.length > 0;
   const numbered = isGrouped
@@ -97,6 +97,6 @@ function selectValues(
   draft: Draft,
 ): string {
   const values = measured.map(({ value, as }) => `${value} as ${as}`);
-  const joins = [groupJoins(query.groupBy), ...measured.map(({ join }) => join)].join(' ');
+  const joins = [groupJoins(query.groupBy), ...measured.map(({ join }) => join())].join(' ');
   return `select ${[...keys, ...values].join(', ')} ${fromRequests(query, range, draft, joins)}`;
 }

@@ -50,7 +50,8 @@ export function queryCondition(query: MetricsQuery, { parameters }: Draft): stri
 export function bucketOf(time: string, { begins }: Period, { parameters }: Draft): string {
   if (begins.length === 1) return '0';
   const bounds = begins.slice(1).map((ms) => new Date(ms).toISOString());
-  return `width_bucket(${time}, ${parameters.bind(`{${bounds.join(',')}}`, 'text')}::timestamptz[])`;
+  // As an array, not as the text of one: Postgres would read the text again for each row.
+  return `width_bucket(${time}, ${parameters.bind(bounds, 'timestamptz[]')})`;
 }
 
 const COLUMNS: Readonly<Record<Exclude<Dimension['name'], 'property' | 'evaluator'>, string>> = {
@@ -91,7 +92,7 @@ export type Measured = {
   readonly metric: Metric;
   readonly as: string;
   readonly value: string;
-  readonly join: string;
+  readonly join: () => string;
 };
 
 /** Returns the metrics of a query, each once. */
@@ -100,13 +101,14 @@ export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): M
   return [...distinct.values()].map((metric, index) => {
     const as = `m${index}`;
     if (metric.name === 'score') {
-      const join =
+      // Written where it is used: a value that no statement names has no type.
+      const join = () =>
         `left join assay.request_scores s${index} on s${index}.organization_id = r.organization_id ` +
         `and s${index}.created_at = r.created_at and s${index}.request_id = r.request_id ` +
         `and s${index}.key = ${parameters.bind(metric.scoreKey, 'text')}`;
       return { metric, as, value: `s${index}.value`, join };
     }
-    return { metric, as, value: VALUES[metric.name], join: '' };
+    return { metric, as, value: VALUES[metric.name], join: () => '' };
   });
 }
 

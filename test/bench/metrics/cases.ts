@@ -31,12 +31,12 @@ export function metricsCases(endMs: number): MetricsCase[] {
     query,
     hasTarget,
   });
-  const asks = (name: string, path: string, body: object, hasTarget = true): MetricsCase => ({
+  const asks = (name: string, path: string, body: object): MetricsCase => ({
     name,
     path,
     body,
     query: null,
-    hasTarget,
+    hasTarget: true,
   });
   const status = { response: { status: { gte: 400 } } };
   const plan = { properties: { Plan: { equals: 'pro' } } };
@@ -95,7 +95,5 @@ export function metricsCases(endMs: number): MetricsCase[] {
     asks('facet of users', '/v1/request/facets', { field: 'user' }),
     asks('facet of a property', '/v1/request/facets', { field: 'property:Plan' }),
     asks('facet of models, under a filter', '/v1/request/facets', { field: 'model', filter: status }),
-    asks('users', '/v1/user/query', {}, false),
-    asks('metrics of users', '/v1/user/metrics/query', {}, false),
   ];
 }

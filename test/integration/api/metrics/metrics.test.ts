@@ -340,5 +340,7 @@ t.test(
     await applyAllChanges(sql);
     await recomputeAll(sql);
     await checkFacets(t, 'rollup');
+    const scores = { measures: [{ metric: 'score:x', aggregate: 'avg' }], range: MARCH, bucket: 'none' };
+    t.match(await ask(scores), { source: 'rollup', total: { total: [null] } }, 'no rows are read');
   },
 );
