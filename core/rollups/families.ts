@@ -62,7 +62,7 @@ export function readableFromMs({ keptMs }: Grain, nowMs: number): number {
 }
 
 /** The dimensions of roll-ups, by the names of their columns. */
-type RollupDimension =
+export type RollupDimension =
   | 'source'
   | 'is_cached'
   | 'provider'

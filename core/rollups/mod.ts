@@ -12,6 +12,7 @@ export {
   MAX_PROPERTY_VALUE_LENGTH,
   MAX_PROPERTY_VALUES,
   MEASURED,
+  type RollupDimension,
   SCORE_LEVELS,
   VALUE_MEASURED,
 } from './families.ts';
