@@ -81,7 +81,9 @@ async function measureAll(url: string, sql: Sql, seeded: Seeded, options: Option
             options.rowRounds,
           );
     const rowsP50 = rows === null ? null : percentile(rows, 0.5);
-    process.stderr.write(`  p50 ${p50.toFixed(1)} ms from ${source}, rows ${rowsP50?.toFixed(0) ?? 'not asked'}\n`);
+    process.stderr.write(
+      `  p50 ${p50.toFixed(1)} ms from ${source}, rows ${rowsP50?.toFixed(0) ?? 'not asked'}\n`,
+    );
     const isSlow = one.hasTarget && p50 > TARGET_P50_MS;
     table.push([
       one.name,
