@@ -24,6 +24,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
+  rollups: [1, 'c9f6a63409f0'],
   sessions: [1, '8aefa083e209'],
 };
 

@@ -192,7 +192,7 @@ t.test(`after random changes in random order, roll-ups equal their rows (ROLLUP_
   // What is there before the sink is found by its scan.
   for (let count = 0; count < 8; count += 1) await operations.record!();
   await registerRollups(sql);
-  for (let step = 0; step < 250; step += 1) await operations[pick(NAMES)]!();
+  for (let step = 0; step < 120; step += 1) await operations[pick(NAMES)]!();
   await applyAllChanges(sql);
   await recomputeAll(sql);
   t.same(await compare(), []);
