@@ -3,14 +3,13 @@ import { DEFAULT_FACETS, type Facets, type FacetsBody } from '#core/contracts/fa
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { compileFilter, type KeySource, type Statement } from '#core/filter/mod.ts';
-import type { Segment } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { planRollups, type RollupPlan } from '#platform/rollups/mod.ts';
 import { findShortSource, fromFound, readQuery, runStatement } from '../requests/mod.ts';
-import { type Plan, planOf } from './plan.ts';
+import { planOf } from './plan.ts';
 import { type MetricsQuery, readMetricsQuery } from './read-query.ts';
 import { type Draft, draftFor, groupColumns, insideRange } from './requests.ts';
-import { cellsOfRollups, hasBuckets } from './rollup-cells.ts';
+import { cellsOfRollups, type Sources } from './rollup-cells.ts';
+import { findSources } from './sources.ts';
 
 /** Requests that are read where no roll-up has the field and the filter: as many as take some 50 ms. */
 const NEWEST_REQUESTS = 30_000;
@@ -51,10 +50,10 @@ export async function findFacets(
   });
 
   const plan = planOf(query);
-  const planned = plan === null ? null : await planSums(tx, organizationId, query);
-  if (plan !== null && planned !== null) {
-    const statement = sumsStatement(organizationId, query, plan, planned.segments, search);
-    const asOf = new Date(planned.asOfMs).toISOString();
+  const found = plan === null ? null : await findSources(tx, organizationId, plan, query.period);
+  if (found !== null) {
+    const statement = sumsStatement(organizationId, query, found.sources, search);
+    const asOf = new Date(found.asOfMs).toISOString();
     return answer(await runStatement(tx, statement), { approximate: false, source: 'rollup', asOf });
   }
   const [clock] = await tx<[{ now: Date }]>`select now() as now`;
@@ -71,21 +70,11 @@ export async function findFacets(
   return answer(rows, { approximate: older !== undefined, source: 'rows', asOf });
 }
 
-/** Plans how to read the sums of all times; null when no bucket can be read. */
-async function planSums(
-  tx: TransactionSql,
-  organizationId: string,
-  { period: { range } }: MetricsQuery,
-): Promise<RollupPlan | null> {
-  const planned = await planRollups(tx, organizationId, { family: 'totals', ...range, boundariesMs: [] });
-  return planned === null || !hasBuckets(planned.segments) ? null : planned;
-}
-
 /** Writes the end of a statement whose rows `p` have a value g0 and count n. */
 function ordered({ text, limit }: Search, { parameters }: Draft): string {
   const pattern = () => parameters.bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`, 'text');
   const found = text === '' ? 'true' : `p.g0 collate "default" ilike ${pattern()}`;
-  return `where ${found} and p.n > 0 group by p.g0 order by 2 desc, p.g0 nulls last limit ${parameters.bind(limit, 'int8')}`;
+  return `where ${found} group by p.g0 having sum(p.n) > 0 order by 2 desc, p.g0 nulls last limit ${parameters.bind(limit, 'int8')}`;
 }
 
 const SELECT = 'select p.g0 as value, sum(p.n)::float8 as count';
@@ -93,13 +82,12 @@ const SELECT = 'select p.g0 as value, sum(p.n)::float8 as count';
 function sumsStatement(
   organizationId: string,
   query: MetricsQuery,
-  plan: Plan,
-  totals: Segment[],
+  sources: NonNullable<Sources>,
   search: Search,
 ): Statement {
   const draft = draftFor(organizationId);
   const context = { query, period: query.period, measured: [], columns: [], draft };
-  const cells = cellsOfRollups(context, { plan, totals, scores: [] });
+  const cells = cellsOfRollups(context, sources);
   return { text: `${SELECT} from (${cells}) p ${ordered(search, draft)}`, values: draft.parameters.values };
 }
 

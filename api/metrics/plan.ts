@@ -1,6 +1,6 @@
 /** Decides where a query is answered from: the cheapest roll-up that has all of its dimensions, else rows. */
 import type { Filter } from '#core/filter/mod.ts';
-import { isFlag, type Measure } from '#core/metrics/mod.ts';
+import { isFlag, isFlagOfAll, type Measure, type Metric, type Part } from '#core/metrics/mod.ts';
 import {
   HISTOGRAM_LEVELS,
   HISTOGRAM_METRICS,
@@ -9,7 +9,9 @@ import {
   type MEASURED,
   type RollupDimension,
   SCORE_LEVELS,
+  VALUE_MEASURED,
 } from '#core/rollups/mod.ts';
+import type { ValueDimension } from '#platform/rollups/mod.ts';
 import type { Dimension, MetricsQuery } from './read-query.ts';
 
 /** The columns of roll-ups that groups are read from. */
@@ -42,15 +44,26 @@ export type Plan = {
   readonly totals: Level;
   /** Of scores and feedback; null: not needed. */
   readonly scores: Level | null;
+  /** The users or the property whose values are the groups; null: totals have the groups. */
+  readonly values: ValueDimension | null;
 };
 
 /** Returns the column of roll-ups with a metric's parts; null: it has none. */
-export function rollupColumn({ name }: Measure['metric']): (typeof MEASURED)[number] | null {
+export function rollupColumn({ name }: Metric): (typeof MEASURED)[number] | null {
   return MEASURED_COLUMNS[name] ?? null;
+}
+
+/** Writes a part of a metric in a row `r` of totals or values. */
+export function rollupPart(metric: Metric, part: Part): string {
+  if (isScored(metric)) return 'null::numeric';
+  if (isFlagOfAll(metric)) return part === 'count' ? 'r.requests' : `r.${metric.name}`;
+  return `r.${rollupColumn(metric)}_${part}`;
 }
 
 /** Returns the levels that answer a query; null: only rows do. */
 export function planOf(query: MetricsQuery): Plan | null {
+  const values = valuesOf(query);
+  if (values !== null) return { totals: 'source', scores: null, values };
   const dimensions = new Set<RollupDimension>(['source']);
   for (const { name } of query.groupBy) {
     const column = DIMENSION_COLUMNS[name];
@@ -67,9 +80,27 @@ export function planOf(query: MetricsQuery): Plan | null {
   const totals = levelOf(LEVELS_IN_ORDER, dimensions);
   if (totals === null) return null;
   if (quantiles.length > 0 && !HISTOGRAM_LEVELS.some((level) => level === totals)) return null;
-  if (!query.measures.some(({ metric }) => isScored(metric))) return { totals, scores: null };
+  if (!query.measures.some(({ metric }) => isScored(metric))) return { totals, scores: null, values: null };
   const scores = levelOf(SCORE_LEVELS, dimensions);
-  return scores === null ? null : { totals, scores };
+  return scores === null ? null : { totals, scores, values: null };
+}
+
+/** Returns the values that a query is grouped by, where roll-ups have all of its measures by value; null: they have not. */
+function valuesOf({
+  groupBy: [dimension, ...others],
+  filter,
+  measures,
+}: MetricsQuery): ValueDimension | null {
+  if (dimension === undefined || others.length > 0 || filter.kind !== 'all') return null;
+  if (!measures.every(isMeasuredByValue)) return null;
+  if (dimension.name === 'property') return { dimension: 'property', name: dimension.property };
+  return dimension.name === 'user' ? { dimension: 'user', name: '' } : null;
+}
+
+function isMeasuredByValue({ metric, aggregate }: Measure): boolean {
+  if (aggregate === 'min' || aggregate === 'max' || aggregate === 'quantile') return false;
+  if (metric.name === 'requests' || metric.name === 'errors') return true;
+  return VALUE_MEASURED.some((column) => column === rollupColumn(metric));
 }
 
 /** Returns whether a metric is in the roll-ups of scores and feedback. */

@@ -1,16 +1,28 @@
 /** Cells from roll-ups, and from the rows of the moments that no clean bucket has. */
-import { isFlagOfAll } from '#core/metrics/mod.ts';
 import type { Level, Segment } from '#core/rollups/mod.ts';
 import { cellsOfSegments } from '#platform/rollups/mod.ts';
-import { isScored, type Plan, rollupColumn } from './plan.ts';
+import { isScored, type Plan, rollupPart } from './plan.ts';
 import { bucketOf, groupColumns, queryCondition } from './requests.ts';
-import { type CellContext, type Column, cellsOfRequests } from './row-cells.ts';
+import { type CellContext, cellsOfRequests } from './row-cells.ts';
+import { valueCells } from './value-cells.ts';
 
 /** What a period is read from: roll-ups and the rows between them; null: rows alone. */
-export type Sources = { readonly plan: Plan; readonly totals: Segment[]; readonly scores: Segment[] } | null;
+export type Sources = {
+  readonly plan: Plan;
+  readonly totals: readonly Segment[];
+  readonly scores: readonly Segment[];
+  readonly values: readonly Segment[];
+} | null;
 
 /** Selects the cells of a period: b, g0, …, n, and the columns. */
-export function cellsOfRollups(context: CellContext, { plan, totals, scores }: NonNullable<Sources>): string {
+export function cellsOfRollups(context: CellContext, sources: NonNullable<Sources>): string {
+  const { plan, totals, scores, values } = sources;
+  if (plan.values !== null) {
+    const { query } = context;
+    const ungrouped = { ...context, query: { ...query, groupBy: [] } };
+    const all = cellsOfRollups(ungrouped, { ...sources, plan: { ...plan, values: null } });
+    return valueCells(context, plan.values, values, all);
+  }
   const selects: string[] = [];
   if (hasBuckets(totals)) selects.push(totalCells(context, plan.totals, totals));
   if (hasRows(totals)) selects.push(cellsOfRequests(context, totals, 'totals'));
@@ -45,15 +57,11 @@ export function keysOf({ query, period, draft }: Context): string[] {
 }
 
 function totalCells(context: CellContext, level: Level, segments: readonly Segment[]): string {
-  const parts = context.columns.map((column) => `${totalPart(column)} as ${column.name}`);
+  const parts = context.columns.map(
+    (column) => `${rollupPart(column.of.metric, column.part)} as ${column.name}`,
+  );
   const selected = [...keysOf(context), 'r.requests as n', ...parts].join(', ');
   return `select ${selected} ${fromBuckets(context, 'rollup_totals', level, segments)}`;
-}
-
-function totalPart({ of: { metric }, part }: Column): string {
-  if (isScored(metric)) return 'null::numeric';
-  if (isFlagOfAll(metric)) return part === 'count' ? 'r.requests' : `r.${metric.name}`;
-  return `r.${rollupColumn(metric)}_${part}`;
 }
 
 /** Scores of each key, and feedback, have rows of their own: each is a cell with the columns of one metric. */

@@ -1,7 +1,6 @@
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
-import { type FamilyName, RELATIVE_ERROR, type Segment } from '#core/rollups/mod.ts';
+import { RELATIVE_ERROR } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { planRollups } from '#platform/rollups/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import { type Found, groupsOf, periodMaker, seriesOf } from './answer.ts';
 import { type CellRow, cellsStatement } from './cells.ts';
@@ -10,7 +9,8 @@ import { type HistogramRow, histogramsStatement, quantilesOfHistograms } from '.
 import { type Plan, planOf } from './plan.ts';
 import { groupsByQuantile, type QuantileRow, quantilesOf, quantilesStatement } from './quantiles.ts';
 import { type MetricsQuery, type Period, readMetricsQuery } from './read-query.ts';
-import { hasBuckets, type Sources } from './rollup-cells.ts';
+import type { Sources } from './rollup-cells.ts';
+import { findSources } from './sources.ts';
 
 /** Where an answer may be read from: the cheapest that has it, or rows alone. */
 export type Engine = 'any' | 'rows';
@@ -126,18 +126,10 @@ class Run {
 
   /** Returns what a period is read from; null: rows alone. */
   async #sources(period: Period): Promise<Sources> {
-    const plan = this.#plan;
-    if (plan === null) return null;
-    const totals = await this.#segments('totals', period);
-    const scores = plan.scores === null ? [] : await this.#segments('scores', period);
-    return hasBuckets([...totals, ...scores]) ? { plan, totals, scores } : null;
-  }
-
-  async #segments(family: FamilyName, { range, begins }: Period): Promise<Segment[]> {
-    const wanted = { family, ...range, boundariesMs: begins };
-    const planned = await planRollups(this.#tx, this.#organizationId, wanted);
-    if (planned === null) return [{ grainSeconds: 'rows', ...range }];
-    this.asOfMs = Math.min(this.asOfMs, planned.asOfMs);
-    return planned.segments;
+    if (this.#plan === null) return null;
+    const found = await findSources(this.#tx, this.#organizationId, this.#plan, period);
+    if (found === null) return null;
+    this.asOfMs = Math.min(this.asOfMs, found.asOfMs);
+    return found.sources;
   }
 }

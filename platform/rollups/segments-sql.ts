@@ -5,11 +5,14 @@ import type { Level, Segment } from '#core/rollups/mod.ts';
 /** A table of roll-ups, and the level to be read where it has levels. */
 export type CellSource =
   | { table: 'rollup_totals' | 'rollup_histograms' | 'rollup_scores'; level: Level }
-  | { table: 'rollup_values'; dimension: 'user' | 'property' };
+  | ({ table: 'rollup_values' } & ValueDimension);
+
+/** Whose values cells are of: the organization's users, with the name '', or a property, by its folded name. */
+export type ValueDimension = { readonly dimension: 'user' | 'property'; readonly name: string };
 
 /**
  * Returns a FROM item: the rows `c` of a table of roll-ups that a plan's buckets consist of, with all of their columns. The caller
- * adds conditions on other columns (for a property: on `c.name`).
+ * adds conditions on other columns.
  * @param organization the placeholder of the organization's id
  */
 export function cellsOfSegments(
@@ -20,13 +23,25 @@ export function cellsOfSegments(
 ): string {
   const buckets = segments.filter(({ grainSeconds }) => grainSeconds !== 'rows');
   const grains = buckets.map(({ grainSeconds }) => String(grainSeconds));
-  const of = 'level' in source ? ['level', source.level] : ['dimension', source.dimension];
-  return `unnest(${parameters.bind(grains, 'integer[]')}, ${spansOf(buckets, parameters)}) as segment (grain_seconds, from_at, to_at)
+  const segment = `unnest(${parameters.bind(grains, 'integer[]')}, ${spansOf(buckets, parameters)}) as segment (grain_seconds, from_at, to_at)`;
+  const own = `cell.organization_id = ${organization} and cell.grain_seconds = segment.grain_seconds`;
+  if ('level' in source) {
+    return `${segment}
     cross join lateral (
       select cell.* from assay.${source.table} cell
-       where cell.organization_id = ${organization} and cell.grain_seconds = segment.grain_seconds
-         and cell.${of[0]} = ${parameters.bind(of[1]!, 'text')}
+       where ${own} and cell.level = ${parameters.bind(source.level, 'text')}
          and cell.begins_at >= segment.from_at and cell.begins_at < segment.to_at offset 0) c`;
+  }
+  // Bucket by bucket: in a range of time, the index would be read through the cells of every user and property.
+  return `${segment}
+    cross join lateral (
+      select min(cell.begins_at) as at from assay.rollup_values cell where ${own}) oldest
+    cross join lateral generate_series(greatest(segment.from_at, oldest.at), segment.to_at - interval '1 ms',
+      segment.grain_seconds * interval '1 second') as bucket (begins_at)
+    cross join lateral (
+      select cell.* from assay.rollup_values cell
+       where ${own} and cell.begins_at = bucket.begins_at and cell.dimension = ${parameters.bind(source.dimension, 'text')}
+         and cell.name = ${parameters.bind(source.name, 'text')} offset 0) c`;
 }
 
 /** Returns a FROM item with the columns from_at and to_at: the spans of time whose rows a plan reads. */

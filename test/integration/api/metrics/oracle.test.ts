@@ -175,6 +175,16 @@ const queryOfRollups = queries({
   filters: FILTERS.slice(0, 4),
 });
 
+/** Queries that the roll-ups of users and properties answer, and some that they do not. */
+const queryOfValues = queries({
+  measure: fc.record({
+    metric: oneOf('requests', 'errors', 'cost', 'prompt_tokens', 'completion_tokens', 'total_tokens'),
+    aggregate: oneOf('count', 'sum', 'rate'),
+  }) as typeof measureArbitrary,
+  groupBy: oneOf<string[]>(['user'], ['property:pLaN'], ['property:other'], ['property:none']),
+  filters: FILTERS.slice(0, 3),
+});
+
 /** Sums of fractions depend on their order in the last digit, so that numbers may differ by a part in 10¹². */
 function isClose(one: number, other: number): boolean {
   return Math.abs(one - other) <= 1e-12 * Math.max(Math.abs(one), Math.abs(other));
@@ -235,17 +245,45 @@ t.test(
     await recomputeAll(sql);
     const clean = await compareAll(t, queryOfRollups, SEED + 1);
     t.ok(clean.filter(({ source }) => source === 'rollup').length > QUERIES / 3);
+    const byValue = await compareAll(t, queryOfValues, SEED + 3);
+    t.ok(byValue.filter(({ source }) => source === 'rollup').length > QUERIES / 5);
     await sql`
     insert into assay.rollup_stale (organization_id, family, grain_seconds, begins_at)
     select distinct on (organization_id, family, grain_seconds, begins_at) organization_id, family, grain_seconds, begins_at from (
       select organization_id, 'totals' as family, grain_seconds, begins_at from assay.rollup_totals
+       union all select organization_id, 'values', grain_seconds, begins_at from assay.rollup_values
        union all select organization_id, 'scores', grain_seconds, begins_at from assay.rollup_scores) bucket
      where hashint8(extract(epoch from begins_at)::int8 + grain_seconds) % 3 = 0`;
     // What a stale bucket holds is wrong.
     await sql`
     update assay.rollup_totals b set requests = 1000000 from assay.rollup_stale s
      where s.family = 'totals' and s.grain_seconds = b.grain_seconds and s.begins_at = b.begins_at`;
+    await sql`
+    update assay.rollup_values b set requests = 1000000 from assay.rollup_stale s
+     where s.family = 'values' and s.grain_seconds = b.grain_seconds and s.begins_at = b.begins_at`;
+    await compareAll(t, queryOfValues, SEED + 4);
     const stale = await compareAll(t, queryOfRollups, SEED + 2);
     t.ok(stale.filter(({ source }) => source === 'rollup').length > QUERIES / 5);
   },
 );
+
+t.test('values that were summed up as others are counted in the rows', async (t) => {
+  const { sql } = api.database;
+  await registerRollups(sql);
+  await applyAllChanges(sql);
+  await recomputeAll(sql);
+  const body = {
+    measures: [{ metric: 'requests', aggregate: 'count' }],
+    groupBy: ['property:plan'],
+    range: { from: FROM, to: FROM + DAYS * DAY_MS },
+    bucket: 'none',
+  };
+  const exact = await ask(body);
+  t.equal(exact.source, 'rollup');
+  await sql`
+    update assay.rollup_values set value = '', is_other = true
+     where organization_id = ${api.own.organizationId} and name = 'plan' and value = 'free'`;
+  const counted = await ask(body);
+  t.equal(counted.source, 'rows');
+  t.same(counted.series, exact.series);
+});

@@ -72,6 +72,9 @@ t.test('a key without the scope of a route is a 403 that names the scope', async
   }
 });
 
+/** What is evaluated by itself each minute. */
+const WRITTEN_BY_THE_API = ['alert_runs'];
+
 /** Digests of what the own organization has, by table. */
 async function digests(): Promise<Record<string, string>> {
   const { sql, own } = { sql: api.database.sql, own: api.own.organizationId };
@@ -79,6 +82,7 @@ async function digests(): Promise<Record<string, string>> {
     select c.relname as name from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
     where c.relnamespace = 'assay'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> all(${WRITTEN_BY_THE_API}::text[])
     order by 1`;
   const found: Record<string, string> = {};
   for (const { name } of tables) {

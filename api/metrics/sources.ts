@@ -1,0 +1,39 @@
+/** Finds what a period is read from, for a plan of roll-ups. */
+import type { FamilyName } from '#core/rollups/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { planRollups } from '#platform/rollups/mod.ts';
+import { runStatement } from '../requests/mod.ts';
+import type { Plan } from './plan.ts';
+import type { Period } from './read-query.ts';
+import { hasBuckets, type Sources } from './rollup-cells.ts';
+import { othersStatement } from './value-cells.ts';
+
+/** What a period is read from; all changes that were committed before `asOfMs` are in it. */
+export type FoundSources = { readonly sources: NonNullable<Sources>; readonly asOfMs: number };
+
+/** Returns the buckets and the rows between them that a period is read from; null: rows alone. */
+export async function findSources(
+  tx: TransactionSql,
+  organizationId: string,
+  plan: Plan,
+  { range, begins }: Period,
+): Promise<FoundSources | null> {
+  let asOfMs = Number.POSITIVE_INFINITY;
+  const segmentsOf = async (family: FamilyName, isNeeded: boolean) => {
+    if (!isNeeded) return [];
+    const planned = await planRollups(tx, organizationId, { family, ...range, boundariesMs: begins });
+    if (planned === null) return [{ grainSeconds: 'rows' as const, ...range }];
+    asOfMs = Math.min(asOfMs, planned.asOfMs);
+    return planned.segments;
+  };
+  const totals = await segmentsOf('totals', true);
+  const scores = await segmentsOf('scores', plan.scores !== null);
+  const values = await segmentsOf('values', plan.values !== null);
+  if (!hasBuckets(plan.values === null ? [...totals, ...scores] : values)) return null;
+  if (plan.values !== null) {
+    const statement = othersStatement(organizationId, plan.values, values);
+    const [row] = await runStatement<{ hasOthers: boolean }>(tx, statement);
+    if (row!.hasOthers) return null;
+  }
+  return { sources: { plan, totals, scores, values }, asOfMs };
+}
