@@ -35,6 +35,8 @@ export const GRAINS: Readonly<Record<FamilyName, readonly Grain[]>> = {
     { seconds: 10, keptMs: 2 * HOUR_MS },
     { seconds: 60, keptMs: 2 * DAY_MS },
     { seconds: 1_800, keptMs: null },
+    // A day of another time zone is seven or eight of these and some half hours, in place of 48 half hours.
+    { seconds: 10_800, keptMs: null },
     { seconds: 86_400, keptMs: null },
   ],
   // There are nearly as many of these as requests, so fine ones are kept for as long as "today" and "a week" need.
@@ -64,7 +66,6 @@ export function readableFromMs({ keptMs }: Grain, nowMs: number): number {
 /** The dimensions of roll-ups, by the names of their columns. */
 export type RollupDimension =
   | 'source'
-  | 'is_cached'
   | 'provider'
   | 'model'
   | 'status'
@@ -78,7 +79,7 @@ export type RollupDimension =
  * requests a minute, that one would have a row a request.
  */
 export const LEVELS = {
-  source: ['source', 'is_cached'],
+  source: ['source'],
   model: ['source', 'provider', 'model'],
   status: ['source', 'provider', 'model', 'status'],
   api_key: ['source', 'api_key_id'],

@@ -33,7 +33,7 @@ export async function markAllStale(tx: TransactionSql, organizationId: string | 
       select leap.organization_id, grain.family, grain.seconds, begun.begins_at
         from leap
         join ${grainTable(tx)}
-          on grain.length = leap.length or (grain.length = interval '1 day' and leap.length = interval '30 minutes')
+          on grain.length = leap.length or (grain.length > leap.length and leap.length = interval '30 minutes')
        cross join lateral (select date_bin(grain.length, leap.at, 'epoch') as begins_at) as begun
        where leap.at is not null
          and (grain.kept is null or begun.begins_at >= now() - grain.kept

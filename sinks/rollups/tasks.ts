@@ -47,6 +47,7 @@ const PATIENCE: Readonly<Record<number, { quietMs: number; longestMs: number }>>
   10: { quietMs: 2_000, longestMs: 20_000 },
   60: { quietMs: 5_000, longestMs: 75_000 },
   1800: { quietMs: 10_000, longestMs: 120_000 },
+  10800: { quietMs: 30_000, longestMs: 300_000 },
   86400: { quietMs: 60_000, longestMs: 900_000 },
 };
 

@@ -42,6 +42,7 @@ const COMPARED: readonly [family: 'totals' | 'values' | 'scores', seconds: numbe
   ['totals', 10, 115],
   ['totals', 60, 2_875],
   ['totals', 1_800, Number.POSITIVE_INFINITY],
+  ['totals', 10_800, Number.POSITIVE_INFINITY],
   ['totals', 86_400, Number.POSITIVE_INFINITY],
   ['values', 60, 115],
   ['values', 1_800, 11_515],
@@ -114,7 +115,7 @@ function binsOf(values: number[]) {
 }
 
 const LEVELS: Readonly<Record<string, (row: Row) => unknown[]>> = {
-  source: (row) => [row.source, row.cachedFrom !== null],
+  source: (row) => [row.source],
   model: (row) => [row.source, row.provider, row.model],
   status: (row) => [row.source, row.provider, row.model, row.status],
   api_key: (row) => [row.source, row.apiKey],
@@ -242,7 +243,7 @@ const MEASURED_COLUMNS = [
   'milli_tokens_per_second',
 ];
 const LEVEL_COLUMNS: Readonly<Record<string, string[]>> = {
-  source: ['source', 'is_cached'],
+  source: ['source'],
   model: ['source', 'provider', 'model'],
   status: ['source', 'provider', 'model', 'status'],
   api_key: ['source', 'api_key_id'],
@@ -308,9 +309,7 @@ export async function storedCells(sql: Sql, nowMs: number): Promise<Cells> {
     );
   }
   for (const row of await sql<Stored[]>`select * from assay.rollup_scores`) {
-    const dimensions = LEVEL_COLUMNS[row.level]!.filter((name) => name !== 'is_cached').map(
-      (name) => row[name],
-    );
+    const dimensions = LEVEL_COLUMNS[row.level]!.map((name) => row[name]);
     const key = JSON.stringify([row.metric, row.key, row.evaluator_id, ...dimensions]);
     put(
       'scores',

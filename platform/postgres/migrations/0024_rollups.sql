@@ -18,7 +18,6 @@ create table assay.rollup_totals (
   level                         text not null, -- source | model | status | api_key | prompt | path
   begins_at                     timestamptz(3) not null,
   source                        text not null,
-  is_cached                     boolean,
   provider                      text collate "C",
   model                         text collate "C",
   status                        integer,
@@ -73,7 +72,6 @@ create table assay.rollup_histograms (
   begins_at       timestamptz(3) not null,
   metric          text not null, -- latency_ms | ttft_ms | milli_tokens_per_second
   source          text not null,
-  is_cached       boolean,
   provider        text collate "C",
   model           text collate "C",
   bins            smallint[] not null,
@@ -136,8 +134,10 @@ declare
 begin
   for part in
     select 'rollup_' || family as parent, grain, is_dropped
-      from (values ('totals', 10, true), ('totals', 60, true), ('totals', 1800, false), ('totals', 86400, false),
-                   ('histograms', 10, true), ('histograms', 60, true), ('histograms', 1800, false), ('histograms', 86400, false),
+      from (values ('totals', 10, true), ('totals', 60, true), ('totals', 1800, false), ('totals', 10800, false),
+                   ('totals', 86400, false),
+                   ('histograms', 10, true), ('histograms', 60, true), ('histograms', 1800, false),
+                   ('histograms', 10800, false), ('histograms', 86400, false),
                    ('values', 60, true), ('values', 1800, true), ('values', 86400, true),
                    ('scores', 60, true), ('scores', 1800, false), ('scores', 86400, false)) as parts (family, grain, is_dropped)
   loop

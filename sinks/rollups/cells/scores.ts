@@ -12,7 +12,7 @@ const SUMS_OF_SUMS =
   'sum(value_count)::bigint as value_count, sum(value_sum) as value_sum, min(value_min) as value_min, max(value_max) as value_max';
 
 const levels = groupByLevels(
-  SCORE_LEVELS.map((name) => [name, LEVELS[name].filter((one) => one !== 'is_cached')]),
+  SCORE_LEVELS.map((name) => [name, LEVELS[name]]),
   [...BUCKET, ...SCORED],
 );
 

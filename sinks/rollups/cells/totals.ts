@@ -5,7 +5,6 @@ import { type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET 
 const BUCKET = ['organization_id', 'begins_at'];
 const DIMENSIONS = [
   'source',
-  'is_cached',
   'provider',
   'model',
   'status',
@@ -14,12 +13,13 @@ const DIMENSIONS = [
   'prompt_version',
   'path',
 ];
-const HISTOGRAM_DIMENSIONS = ['source', 'is_cached', 'provider', 'model'];
+const HISTOGRAM_DIMENSIONS = ['source', 'provider', 'model'];
 /** Sums of these may exceed a bigint. */
 const NUMERIC = new Set<string>(['cost_nano', 'cost_saved_nano', 'milli_tokens_per_second']);
 
 const READ_COLUMNS = list([
-  ...DIMENSIONS.map((one) => (one === 'is_cached' ? 'cached_from is not null as is_cached' : one)),
+  ...DIMENSIONS,
+  'cached_from',
   ...MEASURED.map((one) =>
     one === 'milli_tokens_per_second'
       ? `assay.milli_tokens_per_second(completion_tokens, latency_ms, ttft_ms, cached_from) as ${one}`
@@ -38,7 +38,7 @@ const MEASURE_COLUMNS = [
 const SUMS_OF_ROWS = list([
   'count(*) as requests',
   'count(*) filter (where status >= 400) as errors',
-  'count(*) filter (where is_cached) as cache_hits',
+  'count(cached_from) as cache_hits',
   ...MEASURED.flatMap((one) => [
     `count(${one}) as ${one}_count`,
     `sum(${one}) as ${one}_sum`,

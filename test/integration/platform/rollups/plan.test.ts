@@ -93,9 +93,11 @@ t.test('a plan reads rows of what is stale or not applied yet, and buckets of ev
 
   const lateMs = dayMs + 5 * HOUR_MS + 1;
   const around = [
-    { grainSeconds: 1_800, fromMs: dayMs, toMs: dayMs + 5 * HOUR_MS },
+    { grainSeconds: 10_800, fromMs: dayMs, toMs: dayMs + 3 * HOUR_MS },
+    { grainSeconds: 1_800, fromMs: dayMs + 3 * HOUR_MS, toMs: dayMs + 5 * HOUR_MS },
     { grainSeconds: 'rows', fromMs: dayMs + 5 * HOUR_MS, toMs: dayMs + 5.5 * HOUR_MS },
-    { grainSeconds: 1_800, fromMs: dayMs + 5.5 * HOUR_MS, toMs: dayMs + DAY_MS },
+    { grainSeconds: 1_800, fromMs: dayMs + 5.5 * HOUR_MS, toMs: dayMs + 6 * HOUR_MS },
+    { grainSeconds: 10_800, fromMs: dayMs + 6 * HOUR_MS, toMs: dayMs + DAY_MS },
     { grainSeconds: 86_400, fromMs: dayMs + DAY_MS, toMs: dayMs + 2 * DAY_MS },
   ];
   await insertAt(organizationId, [lateMs]);
