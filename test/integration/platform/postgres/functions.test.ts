@@ -12,7 +12,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [2, 'c6fbf9535f4a'],
+  audit: [2, 'fb995b0bfe71'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '6924eab60361'],
   erasure: [2, 'c59fb463ea62'],
@@ -26,6 +26,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   prompts: [1, '696428a4d377'],
   rollups: [1, 'c9f6a63409f0'],
   sessions: [1, '8aefa083e209'],
+  system: [1, '1207fadd2369'],
 };
 
 const files = readdirSync(DIRECTORY).map((file) => ({

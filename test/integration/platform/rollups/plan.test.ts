@@ -3,7 +3,7 @@ import t from 'tap';
 import { Parameters } from '#core/filter/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import { cellsOfSegments, planRollups, type RollupPlan, rowSpansOfSegments } from '#platform/rollups/mod.ts';
+import { cellsOfSegments, planRollups, rowSpansOfSegments } from '#platform/rollups/mod.ts';
 import type { WantedRange } from '#platform/rollups/plan.ts';
 import type { CellSource } from '#platform/rollups/segments-sql.ts';
 import { recompute } from '../../../../sinks/rollups/recompute.ts';
@@ -46,7 +46,7 @@ async function insertAt(organizationId: string, moments: readonly number[]): Pro
   await sql.begin((tx) => noteStored(tx, added));
 }
 
-type Read = { plan: RollupPlan | null; requests: number; rows: number };
+type Read = { plan: Awaited<ReturnType<typeof planRollups>>; requests: number; rows: number };
 
 /** Counts the requests of a range as a metrics query does, and all of its rows, at one moment. */
 function read(organizationId: string, wanted: WantedRange, source: CellSource, on: Sql = api): Promise<Read> {
