@@ -194,7 +194,7 @@ export const DeliveryJson = Type.Object(
     attempts: Type.Array(DeliveryAttempt, {
       description: `The last ${MAX_TRIES} attempts, oldest first`,
     }),
-    reason: Nullable(Type.String(), 'Why it was cancelled'),
+    reason: Nullable(Type.String(), 'Why it was cancelled, or given up'),
     finished_at: Nullable(Timestamp),
   },
   { ...closed, $id: 'WebhookDelivery' },

@@ -11,6 +11,8 @@ import { type Capacity, type Owned, shareCapacity } from './shares.ts';
 export type Job = {
   deliveryId: string;
   claim: number;
+  /** Claims before this one, in a row, that no process settled. */
+  lost: number;
   /** Attempts before this one. */
   attempts: number;
   event: DeliveryEvent;
@@ -57,11 +59,11 @@ export async function claim(
           order by due_at, delivery_id limit shares.share for update skip locked) d
     ), claimed as (
       update assay.webhook_deliveries d
-         set state = 'sending', claims = claims + 1, due_at = now() + ${leaseMs} * interval '1 ms'
+         set state = 'sending', claims = claims + 1, lost = lost + (state = 'sending')::int4, due_at = now() + ${leaseMs} * interval '1 ms'
         from due where d.webhook_id = due.webhook_id and d.delivery_id = due.delivery_id
       returning d.*
     )
-    select d.delivery_id as "deliveryId", d.claims as claim, d.attempts, d.event, d.event_at as "eventAt",
+    select d.delivery_id as "deliveryId", d.claims as claim, d.lost, d.attempts, d.event, d.event_at as "eventAt",
            d.created_at as "createdAt", d.request_id as "requestId", d.details,
            d.tries -> (jsonb_array_length(d.tries) - d.attempts) ->> 'at' as "begunAt",
            d.webhook_id as "webhookId", d.organization_id as "organizationId", w.url, w.payload, w.format, w.sealed,

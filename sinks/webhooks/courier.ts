@@ -14,7 +14,15 @@ import { ATTEMPT_TIMEOUT_MS, attempt } from './attempt.ts';
 import { claim, type Job, LEASE_MS, release } from './claim.ts';
 import { type Content, readContent } from './content.ts';
 import { messageOf } from './message.ts';
-import { GONE, type Outcome, outcomeOf, type ScheduleOptions, unsigned } from './outcome.ts';
+import {
+  GIVEN_UP,
+  GONE,
+  MAX_LOST,
+  type Outcome,
+  outcomeOf,
+  type ScheduleOptions,
+  unsigned,
+} from './outcome.ts';
 import { type Settlement, settle } from './settle.ts';
 import type { Capacity } from './shares.ts';
 import type { Pause } from './webhooks.ts';
@@ -98,7 +106,8 @@ export class Courier {
   }
 
   /** Begins the attempts of claimed deliveries. What cannot be read now comes again when its lease has expired. */
-  async #begin(jobs: readonly Job[]): Promise<void> {
+  async #begin(claimed: readonly Job[]): Promise<void> {
+    const jobs = claimed.filter((job) => !this.#isGivenUp(job));
     const content = await this.#try('read the requests of events', () =>
       readContent(this.#options.sql, jobs),
     );
@@ -111,6 +120,13 @@ export class Courier {
       });
       this.#running.add(running);
     }
+  }
+
+  #isGivenUp(job: Job): boolean {
+    if (job.lost < MAX_LOST) return false;
+    this.#held.set(job.deliveryId, job);
+    this.#settlements.push({ job, outcome: GIVEN_UP });
+    return true;
   }
 
   async #deliver(job: Job, content: Content | null): Promise<void> {

@@ -12,7 +12,7 @@ export type Outcome = {
   dueInMs: number | null;
   /** The attempt; null: none was made. */
   tried: DeliveryAttempt | null;
-  /** Why it is cancelled. */
+  /** Why it is cancelled or given up without an attempt. */
   reason: string | null;
   /** For how long the webhook's deliveries rest. */
   restMs: number;
@@ -26,6 +26,15 @@ export const GONE: Outcome = {
   ...NOTHING,
   state: 'cancelled',
   reason: 'The request is no longer there: it was erased, or its retention is over',
+};
+
+/** Claims in a row that end with their process, after which a delivery is given up: it may be what ends them. */
+export const MAX_LOST = 10;
+
+export const GIVEN_UP: Outcome = {
+  ...NOTHING,
+  state: 'failed',
+  reason: `The last ${MAX_LOST} processes that had it in hand ended before they could say how it went`,
 };
 
 /** The webhook's secrets cannot be opened: the delivery waits until it is resumed. */

@@ -33,7 +33,7 @@ async function writeOutcomes(tx: TransactionSql, settlements: readonly Settlemen
            tries = case when s.tried is null then d.tries
                         when jsonb_array_length(d.tries) >= ${MAX_TRIES} then (d.tries - 0) || s.tried::jsonb
                         else d.tries || s.tried::jsonb end,
-           reason = s.reason,
+           reason = s.reason, lost = 0,
            finished_at = case when s.due_in_ms is null then now() end
       from unnest(${ofJob(({ webhookId }) => webhookId)}::uuid[], ${ofJob(({ deliveryId }) => deliveryId)}::text[],
                   ${ofJob(({ claim }) => claim)}::int4[], ${of(({ state }) => state)}::text[],

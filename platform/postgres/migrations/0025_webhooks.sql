@@ -43,9 +43,10 @@ create table assay.webhook_deliveries (
     check (state in ('pending', 'sending', 'delivered', 'failed', 'cancelled')),
   due_at          timestamptz(3) not null,         -- pending: not before this; sending: lost if still sending then
   claims          integer not null default 0,      -- which of them holds it
+  lost            integer not null default 0,      -- claims in a row that no process settled
   attempts        smallint not null default 0,     -- of the schedule under way
   tries           jsonb not null default '[]',     -- the last attempts, with what was answered
-  reason          text,                            -- why it was cancelled
+  reason          text,                            -- why it was cancelled or given up
   finished_at     timestamptz(3),
   primary key (webhook_id, delivery_id)
 ) with (fillfactor = 80);

@@ -46,6 +46,33 @@ t.test(
   },
 );
 
+t.test(
+  'a delivery that one process after another died with is given up, and can be made again',
+  async (t) => {
+    const receiver = await world.receiver();
+    const { id } = await world.make({ url: receiver.url, events: ['request.logged'] });
+    await world.log([{}]);
+    const { id: deliveryId } = await world.settled(id, 'delivered');
+    const { sql } = world.api.database;
+    const loseAfter = (times: number) => sql`
+    update assay.webhook_deliveries set state = 'sending', due_at = now(), lost = ${times}, finished_at = null
+     where webhook_id = ${id}`;
+    await loseAfter(8);
+    await waitFor('the ninth to make it', () => receiver.received.length === 2);
+    await world.settled(id, 'delivered');
+    await loseAfter(9);
+    const { reason } = await world.settled(id, 'failed');
+    t.match(reason, /^The last 10 processes/);
+    t.equal(receiver.received.length, 2);
+    const { status } = await world.api.call(`/v1/webhook/${id}/deliveries/${deliveryId}/redeliver`, {
+      body: {},
+    });
+    t.equal(status, 200);
+    await waitFor('it to be made again', () => receiver.received.length === 3);
+    await world.change(id, { state: 'paused' });
+  },
+);
+
 t.test('a full message has the record as a query shows it', async (t) => {
   const receiver = await world.receiver();
   const { id } = await world.make({ url: receiver.url, events: ['request.logged'], payload: 'full' });
