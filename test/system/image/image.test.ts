@@ -32,6 +32,7 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
       'package.json',
       'platform',
       'scripts',
+      'sinks',
       'supervisor',
     ]),
   );
