@@ -27,6 +27,7 @@ const GRAIN_NAMES: Readonly<Record<number, string>> = {
   10: '10 seconds',
   60: 'minute',
   1800: 'half hour',
+  10800: '3 hours',
   86400: 'day',
 };
 /** Different buckets of one line that are named. */

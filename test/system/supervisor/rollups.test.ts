@@ -41,7 +41,10 @@ t.test('a check of roll-ups that equal their rows says so, family by family', as
   t.equal(code, 0, stderr);
   const [header = '', ...lines] = stdout.split('\n');
   t.match(header, /^ORGANIZATION +FAMILY +GRAIN +COMPARED +STALE +DIFFERENT +WHICH$/);
-  t.match(lines.join('\n'), /acme +totals +half hour +1 +0 +0\nacme +totals +day +1 +0 +0\n/);
+  t.match(
+    lines.join('\n'),
+    /acme +totals +half hour +1 +0 +0\nacme +totals +3 hours +1 +0 +0\nacme +totals +day +1 +0 +0\n/,
+  );
   t.match(lines.at(-2), /^The roll-ups equal their rows$/);
 });
 
@@ -65,11 +68,11 @@ t.test('a bucket that does not equal its rows is named, and a rebuild repairs it
   );
   t.match(
     found.stderr,
-    /4 buckets of roll-ups do not equal their rows: `npm start -- rollups rebuild --organization acme` makes them again\n$/,
+    /5 buckets of roll-ups do not equal their rows: `npm start -- rollups rebuild --organization acme` makes them again\n$/,
   );
   const rebuilt = await command('rebuild', '--organization', 'acme');
   t.equal(rebuilt.code, 0, rebuilt.stderr);
-  t.equal(rebuilt.stdout, 'Recomputed 6 buckets\n');
+  t.equal(rebuilt.stdout, 'Recomputed 7 buckets\n');
   t.equal((await command('check', '--organization', 'acme')).code, 0);
 });
 

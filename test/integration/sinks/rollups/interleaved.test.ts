@@ -33,7 +33,8 @@ const taskOf = (family: string, grainSeconds: number, partSeconds: number | null
     (one) => one.family === family && one.grainSeconds === grainSeconds && one.partSeconds === partSeconds,
   )!;
 const HALF_HOURS = taskOf('totals', 1_800, null);
-const DAYS = taskOf('totals', 86_400, 1_800);
+const THREE_HOURS = taskOf('totals', 10_800, 1_800);
+const DAYS = taskOf('totals', 86_400, 10_800);
 const run = (task: Task, on: Sql = sql, onDue: () => void = () => {}) =>
   recompute({ sql: on, task, limit: 100, isPatient: false, organizationId: null, onDue });
 
@@ -79,13 +80,16 @@ t.test(
   },
 );
 
-t.test('a day is recomputed only when none of its half hours is stale', async (t) => {
+t.test('a bucket is recomputed only when none of its parts is stale', async (t) => {
   t.equal((await stale(86_400)).length, 1);
   await insertAt(dayMs + 2);
   await applyAllChanges(sql);
+  t.same((await run(THREE_HOURS))!.buckets, []);
   t.same((await run(DAYS))!.buckets, []);
   t.equal((await stale(86_400)).length, 1);
   await run(HALF_HOURS);
+  t.same((await run(DAYS))!.buckets, [], 'its three hours are next');
+  t.equal((await run(THREE_HOURS))!.buckets.length, 1);
   t.equal((await run(DAYS))!.buckets.length, 1);
   t.equal((await stale(86_400)).length, 0);
   t.equal(await requests(86_400), 3);
@@ -105,6 +109,7 @@ t.test('while one process recomputes, another does not', async (t) => {
 });
 
 t.test('a process that is killed while it recomputes leaves the old cells and the marks', async (t) => {
+  await run(THREE_HOURS);
   await run(DAYS);
   await insertAt(dayMs + 4);
   await applyAllChanges(sql);
