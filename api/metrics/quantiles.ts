@@ -97,6 +97,6 @@ function selectValues(
   draft: Draft,
 ): string {
   const values = measured.map(({ value, as }) => `${value} as ${as}`);
-  const joins = [groupJoins(query.groupBy), ...measured.map(({ join }) => join())].join(' ');
+  const joins = [groupJoins(query.groupBy), ...measured.map(({ join }) => join(false))].join(' ');
   return `select ${[...keys, ...values].join(', ')} ${fromRequests(query, range, draft, joins)}`;
 }

@@ -95,7 +95,8 @@ export type Measured = {
   readonly metric: Metric;
   readonly as: string;
   readonly value: string;
-  readonly join: () => string;
+  /** Writes the join that the value needs. `few`: the requests are few of all, so that each is looked up. */
+  readonly join: (few: boolean) => string;
 };
 
 /** Returns the metrics of a query, each once. */
@@ -105,10 +106,15 @@ export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): M
     const as = `m${index}`;
     if (metric.name === 'score') {
       // Written where it is used: a value that no statement names has no type.
-      const join = () =>
-        `left join assay.request_scores s${index} on s${index}.organization_id = r.organization_id ` +
-        `and s${index}.created_at = r.created_at and s${index}.request_id = r.request_id ` +
-        `and s${index}.key = ${parameters.bind(metric.scoreKey, 'text')}`;
+      const join = (few: boolean) => {
+        const score = `s${index}`;
+        const isOfRequest =
+          `${score}.organization_id = r.organization_id and ${score}.created_at = r.created_at ` +
+          `and ${score}.request_id = r.request_id and ${score}.key = ${parameters.bind(metric.scoreKey, 'text')}`;
+        return few
+          ? `left join lateral (select ${score}.value from assay.request_scores ${score} where ${isOfRequest} offset 0) ${score} on true`
+          : `left join assay.request_scores ${score} on ${isOfRequest}`;
+      };
       return { metric, as, value: `s${index}.value`, join };
     }
     return { metric, as, value: VALUES[metric.name], join: () => '' };

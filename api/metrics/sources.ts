@@ -30,7 +30,8 @@ export async function findSources(
   const scores = await segmentsOf('scores', plan.scores !== null);
   const values = await segmentsOf('values', plan.values !== null);
   if (!hasBuckets(plan.values === null ? [...totals, ...scores] : values)) return null;
-  if (plan.values !== null) {
+  // Users are never cut.
+  if (plan.values?.dimension === 'property') {
     const statement = othersStatement(organizationId, plan.values, values);
     const [row] = await runStatement<{ hasOthers: boolean }>(tx, statement);
     if (row!.hasOthers) return null;

@@ -4,7 +4,7 @@
  */
 import type { Statement } from '#core/filter/mod.ts';
 import type { Segment } from '#core/rollups/mod.ts';
-import { cellsOfSegments, type ValueDimension } from '#platform/rollups/mod.ts';
+import { cellsOfSegments, hasOthers, type ValueDimension } from '#platform/rollups/mod.ts';
 import { rollupPart } from './plan.ts';
 import { bucketOf, draftFor } from './requests.ts';
 import { type CellContext, cellsOfRequests } from './row-cells.ts';
@@ -46,9 +46,6 @@ export function othersStatement(
   segments: readonly Segment[],
 ): Statement {
   const { parameters, organization } = draftFor(organizationId);
-  const cells = cellsOfSegments({ table: 'rollup_values', ...values }, segments, organization, parameters);
-  return {
-    text: `select exists (select from ${cells} where c.is_other) as "hasOthers"`,
-    values: parameters.values,
-  };
+  const condition = hasOthers(values, segments, organization, parameters);
+  return { text: `select ${condition} as "hasOthers"`, values: parameters.values };
 }

@@ -1,3 +1,3 @@
 /** Reading roll-ups: which of their buckets may be read, and the SQL of their cells. */
 export { planRollups } from './plan.ts';
-export { cellsOfSegments, rowSpansOfSegments, type ValueDimension } from './segments-sql.ts';
+export { cellsOfSegments, hasOthers, rowSpansOfSegments, type ValueDimension } from './segments-sql.ts';

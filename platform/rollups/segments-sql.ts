@@ -21,9 +21,7 @@ export function cellsOfSegments(
   organization: string,
   parameters: Parameters,
 ): string {
-  const buckets = segments.filter(({ grainSeconds }) => grainSeconds !== 'rows');
-  const grains = buckets.map(({ grainSeconds }) => String(grainSeconds));
-  const segment = `unnest(${parameters.bind(grains, 'integer[]')}, ${spansOf(buckets, parameters)}) as segment (grain_seconds, from_at, to_at)`;
+  const segment = bucketsOf(segments, parameters);
   const own = `cell.organization_id = ${organization} and cell.grain_seconds = segment.grain_seconds`;
   if ('level' in source) {
     return `${segment}
@@ -42,6 +40,29 @@ export function cellsOfSegments(
       select cell.* from assay.rollup_values cell
        where ${own} and cell.begins_at = bucket.begins_at and cell.dimension = ${parameters.bind(source.dimension, 'text')}
          and cell.name = ${parameters.bind(source.name, 'text')} offset 0) c`;
+}
+
+/** Returns a condition: some bucket of a plan has summed up values as others. */
+export function hasOthers(
+  { name }: ValueDimension,
+  segments: readonly Segment[],
+  organization: string,
+  parameters: Parameters,
+): string {
+  const property = parameters.bind(name, 'text');
+  return `exists (
+    select from ${bucketsOf(segments, parameters)}
+     cross join lateral (
+      select from assay.rollup_values cell
+       where cell.organization_id = ${organization} and cell.grain_seconds = segment.grain_seconds and cell.is_other
+         and cell.name = ${property} and cell.begins_at >= segment.from_at and cell.begins_at < segment.to_at limit 1) other)`;
+}
+
+/** Returns a FROM item `segment` with the columns grain_seconds, from_at and to_at: the buckets of a plan. */
+function bucketsOf(segments: readonly Segment[], parameters: Parameters): string {
+  const buckets = segments.filter(({ grainSeconds }) => grainSeconds !== 'rows');
+  const grains = buckets.map(({ grainSeconds }) => String(grainSeconds));
+  return `unnest(${parameters.bind(grains, 'integer[]')}, ${spansOf(buckets, parameters)}) as segment (grain_seconds, from_at, to_at)`;
 }
 
 /** Returns a FROM item with the columns from_at and to_at: the spans of time whose rows a plan reads. */

@@ -103,7 +103,9 @@ create table assay.rollup_values (
   first_at                timestamptz(3) not null, -- created_at of the oldest and of the newest request
   last_at                 timestamptz(3) not null
 ) partition by list (grain_seconds);
-create index on assay.rollup_values (organization_id, grain_seconds, begins_at, dimension);
+create index on assay.rollup_values (organization_id, grain_seconds, begins_at, dimension, name);
+-- Whether a property has values that were cut in a range.
+create index on assay.rollup_values (organization_id, grain_seconds, name, begins_at) where is_other;
 
 -- Scores by key, and feedback as 1 and 0. By the time of the request, not of the score.
 create table assay.rollup_scores (
