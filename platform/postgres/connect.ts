@@ -60,6 +60,8 @@ export function connectPostgres(options: ConnectOptions): Sql {
     connection: {
       application_name: options.applicationName,
       statement_timeout: statementTimeoutMs,
+      // Statements are short; compiling one takes longer than running it.
+      jit: 'off',
       // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
       idle_in_transaction_session_timeout: silenceMs,
       ...(options.role === undefined ? {} : { role: options.role }),

@@ -22,7 +22,7 @@ export type CheckedGrain = {
 const AT_ONCE: Readonly<Record<number, number>> = { 10: 500, 60: 200, 1800: 20, 10800: 5, 86400: 1 };
 /** Fine buckets may be dropped while they are compared. */
 const MARGIN_MS = 5 * 60_000;
-const SETTINGS = `set local statement_timeout = 0; set local work_mem = '32MB'; set local jit = off`;
+const SETTINGS = `set local statement_timeout = 0; set local work_mem = '32MB'`;
 
 /**
  * Compares all buckets that queries may read. Reads only; sinks and ingest may run.

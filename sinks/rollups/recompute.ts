@@ -16,10 +16,9 @@ import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { CELLS, type CellTable } from './cells/mod.ts';
 import { type DueBucket, isDue, type Task } from './tasks.ts';
 
-/** Recomputation must not hold up ingest: it has one core of Postgres at most, and no minutes of compiling. */
+/** Recomputation must not hold up ingest: it has one core of Postgres at most. */
 const SETTINGS = `
   set local max_parallel_workers_per_gather = 0;
-  set local jit = off;
   set local work_mem = '32MB'`;
 
 /** What a recomputation did: null, when another process is at it. */

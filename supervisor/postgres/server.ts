@@ -42,8 +42,6 @@ const SETTINGS: Record<string, string> = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '256MB',
-  // Assay's statements are short; compiling one takes longer than running it.
-  jit: 'off',
   // A failing statement may contain users' data.
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
