@@ -34,8 +34,17 @@ const stateOf = async ({ name }: Sink) => {
   return row!;
 };
 
-/** A sink of its own for a test, past all changes so far. */
+/**
+ * A sink of its own for a test, past all changes so far. Waits until no transaction that is older than them runs, of another
+ * test on the server for example: its changes would come by the feed though they were there before.
+ */
 async function freshSink(name: string): Promise<CountingSink> {
+  await waitFor('older transactions to end', async () => {
+    const [row] = await sql<{ isPast: boolean }[]>`
+      select coalesce(max(xid::text::numeric) < pg_snapshot_xmin(pg_current_snapshot())::text::numeric, true) as "isPast"
+        from assay.changes`;
+    return row!.isPast;
+  });
   const sink = await countingSink(sql, name);
   await registerSink(sql, name);
   await applyNext(optionsOf(sink), FULL);

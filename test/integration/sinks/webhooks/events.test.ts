@@ -141,7 +141,7 @@ t.test('a webhook of a chat system gets one line, in which names cannot mention 
 t.test(
   'the content of an erased request leaves its deliveries, and those still to be made are cancelled',
   async (t) => {
-    receiver.answer = (response) => response.writeHead(500).end('you sent: a secret of the request');
+    receiver.answer = (response, { text }) => response.writeHead(500).end(`you sent: ${text}`);
     const { id } = await world.make({ url: receiver.url, events: ['score.written', 'request.deleted'] });
     const [requestId] = await world.log([{}]);
     const keys = [await keyOf(requestId!)];
