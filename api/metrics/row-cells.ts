@@ -37,7 +37,10 @@ export function cellsOfRequests(
     // Sums of fractions would depend on their order.
     return `sum(${of.value}${of.metric.name === 'score' ? '::numeric' : ''}) as ${name}`;
   });
-  const joins = [groupJoins(groupBy), ...measured.filter(isRead).map(({ join }) => join(!('fromMs' in time)))].join(' ');
+  const joins = [
+    groupJoins(groupBy),
+    ...measured.filter(isRead).map(({ join }) => join(!('fromMs' in time))),
+  ].join(' ');
   const count = family === 'scores' ? '0' : 'count(*)';
   return `select ${[...keys, `${count} as n`, ...parts].join(', ')} ${fromRequests(query, time, draft, joins)}
     group by ${keys.map((_, index) => index + 1).join(', ')}`;
