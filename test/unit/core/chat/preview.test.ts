@@ -130,7 +130,7 @@ t.test('a preview ends after 200 characters, never within a surrogate pair', asy
   t.equal(previewOfQuestion(asked('😀'.repeat(5_000))), '😀'.repeat(200));
   t.equal(previewOfQuestion(asked(`a${'😀'.repeat(5_000)}`)), `a${'😀'.repeat(199)}`);
   // The pair lies where the text is no longer looked at.
-  t.equal(previewOfQuestion(asked(`x${' '.repeat(1_998)}😀`)), 'x');
+  t.equal(previewOfQuestion(asked(`x${' '.repeat(998)}😀`)), 'x');
 });
 
 t.test('a preview of any text is one that Postgres can hold', async (t) => {
