@@ -2,12 +2,9 @@
 -- Roll-ups: sums of requests by bucket of time, always recomputed from the rows (or from finer roll-ups), never incremented.
 -- A bucket without a row in assay.rollup_stale equals its rows; a stale one must not be read. See docs/decisions/0038-rollups.md.
 
--- What an answer from the cache would have cost. Null: not from the cache, or without a known price.
+-- Cost that an answer from the cache avoided. Null: not from the cache, without a known price, or older than this column: an
+-- update of all cached answers would hold up an upgrade, and every reader of the table, for minutes.
 alter table assay.requests add column cost_saved_nano bigint;
-update assay.requests r set cost_saved_nano = original.cost_nano
-  from assay.requests original
- where r.cached_from is not null
-   and original.organization_id = r.organization_id and original.request_id = r.cached_from;
 
 -- Sums of all requests of a bucket. Each level has some of the dimensions, the others are null: see core/rollups/families.ts.
 -- Counts and sums are null instead of 0. There is no unique key, because paths and names may be longer than an index can
