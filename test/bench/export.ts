@@ -4,29 +4,21 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setInterval } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { readConfig } from '#platform/config/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { migrate } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../api/mod.ts';
-import { startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
+import { dataDirectory, serveApi, startCluster } from './cluster.ts';
 import type { ExportCase, ExportResult } from './export/client.ts';
 import { describeMachine } from './machine.ts';
-import { seed, wholeNumber } from './query/seed.ts';
-import { formatTable } from './table.ts';
+import { wholeNumber } from './options.ts';
+import { seed } from './query/seed.ts';
+import { formatTable, print } from './table.ts';
 
 /** The bound for an export without bodies. */
 const TARGET_RECORDS_PER_SECOND = 20_000;
 const MIB = 1024 * 1024;
 const SAMPLE_MS = 100;
-
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** Runs `work`; returns the CPU time of this process meanwhile, and its smallest and largest resident memory in MiB. */
 async function watchProcess<Result>(
@@ -64,26 +56,12 @@ export async function run(args: string[]): Promise<void> {
     .option('--requests <number>', 'requests to seed', wholeNumber, 300_000)
     .parse(args, { from: 'user' });
   const { requests } = command.opts<{ requests: number }>();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-bench-export-'));
   const log = createLogger({ role: 'bench', level: 'warn' });
-  const server = await startEmbeddedPostgres({ dataDir, log });
-  try {
-    await migrate(server.url);
-    const { key } = await seed(server.url, requests);
-    const read = readConfig({
-      DATABASE_URL: server.url,
-      API_PORT: '0',
-      LOG_LEVEL: 'warn',
-      DATA_DIR: dataDir,
-    });
-    if (!read.ok) throw new Error(read.problems.join('; '));
-    const api = await startApi({ config: read.config, log, clock: systemClock });
-    await measureAll({ url: `${api.address}`, key });
-    await api.stop();
-  } finally {
-    await server.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  using directory = dataDirectory('export');
+  await using cluster = await startCluster(directory.path, log);
+  const { key } = await seed(cluster.url, requests);
+  await using api = await serveApi(cluster, log);
+  await measureAll({ url: api.url, key });
 }
 
 async function measureAll(target: { url: string; key: string }): Promise<void> {

@@ -2,50 +2,21 @@
  * `npm run bench query`: a million requests of one organization in an embedded PostgreSQL, asked through the real HTTP
  * API. Times the first page of each single-leaf filter on an indexed field, the sorts, counts and a deep offset.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
-import { readConfig } from '#platform/config/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { migrate } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../api/mod.ts';
-import { startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
 import { SEEDED } from '../support/seed-requests.ts';
+import { type Call, callerOf, timed } from './calls.ts';
+import { dataDirectory, serveApi, startCluster } from './cluster.ts';
 import { describeMachine } from './machine.ts';
+import { wholeNumber } from './options.ts';
 import { type QueryCase, queryCases } from './query/cases.ts';
-import { seed, wholeNumber } from './query/seed.ts';
-import { formatTable, percentile } from './table.ts';
+import { seed } from './query/seed.ts';
+import { formatTable, percentile, print } from './table.ts';
 
 type Options = { requests: number; rounds: number; only: string };
 
-const WARM_UP_ROUNDS = 3;
 /** The bound for the first page of an indexed filter. */
 const TARGET_P50_MS = 10;
-
-const print = (line: string) => process.stdout.write(`${line}\n`);
-
-async function measure(
-  url: string,
-  key: string,
-  { path = '/v1/request/query', body }: QueryCase,
-  rounds: number,
-): Promise<number[]> {
-  const times: number[] = [];
-  for (let round = -WARM_UP_ROUNDS; round < rounds; round += 1) {
-    const start = performance.now();
-    const answer = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
-    if (round >= 0) times.push(performance.now() - start);
-  }
-  return times.sort((left, right) => left - right);
-}
 
 /** Runs the benchmark with the arguments after its name. */
 export async function run(args: string[]): Promise<void> {
@@ -56,35 +27,21 @@ export async function run(args: string[]): Promise<void> {
     .option('--rounds <number>', 'calls of each query', wholeNumber, 30)
     .parse(args, { from: 'user' });
   const options = command.opts<Options>();
-  const dataDir = mkdtempSync(join(tmpdir(), 'assay-bench-query-'));
   const log = createLogger({ role: 'bench', level: 'warn' });
-  const server = await startEmbeddedPostgres({ dataDir, log });
-  try {
-    await migrate(server.url);
-    const { key, sample } = await seed(server.url, options.requests);
-    const read = readConfig({
-      DATABASE_URL: server.url,
-      API_PORT: '0',
-      LOG_LEVEL: 'warn',
-      DATA_DIR: dataDir,
-    });
-    if (!read.ok) throw new Error(read.problems.join('; '));
-    const api = await startApi({ config: read.config, log, clock: systemClock });
-    const cases = queryCases(sample, options.requests).filter(({ name }) => name.includes(options.only));
-    await measureAll(`${api.address}`, key, cases, options);
-    await api.stop();
-  } finally {
-    await server.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  using directory = dataDirectory('query');
+  await using cluster = await startCluster(directory.path, log);
+  const { key, sample } = await seed(cluster.url, options.requests);
+  await using api = await serveApi(cluster, log);
+  const cases = queryCases(sample, options.requests).filter(({ name }) => name.includes(options.only));
+  await measureAll(callerOf(api.url, key), cases, options);
 }
 
-async function measureAll(url: string, key: string, cases: QueryCase[], options: Options): Promise<void> {
+async function measureAll(call: Call, cases: QueryCase[], options: Options): Promise<void> {
   const rows = [['milliseconds over HTTP, a page of 10', 'p50', 'p99', '']];
   let slow = 0;
   for (const one of cases) {
     process.stderr.write(`${one.name}\n`);
-    const times = await measure(url, key, one, options.rounds);
+    const times = await timed(() => call(one.path, one.body), options.rounds);
     const p50 = percentile(times, 0.5);
     const isSlow = one.indexed && p50 > (one.targetMs ?? TARGET_P50_MS);
     if (isSlow) slow += 1;

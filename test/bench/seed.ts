@@ -5,14 +5,13 @@
 import { once } from 'node:events';
 import { Command, InvalidArgumentError } from 'commander';
 import { createLogger } from '#platform/observability/log.ts';
-import { wholeNumber } from './query/seed.ts';
+import { wholeNumber } from './options.ts';
 import { readSeeded, seedCluster, startSeeded } from './seed/cluster.ts';
+import { print } from './table.ts';
 
 type Options = { requests: number; days: number; seed: number; end: number; dataDir: string; serve: boolean };
 
 const HOUR_MS = 3_600_000;
-
-const print = (line: string) => process.stdout.write(`${line}\n`);
 
 function moment(text: string): number {
   const ms = Date.parse(text);
@@ -44,8 +43,8 @@ export async function run(args: string[]): Promise<void> {
     print(`Seeded in ${Math.round((performance.now() - startedAt) / 1_000)} s`);
   }
   if (!serve) return;
-  const { server, seeded } = await startSeeded(dataDir, log);
-  print(`DATABASE_URL=${server.url}\norganization ${seeded.organizationId}\nkey ${seeded.key}`);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), server.exited]);
-  await server.stop();
+  await using cluster = await startSeeded(dataDir, log);
+  const { url, seeded, exited } = cluster;
+  print(`DATABASE_URL=${url}\norganization ${seeded.organizationId}\nkey ${seeded.key}`);
+  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM'), exited]);
 }

@@ -1,6 +1,11 @@
 /** Plain-text tables for reports, and the figures in them. */
 export { formatTable } from '../../scripts/demo/format-table.ts';
 
+/** Writes a line of a report. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 /** The middle of some measurements; NaN of none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_pr
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
@@ -139,6 +140,11 @@ export function treeCpuMicroseconds(pid: number): number {
   if (own === null) return Number.NaN;
   // One that ends meanwhile counts as ended the next time.
   return descendantsOf(pid).reduce((sum, one) => sum + (readTimes(one, OWN_AND_ENDED_TIME) ?? 0), own);
+}
+
+/** Returns the process id of the PostgreSQL in a data directory of Assay. */
+export function postmasterOf(dataDir: string): number {
+  return Number(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 }
 
 /** CPU time up to a moment: microseconds. */

@@ -1,11 +1,9 @@
 /** What is measured: a provider in its own process, Assay as an operator runs it, and a way to look into its store. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { findStore } from '../../../supervisor/data-dir.ts';
 import { type Assay, startAssay } from '../../support/assay.ts';
 import { type NatsServer, startNats } from '../../support/nats.ts';
-import { cpuMicroseconds, treeCpuMicroseconds } from '../gateway/process.ts';
+import { cpuMicroseconds, postmasterOf, treeCpuMicroseconds } from '../gateway/process.ts';
 import type { Target } from '../gateway/target.ts';
 import { startProvider } from '../gateway/targets.ts';
 
@@ -35,10 +33,6 @@ async function connect(assay: Assay): Promise<Sql> {
   });
 }
 
-function postmasterOf(assay: Assay): number {
-  return Number(readFileSync(join(assay.dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
-}
-
 /** Starts it all. Bodies are of `bytes` each way; log entries go through NATS, or from disk to ingest without it. */
 export async function startAssembly(bytes: number, transport: { nats: boolean }): Promise<Assembly> {
   const provider = await startProvider(bytes);
@@ -57,7 +51,7 @@ export async function startAssembly(bytes: number, transport: { nats: boolean })
     ...(nats === null ? {} : { nats: nats.process.pid! }),
     provider: provider.pid,
   };
-  const postmaster = postmasterOf(assay);
+  const postmaster = postmasterOf(assay.dataDir);
   return {
     target: {
       port: Number(new URL(assay.gatewayUrl).port),

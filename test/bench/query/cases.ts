@@ -3,7 +3,7 @@
 /** One query to time. */
 export type QueryCase = {
   name: string;
-  path?: string;
+  path: string;
   body: object;
   indexed: boolean;
   /** Held to this instead of the usual target. */
@@ -17,6 +17,7 @@ export type Sample = { request_id: string; created_at: string; user_id: string; 
 export function queryCases(sample: Sample, count: number): QueryCase[] {
   const lists = (name: string, filter: unknown, more: object = {}, indexed = true): QueryCase => ({
     name,
+    path: '/v1/request/query',
     body: { filter, ...more },
     indexed,
   });

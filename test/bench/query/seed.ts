@@ -1,16 +1,9 @@
 /** The requests that the benchmarks of the management API read. */
 import { SingleBar } from 'cli-progress';
-import { InvalidArgumentError } from 'commander';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { connectPostgres } from '#platform/postgres/mod.ts';
 import { generateRequests } from '../../support/seed-requests.ts';
 import type { Sample } from './cases.ts';
-
-/** Parses a count in an option. */
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive whole number.');
-  return Number(text);
-}
 
 /** Seeds this many requests of one organization; returns its key and one of the requests. */
 export async function seed(url: string, count: number): Promise<{ key: string; sample: Sample }> {

@@ -5,7 +5,8 @@ import { SingleBar } from 'cli-progress';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../../supervisor/postgres/server.ts';
+import { startEmbeddedPostgres } from '../../../supervisor/postgres/server.ts';
+import { type Cluster, startCluster } from '../cluster.ts';
 import { LOADING, loadSeed } from './load.ts';
 import { SeededRecords, type SeedOptions } from './rows.ts';
 
@@ -68,15 +69,28 @@ export async function seedCluster(dataDir: string, wanted: SeedRequest, log: Log
   }
 }
 
-/** Starts a seeded cluster with the settings that Assay itself gives its PostgreSQL, on its schema as of this build. */
-export async function startSeeded(
-  dataDir: string,
-  log: Logger,
-): Promise<{ server: EmbeddedPostgres; seeded: Seeded }> {
+/**
+ * Starts a seeded cluster.
+ * @throws Error when the directory is not seeded
+ */
+export async function startSeeded(dataDir: string, log: Logger): Promise<Cluster & { seeded: Seeded }> {
   const seeded = readSeeded(dataDir);
   if (seeded === null)
     throw new Error(`${dataDir} is not seeded: run npm run bench seed -- --data-dir ${dataDir}`);
-  const server = await startEmbeddedPostgres({ dataDir, log });
-  await migrate(server.url);
-  return { server, seeded };
+  return { ...(await startCluster(dataDir, log)), seeded };
+}
+
+/** Days of the requests of clusters that benchmarks seed for themselves. */
+const DAYS = 90;
+
+/** Starts a seeded cluster, and seeds it first when it is not. */
+export async function openSeeded(
+  dataDir: string,
+  requests: number,
+  log: Logger,
+): Promise<Cluster & { seeded: Seeded }> {
+  if (readSeeded(dataDir) === null) {
+    await seedCluster(dataDir, { requests, days: DAYS, seed: 1, endMs: Date.now() }, log);
+  }
+  return await startSeeded(dataDir, log);
 }
