@@ -36,7 +36,7 @@ export async function startCluster(dataDir: string, log: Logger): Promise<Cluste
 }
 
 /** Returns the configuration of a process of Assay over a cluster. */
-function configOver({ url, dataDir }: Pick<Cluster, 'url' | 'dataDir'>): Config {
+export function configOver({ url, dataDir }: Pick<Cluster, 'url' | 'dataDir'>): Config {
   const read = readConfig({ DATABASE_URL: url, API_PORT: '0', LOG_LEVEL: 'warn', DATA_DIR: dataDir });
   if (!read.ok) throw new Error(read.problems.join('; '));
   return read.config;

@@ -1,6 +1,7 @@
 /**
  * `npm run bench metrics`: queries for metrics and facets over the requests that `npm run bench seed` has made. Each is answered
- * over HTTP from wherever the API reads it, and in the same run from rows alone.
+ * over HTTP from wherever the API reads it, and in the same run from rows alone. With `--incoming`, requests come in meanwhile,
+ * and how far the roll-ups are behind them is told.
  */
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, inOrganization, type Sql } from '#platform/postgres/mod.ts';
@@ -8,17 +9,20 @@ import { runMetricsQuery } from '../../api/metrics/mod.ts';
 import { rebuildRollups } from '../../sinks/rollups/mod.ts';
 import { applyAllChanges, registerRollups } from '../support/rollups.ts';
 import { type Call, callerOf, timed } from './calls.ts';
-import { dataDirectory, serveApi } from './cluster.ts';
+import { type Cluster, dataDirectory, serveApi } from './cluster.ts';
 import { describeMachine } from './machine.ts';
 import { type MetricsCase, metricsCases } from './metrics/cases.ts';
-import { type SeededOptions, seededCommand } from './options.ts';
+import { measureMeanwhile } from './metrics/meanwhile.ts';
+import { type SeededOptions, seededCommand, wholeNumber } from './options.ts';
 import { openSeeded, type Seeded } from './seed/cluster.ts';
 import { formatTable, percentile, print } from './table.ts';
 
-type Options = SeededOptions & { rowRounds: number; built: boolean };
+type Options = SeededOptions & { rowRounds: number; built: boolean; seconds: number };
 
 /** The bound for what a dashboard asks for. */
 const TARGET_P50_MS = 50;
+/** With requests coming in, queries ask until so long after the first of them: until they end, they have all of them. */
+const AHEAD_MS = 3_600_000;
 
 /** What a case is measured with. */
 type Measured = { call: Call; sql: Sql; seeded: Seeded; options: Options };
@@ -54,7 +58,8 @@ async function measureCase(one: MetricsCase, { call, sql, seeded, options }: Mea
 async function measureAll(measured: Measured): Promise<void> {
   const { seeded, options } = measured;
   const table = [['milliseconds', 'p50', 'p99', 'from', 'rows p50', 'ratio', '']];
-  for (const one of metricsCases(seeded.endMs).filter(({ name }) => name.includes(options.only))) {
+  const toMs = options.incoming > 0 ? Date.now() + AHEAD_MS : seeded.endMs;
+  for (const one of metricsCases(seeded.endMs, toMs).filter(({ name }) => name.includes(options.only))) {
     process.stderr.write(`${one.name}\n`);
     table.push(await measureCase(one, measured));
   }
@@ -80,6 +85,7 @@ export async function run(args: string[]): Promise<void> {
   const options = seededCommand('metrics', description, { rounds: 30 })
     .option('--row-rounds <number>', 'of each query over rows; 0: none', Number, 3)
     .option('--built', 'the roll-ups are there already', false)
+    .option('--seconds <number>', 'for which requests come in at least, with --incoming', wholeNumber, 180)
     .parse(args, { from: 'user' })
     .opts<Options>();
   const log = createLogger({ role: 'bench', level: 'warn' });
@@ -87,14 +93,33 @@ export async function run(args: string[]): Promise<void> {
   await using cluster = await openSeeded(directory.path, options.requests, log);
   const shared = { url: cluster.url, applicationName: 'bench', statementTimeoutMs: 0 };
   const owner = connectPostgres({ ...shared, max: 1 });
-  const sql = connectPostgres({ ...shared, max: 1, role: 'assay_api' });
+  // One for the cases, one for looking how far the roll-ups are.
+  const sql = connectPostgres({ ...shared, max: 2, role: 'assay_api' });
   try {
     if (!options.built) await buildRollups(owner);
     await using api = await serveApi(cluster, log);
     const { seeded } = cluster;
     const measured = { call: callerOf(api.url, seeded.key), sql, seeded, options };
-    await measureAll(measured);
+    if (options.incoming === 0) await measureAll(measured);
+    else await measureIncoming(measured, cluster, owner);
   } finally {
     await Promise.all([owner.end(), sql.end()]);
   }
+}
+
+async function measureIncoming(measured: Measured, cluster: Cluster, owner: Sql): Promise<void> {
+  const { call, sql, seeded, options } = measured;
+  const report = await measureMeanwhile(
+    {
+      cluster,
+      organizationId: seeded.organizationId,
+      call,
+      owner,
+      reader: sql,
+      perSecond: options.incoming,
+      leastMs: options.seconds * 1_000,
+    },
+    () => measureAll(measured),
+  );
+  print(`\n${report}`);
 }

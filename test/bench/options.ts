@@ -14,6 +14,8 @@ export type SeededOptions = {
   requests: number;
   only: string;
   rounds: number;
+  /** 0: none. */
+  incoming: number;
 };
 
 /** Returns a command with these options. */
@@ -23,5 +25,6 @@ export function seededCommand(name: string, description: string, defaults: { rou
     .option('--data-dir <directory>', 'of a cluster made by bench seed; default: a new one')
     .option('--requests <number>', 'requests of a new one', wholeNumber, 1_000_000)
     .option('--only <text>', 'cases whose name contains it', '')
-    .option('--rounds <number>', 'calls of each case', wholeNumber, defaults.rounds);
+    .option('--rounds <number>', 'calls of each case', wholeNumber, defaults.rounds)
+    .option('--incoming <number>', 'requests a second that ingest stores meanwhile', Number, 0);
 }

@@ -96,9 +96,8 @@ async function measureAll(call: Call, seeded: Seeded, options: SeededOptions): P
 export async function run(args: string[]): Promise<void> {
   const description = 'How quickly pages of rows answer over many requests of one organization';
   const options = seededCommand('rows', description, { rounds: 100 })
-    .option('--incoming <number>', 'requests a second that ingest stores meanwhile', Number, 0)
     .parse(args, { from: 'user' })
-    .opts<SeededOptions & { incoming: number }>();
+    .opts<SeededOptions>();
   const log = createLogger({ role: 'bench', level: 'warn' });
   using directory = dataDirectory('rows', options.dataDir);
   await using cluster = await openSeeded(directory.path, options.requests, log);

@@ -1,4 +1,5 @@
 /** The queries that `npm run bench metrics` times. */
+import type { FacetsBody } from '#core/contracts/facets.ts';
 import type { MetricsQueryBody } from '#core/contracts/metrics.ts';
 
 export type MetricsCase = {
@@ -19,11 +20,18 @@ const SUMS = [
   measure('cost', 'sum'),
   measure('total_tokens', 'sum'),
 ];
+const ERRORS = { response: { status: { gte: 400 } } };
+const PLAN = { properties: { Plan: { equals: 'pro' } } };
+const RARE = { properties: { Feature: { equals: 'feature-999' } } };
+const IN_BODIES = { request: { body: { contains: 'ticket' } } };
 const QUANTILES = ['p50', 'p95', 'p99'].map((aggregate) => measure('latency', aggregate));
 
-/** @param endMs of the seeded requests */
-export function metricsCases(endMs: number): MetricsCase[] {
-  const range = (days: number) => ({ from: endMs - days * DAY_MS, to: endMs });
+/**
+ * @param endMs of the seeded requests
+ * @param toMs until when queries ask
+ */
+export function metricsCases(endMs: number, toMs: number): MetricsCase[] {
+  const range = (days: number) => ({ from: endMs - days * DAY_MS, to: toMs });
   const one = (name: string, query: MetricsQueryBody, hasTarget = true): MetricsCase => ({
     name,
     path: '/v1/metrics/query',
@@ -31,15 +39,6 @@ export function metricsCases(endMs: number): MetricsCase[] {
     query,
     hasTarget,
   });
-  const asks = (name: string, path: string, body: object): MetricsCase => ({
-    name,
-    path,
-    body,
-    query: null,
-    hasTarget: true,
-  });
-  const status = { response: { status: { gte: 400 } } };
-  const plan = { properties: { Plan: { equals: 'pro' } } };
   return [
     one('30 days by day, sums', { measures: SUMS, range: range(30), bucket: 'day' }),
     one('30 days by day, p50 p95 p99', {
@@ -72,7 +71,7 @@ export function metricsCases(endMs: number): MetricsCase[] {
       range: range(30),
       bucket: 'day',
       groupBy: ['status'],
-      filter: status,
+      filter: ERRORS,
     }),
     one('30 days by day, scores', {
       measures: [measure('score:helpfulness', 'avg'), measure('feedback', 'avg')],
@@ -87,13 +86,37 @@ export function metricsCases(endMs: number): MetricsCase[] {
     }),
     one(
       '30 days by day of a property',
-      { measures: SUMS, range: range(30), bucket: 'day', filter: plan },
+      { measures: SUMS, range: range(30), bucket: 'day', filter: PLAN },
       false,
     ),
-    asks('facet of models', '/v1/request/facets', { field: 'model' }),
-    asks('facet of statuses', '/v1/request/facets', { field: 'status' }),
-    asks('facet of users', '/v1/request/facets', { field: 'user' }),
-    asks('facet of a property', '/v1/request/facets', { field: 'property:Plan' }),
-    asks('facet of models, under a filter', '/v1/request/facets', { field: 'model', filter: status }),
+    ...facetCases(range(30)),
+  ];
+}
+
+function facetCases(range: { from: number; to: number }): MetricsCase[] {
+  const one = (name: string, body: FacetsBody, hasTarget = true): MetricsCase => ({
+    name: `facet of ${name}`,
+    path: '/v1/request/facets',
+    body,
+    query: null,
+    hasTarget,
+  });
+  return [
+    one('models', { field: 'model' }),
+    one('models, 30 days', { field: 'model', range }),
+    one('models, by a text', { field: 'model', search: 'GPT' }),
+    one('statuses', { field: 'status' }),
+    one('users', { field: 'user' }),
+    one('users, by a text', { field: 'user', search: 'user-77' }),
+    one('a property', { field: 'property:Plan' }),
+    one('a property with 1,000 values', { field: 'property:Feature', limit: 1_000 }),
+    one('models, errors', { field: 'model', filter: ERRORS }),
+    // Filters that roll-ups lack: the newest requests are counted, or all that pass when they are few.
+    one('models, a common property', { field: 'model', filter: PLAN }),
+    one('models, a rare property', { field: 'model', filter: RARE }),
+    one('models, slow ones', { field: 'model', filter: { response: { latency: { gt: 2_000 } } } }),
+    one('models, a text in bodies', { field: 'model', filter: IN_BODIES }, false),
+    one('a property, errors', { field: 'property:Feature', filter: ERRORS }),
+    one('users, errors', { field: 'user', filter: ERRORS }),
   ];
 }
