@@ -70,7 +70,8 @@ export async function startHelper<Result, Note = never>(
     pid: child.pid!,
     stop,
     async [Symbol.asyncDispose]() {
-      await stop();
+      // `stop` tells of errors; here, one would hide the error that ends the scope.
+      await stop().catch(() => {});
     },
   };
 }

@@ -100,7 +100,7 @@ export async function run(args: string[]): Promise<void> {
     await using api = await serveApi(cluster, log);
     const { seeded } = cluster;
     const measured = { call: callerOf(api.url, seeded.key), sql, seeded, options };
-    if (options.incoming === 0) await measureAll(measured);
+    if (!(options.incoming > 0)) await measureAll(measured);
     else await measureIncoming(measured, cluster, owner);
   } finally {
     await Promise.all([owner.end(), sql.end()]);

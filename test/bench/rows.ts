@@ -104,7 +104,7 @@ export async function run(args: string[]): Promise<void> {
   const { url, seeded } = cluster;
   await using api = await serveApi(cluster, log);
   const call = callerOf(api.url, seeded.key);
-  if (options.incoming === 0) return await measureAll(call, seeded, options);
+  if (!(options.incoming > 0)) return await measureAll(call, seeded, options);
   const { organizationId } = seeded;
   await using incoming = await startIncoming({ url, organizationId, perSecond: options.incoming });
   await measureAll(call, seeded, options);

@@ -97,7 +97,8 @@ export async function watchFreshness(options: WatchFreshnessOptions): Promise<Fr
     },
     stop,
     async [Symbol.asyncDispose]() {
-      await stop();
+      // `stop` tells of errors; here, one would hide the error that ends the scope.
+      await stop().catch(() => {});
     },
   };
 }
