@@ -9,6 +9,7 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { type ClaimedAlert, claimAlerts, type Outcome, settleRun } from './claim.ts';
 import type { Measure } from './measure.ts';
 import { ruleOf, tell } from './tell.ts';
@@ -34,42 +35,17 @@ export type AlertingOptions = {
   measure: Measure;
 };
 
-/** Evaluates alerts until it is stopped. */
-export type Alerting = {
-  /** Looks for due alerts without waiting for the next poll. */
-  wake(): void;
-  /** Ends after the evaluations under way. */
-  stop(): Promise<void>;
-};
-
-/** Starts evaluating the alerts of all organizations. */
-export function startAlerting(options: AlertingOptions): Alerting {
-  const { log } = options;
+/** Evaluates the alerts of all organizations until it is stopped. */
+export function startAlerting(options: AlertingOptions): Polling {
   const evaluateDue = createEvaluator(options);
-  let isStopped = false;
-  let working: Promise<void> | null = null;
-  const work = async () => {
-    try {
-      while (!isStopped && (await evaluateDue()) > 0);
-    } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot evaluate alerts');
-    }
-  };
-  const wake = () => {
-    if (isStopped) return;
-    working ??= work().finally(() => {
-      working = null;
-    });
-  };
-  const polling = setInterval(wake, POLL_EVERY_MS);
-  return {
-    wake,
-    stop: async () => {
-      isStopped = true;
-      clearInterval(polling);
-      await working;
+  return startPolling({
+    everyMs: POLL_EVERY_MS,
+    work: async () => (await evaluateDue()) > 0,
+    onError: (error) => {
+      if (isStoreUnavailable(error)) return;
+      options.log.error({ error: describeError(error) }, 'cannot evaluate alerts');
     },
-  };
+  });
 }
 
 /**

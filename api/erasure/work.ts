@@ -14,6 +14,7 @@ import {
   type TransactionSql,
   withActor,
 } from '#platform/postgres/mod.ts';
+import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
 import { eraseRequests } from './erase.ts';
 
@@ -31,42 +32,17 @@ export type EraseOptions = {
   announce(): Promise<void>;
 };
 
-/** Works on jobs until it is stopped. */
-export type Erasing = {
-  /** Looks for jobs without waiting for the next poll. */
-  wake(): void;
-  /** Ends after the page under way. */
-  stop(): Promise<void>;
-};
-
-/** Starts working on the jobs of all organizations. */
-export function startErasing(options: EraseOptions): Erasing {
-  const { log } = options;
-  let isStopped = false;
-  let working: Promise<void> | null = null;
-  const work = async () => {
-    try {
-      // Page after page as long as there is a job; jobs take turns.
-      while (!isStopped && (await eraseNextPage(options)) !== null);
-    } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot work on deletions');
-    }
-  };
-  const wake = () => {
-    if (isStopped) return;
-    working ??= work().finally(() => {
-      working = null;
-    });
-  };
-  const polling = setInterval(wake, POLL_EVERY_MS);
-  return {
-    wake,
-    stop: async () => {
-      isStopped = true;
-      clearInterval(polling);
-      await working;
+/** Works on the jobs of all organizations until it is stopped. */
+export function startErasing(options: EraseOptions): Polling {
+  return startPolling({
+    everyMs: POLL_EVERY_MS,
+    // Page after page as long as there is a job; jobs take turns.
+    work: async () => (await eraseNextPage(options)) !== null,
+    onError: (error) => {
+      if (isStoreUnavailable(error)) return;
+      options.log.error({ error: describeError(error) }, 'cannot work on deletions');
     },
-  };
+  });
 }
 
 type Job = {

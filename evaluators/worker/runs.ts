@@ -7,6 +7,7 @@ import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { type Polling, startPolling } from '#platform/process/polling.ts';
 
 const POLL_EVERY_MS = 1_000;
 const PAGE = 500;
@@ -42,32 +43,19 @@ type Run = {
 };
 
 /** Schedules pages of runs until it is stopped. */
-export function scheduleRuns({ sql, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
-  let scheduling: Promise<void> | null = null;
-  const schedulePages = async () => {
-    try {
-      // Page after page as long as any run has one; runs take turns.
-      for (let scheduled: number | null = 0; scheduled !== null && !isStopped; ) {
-        scheduled = await scheduleNextPage(sql, log);
-        if (scheduled !== null && scheduled > 0) onScheduled();
-      }
-    } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot schedule runs');
-    }
-  };
-  let isStopped = false;
-  const looking = setInterval(() => {
-    scheduling ??= schedulePages().finally(() => {
-      scheduling = null;
-    });
-  }, POLL_EVERY_MS);
-  return {
-    stop: async () => {
-      isStopped = true;
-      clearInterval(looking);
-      await scheduling;
+export function scheduleRuns({ sql, log, onScheduled }: RunsOptions): Polling {
+  return startPolling({
+    everyMs: POLL_EVERY_MS,
+    // Page after page as long as any run has one; runs take turns.
+    work: async () => {
+      const scheduled = await scheduleNextPage(sql, log);
+      if (scheduled !== null && scheduled > 0) onScheduled();
+      return scheduled !== null;
     },
-  };
+    onError: (error) => {
+      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot schedule runs');
+    },
+  });
 }
 
 /**

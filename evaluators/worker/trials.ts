@@ -13,6 +13,7 @@ import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { startPolling } from '#platform/process/polling.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import { readDefinition } from './evaluate.ts';
@@ -43,27 +44,19 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const running = new Set<Promise<void>>();
   /** Number of trials under way, by organization. */
   const underWay = new Map<string, number>();
-  let claiming: Promise<void> | null = null;
-  let isStopped = false;
 
-  const poll = () => {
-    if (isStopped || claiming !== null || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
-    claiming = claimAll().finally(() => {
-      claiming = null;
-    });
-  };
-
-  async function claimAll(): Promise<void> {
-    try {
-      for (;;) {
-        const claimed = await claimTrials(sql, underWay);
-        for (const trial of claimed) begin(trial);
-        if (claimed.length === 0 || running.size >= MAX_TRIALS + SPARE_TRIALS) return;
-      }
-    } catch (error) {
+  const polling = startPolling({
+    everyMs: POLL_EVERY_MS,
+    work: async () => {
+      if (running.size >= MAX_TRIALS + SPARE_TRIALS) return false;
+      const claimed = await claimTrials(sql, underWay);
+      for (const trial of claimed) begin(trial);
+      return claimed.length > 0;
+    },
+    onError: (error) => {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim trials');
-    }
-  }
+    },
+  });
 
   function begin(trial: ClaimedTrial): void {
     const { organizationId } = trial;
@@ -73,7 +66,7 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
       const left = underWay.get(organizationId)! - 1;
       if (left === 0) underWay.delete(organizationId);
       else underWay.set(organizationId, left);
-      poll();
+      polling.wake();
     });
     running.add(run);
   }
@@ -95,17 +88,13 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const listening = listen({
     sql,
     channel: TRIALS_CHANNEL,
-    onNotify: poll,
-    onListening: poll,
+    onNotify: polling.wake,
+    onListening: polling.wake,
     onLost: () => {},
   });
-  const polling = setInterval(poll, POLL_EVERY_MS);
   return {
     stop: async () => {
-      isStopped = true;
-      clearInterval(polling);
-      await listening.stop();
-      await claiming;
+      await Promise.all([polling.stop(), listening.stop()]);
       await Promise.all(running);
     },
   };
