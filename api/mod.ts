@@ -158,10 +158,11 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   watchConnections(metrics, server.connections);
   const readOutbox = createOutboxReader(logPath, config.outbox.maxBytes);
-  const report = reportProcess({
+  const report = await reportProcess({
     sql: keySql,
     log,
     role: 'api',
+    facts: null,
     read: async () => ({ outbox: await readOutbox() }),
   });
   log.info({ address: server.url }, 'api serves');

@@ -1,7 +1,6 @@
 /** The evaluators role: scores logged requests. */
 
 import { describeError } from '#core/contracts/errors.ts';
-import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -96,15 +95,15 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   });
   const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.evaluatorsPort });
   const { tier, why } = sandbox;
-  const announcement = await announce({ sql, log, role: 'evaluators', facts: { sandbox: tier, why } });
   const pausedEvaluators = metrics.gauge(
     'evaluators_paused',
     'Evaluators of all organizations that are paused',
   );
-  const report = reportProcess({
+  const report = await reportProcess({
     sql,
     log,
     role: 'evaluators',
+    facts: { sandbox: tier, why },
     read: async () => {
       pausedEvaluators.set(await countPaused(sql));
       return { held: worker.held() };
@@ -116,7 +115,6 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     address: server.url,
     stop: () =>
       stopInOrder([
-        { what: 'Withdrawing the announcement', run: () => announcement.stop() },
         { what: 'Withdrawing the report', run: () => report.stop() },
         // 1. Claims nothing new; evaluations under way come to their outcome or are given back.
         {

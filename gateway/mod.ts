@@ -1,7 +1,6 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCatalog } from '#core/models/mod.ts';
-import { announce } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { createProviderClient } from '#platform/http-client/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
@@ -158,12 +157,12 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     bound: warningBound(connectionBound(descriptorLimit(), true), log),
   });
   watchConnections(metrics, server.connections);
-  const announcement = await announce({ sql, log, role: 'gateway', facts: gatewayFacts(config) });
   const readOutbox = createOutboxReader(logPath, config.outbox.maxBytes);
-  const report = reportProcess({
+  const report = await reportProcess({
     sql,
     log,
     role: 'gateway',
+    facts: gatewayFacts(config),
     read: async () => ({
       outbox: await readOutbox(),
       breakers: breakerStates.tripped(),
@@ -188,16 +187,10 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         { what: 'closing the connections to providers', run: async () => client.close() },
         { what: 'stopping the list of models', run: async () => models.stop() },
         {
-          what: 'stopping the cache, the limiter, the keys, the prompts and the announcement',
+          what: 'stopping the cache, the limiter, the keys and the prompts',
           run: async () => {
             const goodbyes = [cache.stop(LAST_WRITES_MS), limiter.stop(LAST_WRITES_MS)];
-            await Promise.all([
-              ...goodbyes,
-              keys.stop(),
-              prompts.stop(),
-              announcement.stop(),
-              erasures.stop(),
-            ]);
+            await Promise.all([...goodbyes, keys.stop(), prompts.stop(), erasures.stop()]);
           },
         },
         {

@@ -122,7 +122,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     log,
     retentionDays: config.retentionDays,
   });
-  const processReport = reportProcess({ sql, log, role: 'ingest', read: readState });
+  const processReport = await reportProcess({ sql, log, role: 'ingest', facts: null, read: readState });
   return {
     name: 'ingest',
     address: server.url,

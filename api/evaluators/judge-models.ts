@@ -1,6 +1,6 @@
 /**
  * Refuses judges that no gateway could call: an unknown model, or one whose provider has no key for the organization. The
- * running gateways announce the models that they can call; while none does, no judge is refused.
+ * running gateways report the models that they can call; while none does, no judge is refused.
  */
 import { LRUCache } from 'lru-cache';
 import { quoteValue } from '#core/contracts/check.ts';
@@ -8,8 +8,8 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import { type Catalog, createCatalog, readModelList } from '#core/models/mod.ts';
 import { editDistance } from '#core/text/mod.ts';
-import { type GatewayFacts, readAnnounced } from '#platform/announcements/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
+import { type GatewayFacts, readFacts } from '#platform/processes/mod.ts';
 
 /** @throws AssayError invalid_body with a sentence that begins with the path of `model` */
 export type CheckJudgeModel = (judge: {
@@ -37,7 +37,7 @@ export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
 
   return async ({ organizationId, model, path }) => {
     const { facts, stored } = await inOrganization(sql, organizationId, async (tx) => ({
-      facts: await readAnnounced(tx, 'gateway'),
+      facts: await readFacts(tx, 'gateway'),
       stored: await tx<{ provider: ProviderName }[]>`
         select provider from assay.provider_keys where organization_id = ${organizationId}`,
     }));

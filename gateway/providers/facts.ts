@@ -1,6 +1,6 @@
-import type { GatewayFacts } from '#platform/announcements/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { PROVIDER_NAMES } from '#platform/config/mod.ts';
+import type { GatewayFacts } from '#platform/processes/mod.ts';
 import { PROVIDERS } from './registry.ts';
 
 /** Returns the providers and models that a gateway of this configuration can call, for the creation of LLM evaluators. */

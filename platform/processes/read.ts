@@ -1,5 +1,6 @@
 import type { ProcessStates } from '#core/contracts/process-state.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import type { ProcessFacts } from './facts.ts';
 
 export type ProcessRow = {
   processId: string;
@@ -23,4 +24,15 @@ export function selectLiveProcesses(sql: Sql | TransactionSql): Promise<ProcessR
     select process_id as "processId", role, version, started_at as "startedAt", at, state from assay.processes
      where at > now() - ${LIVES_MS}::float8 * interval '1 ms'
      order by role, started_at desc, process_id limit ${MAX_ROWS}`;
+}
+
+/** Returns the distinct facts of a role's live processes; empty when none is alive. */
+export async function readFacts<Role extends 'gateway' | 'evaluators'>(
+  sql: Sql | TransactionSql,
+  role: Role,
+): Promise<ProcessFacts[Role][]> {
+  const rows = await sql<{ facts: ProcessFacts[Role] }[]>`
+    select distinct facts from assay.processes
+     where role = ${role} and facts is not null and at > now() - ${LIVES_MS}::float8 * interval '1 ms'`;
+  return rows.map(({ facts }) => facts);
 }

@@ -1,6 +1,6 @@
 /**
- * The report of a process: one row, written every ten seconds by one statement, and removed at its end. The rows of killed
- * processes are removed by the others. A process without Postgres works on and misses its reports.
+ * The report of a process: one row, made with its facts, then updated every ten seconds by one statement, and removed at its
+ * end. The rows of killed processes are removed by the others. A process without Postgres works on and misses its reports.
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -10,13 +10,17 @@ import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import { settlesWithin } from '../process/deadline.ts';
+import { startPolling } from '../process/polling.ts';
 import { VERSION } from '../process/version.ts';
+import type { ProcessFacts } from './facts.ts';
 
 export type ReportOptions<Role extends keyof ProcessStates> = {
   /** A pool of the owner. One connection of it is used for a millisecond at each report, by one report at a time. */
   sql: Sql;
   log: Logger;
   role: Role;
+  /** What other roles need to know of this process; it does not change. Nothing of it may be secret. */
+  facts: ProcessFacts[Role];
   /** Returns the state to report; must not throw because Postgres is away. */
   read(): ProcessStates[Role] | Promise<ProcessStates[Role]>;
   /** Overrides how often it reports. */
@@ -32,60 +36,76 @@ export type ProcessReport = {
 const EVERY_MS = 10_000;
 /** Silence after which a row is removed: longer than it counts as alive, by far. */
 const FORGOTTEN_AFTER = '60 seconds';
-/** Bound on the removal at the end, so that a process ends soon also without Postgres. */
+/** Bounds on waiting for the first report and for the removal, so that a process starts and ends soon also without Postgres. */
+const FIRST_WITHIN_MS = 3_000;
 const REMOVED_WITHIN_MS = 1_000;
 
-/** Starts reporting this process. Nothing waits for a report; a failure is logged once, until a report succeeds again. */
-export function reportProcess<Role extends keyof ProcessStates>(options: ReportOptions<Role>): ProcessReport {
-  const { sql, log, role, read } = options;
+/**
+ * Reports this process until it is stopped. Resolves once the first report is written or has failed, after three seconds
+ * at the latest: whoever waits for a role to start finds its facts. A failure is logged once, until a report succeeds again.
+ */
+export async function reportProcess<Role extends keyof ProcessStates>(
+  options: ReportOptions<Role>,
+): Promise<ProcessReport> {
+  const { sql, log } = options;
   const processId = randomUUID();
-  const startedAt = new Date();
+  const write = createWriter(processId, options);
+  const firstEnded = Promise.withResolvers<void>();
   let isStopped = false;
   let isFailing = false;
-  let writing: Promise<void> | null = null;
 
-  async function write(): Promise<void> {
-    try {
-      const state = storableJson(await read()).text;
-      // Skips rows that another process is removing, so that no two wait for each other.
-      await sql`
-        with gone as (
-          delete from assay.processes where process_id in (
-            select process_id from assay.processes
-             where at < now() - ${FORGOTTEN_AFTER}::interval and process_id <> ${processId} for update skip locked))
-        insert into assay.processes (process_id, role, host, pid, version, started_at, at, state)
-        values (${processId}, ${role}, ${hostname()}, ${process.pid}, ${VERSION}, ${startedAt}, now(), ${state}::text::jsonb)
-        on conflict (process_id) do update set at = excluded.at, state = excluded.state`;
+  const polling = startPolling({
+    everyMs: options.everyMs ?? EVERY_MS,
+    work: async () => {
+      await write().finally(firstEnded.resolve);
       isFailing = false;
-    } catch (error) {
-      if (!isFailing && !isStopped)
-        log.warn({ error: describeError(error) }, 'cannot report this process to GET /v1/system');
+      return false;
+    },
+    onError: (error) => {
+      if (!isFailing && !isStopped) log.warn({ error: describeError(error) }, 'cannot report this process');
       isFailing = true;
-    }
-  }
-
-  const report = () => {
-    writing ??= write().finally(() => {
-      writing = null;
-    });
-  };
-  report();
-  const reporting = setInterval(report, options.everyMs ?? EVERY_MS);
-  reporting.unref();
+    },
+  });
+  polling.wake();
+  await settlesWithin(firstEnded.promise, FIRST_WITHIN_MS);
 
   async function remove(): Promise<void> {
-    await writing;
+    await polling.stop();
     await sql`delete from assay.processes where process_id = ${processId}`;
   }
   return {
     stop: async () => {
       isStopped = true;
-      clearInterval(reporting);
       // A row that cannot be removed is removed by another process.
       await settlesWithin(
         remove().catch(() => {}),
         REMOVED_WITHIN_MS,
       );
     },
+  };
+}
+
+/** Returns the function that writes one report. */
+function createWriter<Role extends keyof ProcessStates>(
+  processId: string,
+  { sql, role, read, ...options }: ReportOptions<Role>,
+): () => Promise<void> {
+  const startedAt = new Date();
+  const facts = options.facts === null ? null : storableJson(options.facts).text;
+  return async () => {
+    const state = storableJson(await read()).text;
+    // Skips rows that another process is removing, so that no two wait for each other.
+    const updated = await sql`
+      with gone as (
+        delete from assay.processes where process_id in (
+          select process_id from assay.processes
+           where at < now() - ${FORGOTTEN_AFTER}::interval and process_id <> ${processId} for update skip locked))
+      update assay.processes set at = now(), state = ${state}::text::jsonb where process_id = ${processId}`;
+    if (updated.count > 0) return;
+    // The first report, or the row is gone after a minute of silence.
+    await sql`
+      insert into assay.processes (process_id, role, host, pid, version, started_at, at, state, facts)
+      values (${processId}, ${role}, ${hostname()}, ${process.pid}, ${VERSION}, ${startedAt}, now(),
+              ${state}::text::jsonb, ${facts}::text::jsonb)`;
   };
 }

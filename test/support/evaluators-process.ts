@@ -2,8 +2,8 @@
 
 import type { TestTrialResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
-import { announce } from '#platform/announcements/mod.ts';
 import { listen } from '#platform/postgres/mod.ts';
+import { reportProcess } from '#platform/processes/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { startTestApi, type TestApi } from './api.ts';
 import { type Database, type Owner, silentLog } from './world.ts';
@@ -56,11 +56,12 @@ async function startEvaluatorsProcess({ sql }: Database): Promise<EvaluatorsProc
       where trial_id = ${trialId}`;
     if (started.tells) await sql`select pg_notify('assay_trial_results', ${trialId})`;
   }
-  const announcement = await announce({
+  const report = await reportProcess({
     sql,
     log: silentLog,
     role: 'evaluators',
     facts: { sandbox: 'chroot', why: null },
+    read: () => ({ held: 0 }),
   });
   await new Promise<void>((resolve) => {
     const listening = listen({
@@ -76,7 +77,7 @@ async function startEvaluatorsProcess({ sql }: Database): Promise<EvaluatorsProc
     });
     started.stop = async () => {
       await listening.stop();
-      await announcement.stop();
+      await report.stop();
       await Promise.allSettled(under);
     };
   });

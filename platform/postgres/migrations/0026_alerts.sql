@@ -9,9 +9,19 @@ create table assay.processes (
   version    text not null,
   started_at timestamptz(3) not null,
   at         timestamptz(3) not null, -- of the last report, by the clock of Postgres
-  state      jsonb not null           -- core/contracts/process-state.ts
+  state      jsonb not null,          -- core/contracts/process-state.ts
+  facts      jsonb                    -- platform/processes/facts.ts; written once; null: of a role without
 ) with (fillfactor = 50);
-grant select (process_id, role, version, started_at, at, state) on assay.processes to assay_api;
+grant select (process_id, role, version, started_at, at, state, facts) on assay.processes to assay_api;
+
+-- The facts of processes were in a table of their own, with a second heartbeat. The view is for processes of the version
+-- before, as long as an upgrade takes. Their API reads it with every evaluator that it shows, which would be errors without
+-- it; it finds the facts of upgraded processes. Their announcements are refused (host is null), about which each process logs
+-- one warning and works on. The next release drops the view.
+drop table assay.announcements;
+create view assay.announcements as
+  select process_id, role, facts, at as seen_at from assay.processes where facts is not null;
+grant select on assay.announcements to assay_api;
 
 -- How many entries of an outbox are stored, beside the position up to which they are.
 alter table assay.outbox_cursors add column entries bigint not null default 0;

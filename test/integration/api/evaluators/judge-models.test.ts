@@ -154,8 +154,8 @@ t.test('any judge is accepted while no gateway runs, since only a gateway knows 
   await gateway.stop();
   t.equal(await refusalOf(api, 'no-such-model'), null);
   await startGatewayBeside(t, api);
-  await api.database.sql`update assay.announcements set seen_at = now() - interval '91 seconds'`;
-  t.equal(await refusalOf(api, 'no-such-model'), null, 'one that was killed is believed in for 90 s');
+  await api.database.sql`update assay.processes set at = now() - interval '36 seconds'`;
+  t.equal(await refusalOf(api, 'no-such-model'), null, 'one that was killed is believed in for 35 s');
 });
 
 t.test('a judge is accepted if one of two different gateways can call it', async (t) => {

@@ -1,7 +1,6 @@
-/** The API reports why evaluations wait, from the announcements of evaluators processes; here a real one without a sandbox. */
+/** The API reports why evaluations wait, from the facts of evaluators processes; here a real one without a sandbox. */
 import t, { type Test } from 'tap';
-import { announce } from '#platform/announcements/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
+import { reportProcess } from '#platform/processes/mod.ts';
 import {
   BOOLEAN,
   type EvaluatorApi,
@@ -10,12 +9,12 @@ import {
   SECRET_KEY_TEXT,
   startEvaluatorApi,
 } from '../../../support/evaluators-process.ts';
-import { createWorld } from '../../../support/world.ts';
+import { createWorld, silentLog as log } from '../../../support/world.ts';
 import { insertEvaluations } from './seed-evaluations.ts';
 
 t.setTimeout(120_000);
 
-const log = createLogger({ role: 'test', level: 'silent' });
+const read = () => ({ held: 0 });
 const SCORER = {
   scoring_type: 'EXTERNAL',
   external_config: { adapter: 'autoevals', scorer: 'ExactMatch', expected: 'Paris' },
@@ -77,7 +76,8 @@ t.test(
     t.match(refused.body.error, /^Python cannot be run safely here: .*python/);
 
     const facts = { sandbox: 'process', why: 'chroot: it needs root' };
-    const other = await announce({ sql: api.database.sql, log, role: 'evaluators', facts });
+    const { sql } = api.database;
+    const other = await reportProcess({ sql, log, role: 'evaluators', facts, read });
     t.equal(await waitingOf(api, `/v1/evaluator/${made.python.id}`), null, 'another process has one');
     await other.stop();
     t.match(await waitingOf(api, `/v1/evaluator/${made.python.id}`), sentence);
@@ -94,18 +94,18 @@ t.test('while no evaluators process runs, every evaluator reports that it waits 
 });
 
 t.test(
-  'an announcement is renewed while its process lives, and ignored once it is 90 seconds old',
+  'an evaluators process is counted on while it reports itself, and not once it has been silent for 35 seconds',
   async (t) => {
     const { api, made } = await setUp(t);
     const { sql } = api.database;
     const facts = { sandbox: 'chroot', why: null };
-    const alive = await announce({ sql, log, role: 'evaluators', facts, renewEveryMs: 20 });
+    const alive = await reportProcess({ sql, log, role: 'evaluators', facts, read, everyMs: 20 });
     t.teardown(() => alive.stop());
-    const age = () => sql`update assay.announcements set seen_at = now() - interval '91 seconds'`;
+    const age = () => sql`update assay.processes set at = now() - interval '36 seconds'`;
     await age();
     for (;;) if ((await waitingOf(api, `/v1/evaluator/${made.python.id}`)) === null) break;
     await alive.stop();
-    const killed = await announce({ sql, log, role: 'evaluators', facts });
+    const killed = await reportProcess({ sql, log, role: 'evaluators', facts, read });
     t.teardown(() => killed.stop());
     await age();
     t.match(await waitingOf(api, `/v1/evaluator/${made.python.id}`), /no evaluators process runs/);

@@ -25,5 +25,5 @@ export type EvaluatorsFacts = {
   why: string | null;
 };
 
-/** The facts that the processes of each role announce. */
-export type Facts = { gateway: GatewayFacts; evaluators: EvaluatorsFacts };
+/** The facts by role; null: others need to know nothing of it. */
+export type ProcessFacts = { gateway: GatewayFacts; evaluators: EvaluatorsFacts; api: null; ingest: null };
