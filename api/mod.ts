@@ -6,10 +6,11 @@ import { serve, warningBound, watchConnections } from '#platform/http-server/mod
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter, createLogLimit } from '#platform/limiter/mod.ts';
 import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
+import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
-import { checkSchema, connectPostgres, withActor } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, createListener, withActor } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
@@ -76,7 +77,9 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     applicationName: 'assay-api',
     statementTimeoutMs: QUERY_TIMEOUT_MS,
   });
-  const keys = createKeyDirectory({ sql: keySql, clock, log, nats: config.nats, secrets: null });
+  const listener = createListener({ sql: keySql, log });
+  const watcher = createChangeWatcher({ address: config.nats, name: 'assay-api-watcher', log });
+  const keys = createKeyDirectory({ sql: keySql, listener, watcher, clock, log, secrets: null });
   const metrics = createMetrics('api');
   const logPath = await openLogPipeline({ config, sql: keySql, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
@@ -90,7 +93,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   });
   const allowed = parseAllowList(config.outboundAllow);
   if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
-  const trials = createTrials({ sql, clock });
+  const trials = createTrials({ sql, listener, clock });
   const secrets = createSecretBox(config.secretKeys);
   const checkUrl = (url: string) => checkOutboundUrl(url, allowed.allow);
   const evaluators = createEvaluatorService({

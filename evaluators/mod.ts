@@ -5,7 +5,7 @@ import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkSchema, connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, createListener, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
@@ -72,6 +72,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   ]);
   const worker = startWorker({
     sql,
+    listener: createListener({ sql, log }),
     log,
     clock,
     scorer,

@@ -7,9 +7,10 @@ import { serve, warningBound, watchConnections } from '#platform/http-server/mod
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter } from '#platform/limiter/mod.ts';
 import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
+import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
@@ -61,14 +62,18 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const sql = connect('assay-gateway');
   await checkSchema(sql);
   const internalSecret = await readInternalSecret(sql);
+  const changes = {
+    listener: createListener({ sql, log }),
+    watcher: createChangeWatcher({ address: config.nats, name: 'assay-gateway-watcher', log }),
+  };
   const keys = createKeyDirectory({
     sql,
+    ...changes,
     clock,
     log,
-    nats: config.nats,
     secrets: createSecretBox(config.secretKeys),
   });
-  const prompts = createPromptDirectory({ sql, clock, log, nats: config.nats });
+  const prompts = createPromptDirectory({ sql, ...changes, clock, log });
   const metrics = createMetrics('gateway');
   const logPath = await openLogPipeline({ config, sql, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
@@ -83,7 +88,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     random: Math.random,
     maxMemoryBytes: config.cacheMemoryBytes,
   });
-  const erasures = watchErasures({ cache, sql: cacheSql, nats: config.nats, log });
+  const erasures = watchErasures({ cache, ...changes });
   const metricsOf = gatewayMetrics(metrics, cache);
   const limiter = createLimiter({
     sql: limitsSql,

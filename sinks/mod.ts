@@ -2,7 +2,7 @@
 import type { Config } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import { connectPostgres } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
@@ -33,7 +33,7 @@ export function startSinks({ config, log, clock, metrics }: StartSinksOptions): 
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   const feedMetrics = createFeedMetrics(metrics);
-  const context = { sql, config, log, clock, metrics, feedMetrics };
+  const context = { sql, listener: createListener({ sql, log }), config, log, clock, metrics, feedMetrics };
   const running = [startFeedKeeper(context), ...PARTS.map((start) => start(context))];
   return {
     async stop() {

@@ -1,7 +1,7 @@
 import type { Config } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import type { Sql } from '#platform/postgres/mod.ts';
+import type { Listener, Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { FeedMetrics, RunningSink } from './feed/mod.ts';
 
@@ -9,6 +9,7 @@ import type { FeedMetrics, RunningSink } from './feed/mod.ts';
 export type SinksContext = {
   /** As the owner of the tables, shared by all parts. */
   sql: Sql;
+  listener: Listener;
   config: Config;
   log: Logger;
   clock: Clock;

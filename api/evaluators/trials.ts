@@ -9,7 +9,7 @@ import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.
 import { AssayError } from '#core/contracts/errors.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, listen, type Sql } from '#platform/postgres/mod.ts';
+import { inOrganization, type Listener, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 
@@ -28,6 +28,7 @@ export type Trials = {
 export type TrialsOptions = {
   /** Under the role `assay_api`. */
   sql: Sql;
+  listener: Listener;
   clock: Clock;
   /** Overrides how long to wait, in milliseconds. */
   patience?: Partial<TrialPatience>;
@@ -63,7 +64,7 @@ type Waiting = { isWoken: boolean; wake(): void };
 
 type TrialRow = { is_taken: boolean; result: TrialResult | null };
 
-export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
+export function createTrials({ sql, listener, clock, patience }: TrialsOptions): Trials {
   const { queuedMs, takenMs, localMs, remoteMs } = { ...PATIENCE, ...patience };
   const waiting = new Map<string, Waiting>();
   const slots = new FairSlots({
@@ -74,8 +75,7 @@ export function createTrials({ sql, clock, patience }: TrialsOptions): Trials {
     patienceMs: queuedMs,
   });
   let isListening = false;
-  const listening = listen({
-    sql,
+  const listening = listener.listen({
     channel: TRIAL_RESULTS_CHANNEL,
     onNotify: (trialId) => wake(waiting.get(trialId)),
     onListening: () => {

@@ -3,7 +3,7 @@
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { listen, type Sql } from '#platform/postgres/mod.ts';
+import type { Listener, Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
@@ -19,6 +19,7 @@ export { createScorer } from './scorer.ts';
 
 type WorkerOptions = {
   sql: Sql;
+  listener: Listener;
   log: Logger;
   clock: Clock;
   scorer: Scorer;
@@ -38,7 +39,7 @@ export type Worker = {
 
 /** Starts the worker of a process. */
 export function startWorker(options: WorkerOptions): Worker {
-  const { sql, log, capacity, onSettled } = options;
+  const { sql, listener, log, capacity, onSettled } = options;
   const lanes = (Object.keys(capacity) as LaneName[]).map(
     (name) =>
       new Lane({
@@ -53,8 +54,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const wakeAll = () => {
     for (const lane of lanes) lane.wake();
   };
-  const listening = listen({
-    sql,
+  const listening = listener.listen({
     channel: EVALUATIONS_CHANNEL,
     onNotify: wakeAll,
     onListening: wakeAll,

@@ -11,7 +11,7 @@ import {
 } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
+import { isStoreUnavailable, type Listener, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { startPolling } from '#platform/process/polling.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
@@ -21,6 +21,7 @@ import type { Scorer } from './scorer.ts';
 
 export type TrialsOptions = {
   sql: Sql;
+  listener: Listener;
   log: Logger;
   clock: Clock;
   scorer: Scorer;
@@ -40,7 +41,7 @@ type ClaimedTrial = { trialId: string; organizationId: string; body: TrialBody }
 
 /** Serves trials until it is stopped. The stop waits for those under way. */
 export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
-  const { sql, log } = options;
+  const { sql, listener, log } = options;
   const running = new Set<Promise<void>>();
   /** Number of trials under way, by organization. */
   const underWay = new Map<string, number>();
@@ -85,8 +86,7 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
     }
   }
 
-  const listening = listen({
-    sql,
+  const listening = listener.listen({
     channel: TRIALS_CHANNEL,
     onNotify: polling.wake,
     onListening: polling.wake,

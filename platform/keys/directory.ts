@@ -5,9 +5,9 @@
 import { LRUCache } from 'lru-cache';
 import { KEY_CHANGES_SUBJECT, KEYS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import { type NatsAddress, watchChanges } from '../nats/mod.ts';
+import type { ChangeWatcher } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
-import { createStoreCache, listen, type Sql } from '../postgres/mod.ts';
+import { createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import {
   createKeyOpener,
@@ -39,10 +39,11 @@ export type KeyDirectory = {
 
 export type KeyDirectoryOptions = {
   sql: Sql;
+  listener: Listener;
+  /** Where changes are announced too. */
+  watcher: ChangeWatcher;
   clock: Clock;
   log: Logger;
-  /** The broker, which announces changes too; null: there is none. */
-  nats: NatsAddress | null;
   /** Opens provider keys; null in a process that calls no provider. */
   secrets: SecretBox | null;
 };
@@ -59,7 +60,7 @@ const MAX_HASHED_KEYS = 1_000;
 
 /** Creates the directory of this process, which begins to listen at once. */
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
-  const { sql, clock, log, nats, secrets } = options;
+  const { sql, listener, watcher, clock, log, secrets } = options;
   const open = secrets === null ? openNone : createKeyOpener({ secrets, log });
 
   const keys = createStoreCache<Buffer, ApiKey | null>({
@@ -109,18 +110,8 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     for (const memory of both) memory.revalidate();
     notifyChange();
   };
-  const watcher =
-    nats === null
-      ? null
-      : watchChanges({
-          subject: KEY_CHANGES_SUBJECT,
-          address: nats,
-          name: 'assay-keys',
-          log,
-          onChange: revalidate,
-        });
-  const listener = listen({
-    sql,
+  const watching = watcher.watch({ subject: KEY_CHANGES_SUBJECT, onChange: revalidate });
+  const listening = listener.listen({
     channel: KEYS_CHANNEL,
     onNotify(changedId) {
       keys.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
@@ -151,7 +142,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       listeners.push(listener);
     },
     stop: async () => {
-      await Promise.all([listener.stop(), watcher?.stop(), uses.stop()]);
+      await Promise.all([listening.stop(), watching.stop(), uses.stop()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Connections to NATS. */
 
-export { announceChange, watchChanges } from './changes.ts';
+export { announceChange, type ChangeWatcher, createChangeWatcher } from './changes.ts';
 export {
   type ConnectNatsOptions,
   connectNats,

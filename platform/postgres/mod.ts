@@ -8,6 +8,6 @@ export {
   type Sql,
   type TransactionSql,
 } from './connect.ts';
-export { listen } from './listen.ts';
+export { createListener, type Listener } from './listen.ts';
 export { checkSchema, migrate } from './migrate.ts';
 export { createStoreCache } from './store-cache.ts';

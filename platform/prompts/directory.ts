@@ -1,9 +1,9 @@
 /** The stored prompts that a gateway keeps in memory, parsed. A known prompt costs one look-up in memory. */
 import { PROMPT_CHANGES_SUBJECT, PROMPTS_CHANNEL } from '#core/contracts/channels.ts';
 import { type PromptTemplate, parsePrompt } from '#core/prompts/mod.ts';
-import { type NatsAddress, watchChanges } from '../nats/mod.ts';
+import type { ChangeWatcher } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
-import { createStoreCache, listen, type Sql } from '../postgres/mod.ts';
+import { createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { findPromptVersion, type PromptReference } from './store.ts';
 
@@ -26,10 +26,11 @@ export type PromptDirectory = {
 
 export type PromptDirectoryOptions = {
   sql: Sql;
+  listener: Listener;
+  /** Where changes are announced too. */
+  watcher: ChangeWatcher;
   clock: Clock;
   log: Logger;
-  /** The broker, which announces changes too; null: there is none. */
-  nats: NatsAddress | null;
 };
 
 /** References in the cache, and the memory that they may take together. */
@@ -43,7 +44,8 @@ const BYTES_OF_CHARACTER = 3;
 type Cached = StoredPrompt & { readonly bytes: number };
 
 /** Creates the directory of this process, which begins to listen at once. */
-export function createPromptDirectory({ sql, clock, log, nats }: PromptDirectoryOptions): PromptDirectory {
+export function createPromptDirectory(options: PromptDirectoryOptions): PromptDirectory {
+  const { sql, listener, watcher, clock, log } = options;
   const prompts = createStoreCache<PromptReference, Cached | null>({
     clock,
     max: MAX_PROMPTS,
@@ -61,18 +63,8 @@ export function createPromptDirectory({ sql, clock, log, nats }: PromptDirectory
       };
     },
   });
-  const watcher =
-    nats === null
-      ? null
-      : watchChanges({
-          subject: PROMPT_CHANGES_SUBJECT,
-          address: nats,
-          name: 'assay-prompts',
-          log,
-          onChange: prompts.revalidate,
-        });
-  const listener = listen({
-    sql,
+  const watching = watcher.watch({ subject: PROMPT_CHANGES_SUBJECT, onChange: prompts.revalidate });
+  const listening = listener.listen({
     channel: PROMPTS_CHANNEL,
     onNotify: (promptId) => prompts.forget((_, prompt) => prompt?.promptId === promptId),
     onListening: prompts.onListening,
@@ -86,7 +78,7 @@ export function createPromptDirectory({ sql, clock, log, nats }: PromptDirectory
   return {
     find: (reference) => prompts.find(cacheId(reference), reference),
     stop: async () => {
-      await Promise.all([listener.stop(), watcher?.stop()]);
+      await Promise.all([listening.stop(), watching.stop()]);
     },
   };
 }

@@ -1,7 +1,6 @@
 /** Webhooks: the sink that makes deliveries of changes, and the loops that make and keep them. */
 import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
-import { listen } from '#platform/postgres/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { runSink } from '../feed/mod.ts';
@@ -11,7 +10,7 @@ import { startDeliveryKeeper } from './keeper.ts';
 import { createWebhookSink } from './sink.ts';
 
 /** Starts the sink and the loops of webhooks. */
-export const startWebhooks: StartPart = ({ sql, config, log, clock, metrics, feedMetrics }) => {
+export const startWebhooks: StartPart = ({ sql, listener, config, log, clock, metrics, feedMetrics }) => {
   const allowed = parseAllowList(config.outboundAllow);
   if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
   const outbound = createOutbound({ allow: allowed.allow, proxyFor: createProxyChoice(config.proxies) });
@@ -29,8 +28,7 @@ export const startWebhooks: StartPart = ({ sql, config, log, clock, metrics, fee
     onSettled: ({ state }) => attempts.inc({ state }),
   });
   const wake = () => courier.wake();
-  const listening = listen({
-    sql,
+  const listening = listener.listen({
     channel: WEBHOOKS_CHANNEL,
     onNotify: wake,
     onListening: wake,

@@ -2,7 +2,7 @@
 
 import type { TestTrialResult, TrialBody, TrialResult } from '#core/contracts/trial.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
-import { listen } from '#platform/postgres/mod.ts';
+import { createListener } from '#platform/postgres/mod.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { startTestApi, type TestApi } from './api.ts';
@@ -64,8 +64,7 @@ async function startEvaluatorsProcess({ sql }: Database): Promise<EvaluatorsProc
     read: () => ({ held: 0 }),
   });
   await new Promise<void>((resolve) => {
-    const listening = listen({
-      sql,
+    const listening = createListener({ sql, log: silentLog }).listen({
       channel: 'assay_trials',
       onNotify: (trialId) => {
         const one = take(trialId);

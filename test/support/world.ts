@@ -13,8 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, readConfig } from '#platform/config/mod.ts';
 import { createKey, createOrganization, type Scope } from '#platform/keys/mod.ts';
+import { type ChangeWatcher, createChangeWatcher, type NatsAddress } from '#platform/nats/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
-import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener, type Listener, type Sql } from '#platform/postgres/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
 import { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
@@ -103,6 +104,17 @@ export async function databaseFor(owner: Owner, options?: { migrated?: boolean }
   const database = await testDatabase(options);
   owner.teardown(() => database.close());
   return database;
+}
+
+/** Returns what a directory or a cache learns of changes by: Postgres and, if there is an address, NATS. */
+export function changesOf(
+  sql: Sql,
+  address: NatsAddress | null = null,
+): { listener: Listener; watcher: ChangeWatcher } {
+  return {
+    listener: createListener({ sql, log: silentLog }),
+    watcher: createChangeWatcher({ address, name: 'test', log: silentLog }),
+  };
 }
 
 /** Returns the machine's clock, which `advance` moves on. */

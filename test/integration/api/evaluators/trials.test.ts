@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { TestTrial } from '#core/contracts/trial.ts';
+import { createListener } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createTrials } from '../../../../api/evaluators/mod.ts';
 import type { TrialsOptions } from '../../../../api/evaluators/trials.ts';
@@ -16,6 +17,7 @@ import {
   usualAnswer,
 } from '../../../support/evaluators-process.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
+import { silentLog } from '../../../support/world.ts';
 
 let api: EvaluatorApi;
 t.before(async () => {
@@ -238,7 +240,12 @@ t.test('the result of a trial is found without a notification', async (t) => {
 /** Trials as the API makes them, with other patience. */
 function trialsWith(t: { teardown(clean: () => Promise<void>): void }, patience: TrialsOptions['patience']) {
   const sql = connectAsApi(api.database.url, { max: 4 });
-  const trials = createTrials({ sql, clock: systemClock, ...(patience === undefined ? {} : { patience }) });
+  const trials = createTrials({
+    sql,
+    listener: createListener({ sql, log: silentLog }),
+    clock: systemClock,
+    ...(patience === undefined ? {} : { patience }),
+  });
   t.teardown(async () => {
     await trials.stop();
     await sql.end();

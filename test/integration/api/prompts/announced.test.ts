@@ -5,7 +5,7 @@ import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { startTestApi } from '../../../support/api.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { natsIsMissing } from '../../../support/nats.ts';
-import { createWorld, databaseFor, silentLog } from '../../../support/world.ts';
+import { changesOf, createWorld, databaseFor, silentLog } from '../../../support/world.ts';
 import { ask, create, PATH, update } from './world.ts';
 
 t.test('every change that a call may notice is announced over NATS', { skip: natsIsMissing() }, async (t) => {
@@ -15,9 +15,9 @@ t.test('every change that a call may notice is announced over NATS', { skip: nat
   const { organizationId } = api.own;
   const directory = createPromptDirectory({
     sql: database.sql,
+    ...changesOf(database.sql, { servers: [nats.url], credentialsFile: null }),
     clock: systemClock,
     log: silentLog,
-    nats: { servers: [nats.url], credentialsFile: null },
   });
   t.teardown(() => directory.stop());
   // As behind a pooler in transaction mode: no notification arrives.

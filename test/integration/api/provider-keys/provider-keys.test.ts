@@ -11,7 +11,7 @@ import { createSecretBox } from '#platform/secrets/mod.ts';
 import type { TestApi } from '../../../support/api.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { natsIsMissing } from '../../../support/nats.ts';
-import { createWorld, silentLog } from '../../../support/world.ts';
+import { changesOf, createWorld, silentLog } from '../../../support/world.ts';
 import { list, PATH, put, secretKeyOf, startProviderKeyApi } from './world.ts';
 
 const SECRET = 'sk-proj-4f9b1c7e2a8d6053-Zx9Q';
@@ -96,9 +96,9 @@ t.test('any stored provider key is decrypted unchanged by another process', asyn
   });
   const directory = createKeyDirectory({
     sql,
+    ...changesOf(sql),
     clock: systemClock,
     log: createLogger({ role: 'test', level: 'silent' }),
-    nats: null,
     secrets: createSecretBox([Buffer.alloc(32, 7)]),
   });
   t.teardown(async () => {
@@ -187,9 +187,9 @@ t.test(
     });
     const directory = createKeyDirectory({
       sql: database.sql,
+      ...changesOf(database.sql, { servers: [nats.url], credentialsFile: null }),
       clock: systemClock,
       log: silentLog,
-      nats: { servers: [nats.url], credentialsFile: null },
       secrets: createSecretBox([Buffer.alloc(32, 7)]),
     });
     t.teardown(async () => {

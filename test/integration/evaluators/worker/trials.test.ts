@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type TestTrial, TRIAL_EVALUATOR_ID } from '#core/contracts/trial.ts';
 import { createLogger } from '#platform/observability/log.ts';
+import { createListener } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { createTrials } from '../../../../api/evaluators/mod.ts';
@@ -65,7 +66,16 @@ t.teardown(async () => {
 /** Serves trials for as long as the test runs. */
 function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTrials>[0]> = {}) {
   const sql = world.connect(4);
-  const served = serveTrials({ sql, log, clock: systemClock, scorer, sandbox, secrets, ...given });
+  const served = serveTrials({
+    sql,
+    listener: createListener({ sql, log }),
+    log,
+    clock: systemClock,
+    scorer,
+    sandbox,
+    secrets,
+    ...given,
+  });
   t.teardown(() => served.stop());
   return served;
 }
@@ -73,7 +83,7 @@ function serve(t: Test, world: World, given: Partial<Parameters<typeof serveTria
 /** Creates the API's side, with the API's database role. */
 function ask(t: Test, world: World, patience: TrialsOptions['patience'] = {}) {
   const sql = connectAsApi(world.url, { max: 10 });
-  const trials = createTrials({ sql, clock: systemClock, patience });
+  const trials = createTrials({ sql, listener: createListener({ sql, log }), clock: systemClock, patience });
   t.teardown(async () => {
     await trials.stop();
     await sql.end();

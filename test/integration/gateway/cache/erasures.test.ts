@@ -7,7 +7,7 @@ import { waitFor } from '../../../support/assay.ts';
 import { erase } from '../../../support/erase.ts';
 import { natsIsMissing, startNats } from '../../../support/nats.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
-import { silentLog } from '../../../support/world.ts';
+import { changesOf, silentLog } from '../../../support/world.ts';
 import { fresh, startCachedWorld } from './calls-world.ts';
 import { askFor, cacheWorld } from './world.ts';
 
@@ -47,7 +47,7 @@ async function listening(t: Parameters<typeof cacheWorld>[0], nats: { servers: s
   const { sql, proxy } = world;
   const cache = world.cache();
   const address = nats === null ? null : { ...nats, credentialsFile: null };
-  const watching = watchErasures({ cache, sql, nats: address, log: silentLog });
+  const watching = watchErasures({ cache, ...changesOf(sql, address) });
   t.teardown(() => watching.stop());
   const query = askFor('question');
   const [row] = await insertRequests(sql, query.organizationId, [{}]);

@@ -12,7 +12,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import type { TcpProxy } from '../../../support/tcp-proxy.ts';
-import { createWorld, movableClock, silentLog } from '../../../support/world.ts';
+import { changesOf, createWorld, movableClock, silentLog } from '../../../support/world.ts';
 
 export const SCOPES: Scope[] = ['gateway', 'read'];
 
@@ -44,7 +44,7 @@ export async function setting(t: Test, options: SettingOptions = {}): Promise<Se
   const sql = world.connect({ url: proxy.url, statementTimeoutMs: 2_000 });
   const { clock, advance } = movableClock();
   const { secrets = null, log = silentLog } = options;
-  const directory = createKeyDirectory({ sql, clock, log, nats: null, secrets });
+  const directory = createKeyDirectory({ sql, ...changesOf(sql), clock, log, secrets });
   t.teardown(() => directory.stop());
   return { directory, sql: world.sql, proxy, organizationId, key, keyId: record.keyId, advance };
 }

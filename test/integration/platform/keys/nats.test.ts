@@ -10,7 +10,7 @@ import { sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { natsIsMissing, startNats } from '../../../support/nats.ts';
-import { databaseFor } from '../../../support/world.ts';
+import { changesOf, databaseFor } from '../../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 
@@ -24,7 +24,13 @@ t.test(
     // As behind a pooler in transaction mode: no notification arrives.
     await sql`drop trigger keys_changed on assay.api_keys`;
     const address = { servers: [nats.url], credentialsFile: null };
-    const directory = createKeyDirectory({ sql, clock: systemClock, log, nats: address, secrets: null });
+    const directory = createKeyDirectory({
+      sql,
+      ...changesOf(sql, address),
+      clock: systemClock,
+      log,
+      secrets: null,
+    });
     t.teardown(async () => {
       await directory.stop();
       await nats[Symbol.asyncDispose]();
@@ -67,7 +73,13 @@ t.test(
     await sql`drop trigger provider_keys_changed on assay.provider_keys`;
     const address = { servers: [nats.url], credentialsFile: null };
     const secrets = createSecretBox([randomBytes(32)]);
-    const directory = createKeyDirectory({ sql, clock: systemClock, log, nats: address, secrets });
+    const directory = createKeyDirectory({
+      sql,
+      ...changesOf(sql, address),
+      clock: systemClock,
+      log,
+      secrets,
+    });
     t.teardown(async () => {
       await directory.stop();
       await nats[Symbol.asyncDispose]();

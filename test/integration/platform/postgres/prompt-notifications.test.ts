@@ -1,9 +1,9 @@
 /** The notifications about stored prompts, which processes that cache them listen to. */
 import t from 'tap';
 import { PROMPTS_CHANNEL } from '#core/contracts/channels.ts';
-import { listen, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { createListener, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
-import { createWorld } from '../../../support/world.ts';
+import { createWorld, silentLog } from '../../../support/world.ts';
 
 let sql: Sql;
 let organizationId: string;
@@ -13,8 +13,7 @@ t.before(async () => {
   ({ sql } = world);
   ({ organizationId } = await world.organization());
   const listening = Promise.withResolvers<void>();
-  const listener = listen({
-    sql,
+  const listener = createListener({ sql, log: silentLog }).listen({
     channel: PROMPTS_CHANNEL,
     onNotify: (payload) => heard.push(payload),
     onListening: listening.resolve,

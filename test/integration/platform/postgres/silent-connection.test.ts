@@ -1,9 +1,9 @@
 /** Connections that died without a word, as after a failover or behind a firewall that forgot them. */
 import t, { type Test } from 'tap';
-import { connectPostgres, isStoreUnavailable, listen, type Sql } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { tcpProxy } from '../../../support/tcp-proxy.ts';
-import { databaseFor } from '../../../support/world.ts';
+import { databaseFor, silentLog } from '../../../support/world.ts';
 
 const SILENCE_MS = 1_000;
 const database = await databaseFor(t);
@@ -82,13 +82,11 @@ t.test('an idle connection is closed, and the next statement opens another', asy
 
 function listenTo(t: Test, sql: Sql) {
   const heard: string[] = [];
-  const listening = listen({
-    sql,
+  const listening = createListener({ sql, log: silentLog, pulseMs: SILENCE_MS / 3 }).listen({
     channel: 'rest',
     onNotify: (payload) => heard.push(payload),
     onListening: () => heard.push('listening'),
     onLost: () => heard.push('lost'),
-    pulseMs: SILENCE_MS / 3,
   });
   t.teardown(() => listening.stop());
   return heard;

@@ -6,7 +6,7 @@ import { createPromptDirectory, type PromptDirectory, type PromptReference } fro
 import { waitFor } from '../../../support/assay.ts';
 import { natsIsMissing } from '../../../support/nats.ts';
 import { storePrompt } from '../../../support/stored-prompt.ts';
-import { createWorld, databaseFor, movableClock, silentLog } from '../../../support/world.ts';
+import { changesOf, createWorld, databaseFor, movableClock, silentLog } from '../../../support/world.ts';
 
 // Keeps a server of this file's own running between tests, where there is no shared one.
 await databaseFor(t);
@@ -21,11 +21,12 @@ async function setting(t: Test, nats: NatsAddress | null = null) {
   const { promptId, versionId } = await storePrompt(sql, organizationId, { body: { n: 1 } });
   const proxy = await world.proxy();
   const { clock, advance } = movableClock();
+  const behindProxy = world.connect({ url: proxy.url, statementTimeoutMs: 2_000 });
   const directory = createPromptDirectory({
-    sql: world.connect({ url: proxy.url, statementTimeoutMs: 2_000 }),
+    sql: behindProxy,
+    ...changesOf(behindProxy, nats),
     clock,
     log: silentLog,
-    nats,
   });
   t.teardown(() => directory.stop());
   const reference: PromptReference = { organizationId, promptId, ...PRODUCTION };
