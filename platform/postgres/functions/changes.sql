@@ -11,7 +11,7 @@ end $$;
 
 -- Returns the changes after a position, in order: at most `most_changes`, and no further one once they have `most_keys` keys.
 -- Each transaction below the snapshot's xmin has ended, so no change can come to lie before one that is returned. The index is
--- used whatever Postgres estimates: the table is empty one minute, and holds a backlog the next.
+-- used regardless of Postgres's estimates: the table is empty one minute, and holds a backlog the next.
 create or replace function assay.read_changes(after_xid xid8, after_seq bigint, most_changes integer, most_keys integer)
   returns table (xid xid8, seq bigint, organization_id uuid, at timestamptz, kind text, created_ats timestamptz[],
                  request_ids text[], details jsonb)
@@ -93,7 +93,7 @@ begin
   get diagnostics dropped = row_count;
 end $$;
 
--- Returns how far each sink is behind: the age of the oldest change that it has not applied, and their number up to `most`.
+-- Returns the lag of each sink: the age of the oldest change that it has not applied, and their number up to `most`.
 create or replace function assay.sink_lags(most integer)
   returns table (name text, state text, failures integer, last_error text, updated_at timestamptz, resumed_at timestamptz,
                  lag_ms bigint, changes integer)

@@ -1,5 +1,5 @@
 -- Revision 1
--- What roll-ups and queries over rows compute alike.
+-- Computations that roll-ups share with queries over rows.
 
 -- Returns the bin of a value in histograms; -1 for 0 and less. core/rollups/histogram.ts computes the same: bin n holds the
 -- values above (1.02 / 0.98) ^ (n - 1), up to (1.02 / 0.98) ^ n.
@@ -7,8 +7,8 @@ create or replace function assay.histogram_bin(value bigint) returns smallint la
   select case when value > 0 then ceil(ln(value::float8) / ln(1.02::float8 / 0.98::float8))::smallint else -1::smallint end
 $$;
 
--- Returns how fast an answer was generated, in thousandths of a token per second: from the first token on where its time is
--- known. Null for answers from the cache and for those without tokens or without a duration.
+-- Returns the speed at which an answer was generated, in thousandths of a token per second: from the first token on where its
+-- time is known. Null for answers from the cache and for those without tokens or without a duration.
 create or replace function assay.milli_tokens_per_second(
   completion_tokens integer, latency_ms integer, ttft_ms integer, cached_from text
 ) returns bigint language sql immutable parallel safe as $$
@@ -26,9 +26,9 @@ create or replace function assay.rollup_weeks() returns setof timestamptz langua
    group by monday having count(*) = 2
 $$;
 
--- Returns where the roll-ups stand, for the transaction's organization; no row before they have come up. `changes`: those of
--- committed transactions that the sink has not applied, by kind and ten seconds of the requests' times; null instead when there
--- are more than `most_changes`. Runs as the owner, because the API's role reads no feed.
+-- Returns the state of the roll-ups, for the transaction's organization; no row before the sink has started. `changes`: those
+-- of committed transactions that the sink has not applied, by kind and ten seconds of the requests' times; null instead when
+-- there are more than `most_changes`. Runs as the owner, because the API's role reads no feed.
 create or replace function assay.rollup_state(most_changes integer)
   returns table (applied_at timestamptz, rows_begin_at timestamptz, changes jsonb)
   language plpgsql stable security definer set search_path = pg_catalog, pg_temp

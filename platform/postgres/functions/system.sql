@@ -1,9 +1,9 @@
 -- Revision 1
--- What GET /v1/system tells of tables that the API's role may not read.
+-- Figures of GET /v1/system from tables that the API's role may not read.
 
 -- Counts dead letters, each count up to `at_most`: those of the transaction's organization, and the others. The others are
--- counted only when it is the only organization: else they are other tenants', and `others` is null. Letters whose
--- organization could not be read are nobody's own.
+-- counted only when it is the only organization: else they are other tenants', and `others` is null. Letters whose organization
+-- could not be read are among the others.
 create or replace function assay.count_dead_letters(at_most integer, out own integer, out others integer)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
 declare

@@ -21,7 +21,7 @@ create table assay.changes (
 -- Rows live for seconds: compressing the keys of a batch takes as long as all the rest of the statement.
 alter table assay.changes alter created_ats set storage external, alter request_ids set storage external;
 
--- What reads the feed, each with its cursor in it. A cursor moves in the transaction that has the effect of what it passes.
+-- The sinks that read the feed, with their cursors. A cursor moves in the transaction that applies the changes it passes.
 create table assay.sinks (
   name       text primary key,
   state      text not null default 'new' check (state in ('new', 'running', 'behind')), -- behind: the feed has dropped changes that it had not applied
@@ -31,7 +31,7 @@ create table assay.sinks (
   cluster    bigint not null, -- the identifier of the cluster whose transactions cursor_xid counts; 0: unknown
   failures   integer not null default 0, -- in a row
   last_error text,
-  resumed_at timestamptz(3), -- when it last came up by a scan instead of by the feed
+  resumed_at timestamptz(3), -- when it last resumed by a scan instead of from the feed
   updated_at timestamptz(3) not null default now(),
   check ((state = 'running') = (cursor_xid is not null and cursor_seq is not null))
 ) with (fillfactor = 50);

@@ -101,7 +101,7 @@ create table assay.rollup_values (
   last_at                 timestamptz(3) not null
 ) partition by list (grain_seconds);
 create index on assay.rollup_values (organization_id, grain_seconds, begins_at, dimension, name);
--- Whether a property has values that were cut in a range.
+-- Finds buckets in which values of a property were merged as others.
 create index on assay.rollup_values (organization_id, grain_seconds, name, begins_at) where is_other;
 
 -- Scores by key, and feedback as 1 and 0. By the time of the request, not of the score.

@@ -13,9 +13,9 @@ create table assay.webhooks (
   paused_reason   text,                     -- null: it is active
   paused_message  text,
   paused_at       timestamptz(3),
-  not_before      timestamptz(3),           -- its receiver asked for a rest until then
+  not_before      timestamptz(3),           -- no attempts before: its receiver asked for a rest
   last_success_at timestamptz(3),           -- to the second
-  missed_from     timestamptz(3),           -- the last stretch of events that were not sent
+  missed_from     timestamptz(3),           -- the last period whose events were not sent
   missed_until    timestamptz(3),           -- null: it lasts
   missed_reason   text,                     -- paused | feed
   created_at      timestamptz(3) not null,
@@ -42,7 +42,7 @@ create table assay.webhook_deliveries (
   state           text not null default 'pending'
     check (state in ('pending', 'sending', 'delivered', 'failed', 'cancelled')),
   due_at          timestamptz(3) not null,         -- pending: not before this; sending: lost if still sending then
-  claims          integer not null default 0,      -- which of them holds it
+  claims          integer not null default 0,      -- the number of the claim that holds it
   lost            integer not null default 0,      -- claims in a row that no process settled
   attempts        smallint not null default 0,     -- of the schedule under way
   tries           jsonb not null default '[]',     -- the last attempts, with what was answered
@@ -50,13 +50,13 @@ create table assay.webhook_deliveries (
   finished_at     timestamptz(3),
   primary key (webhook_id, delivery_id)
 ) with (fillfactor = 80);
--- What is to be sent, for each webhook the longest due first. Only open work is in it.
+-- Deliveries to be made, the longest due of each webhook first.
 create index webhook_deliveries_due on assay.webhook_deliveries (webhook_id, due_at, delivery_id)
   where state in ('pending', 'sending');
 create index webhook_deliveries_failed on assay.webhook_deliveries (webhook_id, finished_at, delivery_id) where state = 'failed';
 create unique index webhook_deliveries_once on assay.webhook_deliveries (webhook_id, once_key) where once_key is not null;
 create index on assay.webhook_deliveries (organization_id, request_id) where request_id is not null; -- for erasures
--- For retention: what failed is kept longer.
+-- For retention: failed deliveries are kept longer.
 create index on assay.webhook_deliveries (finished_at) where state in ('delivered', 'cancelled');
 create index on assay.webhook_deliveries (finished_at) where state = 'failed';
 

@@ -1,5 +1,5 @@
 -- Up Migration
--- The processes that run, each reported by itself every ten seconds (platform/processes). Of no organization, and without
+-- Running processes: each reports itself every ten seconds (platform/processes). Belongs to no organization, and holds no
 -- secrets. Tiny and rewritten often, so it has no index beside its key, and room for updates in place.
 create table assay.processes (
   process_id uuid primary key,
@@ -23,10 +23,10 @@ create view assay.announcements as
   select process_id, role, facts, at as seen_at from assay.processes where facts is not null;
 grant select on assay.announcements to assay_api;
 
--- How many entries of an outbox are stored, beside the position up to which they are.
+-- Number of entries of an outbox that are stored, beside the position up to which they are.
 alter table assay.outbox_cursors add column entries bigint not null default 0;
 
--- Alerts: what is watched, as their owners define it. Changed by them alone, and so audited.
+-- Alerts, as their owners define them. Only owners change them, so each change is audited.
 create table assay.alerts (
   alert_id        uuid primary key default gen_random_uuid(),
   organization_id uuid not null references assay.organizations,
@@ -38,14 +38,14 @@ create table assay.alerts (
   warning         double precision,
   for_minutes     integer not null,
   no_data         text not null check (no_data in ('ok', 'alert', 'keep')),
-  webhook_ids     uuid[],                    -- null: all that listen
+  webhook_ids     uuid[],                    -- null: all that ask for alert events
   enabled         boolean not null,
   created_at      timestamptz(3) not null,
   updated_at      timestamptz(3) not null
 );
 create index on assay.alerts (organization_id, created_at desc, alert_id desc);
 
--- How each alert stands, written by its evaluations. A process leases an alert while it evaluates it; what it finds is
+-- State of each alert, written by its evaluations. A process leases an alert while it evaluates it; its results are
 -- written only if it still has the lease.
 create table assay.alert_runs (
   alert_id        uuid primary key references assay.alerts on delete cascade,
@@ -64,7 +64,7 @@ create table assay.alert_runs (
 create index on assay.alert_runs (due_at);
 create index on assay.alert_runs (organization_id, claimed_at);
 
--- What fired and was resolved, bounded for each alert.
+-- Fired and resolved events, bounded for each alert.
 create table assay.alert_history (
   history_id      bigint generated always as identity primary key,
   organization_id uuid not null,

@@ -14,7 +14,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [2, 'fb995b0bfe71'],
   cache: [2, 'fd66cb0aa569'],
-  changes: [1, '6924eab60361'],
+  changes: [1, '3c76ad2a4962'],
   erasure: [2, 'c59fb463ea62'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
@@ -24,9 +24,9 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
-  rollups: [1, 'c9f6a63409f0'],
+  rollups: [1, '70c0e1309979'],
   sessions: [1, '8aefa083e209'],
-  system: [1, '1207fadd2369'],
+  system: [1, 'b082dbc3d73f'],
 };
 
 const files = readdirSync(DIRECTORY).map((file) => ({
