@@ -1,4 +1,4 @@
-// Receives a webhook: makes one, verifies the trial message that it is sent, and answers.
+// Receives a webhook: creates one, verifies the test message, and answers.
 //
 // Needs:  OUTBOUND_ALLOW=127.0.0.1 for Assay, because this receiver is on the same machine; npm install standardwebhooks
 // Run:    KEY=sk-assay-… node examples/receive-webhooks.mjs

@@ -1,4 +1,4 @@
-# Receives a webhook: makes one, verifies the trial message that it is sent, and answers.
+# Receives a webhook: creates one, verifies the test message, and answers.
 #
 # Needs:  OUTBOUND_ALLOW=127.0.0.1 for Assay, because this receiver is on the same machine. Python alone
 # Run:    KEY=sk-assay-… python3 examples/receive-webhooks.py

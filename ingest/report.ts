@@ -19,7 +19,7 @@ export function createReport({ sql, metrics, log, clock }: ReportOptions) {
   );
   metrics.readOnDemand(
     'ingest_last_stored_timestamp_seconds',
-    'When this process stored something last, in seconds since the epoch; 0: not since its start',
+    'Time at which this process last stored something, in seconds since the epoch; 0: not since its start',
     () => (lastStoredMs ?? 0) / 1_000,
   );
   const stored = metrics.counter('ingest_stored_total', 'Log entries stored as records');

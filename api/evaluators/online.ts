@@ -21,7 +21,7 @@ export const OnlineEvaluatorJson = Type.Object(
         sampleRate: Type.Number({ description: 'Percent' }),
         propertyFilters: Type.Array(Type.Object({ key: Type.String(), value: Type.String() }, closed)),
         filter: Type.Unknown({
-          description: 'As it was given, `q` as the JSON that it stands for; null: every request',
+          description: 'The filter as it was given, `q` as the equivalent JSON; null: every request',
         }),
         probeRate: Type.Number({ description: 'Percent of the sampled requests' }),
       },
@@ -74,7 +74,7 @@ function onlineJson(row: OnlineRow): OnlineEvaluatorJson {
   };
 }
 
-/** Returns a filter as it is stored: as given, or as the tree of its text, once it is known to be valid; null: none. */
+/** Checks a filter and returns it as it is stored: JSON as given, a text as its tree; null when there is none. */
 function checkedFilter({ filter: given, q }: OnlineEvaluatorBody['config']): string | null {
   const filter = filterOf({ filter: given ?? undefined, ...(q !== undefined && { q }) }, ONLINE);
   if (filter === null) return null;

@@ -1,4 +1,4 @@
-/** Checks the body of `/v1/metrics/query`, and makes it the query that statements take. */
+/** Checks the body of `/v1/metrics/query`, and converts it into the query that statements take. */
 import { quoteValue } from '#core/contracts/check.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
@@ -24,12 +24,12 @@ import {
   type Unit,
 } from '#core/metrics/mod.ts';
 
-/** What requests are grouped by; a property by its folded name. */
+/** A dimension that requests are grouped by; a property by its folded name. */
 export type Dimension =
   | { readonly name: DimensionName; readonly property: null; readonly label: string }
   | { readonly name: 'property'; readonly property: string; readonly label: string };
 
-/** A range with the begins of its buckets. */
+/** A range with the beginnings of its buckets. */
 export type Period = { readonly range: Range; readonly begins: readonly number[] };
 
 export type MetricsQuery = {
@@ -47,7 +47,7 @@ export type MetricsQuery = {
 };
 
 const DEFAULT_SOURCES: readonly Source[] = ['gateway', 'api'];
-/** Values of one answer: more are several megabytes of JSON, which hold up other calls while they are written. */
+/** Maximum values of one answer: writing more, several megabytes of JSON, would hold up other calls. */
 const MAX_VALUES = 250_000;
 
 /**
@@ -93,7 +93,7 @@ function readOrder({ orderBy = {}, measures }: MetricsQueryBody): MetricsQuery['
   if (measure >= measures.length) {
     throw invalidField(
       'orderBy.measure',
-      `must be a place in measures, which holds ${measures.length}, but is ${measure}`,
+      `must be an index into measures, from 0 to ${measures.length - 1}, but is ${measure}`,
     );
   }
   return { measure, direction };

@@ -26,7 +26,7 @@ const EXAMPLE: AlertBody = {
   for_minutes: 5,
 };
 
-/** `/v1/alert…`: metrics that are watched. */
+/** `/v1/alert…`: alerts on metrics. */
 export function alertRoutes({ keys, alerts }: AlertRoutesOptions) {
   const one = { params: uuids({ id: 'alert' }), response: reply(AlertJson) };
   const reading = authorized(keys, 'read', TAG)
@@ -51,7 +51,7 @@ export function alertRoutes({ keys, alerts }: AlertRoutesOptions) {
     .post('/v1/alert/test', ({ key, body }) => alerts.test(key.organizationId, body), {
       body: jsonBody(AlertTestBody, { alert: EXAMPLE, hours: 1 }),
       response: reply(AlertTestJson),
-      detail: { summary: 'Tells what an alert would have said over the last hours; creates none' },
+      detail: { summary: 'Evaluates an alert over the last hours without creating it' },
     });
   const writing = authorized(keys, 'write', TAG)
     .post('/v1/alert', ({ key, body }) => alerts.create(key.organizationId, body), {
@@ -67,7 +67,7 @@ export function alertRoutes({ keys, alerts }: AlertRoutesOptions) {
     .delete('/v1/alert/:id', ({ key, params }) => alerts.remove(key.organizationId, params.id), {
       params: one.params,
       response: reply(Type.Null()),
-      detail: { summary: 'Deletes an alert with its history; what fires is resolved' },
+      detail: { summary: 'Deletes an alert with its history; firing groups are resolved' },
     });
   return new Elysia({ name: 'api/alerts' }).use(reading).use(writing);
 }

@@ -66,12 +66,12 @@ export function reply<T extends TSchema>(data: T): Declared<Static<T>> {
 }
 
 /**
- * The largest body of another protocol. Its library parses it in one go: of 1 MiB nested 400,000 levels deep it works for
- * 100 ms, in which nobody else is answered.
+ * Largest body of another protocol, whose library parses it in one go: 1 MiB that is nested 400,000 levels deep blocks all
+ * other requests for 100 ms.
  */
 const MAX_FOREIGN_BYTES = 256 * 1024;
 
-/** A body of another protocol, whose library checks it: as bytes, of at most 256 KiB. `shape` is for readers of the document. */
+/** A body of another protocol, at most 256 KiB, as bytes: its library checks it. `shape` is for readers of the document. */
 export function foreignBody(shape: TSchema, example: unknown): Declared<Buffer> {
   return declare({ shape, example }, async (request) => ({
     value: await readBody(request as Request, MAX_FOREIGN_BYTES),

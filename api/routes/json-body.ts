@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** Up to this size a body is parsed whole, which takes a few milliseconds at worst. */
 const LARGEST_PARSED_BYTES = 64 * 1024;
 
-/** `JSON.parse` makes so many values in some 15 ms; no query, evaluator or property list holds nearly as many. */
+/** `JSON.parse` takes some 15 ms for this many values; no query, evaluator or property list holds nearly as many. */
 const MAX_VALUES = 50_000;
 /** Members that are parsed are parsed a second time with exact numbers, which takes up to 2 µs a value. */
 const MAX_VALUES_PARSED_TWICE = 20_000;

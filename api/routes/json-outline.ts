@@ -28,7 +28,7 @@ type Range = { start: number; end: number };
 
 /**
  * @param paths each of one name or two
- * @param maxValues values of the rest
+ * @param maxValues maximum values of the rest
  * @throws AssayError invalid_json, invalid_body, body_too_large
  */
 export async function outlineJson(

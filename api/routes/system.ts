@@ -10,7 +10,8 @@ export function systemRoutes({ keys, system }: SystemRoutesOptions) {
   return authorized(keys, 'read', 'System').get('/v1/system', ({ key }) => system.get(key.organizationId), {
     response: reply(SystemJson),
     detail: {
-      summary: 'Tells how the installation is: processes, lags, backlogs, breakers, health with reasons',
+      summary:
+        'Returns the state of the installation: health with reasons, processes, lags, backlogs, breakers',
     },
   });
 }

@@ -26,7 +26,7 @@ const EXAMPLE: CreateWebhookBody = {
 };
 const params = uuids({ id: 'webhook' });
 
-/** `/v1/webhook…`: where events are posted to, and what came of it. */
+/** `/v1/webhook…`: addresses that events are posted to, and their deliveries. */
 export function webhookRoutes(options: WebhookRoutesOptions) {
   return new Elysia({ name: 'api/webhooks' })
     .use(readingRoutes(options))
@@ -71,7 +71,7 @@ function writingRoutes({ keys, webhooks }: WebhookRoutesOptions) {
     .post('/v1/webhook', ({ key, body }) => webhooks.create(key.organizationId, body), {
       body: jsonBody(CreateWebhookBody, EXAMPLE),
       response: reply(NewWebhookJson),
-      detail: { summary: 'Makes a webhook, and shows its secret this once' },
+      detail: { summary: 'Creates a webhook, and returns its secret this once' },
     })
     .patch(
       '/v1/webhook/:id',
@@ -96,7 +96,7 @@ function writingRoutes({ keys, webhooks }: WebhookRoutesOptions) {
         body: jsonBody(RotateWebhookBody, { overlapSeconds: 86_400 }),
         response: reply(NewWebhookJson),
         detail: {
-          summary: 'Makes a new secret; messages carry the signature of the old one for a while more',
+          summary: 'Creates a new secret; for a while, messages also carry the signature of the old one',
         },
       },
     );
@@ -107,7 +107,7 @@ function sendingRoutes({ keys, webhooks }: WebhookRoutesOptions) {
     .post('/v1/webhook/:id/test', ({ key, params }) => webhooks.test(key.organizationId, params.id), {
       params,
       response: reply(DeliveryJson),
-      detail: { summary: 'Sends a trial message, once' },
+      detail: { summary: 'Sends a test message, once' },
     })
     .post(
       '/v1/webhook/:id/redeliver',
@@ -116,7 +116,7 @@ function sendingRoutes({ keys, webhooks }: WebhookRoutesOptions) {
         params,
         body: jsonBody(RedeliverBody, { since: '2026-11-23T00:00:00.000Z' }),
         response: reply(RedeliveredJson),
-        detail: { summary: 'Makes all deliveries again that failed since a moment' },
+        detail: { summary: 'Redelivers all deliveries that failed since a given time' },
       },
     )
     .post(
@@ -125,7 +125,7 @@ function sendingRoutes({ keys, webhooks }: WebhookRoutesOptions) {
       {
         params: deliveryOfWebhook,
         response: reply(DeliveryJson),
-        detail: { summary: 'Makes a delivery again, at once' },
+        detail: { summary: 'Redelivers a delivery at once' },
       },
     );
 }

@@ -12,13 +12,13 @@ const MAX_WEBHOOKS = 10;
 /** A week of the past. */
 const MAX_HOURS = 168;
 export const DEFAULT_HOURS = 24;
-/** Entries of one page. */
+/** Maximum entries of one page. */
 export const HISTORY_PAGE = 100;
 
 const { range, bucket, timeZone, limit, orderBy, compareWith, measures, groupBy, ...where } =
   MetricsQueryBody.properties;
 
-/** What an alert watches: a query for metrics, of one measure, without its range. */
+/** The query of an alert: a metrics query with one measure, without its range. */
 const AlertQuery = Type.Object(
   {
     measures: Type.Array(measures.items, { minItems: 1, maxItems: 1 }),
@@ -39,31 +39,32 @@ const definition = {
   window_minutes: Type.Integer({
     minimum: 1,
     maximum: MAX_WINDOW_MINUTES,
-    description: 'The measure is of the requests of so many minutes, up to the last full one',
+    description: 'The measure covers the requests of this many minutes, up to the last full one',
   }),
   comparison: Type.Unsafe<(typeof COMPARISONS)[number]>({
     ...OneOf(COMPARISONS),
-    description: 'How the measured value lies to the threshold when something is wrong',
+    description: 'The alert fires when the value compares to the threshold in this way',
   }),
   threshold: Type.Number({ description: "Beyond it, the alert is critical; in the measure's unit" }),
   warning: Type.Optional(
     Nullable(
       Type.Number(),
-      'A nearer threshold, beyond which it is a warning, with a fired and a resolved of its own',
+      'A threshold that is passed earlier: beyond it the alert is a warning, which fires and is resolved independently',
     ),
   ),
   for_minutes: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: MINUTES_A_DAY,
-      description: 'How long the value must be beyond the threshold before it fires. Default: 0, at once',
+      description:
+        'Minutes that the value must be beyond the threshold before the alert fires. Default: 0, at once',
     }),
   ),
   no_data: Type.Optional(
     Type.Unsafe<(typeof NO_DATA)[number]>({
       ...OneOf(NO_DATA),
       description:
-        'What it means when there is no value: all is well, it counts as beyond the threshold, or nothing changes. Default: ok',
+        'Meaning of a missing value: as if not beyond the threshold, as if beyond it, or no change of state. Default: ok',
     }),
   ),
 };
@@ -79,7 +80,7 @@ const fields = {
   webhooks: Type.Optional(
     Type.Union([Type.Literal('all'), Type.Array(WebhookId, { maxItems: MAX_WEBHOOKS, uniqueItems: true })], {
       description:
-        'Ids of the webhooks that are told, of those that listen to alert.fired or alert.resolved. Default: all of them',
+        'Ids of the webhooks to notify, among those with the events alert.fired or alert.resolved. Default: all of them',
       rule: 'must be "all" or a list of ids of webhooks',
     }),
   ),
@@ -94,7 +95,7 @@ export type AlertBody = Static<typeof AlertBody>;
 export const AlertPatch = Type.Partial(AlertBody, { ...closed, minProperties: 1 });
 export type AlertPatch = Static<typeof AlertPatch>;
 
-/** The body that tries an alert out on the past. */
+/** The body that tests an alert on the past. */
 export const AlertTestBody = Type.Object(
   {
     alert: AlertBody,
@@ -114,9 +115,9 @@ const SeverityName = Type.Unsafe<(typeof SEVERITIES)[number]>({
   description: 'critical: beyond `threshold`; warning: beyond `warning`',
 });
 const LastMeasured = Nullable(Type.Number(), 'The value that was measured last; null: none was');
-const Measured = Nullable(Type.Number(), 'What was measured; null: nothing');
+const Measured = Nullable(Type.Number(), 'The measured value; null: no data');
 
-/** How an alert stands. `pending`: beyond a threshold, not for long enough yet; `unknown`: not evaluated yet. */
+/** State of an alert. `pending`: beyond a threshold, not for long enough yet; `unknown`: not evaluated yet. */
 const STATES = ['ok', 'pending', 'warning', 'critical', 'disabled', 'unknown'] as const;
 
 /** An alert as the API shows it. */
@@ -136,13 +137,13 @@ export const AlertJson = Type.Object(
     enabled: Type.Boolean(),
     state: Type.Unsafe<(typeof STATES)[number]>({
       ...OneOf(STATES),
-      description: 'Of its gravest group; unknown: not evaluated yet',
+      description: 'State of the gravest group; unknown: not evaluated yet',
     }),
     firing: Type.Array(
       Type.Object({ group: Group, severity: SeverityName, since: Timestamp, value: LastMeasured }, closed),
-      { description: 'What has fired and is not resolved' },
+      { description: 'Groups that have fired and are not resolved' },
     ),
-    value: Nullable(Type.Number(), 'What was measured last of an alert without a grouping'),
+    value: Nullable(Type.Number(), 'The last measured value of an alert without a grouping'),
     skipped_groups: Type.Integer({ description: 'Groups that are not watched, because there are too many' }),
     evaluated_at: Nullable(Timestamp, 'The end of the last window that was evaluated'),
     error: Nullable(Type.String(), 'Why the last evaluation failed; it is tried again, ever less often'),
@@ -185,10 +186,7 @@ const AlertHistoryEntry = Type.Object(
     id: Type.String(),
     ...event,
     threshold: Nullable(Type.Number()),
-    reason: Nullable(
-      OneOf(RESOLVE_REASONS),
-      'Why it was resolved other than by its value; null: the value did it',
-    ),
+    reason: Nullable(OneOf(RESOLVE_REASONS), 'Why it was resolved if not by its value; null: by its value'),
   },
   { ...closed, $id: 'AlertHistoryEntry' },
 );
@@ -203,7 +201,7 @@ export const AlertHistoryPage = Type.Object(
 );
 export type AlertHistoryPage = Static<typeof AlertHistoryPage>;
 
-/** What an alert would have said. */
+/** Result of an alert test. */
 export const AlertTestJson = Type.Object(
   {
     events: Type.Array(Type.Object(event, closed), { description: 'Oldest first' }),
@@ -212,10 +210,12 @@ export const AlertTestJson = Type.Object(
         'The end of each evaluated window, in milliseconds since the epoch, and its value; empty with a grouping',
     }),
     step_minutes: Type.Integer({
-      description: 'Between two evaluations, which in service are a minute apart',
+      description: 'Time between two evaluations of the test; in service they are a minute apart',
     }),
     evaluations: Type.Integer(),
-    is_complete: Type.Boolean({ description: 'False: the time for a test was over before all were made' }),
+    is_complete: Type.Boolean({
+      description: 'False: the time limit of the test was reached before all evaluations were made',
+    }),
   },
   { ...closed, $id: 'AlertTest' },
 );

@@ -5,16 +5,16 @@ import { filterOrQ } from './filter-or-q.ts';
 import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH } from './query.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
-/** Measures of one query. */
+/** Maximum measures of one query. */
 const MAX_MEASURES = 10;
 const MAX_GROUPINGS = 3;
-/** Groups of one answer; the others are summed up. */
+/** Maximum groups of one answer; the others are summed up as one. */
 const MAX_GROUPS = 1_000;
 export const DEFAULT_GROUPS = 10;
 /** Characters; the longest name of the IANA database has 32. */
 const MAX_ZONE_LENGTH = 64;
 
-/** What can be measured of each request, besides its scores. */
+/** Metrics of each request, besides its scores. */
 export const METRICS = [
   'requests',
   'errors',
@@ -31,11 +31,11 @@ export const METRICS = [
 ] as const;
 export type MetricName = (typeof METRICS)[number];
 
-/** How the values of many requests become one, besides quantiles such as p99.9. */
+/** Aggregates of the values of many requests, besides quantiles such as p99.9. */
 export const AGGREGATES = ['count', 'sum', 'avg', 'min', 'max', 'rate'] as const;
 export type PlainAggregate = (typeof AGGREGATES)[number];
 
-/** What requests can be grouped by, besides their properties. */
+/** Dimensions that requests can be grouped by, besides their properties. */
 export const DIMENSIONS = [
   'model',
   'provider',
@@ -53,7 +53,7 @@ export type DimensionName = (typeof DIMENSIONS)[number];
 export const BUCKET_UNITS = ['minute', '5m', 'hour', 'day', 'week', 'month', 'auto', 'none'] as const;
 export type BucketUnit = (typeof BUCKET_UNITS)[number];
 
-/** Where calls come from; those of evaluators are left out unless they are asked for. */
+/** Origins of calls; those of evaluators are left out by default. */
 export const SOURCES = ['gateway', 'api', 'evaluator'] as const;
 export type Source = (typeof SOURCES)[number];
 
@@ -98,7 +98,7 @@ const Moment = Type.Union(
 );
 export type MomentBody = Static<typeof Moment>;
 
-/** Which calls are meant, by where they come from. */
+/** Selection of calls by their origin. */
 export const Sources = Type.Array(OneOf(SOURCES), {
   minItems: 1,
   maxItems: SOURCES.length,
@@ -106,7 +106,7 @@ export const Sources = Type.Array(OneOf(SOURCES), {
   description: 'Default: all but evaluator, the calls that evaluators make',
 });
 
-/** A time that requests were made in. */
+/** Range of the times of requests. */
 export const TimeRange = Type.Object(
   { from: Moment, to: Moment },
   { ...closed, description: 'From the start up to, but not including, the end' },
@@ -144,7 +144,7 @@ export const MetricsQueryBody = Type.Object(
             Type.Integer({
               minimum: 0,
               maximum: MAX_MEASURES - 1,
-              description: 'A place in measures. Default: 0',
+              description: 'An index into measures. Default: 0',
             }),
           ),
           direction: Type.Optional(OneOf(['asc', 'desc'] as const)),

@@ -64,7 +64,7 @@ export const QueryBody = Type.Object(
 );
 export type QueryBody = Static<typeof QueryBody>;
 
-/** The most that a count can be asked to stop at: beyond it an exact count takes no longer. */
+/** Largest number at which a count can stop: beyond it, an exact count takes no longer. */
 const MAX_AT_MOST = 1_000_000;
 
 /** The body of a count: that of a query, of which the order and the page have no effect. */
@@ -76,7 +76,7 @@ export const CountBody = Type.Object(
         minimum: 1,
         maximum: MAX_AT_MOST,
         description:
-          'Stops counting there; the answer is then an object. 10,001 tells "more than 10,000" in milliseconds',
+          'Stops counting there; the answer is then an object. 10,001 answers "more than 10,000" in milliseconds',
       }),
     ),
   },

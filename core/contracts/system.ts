@@ -32,7 +32,7 @@ const BREAKER_STATES = ['open', 'half-open'] as const;
 
 const SystemProcess = Type.Object(
   {
-    id: Type.String({ description: 'Of this life of the process' }),
+    id: Type.String({ description: 'Id of the process, a new one at each start' }),
     role: OneOf<ProcessRole>(PROCESS_ROLES),
     version: Type.String(),
     started_at: Timestamp,
@@ -56,7 +56,7 @@ const SystemProcess = Type.Object(
   closed,
 );
 
-/** `new`: it has not come up yet. `behind`: the feed dropped changes that it missed, so it comes up by a scan. */
+/** `new`: it has not started yet. `behind`: the feed dropped changes that it had not applied, so it resumes by a scan. */
 const SINK_STATES = ['new', 'running', 'behind'] as const;
 
 const SystemSink = Type.Object(
@@ -101,13 +101,13 @@ export const SystemJson = Type.Object(
         {
           provider: Type.String(),
           state: OneOf(BREAKER_STATES),
-          gateways: Count('Gateways in which it is so'),
+          gateways: Count('Gateways in which the circuit is open or half-open'),
         },
         closed,
       ),
       { description: 'Providers of which an address is failing; the circuits of all others are closed' },
     ),
-    sinks: Type.Array(SystemSink, { description: 'What follows the feed of changes, by name' }),
+    sinks: Type.Array(SystemSink, { description: 'Sinks of the change feed, by name' }),
     dead_letters: Type.Object(
       {
         own: Count(`Of the key's organization, counted up to ${MOST_DEAD_LETTERS}`),

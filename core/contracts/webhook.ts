@@ -19,20 +19,20 @@ const OTHER_EVENTS = ['request.deleted', 'evaluator.paused', 'alert.fired', 'ale
 export const WEBHOOK_EVENTS = [...REQUEST_EVENTS, ...OTHER_EVENTS] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** The event of a trial message. */
+/** The event of a test message. */
 export const TEST_EVENT = 'webhook.test';
-/** What a delivery can be of. */
+/** Event of a delivery. */
 export type DeliveryEvent = WebhookEvent | typeof TEST_EVENT;
 
-/** Webhooks of one organization: the sink looks at each of them for every change. */
+/** Maximum webhooks of one organization: the sink looks at each of them for every change. */
 export const MAX_WEBHOOKS = 20;
-/** Deliveries of one webhook that are still to be made. With more, it is paused. */
+/** Maximum pending deliveries of one webhook. With more, it is paused. */
 export const MAX_PENDING_DELIVERIES = 100_000;
-/** How long two secrets sign at most. */
+/** Maximum time during which two secrets sign. */
 const LONGEST_OVERLAP_SECONDS = 7 * 86_400;
-/** Deliveries of one page. */
+/** Number of deliveries of one page. */
 export const DELIVERY_PAGE = { most: 100, unlessGiven: 20 } as const;
-/** Attempts that a delivery remembers: those of one schedule, and some before a redelivery. */
+/** Attempts that are kept with a delivery: those of one schedule, and some before a redelivery. */
 export const MAX_TRIES = 20;
 
 /** Longer than any address that is in use, and within what outbound calls take. */
@@ -80,7 +80,7 @@ export const CreateWebhookBody = Type.Object(
   {
     url: Url,
     events: Events,
-    filter: Type.Optional(Nullable(FilterShape, 'Which requests events are posted of; null: all')),
+    filter: Type.Optional(Nullable(FilterShape, 'Selects the requests whose events are posted; null: all')),
     q: Type.Optional(QueryText),
     payload: Type.Optional(PayloadChoice),
     format: Type.Optional(FormatChoice),
@@ -89,7 +89,7 @@ export const CreateWebhookBody = Type.Object(
 );
 export type CreateWebhookBody = Static<typeof CreateWebhookBody>;
 
-/** What is left out stays as it is. */
+/** The body that changes a webhook: absent fields stay as they are. */
 export const ChangeWebhookBody = Type.Object(
   {
     ...Type.Partial(CreateWebhookBody).properties,
@@ -100,7 +100,7 @@ export const ChangeWebhookBody = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'What is left out stays as it is' },
+  { ...closed, description: 'Absent fields stay as they are' },
 );
 export type ChangeWebhookBody = Static<typeof ChangeWebhookBody>;
 
@@ -109,7 +109,7 @@ export const RotateWebhookBody = Type.Object(
     overlapSeconds: Type.Integer({
       minimum: 0,
       maximum: LONGEST_OVERLAP_SECONDS,
-      description: 'How long messages carry the signature of the old secret, too',
+      description: 'Seconds during which messages carry the signature of the old secret, too',
     }),
   },
   closed,
@@ -128,7 +128,9 @@ const webhookFields = {
   id: Type.String(),
   url: Type.String(),
   events: Type.Array(OneOf<WebhookEvent>(WEBHOOK_EVENTS)),
-  filter: Type.Unknown({ description: 'As it was given; null: every request' }),
+  filter: Type.Unknown({
+    description: 'The filter as it was given, `q` as the equivalent JSON; null: every request',
+  }),
   payload: OneOf<Payload>(PAYLOADS),
   format: OneOf<Format>(FORMATS),
   state: OneOf(['active', 'paused']),
@@ -144,10 +146,10 @@ const webhookFields = {
       },
       closed,
     ),
-    'The last stretch of time whose events were not sent: the webhook was `paused`, or the `feed` of changes was lost',
+    'The last period whose events were not sent: the webhook was `paused`, or the `feed` of changes was lost',
   ),
   pending: Type.Integer({ description: 'Deliveries that are still to be made' }),
-  rotating_until: Nullable(Timestamp, 'Until when two secrets sign; null: one does'),
+  rotating_until: Nullable(Timestamp, 'The time until which two secrets sign; null: only one signs'),
   last_success_at: Nullable(Timestamp, 'To the second'),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -236,7 +238,7 @@ export const RedeliveredJson = Type.Object(
   {
     redelivered: Type.Integer({ description: 'Deliveries that are made again' }),
     remaining: Type.Integer({
-      description: `Failed ones that had no room among the ${MAX_PENDING_DELIVERIES} that may wait: ask again later`,
+      description: `Failed deliveries left out, because at most ${MAX_PENDING_DELIVERIES} may be pending: ask again later`,
     }),
   },
   closed,

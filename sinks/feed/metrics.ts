@@ -28,7 +28,7 @@ export function createFeedMetrics(metrics: Metrics) {
     ),
     resumes: metrics.counter(
       'sink_resumes_total',
-      'Times that a sink came up by a scan, because the feed did not reach back to its cursor.',
+      'Times that a sink resumed by a scan, because the feed did not reach back to its cursor.',
       labels,
     ),
     dropped: metrics.counter('changes_dropped_total', 'Changes that this process has dropped from the feed.'),

@@ -1,20 +1,20 @@
-/** What becomes of a delivery after an attempt, and of its webhook. Pure. */
+/** Outcome of an attempt for its delivery and its webhook. Pure. */
 import { type DeliveryAttempt, type DeliveryState, TEST_EVENT } from '#core/contracts/webhook.ts';
 import type { Attempt } from './attempt.ts';
 import type { Job } from './claim.ts';
 import { nextWaitMs, restMs } from './schedule.ts';
 import type { Pause } from './webhooks.ts';
 
-/** How a process leaves a delivery that it has claimed. */
+/** Outcome of a claimed delivery. */
 export type Outcome = {
   state: Exclude<DeliveryState, 'sending'>;
-  /** When it is due again, in milliseconds from now; null: it is not. */
+  /** Time until it is due again, in milliseconds; null: it is over. */
   dueInMs: number | null;
   /** The attempt; null: none was made. */
   tried: DeliveryAttempt | null;
   /** Why it is cancelled or given up without an attempt. */
   reason: string | null;
-  /** For how long the webhook's deliveries rest. */
+  /** Time for which the webhook's deliveries rest. */
   restMs: number;
   pause: Pause | null;
 };
@@ -28,13 +28,13 @@ export const GONE: Outcome = {
   reason: 'The request is no longer there: it was erased, or its retention is over',
 };
 
-/** Claims in a row that end with their process, after which a delivery is given up: it may be what ends them. */
+/** Claims in a row that end with their process, after which a delivery is given up: it may be the cause. */
 export const MAX_LOST = 10;
 
 export const GIVEN_UP: Outcome = {
   ...NOTHING,
   state: 'failed',
-  reason: `The last ${MAX_LOST} processes that had it in hand ended before they could say how it went`,
+  reason: `The last ${MAX_LOST} processes that claimed it ended before they settled it`,
 };
 
 /** The webhook's secrets cannot be opened: the delivery waits until it is resumed. */
@@ -50,7 +50,7 @@ export function unsigned({ webhookId }: Job, message: string): Outcome {
 /** Overrides of the schedule, for tests. */
 export type ScheduleOptions = { waitsMs?: readonly number[]; random?: () => number };
 
-/** Returns what becomes of a delivery after an attempt. */
+/** Returns the outcome of a delivery after an attempt. */
 export function outcomeOf(job: Job, made: Attempt, schedule: ScheduleOptions = {}): Outcome {
   const { atMs, durationMs, status, error, answer, retryAfterMs } = made;
   const at = new Date(atMs).toISOString();

@@ -245,7 +245,7 @@ const REFUSALS: [body: object, sentence: string][] = [
   [{ measures: [COUNT], ...RANGE, limit: 1_001 }, 'limit must be at most 1000, but is 1001'],
   [
     { measures: [COUNT], ...RANGE, orderBy: { measure: 1 } },
-    'orderBy.measure must be a place in measures, which holds 1, but is 1',
+    'orderBy.measure must be an index into measures, from 0 to 0, but is 1',
   ],
   [
     { measures: [COUNT], ...RANGE, orderBy: { direction: 'up' } },

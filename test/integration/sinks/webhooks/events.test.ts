@@ -183,7 +183,7 @@ t.test('a message about a request that is gone when it is sent is cancelled', as
   await forget(id);
 });
 
-t.test('a trial message is sent once, whatever is answered', async (t) => {
+t.test('a test message is sent once, whatever is answered', async (t) => {
   receiver.answer = (response) => response.writeHead(500).end();
   const { id } = await world.make({ url: receiver.url, events: ['alert.fired'] });
   const { body } = await world.api.call(`/v1/webhook/${id}/test`, { method: 'POST' });
