@@ -33,7 +33,9 @@ import {
 type StartOptions = { config: Config; log: Logger; clock: Clock };
 type StartRole = (options: StartOptions) => Promise<Role>;
 
-/** Starts ingest, and in the same process the sinks, which follow what it stores. Their trouble is not ingest's. */
+/**
+ * Starts ingest, and in the same process the sinks, which follow what it stores. Failures of the sinks do not affect ingest.
+ */
 async function startIngestWithSinks(options: StartOptions): Promise<Role> {
   const [{ startIngest }, { startSinks }] = await Promise.all([
     import('./ingest/mod.ts'),

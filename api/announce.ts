@@ -7,7 +7,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import { announceChange, type NatsAddress } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 
-/** The subjects on which changes of what gateways keep in memory are announced. */
+/** The subjects that announce changes of data that gateways keep in memory. */
 type Subject = typeof ERASURES_SUBJECT | typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT;
 
 /**

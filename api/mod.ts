@@ -51,9 +51,12 @@ const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 /** One page of deletions at a time: more would keep ingest waiting. */
 const ERASURE_CONNECTIONS = 1;
-/** Alerts that are evaluated at a time, beside the statement that claims the next ones. */
+/** Connections for evaluating alerts and claiming the next ones. */
 const ALERT_CONNECTIONS = 2;
-/** Longer than any evaluation on roll-ups takes; a slower alert is told its owner, and costs the others no more. */
+/**
+ * Longer than any evaluation on roll-ups takes. A slower alert fails with an error that its owner sees, and delays no other
+ * further.
+ */
 const ALERT_TIMEOUT_MS = 5_000;
 /** Longer than a query may take: nobody waits for a page of a deletion. */
 const ERASURE_TIMEOUT_MS = 60_000;

@@ -20,7 +20,7 @@ export type RequestRow = {
   completion_tokens: number | null;
   total_tokens: number | null;
   cost_nano: number | null;
-  /** What an answer from the cache would have cost; null for other answers. */
+  /** Cost that an answer from the cache saved; null for other answers. */
   cost_saved_nano: number | null;
   price_source: string | null;
   /** True when ingest counted the tokens, or some of them. */

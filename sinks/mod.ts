@@ -1,4 +1,4 @@
-/** The sinks: what follows the changes of records. They run in the process of ingest. */
+/** The sinks, which follow the changes of records. They run in the process of ingest. */
 import type { Config } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
@@ -12,14 +12,14 @@ import { startWebhooks } from './webhooks/mod.ts';
 
 export { checkRollups, rebuildRollups } from './rollups/mod.ts';
 
-/** What follows the changes, a line each. */
+/** All sinks, a line each. */
 const PARTS: readonly StartPart[] = [startRollups, startWebhooks];
 
 /** Two for each part, one for the feed: a part's own loop does not wait for its sink. */
 const POSTGRES_CONNECTIONS = 2 * PARTS.length + 1;
 /** A batch takes milliseconds; a minute lets a large one through that meets a busy server. */
 const STATEMENT_TIMEOUT_MS = 60_000;
-/** Time for the transactions under way at a stop. What is cut off is rolled back, and comes again. */
+/** Time for open transactions at a stop. Those that are cut off are rolled back, and run again later. */
 const STOP_MS = 2_000;
 
 export type StartSinksOptions = { config: Config; log: Logger; clock: Clock; metrics: Metrics };
@@ -41,7 +41,7 @@ export function startSinks({ config, log, clock, metrics }: StartSinksOptions): 
       if (!(await settlesWithin(stopped, STOP_MS)))
         log.warn('sinks are cut off: they go on at the next start');
       await sql.end({ timeout: 0 });
-      // What does not end even without its connections ends with the process.
+      // Loops that do not end even without connections end with the process.
       await settlesWithin(stopped, STOP_MS);
     },
   };

@@ -5,9 +5,9 @@ import type { Listener, Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { FeedMetrics, RunningSink } from './feed/mod.ts';
 
-/** What a part of the sinks is started with. */
+/** Dependencies of a part of the sinks. */
 export type SinksContext = {
-  /** As the owner of the tables, shared by all parts. */
+  /** Connections of the owner of the tables, shared by all parts. */
   sql: Sql;
   listener: Listener;
   config: Config;
@@ -18,7 +18,7 @@ export type SinksContext = {
 };
 
 /**
- * Starts a sink with the loops beside it. It must not throw: what may fail is tried in its loops. After `stop` was called, an
- * error of Postgres ends its loops silently, because the connections may be cut.
+ * Starts a sink with the loops beside it. It must not throw: steps that may fail belong in its loops. After `stop` was called,
+ * an error of Postgres ends its loops silently, because the connections may be cut.
  */
 export type StartPart = (context: SinksContext) => RunningSink;

@@ -35,7 +35,7 @@ export type AlertChange = {
 };
 
 /**
- * Changes an alert, resolves what it no longer watches, and makes it due. An evaluation under way becomes void.
+ * Changes an alert, resolves the groups that it no longer watches, and makes it due. A running evaluation is discarded.
  * @throws AssayError not_found, and the errors of `check`
  */
 export async function changeAlert(
@@ -55,7 +55,7 @@ export async function changeAlert(
 }
 
 /**
- * Deletes an alert with its history, and resolves what fires.
+ * Deletes an alert with its history, and resolves its firing groups.
  * @throws AssayError not_found
  */
 export async function removeAlert(
@@ -85,8 +85,8 @@ function bodyOf(alert: AlertDefinition): AlertBody {
 }
 
 /**
- * Resolves what a changed alert no longer watches, and returns the groups that it goes on tracking: all of them when only
- * thresholds, times or webhooks changed; none when its query is another one or it is disabled.
+ * Resolves the groups that a changed alert no longer watches, and returns those that it keeps: all of them when only
+ * thresholds, times or webhooks changed; none when its query changed or it is disabled.
  */
 async function letGo(
   tx: TransactionSql,

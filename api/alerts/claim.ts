@@ -1,11 +1,11 @@
-/** Which alerts are due, and who evaluates them: statements of the owner, for all organizations. */
+/** Claims of due alerts, and outcomes of their evaluations. Runs as the owner of the tables, for all organizations. */
 import type { TrackedGroup } from '#core/alerts/mod.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { AlertDefinition } from './store.ts';
 
-/** An alert that this process evaluates, until its lease is over. */
+/** An alert that this process has claimed, until its lease expires. */
 export type ClaimedAlert = AlertDefinition & {
   alertId: string;
   organizationId: string;
@@ -15,9 +15,9 @@ export type ClaimedAlert = AlertDefinition & {
   failures: number;
 };
 
-/** Longer than the evaluations of one claim take. A killed process delays its alerts by so much. */
+/** Longer than the evaluations of one claim take. A killed process delays its alerts by this long. */
 const LEASE_MS = 60_000;
-/** Alerts of one claim, each of another organization. */
+/** Maximum alerts per claim, each of a different organization. */
 const CLAIMED_AT_ONCE = 8;
 
 /**
@@ -50,15 +50,15 @@ export async function claimAlerts(sql: Sql, nowMs: number): Promise<ClaimedAlert
   return [...claimed];
 }
 
-/** What an evaluation leaves. */
+/** Outcome of an evaluation. */
 export type Outcome = { dueAtMs: number } & (
   | { error: null; endMs: number; value: number | null; groups: readonly TrackedGroup[]; skipped: number }
   | { error: string }
 );
 
 /**
- * Writes the outcome of an evaluation and gives the lease back. False: the lease is no longer this process's, because the
- * alert was changed or deleted, or the lease was over; then nothing is written.
+ * Writes the outcome of an evaluation and releases the lease. Returns false and writes nothing when this process no longer
+ * holds the lease: the alert was changed or deleted, or the lease has expired.
  */
 export async function settleRun(
   tx: TransactionSql,

@@ -5,14 +5,14 @@ import type { AlertDefinition } from './store.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Measures what an alert watches. */
+/** Type of `measure`. */
 export type Measure = typeof measure;
 
 /**
- * Measures what an alert watches in the window that ends at a moment: one reading a group, those that lie furthest beyond
- * its threshold first, at most MOST_GROUPS.
+ * Measures the query of an alert in the window that ends at a given time: one reading for each group, at most MOST_GROUPS,
+ * those furthest beyond the threshold first.
  * @param tx a transaction of the organization that reads one moment
- * @throws AssayError invalid_body, invalid_filter when the query is none
+ * @throws AssayError invalid_body, invalid_filter when the query is not valid
  */
 export async function measure(
   tx: TransactionSql,

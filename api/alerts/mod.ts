@@ -1,4 +1,4 @@
-/** Alerts: what organizations watch, how it stands, and what it would have told. */
+/** Alerts: their definitions, states and history, and tests of them on the past. */
 import {
   type AlertBody,
   type AlertHistoryPage,
@@ -36,12 +36,12 @@ export type AlertService = {
   /** Newest first. */
   list(organizationId: string): Promise<AlertJson[]>;
   get(organizationId: string, alertId: string): Promise<AlertJson>;
-  /** Changes what the body names. What fires is resolved where it is no longer watched. */
+  /** Changes the fields in the body. Firing groups that are no longer watched are resolved. */
   change(organizationId: string, alertId: string, patch: AlertPatch): Promise<AlertJson>;
-  /** Deletes an alert with its history. What fires is resolved. */
+  /** Deletes an alert with its history, and resolves its firing groups. */
   remove(organizationId: string, alertId: string): Promise<null>;
   history(organizationId: string, alertId: string, query: AlertHistoryQuery): Promise<AlertHistoryPage>;
-  /** Returns what an alert would have told; stores nothing. */
+  /** Returns the events that an alert would have raised; stores nothing. */
   test(organizationId: string, body: AlertTestBody): Promise<AlertTestJson>;
 };
 
@@ -54,7 +54,7 @@ export type AlertServiceOptions = {
   onDue(): void;
 };
 
-/** Each is a query a minute. */
+/** Each alert runs one query a minute. */
 const MOST_ALERTS = 100;
 const MINUTE_MS = 60_000;
 
@@ -131,7 +131,7 @@ async function checkAlert(
   alert: AlertDefinition,
 ): Promise<void> {
   checkThresholds(alert);
-  // Of one minute, so that nothing but the query's form matters.
+  // A window of one minute: only the form of the query is checked.
   const endMs = clock.now() - (clock.now() % MINUTE_MS);
   await measure(tx, organizationId, { ...alert, windowMinutes: 1 }, endMs);
   const [id] = await unknownWebhooks(tx, organizationId, alert.webhookIds ?? []);
@@ -139,7 +139,7 @@ async function checkAlert(
     throw invalidField('webhooks', `must hold ids of webhooks, but there is no webhook ${id}`);
 }
 
-/** Refuses a warning that is not nearer than the threshold: it would fire with it or after it. */
+/** Rejects a warning that values do not pass before the threshold: it would fire at the same time or later. */
 function checkThresholds({ comparison, threshold, warning }: AlertDefinition): void {
   if (warning === null) return;
   const isUpper = comparison.startsWith('>');
@@ -152,7 +152,7 @@ function checkThresholds({ comparison, threshold, warning }: AlertDefinition): v
 }
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
-  // One after the other, so that two callers cannot both create the last one.
+  // Serialized, so that two concurrent callers cannot both create the last alert allowed.
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.alerts ${organizationId}`}, 0))`;
   if ((await countAlerts(tx, organizationId)) < MOST_ALERTS) return;
   throw new AssayError(

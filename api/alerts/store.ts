@@ -1,4 +1,4 @@
-/** The tables of alerts, one organization's rows at a time: `tx` is of the role `assay_api`. */
+/** Statements on the tables of alerts, for one organization at a time: `tx` runs under the role `assay_api`. */
 
 import type { AlertEvent, Comparison, NoData, TrackedGroup } from '#core/alerts/mod.ts';
 import type { AlertBody, AlertHistoryEntry, AlertQuery, ResolveReason } from '#core/contracts/alert.ts';
@@ -6,7 +6,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** An alert as it is defined. Durations are whole minutes. */
+/** Definition of an alert. Durations are whole minutes. */
 export type AlertDefinition = {
   name: string;
   query: AlertQuery;
@@ -16,12 +16,12 @@ export type AlertDefinition = {
   warning: number | null;
   forMinutes: number;
   noData: NoData;
-  /** Null: all that listen. */
+  /** Null: all webhooks that ask for alert events. */
   webhookIds: string[] | null;
   isEnabled: boolean;
 };
 
-/** How an alert stands. */
+/** State of an alert. */
 export type AlertStanding = {
   evaluatedAt: Date | null;
   value: number | null;
@@ -33,7 +33,7 @@ export type AlertStanding = {
 export type AlertRow = AlertDefinition &
   AlertStanding & { alertId: string; createdAt: Date; updatedAt: Date; goneWebhooks: string[] };
 
-/** Returns the definition of a body, with what is left out as by default. */
+/** Returns the definition in a body, with defaults for absent fields. */
 export function definitionOf(body: AlertBody): AlertDefinition {
   const { webhooks = 'all' } = body;
   return {
@@ -50,7 +50,7 @@ export function definitionOf(body: AlertBody): AlertDefinition {
   };
 }
 
-/** Lists alerts, newest first; only the one of `alertId` when it is given. */
+/** Lists alerts, newest first; only `alertId` when it is given. */
 export function selectAlerts(
   tx: TransactionSql,
   organizationId: string,
@@ -76,7 +76,7 @@ export async function countAlerts(tx: TransactionSql, organizationId: string): P
   return row!.count;
 }
 
-/** Returns those of `ids` that are no webhooks of the organization. */
+/** Returns those of `ids` that belong to no webhook of the organization. */
 export async function unknownWebhooks(
   tx: TransactionSql,
   organizationId: string,
@@ -124,8 +124,8 @@ export async function updateAlert(
 }
 
 /**
- * Locks how an alert stands until the transaction ends: an evaluation that is under way waits, and finds that it has lost
- * its lease once `restartRun` took it. False: there is no such alert.
+ * Locks the state of an alert until the transaction ends. A running evaluation waits for the lock, and has lost its lease if
+ * `restartRun` was called meanwhile. Returns false when there is no such alert.
  */
 export async function lockRun(tx: TransactionSql, organizationId: string, alertId: string): Promise<boolean> {
   const rows = await tx`
@@ -133,7 +133,7 @@ export async function lockRun(tx: TransactionSql, organizationId: string, alertI
   return rows.length === 1;
 }
 
-/** Takes the lease from an evaluation under way, and makes the alert due with these groups. */
+/** Revokes the lease of a running evaluation, and makes the alert due with these groups. */
 export async function restartRun(
   tx: TransactionSql,
   organizationId: string,
@@ -154,17 +154,17 @@ export async function deleteAlert(
   await tx`delete from assay.alerts where organization_id = ${organizationId} and alert_id = ${alertId}`;
 }
 
-/** An event as it is kept and told. `atMs`: the end of the window, or when the alert was changed. */
+/** An event as the history and webhooks have it. `atMs`: the end of the window, or the time at which the alert was changed. */
 export type NotedEvent = AlertEvent & {
   atMs: number;
   threshold: number | null;
   reason: ResolveReason | null;
 };
 
-/** Entries that an alert keeps. */
+/** Maximum history entries of an alert. */
 const MOST_KEPT = 1_000;
 
-/** Adds events to an alert's history, whose oldest entries go. */
+/** Adds events to an alert's history, and drops its oldest entries. */
 export async function insertHistory(
   tx: TransactionSql,
   organizationId: string,

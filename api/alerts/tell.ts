@@ -1,4 +1,4 @@
-/** What an alert tells: an entry of its history and an event of the feed, in the transaction that changes its state. */
+/** Reports of an alert: history entries and events of the feed, written in the transaction that changes its state. */
 import { type AlertEvent, type AlertRule, type Comparison, thresholdOf } from '#core/alerts/mod.ts';
 import type { ResolveReason } from '#core/contracts/alert.ts';
 import type { JsonObject } from '#core/json/mod.ts';
@@ -14,7 +14,7 @@ export function ruleOf(alert: AlertDefinition): AlertRule {
   return { comparison, threshold, warning, noData, forMs: alert.forMinutes * MINUTE_MS };
 }
 
-/** Keeps events and tells them, once, when the transaction commits. */
+/** Adds events to the history and to the feed, so that webhooks get them once the transaction commits. */
 export async function tell(
   tx: TransactionSql,
   organizationId: string,
@@ -39,7 +39,7 @@ export async function tell(
   });
 }
 
-/** Returns an event of the feed: what a webhook sends, and to which of them. */
+/** Returns an event of the feed: the data of its messages, and the webhooks that get it. */
 function eventOf(
   alert: AlertDefinition & { alertId: string },
   { event, severity, group, value, atMs, threshold, reason }: NotedEvent,

@@ -9,14 +9,14 @@ import { lastFullMinute } from './work.ts';
 
 const MINUTE_MS = 60_000;
 const MINUTES_AN_HOUR = 60;
-/** Evaluations of one test. */
+/** Maximum evaluations of one test. */
 const MOST_EVALUATIONS = 120;
-/** Time of one test; what is not evaluated by then is left out. */
+/** Time limit of one test; windows that are not evaluated by then are left out. */
 const TIME_MS = 10_000;
 
 export type TryOutOptions = { sql: Sql; clock: Clock; measure: Measure };
 
-/** Evaluates an alert over the last hours, in steps that are a minute or longer, and returns what it would have told. */
+/** Evaluates an alert over the last hours, in steps of a minute or longer, and returns the events. */
 export async function tryOut(
   { sql, clock, measure }: TryOutOptions,
   organizationId: string,
@@ -36,7 +36,7 @@ export async function tryOut(
   let done = 0;
   for (; done < count && clock.monotonic() < stopAt; done += 1) {
     const endMs = lastMs - (count - 1 - done) * elapsedMs;
-    // A transaction each: a connection is not held for the whole test.
+    // One transaction for each evaluation, so that the test does not hold a connection throughout.
     const readings: Reading[] = await inOrganization(
       sql,
       organizationId,

@@ -1,10 +1,10 @@
-/** Notes in the change feed that evaluations got an outcome, or lost it. */
+/** Notes in the change feed evaluations that have got an outcome, or lost it by being reopened. */
 import type { RequestKey } from '#core/contracts/changes.ts';
 import type { EvaluationState } from '#core/scoring/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** An evaluation as the statement that changed it returns it. */
+/** An evaluation, as returned by the statement that changed it. */
 export type ChangedEvaluation = RequestKey & {
   evaluationId: string;
   evaluatorId: string;
@@ -13,7 +13,7 @@ export type ChangedEvaluation = RequestKey & {
   isProbe: boolean;
 };
 
-/** The columns of a changed evaluation, of the table `e`. */
+/** Writes the columns of a `ChangedEvaluation`, of the table `e`. */
 export function changedColumns(tx: TransactionSql) {
   return tx`
     e.evaluation_id::text as "evaluationId", e.evaluator_id as "evaluatorId", e.created_at as "createdAt",

@@ -47,7 +47,7 @@ async function changeBatch(
       where e.organization_id = ${organizationId} and ${condition(tx, change)}
       limit ${BATCH_SIZE} for update skip locked)
     returning ${changedColumns(tx)}`;
-  // The others wait in another state: they had no outcome, and have none now.
+  // Other changes only move evaluations that wait between states: they had no outcome before, and have none after.
   if (change.kind === 'run-cancelled') await noteEvaluations(tx, organizationId, rows);
   return rows.length;
 }

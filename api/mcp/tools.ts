@@ -2,8 +2,8 @@
 import type { JsonSchema, OpenApiDocument } from '#core/contracts/openapi.ts';
 
 /**
- * The groups of routes that models may use. Keys, provider keys, webhooks and what streams are left out: a model that reads
- * hostile text in a log must not be able to hand out access, nor to have the log sent elsewhere.
+ * The groups of routes that models may use. Keys, provider keys, webhooks and streams are left out: a model that reads hostile
+ * text in a log must not be able to hand out access, nor to have the log sent elsewhere.
  */
 const GROUPS = new Set([
   'Requests',

@@ -1,4 +1,4 @@
-/** Puts the rows of statements together to series: every bucket of every group, in order. */
+/** Assembles the rows of statements into series: every bucket of every group, in order. */
 import type { MetricsPeriod, MetricsSeries, MetricsSummary } from '#core/contracts/metrics.ts';
 import { isFlagOfAll, type Measure, type Part } from '#core/metrics/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
@@ -8,7 +8,7 @@ import type { QuantileRow, QuantilesOf } from './quantiles.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import { keyOf } from './requests.ts';
 
-/** What the statements of one period have found. */
+/** Results of the statements of one period. */
 export type Found = {
   readonly period: Period;
   readonly cells: readonly CellRow[];
@@ -19,7 +19,7 @@ export type Found = {
 type Place = { readonly b: number | null; readonly k: number | null };
 const placeOf = ({ b, k }: Place) => `${b ?? ''}:${k ?? ''}`;
 
-/** Returns the groups that cells show, in their order. */
+/** Returns the groups to show, as ranked by the cells. */
 export function groupsOf(cells: readonly CellRow[], groupings: number): Group[] {
   return cells
     .filter(({ b, k }) => b === null && k !== null && k > 0)
@@ -27,7 +27,10 @@ export function groupsOf(cells: readonly CellRow[], groupings: number): Group[] 
     .map((row) => Array.from({ length: groupings }, (_, index) => row[`g${index}`] as string | null));
 }
 
-/** Makes periods of one query: `k` is that of the rows, and `asOfMs` the time up to which a rate counts minutes. */
+/**
+ * Returns a function that turns results into periods. `k` is the group's number in the rows; rates count minutes up to
+ * `asOfMs`.
+ */
 export function periodMaker(query: MetricsQuery, quantilesOf: QuantilesOf, asOfMs: number) {
   const { measures } = query;
   return ({ period, cells, nameOf, quantiles }: Found) => {
@@ -57,13 +60,13 @@ export function periodMaker(query: MetricsQuery, quantilesOf: QuantilesOf, asOfM
   };
 }
 
-/** Minutes of a time that have passed; of one that lies ahead, all. */
+/** Returns the minutes of a time span that have passed; all of them for a span in the future. */
 function minutesOf(fromMs: number, toMs: number, asOfMs: number): number {
   const until = asOfMs > fromMs ? Math.min(toMs, asOfMs) : toMs;
   return (until - fromMs) / 60_000;
 }
 
-/** Decimals of the whole numbers that a metric is summed up in. */
+/** Divisors of the whole numbers in which metrics are summed up. */
 const SCALES: ReadonlyMap<string, number> = new Map([
   ['cost', 1e9],
   ['cost_saved', 1e9],
@@ -118,7 +121,7 @@ function valueIn(
 
 type PeriodAt = ReturnType<ReturnType<typeof periodMaker>>;
 
-/** Returns the series of groups, all other groups as one, and all together. */
+/** Returns a series for each group, one for all other groups together, and the total. */
 export function seriesOf(
   query: MetricsQuery,
   groups: readonly Group[],

@@ -1,6 +1,6 @@
 /**
- * The statement of cells: the parts of measures by bucket and group, exact. Requests are summed up to the cells of all groups
- * first, and those then to totals, so that the groups that are not shown need no second look at the requests.
+ * The statement of cells: exact parts of measures by bucket and group. Requests are first aggregated into the cells of all
+ * groups, and these into totals, so that the groups that are not shown need no second pass over the requests.
  */
 import type { Statement } from '#core/filter/mod.ts';
 import { type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
@@ -11,8 +11,9 @@ import { cellsOfRollups, type Sources } from './rollup-cells.ts';
 import { type Column, cellsOfRequests } from './row-cells.ts';
 
 /**
- * Parts of measures, as texts. `b` is the number of a bucket, null for all; `k` that of a group from 1, 0 for the groups that
- * are not shown, null for all together. Where `b` is null and `k` is above 0, g0, g1, … are the group. `n` counts requests.
+ * Parts of measures, as text. `b`: number of the bucket, null for all buckets; `k`: number of the group from 1, 0 for the
+ * groups that are not shown, null for all groups. Rows with a null `b` and a `k` above 0 have the group in g0, g1, … `n`:
+ * number of requests.
  */
 export type CellRow = { b: number | null; k: number | null; n: string | null } & Record<
   string,
@@ -25,7 +26,7 @@ export type NameOf = (metric: Metric, part: Part) => string;
 /** A statement of cells, with the names of its columns. */
 export type Cells = { readonly statement: Statement; readonly nameOf: NameOf };
 
-/** Selects the cells of a period. Unless `groups` are given, the query's order says which are shown. */
+/** Selects the cells of a period. Unless `groups` are given, the query's order decides which are shown. */
 export function cellsStatement(
   organizationId: string,
   query: MetricsQuery,
@@ -68,7 +69,7 @@ export function cellsStatement(
      group by grouping sets ((c.b, c.k), (c.k), (c.b), ())`);
 }
 
-/** How parts are summed up further. */
+/** Aggregate functions that combine parts. */
 const SUM_OF: Readonly<Record<Part, string>> = { count: 'sum', sum: 'sum', min: 'min', max: 'max' };
 
 function columnsOf(measures: readonly Measure[], measured: readonly Measured[]): Column[] {

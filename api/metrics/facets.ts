@@ -1,4 +1,4 @@
-/** The values of a field with how many requests have each, under a filter. */
+/** Values of a field with the number of requests that have each, under a filter. */
 import { DEFAULT_FACETS, type Facets, type FacetsBody } from '#core/contracts/facets.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
@@ -11,7 +11,7 @@ import { type Draft, draftFor, groupColumns, insideRange } from './requests.ts';
 import { cellsOfRollups, type Sources } from './rollup-cells.ts';
 import { findSources } from './sources.ts';
 
-/** Requests that are read where no roll-up has the field and the filter: as many as take some 50 ms. */
+/** Newest requests that are read when no roll-up has the field and the filter: reading them takes some 50 ms. */
 const NEWEST_REQUESTS = 30_000;
 /** Requests are stored from 2020 on, and up to a month ahead. */
 const ALL_TIMES = { from: '2020-01-01', to: '2099-12-31' };
@@ -49,7 +49,7 @@ export async function findFacets(
     ...rest,
   });
 
-  // Users have nearly as many cells as requests: adding up those of all times takes seconds.
+  // There are nearly as many cells of users as requests: adding up those of all times takes seconds.
   const plan = field === 'user' ? null : planOf(query);
   const found = plan === null ? null : await findSources(tx, organizationId, plan, query.period);
   if (found !== null) {
@@ -115,7 +115,7 @@ function listedStatement(
   return { text: `${SELECT} from (${values}) p ${ordered(search, draft)}`, values: parameters.values };
 }
 
-/** Counts the values of those of the newest requests that pass the filter. */
+/** Counts the values among those of the newest requests that pass the filter. */
 function newestStatement(organizationId: string, query: MetricsQuery, search: Search): Statement {
   const draft = draftFor(organizationId);
   const { parameters } = draft;
@@ -126,7 +126,7 @@ function newestStatement(organizationId: string, query: MetricsQuery, search: Se
   return { text: `${SELECT} from (${values}) p ${ordered(search, draft)}`, values: parameters.values };
 }
 
-/** Selects the request after the newest ones; nothing when those are all. */
+/** Selects one request older than the newest ones; no row when there is none. */
 function olderStatement(organizationId: string, query: MetricsQuery): Statement {
   const draft = draftFor(organizationId);
   const text = `select from assay.requests r where ${insideCondition(query, draft)}

@@ -19,7 +19,7 @@ export function givenGroups(
   return [none, ...rows].join(' union all ');
 }
 
-/** Writes whether two rows have the same group; null is the same as null. In this form the rows are joined by a hash. */
+/** Writes the condition that two rows have the same group; null equals null. In this form Postgres can use a hash join. */
 export function isSameGroup(one: string, other: string, names: readonly string[]): string {
   return names
     .map(

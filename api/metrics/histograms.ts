@@ -1,4 +1,7 @@
-/** Quantiles from the histograms of roll-ups, within their relative error; of other moments the rows are put into bins, too. */
+/**
+ * Quantiles from the histograms of roll-ups, within their relative error. Rows that no bucket covers are put into the same
+ * bins.
+ */
 import type { Statement } from '#core/filter/mod.ts';
 import {
   addBins,
@@ -17,7 +20,7 @@ import type { CellContext } from './row-cells.ts';
 /** A histogram of a bucket and a group, as JSON arrays; `k` as in rows of cells. */
 export type HistogramRow = { b: number; k: number | null; metric: string; bins: string; counts: string };
 
-/** Selects the histograms of a period, of these groups and of all others: several for one bucket and group. */
+/** Selects the histograms of a period, of these groups and of all others; a bucket and group may have several. */
 export function histogramsStatement(
   organizationId: string,
   query: MetricsQuery,

@@ -1,4 +1,4 @@
-/** Decides where a query is answered from: the cheapest roll-up that has all of its dimensions, else rows. */
+/** Chooses the source of an answer: the cheapest roll-up that has all dimensions of the query, else rows. */
 import type { Filter } from '#core/filter/mod.ts';
 import { isFlag, isFlagOfAll, type Measure, type Metric, type Part } from '#core/metrics/mod.ts';
 import {
@@ -40,15 +40,15 @@ const MEASURED_COLUMNS: Readonly<Partial<Record<Measure['metric']['name'], (type
 
 /** The levels of roll-ups that answer a query. */
 export type Plan = {
-  /** Of totals: always read, because they have the number of requests. */
+  /** The level of totals: always read, because they have the number of requests. */
   readonly totals: Level;
-  /** Of scores and feedback; null: not needed. */
+  /** The level of scores and feedback; null: not needed. */
   readonly scores: Level | null;
   /** The users or the property whose values are the groups; null: totals have the groups. */
   readonly values: ValueDimension | null;
 };
 
-/** Returns the column of roll-ups with a metric's parts; null: it has none. */
+/** Returns the column of roll-ups with a metric's parts; null: there is none. */
 export function rollupColumn({ name }: Metric): (typeof MEASURED)[number] | null {
   return MEASURED_COLUMNS[name] ?? null;
 }
@@ -60,7 +60,7 @@ export function rollupPart(metric: Metric, part: Part): string {
   return `r.${rollupColumn(metric)}_${part}`;
 }
 
-/** Returns the levels that answer a query; null: only rows do. */
+/** Returns the levels that answer a query; null: only rows can. */
 export function planOf(query: MetricsQuery): Plan | null {
   const values = valuesOf(query);
   if (values !== null) return { totals: 'source', scores: null, values };
@@ -85,7 +85,7 @@ export function planOf(query: MetricsQuery): Plan | null {
   return scores === null ? null : { totals, scores, values: null };
 }
 
-/** Returns the values that a query is grouped by, where roll-ups have all of its measures by value; null: they have not. */
+/** Returns the dimension of values that a query is grouped by; null unless roll-ups have all of its measures by value. */
 function valuesOf({
   groupBy: [dimension, ...others],
   filter,

@@ -16,12 +16,12 @@ import {
 } from './requests.ts';
 
 /**
- * Quantiles by bucket and group, as rows of cells have them: q0, q1, … are JSON arrays, one for each metric that `quantiles`
- * names, with a value for each of its shares.
+ * Quantiles by bucket and group, numbered as in `CellRow`. q0, q1, … are JSON arrays, one for each metric of `QuantilesOf`,
+ * with a value for each of its shares.
  */
 export type QuantileRow = { b: number | null; k: number | null } & Record<string, string | number | null>;
 
-/** Metrics with the shares that are asked for of each. */
+/** Metrics with the requested shares of each. */
 export type QuantilesOf = readonly {
   readonly metric: Metric;
   readonly key: string;

@@ -1,4 +1,4 @@
-/** The requests that a query for metrics is about, as SQL: their condition, their group, and what is measured of each. */
+/** SQL for the requests of a metrics query: their condition, their groups, and their measured values. */
 import { compileFilter, Parameters } from '#core/filter/mod.ts';
 import type { Metric, Range } from '#core/metrics/mod.ts';
 import type { Segment } from '#core/rollups/mod.ts';
@@ -15,7 +15,7 @@ export function draftFor(organizationId: string): Draft {
 
 /**
  * Writes the requests `r` of a query, as a FROM clause with its condition.
- * @param time one range, or the segments of a plan, of which those of rows are read
+ * @param time one range, or the segments of a plan; only its segments of rows are read
  */
 export function fromRequests(
   query: MetricsQuery,
@@ -43,7 +43,7 @@ export function insideRange({ fromMs, toMs }: Range, { parameters }: Draft): str
   return `r.created_at >= ${moment(fromMs)} and r.created_at < ${moment(toMs)}`;
 }
 
-/** Writes the condition of a query on a row `r` that has the columns of its filter, whatever its time. */
+/** Writes the condition of a query, without its range, on a row `r` that has the columns of its filter. */
 export function queryCondition(query: MetricsQuery, { parameters }: Draft): string {
   const sources = parameters.bind(query.sources, 'text[]');
   return `r.source = any(${sources}) and ${compileFilter(query.filter, parameters, { joins: true })}`;
@@ -53,7 +53,7 @@ export function queryCondition(query: MetricsQuery, { parameters }: Draft): stri
 export function bucketOf(time: string, { begins }: Period, { parameters }: Draft): string {
   if (begins.length === 1) return '0';
   const bounds = begins.slice(1).map((ms) => new Date(ms).toISOString());
-  // As an array, not as the text of one: Postgres would read the text again for each row.
+  // Bound as an array, not as its text, which Postgres would parse again for each row.
   return `width_bucket(${time}, ${parameters.bind(bounds, 'timestamptz[]')})`;
 }
 
@@ -78,7 +78,7 @@ export function groupColumns(groupBy: readonly Dimension[], { parameters }: Draf
   });
 }
 
-/** Writes the joins that groups need: with an evaluator a row for each one that graded the request. */
+/** Writes the joins that groups need. Grouped by evaluator, a request has a row for each one that graded it. */
 export function groupJoins(groupBy: readonly Dimension[]): string {
   if (!groupBy.some(({ name }) => name === 'evaluator')) return '';
   return `left join lateral (
@@ -88,14 +88,14 @@ export function groupJoins(groupBy: readonly Dimension[]): string {
 }
 
 /**
- * Names a metric in statements, such as m2, with the SQL of its value for a request `r`: null where it has none; a flag is a
- * boolean.
+ * A metric with its name in statements, such as m2, and the SQL of its value for a request `r`: null where it has none, a
+ * boolean for a flag.
  */
 export type Measured = {
   readonly metric: Metric;
   readonly as: string;
   readonly value: string;
-  /** Writes the join that the value needs. `few`: the requests are few of all, so that each is looked up. */
+  /** Writes the join that the value needs. `few`: the requests are a small share of all, so that each is looked up. */
   readonly join: (few: boolean) => string;
 };
 
@@ -105,7 +105,7 @@ export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): M
   return [...distinct.values()].map((metric, index) => {
     const as = `m${index}`;
     if (metric.name === 'score') {
-      // Written where it is used: a value that no statement names has no type.
+      // Bound only where it is used: Postgres cannot tell the type of a parameter that its statement does not name.
       const join = (few: boolean) => {
         const score = `s${index}`;
         const isOfRequest =
@@ -121,7 +121,7 @@ export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): M
   });
 }
 
-/** Names a metric, so that equal ones have equal names. */
+/** Returns the key of a metric: equal metrics have equal keys. */
 export const keyOf = ({ name, scoreKey }: Metric): string => (scoreKey === null ? name : `score:${scoreKey}`);
 
 /** Money in nano-dollars, tokens per second in thousandths: see `UNITS`. */

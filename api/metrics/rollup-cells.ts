@@ -1,4 +1,4 @@
-/** Cells from roll-ups, and from the rows of the moments that no clean bucket has. */
+/** Cells from roll-ups, and from rows where no bucket is up to date. */
 import type { Level, Segment } from '#core/rollups/mod.ts';
 import { cellsOfSegments } from '#platform/rollups/mod.ts';
 import { isScored, type Plan, rollupPart } from './plan.ts';
@@ -6,7 +6,7 @@ import { bucketOf, groupColumns, queryCondition } from './requests.ts';
 import { type CellContext, cellsOfRequests } from './row-cells.ts';
 import { valueCells } from './value-cells.ts';
 
-/** What a period is read from: roll-ups and the rows between them; null: rows alone. */
+/** Sources of a period: roll-ups and the rows between them; null: rows alone. */
 export type Sources = {
   readonly plan: Plan;
   readonly totals: readonly Segment[];
@@ -32,9 +32,9 @@ export function cellsOfRollups(context: CellContext, sources: NonNullable<Source
 }
 
 const isOfRows = ({ grainSeconds }: Segment) => grainSeconds === 'rows';
-/** Returns whether segments are read from rows in part. */
+/** Returns whether some segments are read from rows. */
 export const hasRows = (segments: readonly Segment[]) => segments.some(isOfRows);
-/** Returns whether segments are read from buckets in part. */
+/** Returns whether some segments are read from buckets. */
 export const hasBuckets = (segments: readonly Segment[]) => !segments.every(isOfRows);
 
 type Context = Pick<CellContext, 'query' | 'period' | 'draft'>;
@@ -64,7 +64,7 @@ function totalCells(context: CellContext, level: Level, segments: readonly Segme
   return `select ${selected} ${fromBuckets(context, 'rollup_totals', level, segments)}`;
 }
 
-/** Scores of each key, and feedback, have rows of their own: each is a cell with the columns of one metric. */
+/** Selects cells of scores and feedback: each score key has rows of its own, which become cells with one metric's columns. */
 function scoreCells(context: CellContext, level: Level, segments: readonly Segment[]): string {
   const { measured, columns, draft } = context;
   const scored = measured.filter(({ metric }) => isScored(metric));

@@ -8,7 +8,7 @@ import { bucketOf, type Draft, fromRequests, groupColumns, groupJoins, type Meas
 /** A column of cells: a part of a metric. */
 export type Column = { readonly of: Measured; readonly part: Part; readonly name: string };
 
-/** What a statement of cells is made of. */
+/** Inputs of a statement of cells. */
 export type CellContext = {
   readonly query: MetricsQuery;
   readonly period: Period;
@@ -19,8 +19,8 @@ export type CellContext = {
 
 /**
  * Selects the cells of requests: b, g0, …, n, and the columns.
- * @param time one range, or the segments of a plan, of which those of rows are read
- * @param family `totals` and `scores`: without the columns of the other, which are null; scores do not count requests
+ * @param time one range, or the segments of a plan; only its segments of rows are read
+ * @param family `totals` or `scores`: the columns of the other one are null, and scores do not count requests
  */
 export function cellsOfRequests(
   { query, period, measured, columns, draft }: CellContext,
@@ -34,7 +34,7 @@ export function cellsOfRequests(
     if (!isRead(of)) return `null::numeric as ${name}`;
     if (part !== 'sum') return `${part}(${of.value}) as ${name}`;
     if (isFlag(of.metric)) return `count(*) filter (where ${of.value}) as ${name}`;
-    // Sums of fractions would depend on their order.
+    // Scores are summed as numeric: sums of floating-point numbers depend on their order.
     return `sum(${of.value}${of.metric.name === 'score' ? '::numeric' : ''}) as ${name}`;
   });
   const joins = [

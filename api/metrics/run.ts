@@ -12,7 +12,7 @@ import { type MetricsQuery, type Period, readMetricsQuery } from './read-query.t
 import type { Sources } from './rollup-cells.ts';
 import { findSources } from './sources.ts';
 
-/** Where an answer may be read from: the cheapest that has it, or rows alone. */
+/** Sources that an answer may use: the cheapest that has it, or rows alone. */
 export type Engine = 'any' | 'rows';
 
 /**
@@ -58,7 +58,7 @@ const rangeJson = ({ range: { fromMs, toMs } }: Period) => ({
   to: new Date(toMs).toISOString(),
 });
 
-/** Up to so many requests, quantiles are exact: reading their rows takes some 10 ms. */
+/** Up to this many requests, quantiles are exact: reading their rows takes some 10 ms. */
 const FEW_REQUESTS = 5_000;
 
 /** The statements of one query. */
@@ -70,7 +70,7 @@ class Run {
   source: 'rows' | 'rollup' = 'rows';
   /** Whether a quantile came from a histogram. */
   isEstimated = false;
-  /** All changes that were committed before are in what was read. */
+  /** All changes that were committed before this time are in the answer. */
   asOfMs: number;
 
   constructor(
@@ -87,7 +87,7 @@ class Run {
     this.asOfMs = nowMs;
   }
 
-  /** Finds the groups that are shown where the order is that of a quantile; null: the cells say which. */
+  /** Finds the groups to show when a quantile orders them; null: the cells decide. */
   async groupsByQuantile(): Promise<Group[] | null> {
     const { groupBy, measures, order } = this.#query;
     if (groupBy.length === 0 || measures[order.measure]!.aggregate !== 'quantile') return null;
@@ -98,7 +98,7 @@ class Run {
     return rows.map((row) => groupBy.map((_, index) => row[`g${index}`] ?? null));
   }
 
-  /** Reads one period. Unless `groups` are given, the query's order says which are shown. */
+  /** Reads one period. Unless `groups` are given, the query's order decides which are shown. */
   async find(period: Period, groups: readonly Group[] | null): Promise<Found> {
     const query = this.#query;
     const sources = await this.#sources(period);
@@ -124,7 +124,7 @@ class Run {
     return quantilesOfHistograms(query, await runStatement<HistogramRow>(this.#tx, statement));
   }
 
-  /** Returns what a period is read from; null: rows alone. */
+  /** Returns the sources of a period; null: rows alone. */
   async #sources(period: Period): Promise<Sources> {
     if (this.#plan === null) return null;
     const found = await findSources(this.#tx, this.#organizationId, this.#plan, period);

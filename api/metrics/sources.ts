@@ -1,4 +1,4 @@
-/** Finds what a period is read from, for a plan of roll-ups. */
+/** Finds the sources of a period for a plan of roll-ups. */
 import type { FamilyName } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { planRollups } from '#platform/rollups/mod.ts';
@@ -8,10 +8,10 @@ import type { Period } from './read-query.ts';
 import { hasBuckets, type Sources } from './rollup-cells.ts';
 import { othersStatement } from './value-cells.ts';
 
-/** What a period is read from; all changes that were committed before `asOfMs` are in it. */
+/** Sources of a period, which have all changes that were committed before `asOfMs`. */
 export type FoundSources = { readonly sources: NonNullable<Sources>; readonly asOfMs: number };
 
-/** Returns the buckets and the rows between them that a period is read from; null: rows alone. */
+/** Returns the buckets, and the rows between them, for a period; null: rows alone. */
 export async function findSources(
   tx: TransactionSql,
   organizationId: string,
@@ -30,7 +30,7 @@ export async function findSources(
   const scores = await segmentsOf('scores', plan.scores !== null);
   const values = await segmentsOf('values', plan.values !== null);
   if (!hasBuckets(plan.values === null ? [...totals, ...scores] : values)) return null;
-  // Users are never cut.
+  // Roll-ups of users have every user.
   if (plan.values?.dimension === 'property') {
     const statement = othersStatement(organizationId, plan.values, values);
     const [row] = await runStatement<{ hasOthers: boolean }>(tx, statement);

@@ -1,6 +1,6 @@
 /**
- * Cells of users, or of a property's values. Roll-ups have the requests with a value; those without one are all requests less
- * those.
+ * Cells of users, or of a property's values. Roll-ups only have the requests with a value; those without one are all requests
+ * minus these.
  */
 import type { Statement } from '#core/filter/mod.ts';
 import type { Segment } from '#core/rollups/mod.ts';
@@ -39,7 +39,7 @@ export function valueCells(
     union all select * from rest where (select sum(n) from rest) > 0`;
 }
 
-/** Selects whether some buckets have values that were summed up as others: then not every value's sum is known. */
+/** Selects whether some buckets have values that were merged as others: then not every value's sum is known. */
 export function othersStatement(
   organizationId: string,
   values: ValueDimension,

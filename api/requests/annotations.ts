@@ -21,7 +21,7 @@ function lockedRequest(parameters: Parameters, organizationId: string, requestId
       for key share`;
 }
 
-/** Sets scores: a row for each when there is such a request. */
+/** Sets scores; returns a row for each unless there is no such request. */
 function scoresStatement(
   organizationId: string,
   requestId: string,
@@ -45,8 +45,8 @@ function scoresStatement(
 }
 
 /**
- * Sets scores of a request, beside those it has. In the order of their keys, so that two writers wait for each other instead
- * of locking each other out. False when there is no such request.
+ * Sets scores of a request and keeps its other ones. Writes them in the order of their keys, so that two writers cannot
+ * deadlock. Returns false when there is no such request.
  */
 export async function setScores(
   tx: TransactionSql,
@@ -66,7 +66,7 @@ export async function setScores(
   return rows.length > 0;
 }
 
-/** Deletes a score: one row when there is such a request, which says whether it had the score. */
+/** Deletes a score; returns one row, which says whether the request had the score, unless there is no such request. */
 function removeScoreStatement(organizationId: string, requestId: string, key: string): Statement {
   const parameters = new Parameters();
   const text = `
@@ -115,7 +115,7 @@ function feedbackStatement(
   return { text, values: parameters.values };
 }
 
-/** Sets a request's rating, or takes it back (null). False when there is no such request. */
+/** Sets a request's rating, or removes it (null). Returns false when there is no such request. */
 export async function setFeedback(
   tx: TransactionSql,
   organizationId: string,

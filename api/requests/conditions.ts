@@ -39,17 +39,17 @@ export function conditionOf(
   return conditions.join(' and ');
 }
 
-/** How the requests of a query are read. */
+/** Options for reading the requests of a query. */
 type ReadOptions = CompileOptions & {
   organization: string;
   parameters: Parameters;
-  /** Of `r`, that are needed where there is a `k`. */
+  /** Columns of `r` to select when the keys come from a source `k`. */
   columns: string;
   /** More conditions on `r`. Default: none. */
   also?: readonly string[];
-  /** Of a source in the order of time. Default: the sort's. */
+  /** Direction of a source in the order of time. Default: the sort's. */
   direction?: Sort['direction'];
-  /** Holds for `r`, too; narrows a source. Default: none. */
+  /** Condition that narrows a source, and holds for `r`, too. Default: none. */
   bound?: Listing['bound'];
 };
 

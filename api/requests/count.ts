@@ -6,7 +6,7 @@ import type { RequestQuery } from './query.ts';
  * Counts the requests that pass a query's filter and flags: one row, `count` as text.
  *
  * @param source a short list that all of them are in, if there is one
- * @param atMost where counting stops; null: nowhere
+ * @param atMost the number at which counting stops; null: none
  */
 export function countStatement(
   organizationId: string,

@@ -27,7 +27,7 @@ export function sortValue({ field }: Sort): string {
   return field === 'created_at' ? 'null' : `r.${SORT_COLUMNS[field]}::text`;
 }
 
-/** Finds the place of a request in a sort; null: the organization has no such request. */
+/** Finds a request's key and its value in a sort; null: the organization has no such request. */
 export async function findSortedKey(
   tx: TransactionSql,
   organizationId: string,

@@ -1,6 +1,6 @@
 /**
- * Walks the requests of a query in the order of its sort, from a position on, in either direction: an index is entered at the
- * position, so that the thousandth page costs what the first one does, and what comes in meanwhile moves no other request.
+ * Walks the requests of a query in the order of its sort, from a position on, in either direction. An index is entered at the
+ * position, so that page 1,000 costs as much as page 1, and new requests do not shift the others.
  */
 import type { SortField } from '#core/contracts/query.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
@@ -102,7 +102,7 @@ function walkStatement(
 /** Writes a condition on the columns of a table; null: there is none. */
 type Bound = (table: string) => string | null;
 
-/** The time alone is what Postgres leaves out partitions by. */
+/** Bounds the time by itself, because Postgres prunes partitions by it. */
 function timeBound({ key, isIncluded }: Position, { direction }: Order, parameters: Parameters): Bound {
   const time = parameters.bind(key.created_at.toISOString(), 'timestamptz');
   const id = parameters.bind(key.request_id, 'text');
@@ -142,7 +142,7 @@ function valueBound(
       : amongValues(table);
 }
 
-/** Within a part the place of nulls is that of the index, read in this direction: so no sort is needed. */
+/** Orders nulls as the index, read in this direction, has them, so that no sort is needed. */
 function orderBy(
   { field, direction }: Order,
   part: Part,

@@ -1,4 +1,4 @@
-/** The columns of rows: where each comes from, and how it is written as JSON. */
+/** The columns of rows: the source of each, and its JSON. */
 
 import { quoteValue } from '#core/contracts/check.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
@@ -19,7 +19,7 @@ export type Cell = string | number | boolean | Date | null;
 
 /** A column of an answer. */
 export type Column = {
-  /** As it was asked for. */
+  /** The name as the caller wrote it. */
   name: string;
   /** Returns its expression over a request `r`, its scores `s`, its key `a` and its evaluations `e`. */
   select(parameters: Parameters): string;
@@ -30,7 +30,7 @@ export type Column = {
 
 const json = (cell: Cell) => JSON.stringify(cell);
 
-/** Columns of `assay.requests` whose name is another one in answers. */
+/** Columns of `assay.requests` that have another name in answers. */
 const RENAMED: Partial<Record<RowColumn, string>> = {
   request_created_at: 'created_at',
   request_path: 'path',

@@ -18,7 +18,7 @@ const Parts = Type.Tuple([
   OneOf(['asc', 'desc']),
   Type.Union([Type.String({ pattern: '^-?[0-9]{1,19}$' }), Type.Null()]),
   Type.Integer({ minimum: EARLIEST_MS, maximum: LATEST_MS }),
-  // What Postgres can hold: neither U+0000 nor a lone surrogate.
+  // Only text that Postgres can hold: no U+0000 and no lone surrogate.
   Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\u0000\\ud800-\\udfff]+$' }),
   Type.Boolean(),
 ]);
@@ -46,7 +46,7 @@ function parse(cursor: string): Static<typeof Parts> | null {
 
 /**
  * Returns the position of a cursor.
- * @throws AssayError invalid_body for a text that is none, or that is one of another sort
+ * @throws AssayError invalid_body for a text that is no cursor, or one of another sort
  */
 export function readCursor(name: 'after' | 'before', cursor: string, sort: Sort): Position {
   const parts = parse(cursor);

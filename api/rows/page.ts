@@ -1,4 +1,4 @@
-/** One page of rows: which keys it has, and the cursors of its neighbours. */
+/** One page of rows: its keys, and the cursors of its neighbours. */
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import {
   findSortedKey,
@@ -8,7 +8,7 @@ import {
   walkKeys,
 } from '../requests/mod.ts';
 
-/** Where a page is. `newest`: around the newest request that passes the filter. */
+/** Place of a page. `newest`: around the newest request that passes the filter. */
 export type PagePlace =
   | { kind: 'first' }
   | { kind: 'after' | 'before'; position: Position }
@@ -30,7 +30,7 @@ type PageReader = {
 const behind = (key: SortedKey | undefined): Position | null =>
   key === undefined ? null : { key, isIncluded: false };
 
-/** Finds a page; null when it is to be around a request that is unknown. */
+/** Finds a page; null when the request that it should be around does not exist. */
 export async function findPage(
   tx: TransactionSql,
   organizationId: string,
@@ -67,7 +67,7 @@ export async function findPage(
   }
 }
 
-/** Where nothing is left behind a position, the way back begins with what may still be in its very place. */
+/** Returns the way back from a position behind which nothing is left: it includes the request that may still be there. */
 function backFrom(position: Position | null): Position | null {
   return position === null ? null : { ...position, isIncluded: true };
 }

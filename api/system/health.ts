@@ -6,7 +6,7 @@ import type { SystemRows } from './read.ts';
 type Sink = SystemJson['sinks'][number];
 type Reason = SystemJson['reasons'][number];
 
-/** What the health is judged by. States of another version's shape are left out. */
+/** Facts that decide the health. States in the shape of another version are left out. */
 export type HealthFacts = Pick<SystemRows, 'deadLetters' | 'paused' | 'hasEvaluators'> & {
   sinks: readonly Sink[];
   roles: readonly ProcessRole[];
@@ -17,7 +17,7 @@ export type HealthFacts = Pick<SystemRows, 'deadLetters' | 'paused' | 'hasEvalua
 
 /** Entries are stored within 100 ms; half a minute outlasts a restart of ingest or of Postgres. */
 const STORING_BEHIND_MS = 30_000;
-/** Half of the bound: calls go on being logged for as long again as it took to get there. */
+/** Half of the limit: at the same rate, calls are logged for as long again as it took to get there. */
 const FILLING = 0.5;
 /** A sink applies changes within seconds. */
 const SINK_BEHIND_MS = 60_000;

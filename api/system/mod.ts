@@ -1,4 +1,4 @@
-/** `GET /v1/system`: how the installation is, as far as a key may know. */
+/** `GET /v1/system`: state of the installation, as far as a key may see it. */
 
 import { Compile } from '#core/contracts/check.ts';
 import { ApiState, GatewayState, type OutboxState } from '#core/contracts/process-state.ts';

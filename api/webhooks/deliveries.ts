@@ -1,4 +1,4 @@
-/** The deliveries of webhooks: listed, and made again. */
+/** Deliveries of webhooks: listing and redelivery. */
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
@@ -41,7 +41,7 @@ export async function listDeliveries(
 ): Promise<DeliveryPage> {
   const { limit, after, state } = { after: null, state: null, ...query };
   const most = limit === undefined ? DELIVERY_PAGE.unlessGiven : Number(limit);
-  // One more than the page has: it tells whether there is another page.
+  // One row more than the page, to see whether there is another page.
   const rows = await tx<DeliveryRow[]>`
     select ${columns(tx)} from assay.webhook_deliveries
      where organization_id = ${organizationId} and webhook_id = ${webhookId}
@@ -57,7 +57,7 @@ export async function listDeliveries(
 /** Ids of deliveries: `msg_` and a ULID. */
 const DELIVERY_ID = /^msg_[0-9A-Z]{26}$/;
 
-/** Returns an id of a path if it can be one. @throws AssayError not_found */
+/** Checks the id of a delivery in a path. @throws AssayError not_found */
 export function readDeliveryId(id: string): string {
   if (DELIVERY_ID.test(id)) return id;
   throw unknownDelivery(id);
@@ -80,7 +80,7 @@ export async function getDelivery(
   throw unknownDelivery(deliveryId);
 }
 
-/** Makes a trial message due. */
+/** Inserts the delivery of a test message, due at once. */
 export async function insertTest(
   tx: TransactionSql,
   { organizationId, webhookId }: OwnWebhook,
@@ -93,7 +93,7 @@ export async function insertTest(
 }
 
 /**
- * Has a delivery made at once, by a schedule of its own if it has ended. One that is being made stays as it is.
+ * Makes a delivery due at once, with a new schedule if it has ended. One that is being sent stays as it is.
  * @throws AssayError conflict for one that was cancelled
  */
 export async function redeliver(tx: TransactionSql, webhook: OwnWebhook, deliveryId: string): Promise<void> {
@@ -116,7 +116,7 @@ export async function redeliver(tx: TransactionSql, webhook: OwnWebhook, deliver
        and state in ('pending', 'delivered', 'failed')`;
 }
 
-/** Has the deliveries made again that failed at a moment or later, the oldest first, as many as there is room for. */
+/** Makes deliveries due that failed at or after a given time, the oldest first, as many as there is room for. */
 export async function redeliverFailed(
   tx: TransactionSql,
   webhook: OwnWebhook,

@@ -50,15 +50,15 @@ export type WebhookService = {
   /** Changes, pauses or resumes a webhook. @throws AssayError invalid_body, invalid_filter */
   change(organizationId: string, webhookId: string, body: ChangeWebhookBody): Promise<WebhookJson>;
   remove(organizationId: string, webhookId: string): Promise<null>;
-  /** Makes a new secret; the old one signs, too, for a while. @throws AssayError invalid_body without a SECRET_KEY */
+  /** Creates a new secret; the old one signs, too, for a while. @throws AssayError invalid_body without a SECRET_KEY */
   rotate(organizationId: string, webhookId: string, body: RotateWebhookBody): Promise<NewWebhookJson>;
-  /** Has a trial message sent. @throws AssayError conflict while the webhook is paused */
+  /** Sends a test message. @throws AssayError conflict while the webhook is paused */
   test(organizationId: string, webhookId: string): Promise<DeliveryJson>;
   deliveries(organizationId: string, webhookId: string, query: DeliveriesQuery): Promise<DeliveryPage>;
   delivery(organizationId: string, webhookId: string, deliveryId: string): Promise<DeliveryJson>;
   /** @throws AssayError conflict */
   redeliver(organizationId: string, webhookId: string, deliveryId: string): Promise<DeliveryJson>;
-  /** Has all deliveries made again that failed since a moment. @throws AssayError invalid_body for a moment that is none */
+  /** Redelivers all deliveries that failed since a given time. @throws AssayError invalid_body for an invalid time */
   redeliverFailed(organizationId: string, webhookId: string, body: RedeliverBody): Promise<RedeliveredJson>;
 };
 
@@ -87,7 +87,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
     });
   }
 
-  /** Runs work on the deliveries of a webhook that is there. */
+  /** Runs work on the deliveries of an existing webhook. */
   function ofWebhook<T>(
     organizationId: string,
     webhookId: string,
@@ -209,7 +209,7 @@ async function refuseTooMany(tx: TransactionSql, organizationId: string): Promis
   );
 }
 
-/** Tells the sinks, once the transaction is committed, that deliveries may be due. */
+/** Notifies the sinks, once the transaction is committed, that deliveries may be due. */
 async function wakeCouriers(tx: TransactionSql): Promise<void> {
   await tx`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
 }

@@ -44,7 +44,7 @@ function distinct(events: readonly WebhookEvent[]): WebhookEvent[] {
   return [...new Set(events)];
 }
 
-/** Returns a filter as it is stored: as given, once it is known to be valid. */
+/** Checks a filter and returns it as it is stored: as given. */
 function readFilter(filter: unknown): string | null {
   if (filter === null) return null;
   parseFilter(filter);
@@ -53,7 +53,7 @@ function readFilter(filter: unknown): string | null {
 
 const FILTERED: ReadonlySet<string> = new Set(REQUEST_EVENTS);
 
-/** Refuses settings of which one would have no effect. */
+/** Rejects settings that would have no effect beside the others. */
 function consistent(settings: WebhookSettings): WebhookSettings {
   const { events, filter, payload, format } = settings;
   if (filter !== null && !events.some((event) => FILTERED.has(event))) {

@@ -1,9 +1,9 @@
-/** The secrets of a webhook when it is made, and when it is rotated. */
+/** Sealing of a webhook's secrets, when it is created and when its secret is rotated. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { type SecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import { openWebhookSecrets, sealWebhookSecrets, type WebhookOwner } from '#platform/webhooks/mod.ts';
 
-/** @throws AssayError invalid_body without a key that seals */
+/** @throws AssayError invalid_body without a SECRET_KEY */
 export function requireSealing(box: SecretBox): void {
   if (box.canSeal) return;
   throw new AssayError(
@@ -12,7 +12,7 @@ export function requireSealing(box: SecretBox): void {
   );
 }
 
-/** Seals a new secret, with the one before it if both are to sign. One that cannot be opened any more is left behind. */
+/** Seals a new secret, with the previous one if both are to sign. A previous one that can no longer be opened is dropped. */
 export function sealNext(
   box: SecretBox,
   owner: WebhookOwner,

@@ -1,4 +1,4 @@
-/** The table of webhooks, one organization's rows at a time: `tx` is of the role `assay_api`. */
+/** Statements on the table of webhooks, for one organization at a time: `tx` runs under the role `assay_api`. */
 import {
   type Format,
   MAX_PENDING_DELIVERIES,
@@ -30,7 +30,7 @@ export type WebhookRow = {
   pending: number;
 };
 
-/** What callers decide of a webhook. `filter` is JSON text that Postgres can hold. */
+/** Settings of a webhook that callers choose. `filter` is JSON text that Postgres can hold. */
 export type WebhookSettings = {
   url: string;
   events: readonly WebhookEvent[];
@@ -39,7 +39,7 @@ export type WebhookSettings = {
   format: Format;
 };
 
-/** Lets the changes of an organization's webhooks happen one after the other, until the transaction ends. */
+/** Serializes changes of an organization's webhooks until the transaction ends. */
 export async function lockWebhooks(tx: TransactionSql, organizationId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.webhooks ${organizationId}`}, 0))`;
 }
@@ -93,7 +93,7 @@ export async function updateWebhook(
      where organization_id = ${organizationId} and webhook_id = ${webhookId}`;
 }
 
-/** Pauses a webhook, because its owner asks for it; one that is paused stays as it is. */
+/** Pauses a webhook at its owner's request; one that is paused stays as it is. */
 export async function pauseWebhook(
   tx: TransactionSql,
   organizationId: string,
@@ -106,7 +106,7 @@ export async function pauseWebhook(
      where organization_id = ${organizationId} and webhook_id = ${webhookId} and paused_reason is null`;
 }
 
-/** Resumes a webhook: its deliveries are made again as they are due, and events from now on. */
+/** Resumes a webhook: its pending deliveries go on, and events from now on are delivered. */
 export async function resumeWebhook(
   tx: TransactionSql,
   organizationId: string,

@@ -1,18 +1,18 @@
-/** One evaluation of an alert: what was measured of each group, and what follows from it. */
+/** One evaluation of an alert: from the reading of each group to its next state and its events. */
 import { type LevelState, type Moment, type NoData, type Observation, OK, step } from './step.ts';
 
 export const COMPARISONS = ['>', '>=', '<', '<='] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** The severities of an alert, the gravest first. Each fires and is resolved by itself. */
+/** The severities of an alert, the gravest first. Each fires and is resolved independently. */
 export const SEVERITIES = ['critical', 'warning'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 export type AlertRule = {
   readonly comparison: Comparison;
-  /** Of severity critical. */
+  /** Threshold of severity critical. */
   readonly threshold: number;
-  /** Of severity warning; null: there is none. */
+  /** Threshold of severity warning; null: none. */
   readonly warning: number | null;
   readonly forMs: number;
   readonly noData: NoData;
@@ -20,9 +20,9 @@ export type AlertRule = {
 
 /** The group of a reading: the value of each grouping; empty without a grouping. */
 type Group = Readonly<Record<string, string | number | null>>;
-/** What was measured of a group; null: nothing. */
+/** Measured value of a group; null: no data. */
 export type Reading = { readonly group: Group; readonly value: number | null };
-/** A group that is remembered until the next evaluation. `value` is the last one that was measured. */
+/** A group whose state is kept until the next evaluation. `value` is the last measured one. */
 export type TrackedGroup = Reading & { readonly levels: Readonly<Record<Severity, LevelState>> };
 
 /** `value` is what this evaluation measured. */
@@ -38,7 +38,7 @@ export type Evaluation = {
   readonly skipped: number;
 };
 
-/** Groups that an alert tracks. */
+/** Maximum groups that an alert tracks. */
 export const MOST_GROUPS = 100;
 
 /** Returns whether a value is beyond a threshold. */
@@ -61,9 +61,9 @@ export function thresholdOf({ threshold, warning }: AlertRule, severity: Severit
 }
 
 /**
- * Evaluates an alert. Groups that are well are forgotten, unless their absence would be an alert.
- * @param before the groups of the evaluation before, at most MOST_GROUPS
- * @param readings one a group; without a grouping, the one reading of the empty group
+ * Evaluates an alert. Groups in state ok are dropped, unless their absence would be an alert.
+ * @param before the groups of the previous evaluation, at most MOST_GROUPS
+ * @param readings one for each group; without a grouping, one for the empty group
  */
 export function evaluate(
   rule: AlertRule,
@@ -97,7 +97,7 @@ export function evaluate(
   return { groups, events, skipped };
 }
 
-/** Resolves everything that fires, as when an alert is deleted. `severities`: only these. */
+/** Resolves everything that is firing, for example when an alert is deleted. `severities`: only these. */
 export function resolveAll(
   groups: readonly TrackedGroup[],
   severities: readonly Severity[] = SEVERITIES,
@@ -144,7 +144,7 @@ function observe(value: number | null, comparison: Comparison, threshold: number
   return isBeyond(value, comparison, threshold) ? 'exceeded' : 'clear';
 }
 
-/** Returns a text that tells groups apart: JSON with its members in order. */
+/** Returns a unique key of a group: JSON with its members in order. */
 function keyOf(group: Group): string {
   return JSON.stringify(Object.entries(group).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,4 +1,4 @@
-/** The state machine of alerts: what was measured, and what fires or is resolved by it. */
+/** The state machine of alerts: readings in, fired and resolved events out. */
 export {
   type AlertEvent,
   type AlertRule,

@@ -1,36 +1,36 @@
-/** The state of one thing that is watched, and how each evaluation changes it. */
+/** State of one group at one severity, and its change by each evaluation. */
 
-/** `pending`: the threshold is exceeded, and has been for so long; `firing`: it was for long enough. */
+/** `pending`: the threshold has been exceeded for `heldMs`; `firing`: it was exceeded for long enough. */
 export type LevelState =
   | { readonly kind: 'ok' }
   | { readonly kind: 'pending'; readonly heldMs: number }
   | { readonly kind: 'firing'; readonly sinceMs: number };
 
-/** What an evaluation finds; `missing`: nothing was measured. */
+/** Finding of an evaluation; `missing`: no data. */
 export type Observation = 'exceeded' | 'clear' | 'missing';
 
-/** What missing data means: as if clear, as if exceeded, or that the state stays as it is. */
+/** Meaning of missing data: as if clear, as if exceeded, or no change of state. */
 export const NO_DATA = ['ok', 'alert', 'keep'] as const;
 export type NoData = (typeof NO_DATA)[number];
 
 export type StepRule = {
-  /** How long the threshold must be exceeded before it fires; 0: at once. */
+  /** Time that the threshold must be exceeded before it fires; 0: at once. */
   readonly forMs: number;
   readonly noData: NoData;
 };
 
 export type Moment = {
   readonly nowMs: number;
-  /** What of the time since the evaluation before counts, see `countedGapMs`; 0 for the first one. */
+  /** Part of the time since the previous evaluation that counts, see `countedGapMs`; 0 for the first one. */
   readonly elapsedMs: number;
 };
 
 export type Step = { readonly state: LevelState; readonly event: 'fired' | 'resolved' | null };
 
 /**
- * The most that the time between two evaluations counts for. They are a minute apart; after an outage nothing is known of
- * the time between, so the threshold must be seen to be exceeded again. More would let one value before an outage and one
- * after it fire; less would delay alerts where a round of evaluations takes longer than a minute.
+ * Upper bound on the time that counts between two evaluations. They are a minute apart; after an outage nothing is known about
+ * the time between, so the threshold must be exceeded again. More would let one value before an outage and one after it fire;
+ * less would delay alerts where a round of evaluations takes longer than a minute.
  */
 const LONGEST_GAP_MS = 180_000;
 
@@ -41,7 +41,7 @@ export function countedGapMs(fromMs: number, toMs: number): number {
 
 export const OK: LevelState = { kind: 'ok' };
 
-/** Returns the next state. Fired and resolved alternate strictly; each is told once, by the step that changes the state. */
+/** Returns the next state. Fired and resolved alternate strictly; the step that changes the state reports it, once. */
 export function step(
   state: LevelState,
   observation: Observation,

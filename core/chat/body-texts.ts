@@ -1,7 +1,7 @@
 /** The texts of question and answer in bodies of every dialect: chat completions, completions, Responses, Messages, Gemini's. */
 import { isObject, type JsonObject } from '../json/mod.ts';
 
-/** Writes a tool call as a line; null for what is none. */
+/** Writes a tool call as a line; null for any other item. */
 type WriteToolCall = (item: unknown) => string | null;
 
 /** Returns the text of a body that is not JSON, which ingest stores as `{"text": …}`; null for any other body. */

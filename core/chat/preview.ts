@@ -2,12 +2,12 @@
 import { storableText } from '../contracts/storable-text.ts';
 import { inputText, outputText, plainText, toolCallName } from './body-texts.ts';
 
-/** Characters (code points) of a preview at most. */
+/** Maximum characters (code points) of a preview. */
 export const PREVIEW_LENGTH = 200;
 
 /**
- * UTF-16 code units of a text that are looked at, so that a text of megabytes costs no more than a short one. A text that
- * begins with a lot of white space within it has a shorter preview.
+ * UTF-16 code units of a text that are examined, so that a text of megabytes costs no more than a short one. Much white space
+ * among them makes the preview shorter.
  */
 const LOOKED_AT = 1_000;
 /** White space that is not one space alone. Spelled out: the class that excludes a space takes twice as long. */
@@ -30,7 +30,7 @@ function previewOf(text: string | null): string | null {
   return storableText(preview.trimEnd()) || null;
 }
 
-/** Returns what is looked at; it halves no surrogate pair. */
+/** Returns the examined beginning of a text, without half of a surrogate pair. */
 function beginningOf(text: string): string {
   const end = isHighSurrogate(text.charCodeAt(LOOKED_AT - 1)) ? LOOKED_AT - 1 : LOOKED_AT;
   return text.length <= LOOKED_AT ? text : text.slice(0, end);

@@ -23,7 +23,7 @@ export type EvaluationChange = {
   is_probe: boolean;
 };
 
-/** Something that happened to the organization and is about no request. */
+/** An event of the organization that concerns no request. */
 export type EventChange = EvaluatorPaused | (JsonObject & { type: string });
 
 /** The organization's evaluator stopped, because it cannot work until somebody intervenes. */

@@ -10,7 +10,7 @@ export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 export const TRIALS_CHANNEL = 'assay_trials';
 /** A trial has its result; the payload is its id. */
 export const TRIAL_RESULTS_CHANNEL = 'assay_trial_results';
-/** Deliveries of webhooks became due; a process that misses it looks once a second. */
+/** Deliveries of webhooks became due; a process that misses the notification polls once a second. */
 export const WEBHOOKS_CHANNEL = 'assay_webhooks';
 /** Requests were erased; the payload is the organization's id and up to 100 request ids, separated by spaces. */
 export const ERASURES_CHANNEL = 'assay_erasures';

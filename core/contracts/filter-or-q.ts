@@ -31,7 +31,7 @@ export const filterOrQ = { filter: Type.Optional(FilterShape), q: Type.Optional(
 export type FilterOrQ = { filter?: unknown; q?: string };
 
 /**
- * Returns the filter of a body as JSON, which is what is stored of it. One that was given as JSON is unchecked still:
+ * Returns the filter of a body as JSON, the form that is stored. A filter that was given as JSON is not checked yet:
  * `parseFilter` does that.
  * @param otherwise the filter of a body that has none; absent: there must be one
  * @param path of the object that has the members, with a dot behind it

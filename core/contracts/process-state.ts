@@ -1,4 +1,4 @@
-/** What a process reports of itself every ten seconds, by role: written by it, read by the API. Nothing of it is secret. */
+/** State that each process reports every ten seconds, by role: written by the process, read by the API. It holds no secrets. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, OneOf } from './shapes.ts';
 

@@ -5,11 +5,11 @@ import { filterOrQ } from './filter-or-q.ts';
 import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH, QueryBody } from './query.ts';
 import { closed, Nullable, Timestamp } from './shapes.ts';
 
-/** Rows of one page. */
+/** Maximum rows of one page. */
 const MAX_ROWS = 200;
 export const DEFAULT_ROWS = 50;
 const MAX_COLUMNS = 60;
-/** Characters; ours have some 150. */
+/** Maximum characters; cursors have some 150. */
 const LONGEST_CURSOR = 1_000;
 /** Characters of a text in a row; those of a property's value may be 10,000. */
 export const LONGEST_ROW_TEXT = 1_000;

@@ -9,7 +9,7 @@ import {
 } from '../contracts/metrics.ts';
 import { storableText } from '../contracts/storable-text.ts';
 
-/** What is measured of a request. */
+/** A metric of a request. */
 export type Metric =
   | { readonly name: MetricName; readonly scoreKey: null }
   | { readonly name: 'score'; readonly scoreKey: string };
@@ -21,10 +21,7 @@ export type Measure = {
   readonly share: number;
 };
 
-/**
- * Kinds of metrics: of every request, of a request that is one or is none (its mean is a share), and numbers that a request
- * may lack.
- */
+/** Kinds of metrics: 1 for every request, true or false (the mean is a share), and numbers that a request may lack. */
 type Kind = 'every' | 'flag' | 'number';
 
 const KINDS: Readonly<Record<MetricName | 'score', Kind>> = {
@@ -43,7 +40,7 @@ const KINDS: Readonly<Record<MetricName | 'score', Kind>> = {
   score: 'number',
 };
 
-/** A sum of these over time means something. */
+/** Metrics whose sum per minute is meaningful. */
 const HAS_RATE: ReadonlySet<string> = new Set<MetricName>([
   'requests',
   'errors',
@@ -88,7 +85,10 @@ export function readMeasure({ metric: name, aggregate }: MeasureBody, path: stri
   return { metric, aggregate: 'quantile', share: Number(aggregate.slice(1)) / 100 };
 }
 
-/** What is kept of a metric while its values are summed up: the number of requests that have one, and of those the rest. */
+/**
+ * Parts kept of a metric while its values are summed up: the number of requests with a value; sum, minimum and maximum of
+ * these.
+ */
 export type Part = 'count' | 'sum' | 'min' | 'max';
 
 /** Returns the parts that a measure is computed from; the number of requests is always there. */
@@ -108,7 +108,7 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
   }
 }
 
-/** Returns whether a metric is true or false of every request: what is counted is where it is true. */
+/** Returns whether a metric is true or false for every request: those are counted for which it is true. */
 export function isFlagOfAll({ name }: Metric): boolean {
   return name === 'errors' || name === 'cache_hits';
 }

@@ -5,7 +5,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { BucketUnit } from '../contracts/metrics.ts';
 
-/** A time from `fromMs` up to, without, `toMs`, in milliseconds since the epoch. */
+/** A range from `fromMs` up to, but not including, `toMs`, in milliseconds since the epoch. */
 export type Range = { fromMs: number; toMs: number };
 
 /** A unit that a range is divided by. */
@@ -18,7 +18,7 @@ const CLOCK_UNITS: ReadonlyMap<Unit, number> = new Map([
   ['5m', 5 * MINUTE_MS],
   ['hour', 60 * MINUTE_MS],
 ]);
-/** How long a bucket of each unit is at least, but for those that a change of the clock cuts. */
+/** Minimum length of a bucket of each unit, except where a change of the clock cuts it. */
 const LEAST_MS: Readonly<Record<Exclude<Unit, 'none'>, number>> = {
   minute: MINUTE_MS,
   '5m': 5 * MINUTE_MS,
@@ -42,7 +42,7 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Returns the most buckets that a range can have by a unit. */
+/** Returns the maximum number of buckets that a range can have with a unit. */
 export function mostBuckets({ fromMs, toMs }: Range, unit: Unit): number {
   return unit === 'none' ? 1 : Math.ceil((toMs - fromMs) / LEAST_MS[unit]) + 1;
 }

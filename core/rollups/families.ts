@@ -1,4 +1,4 @@
-/** The families of roll-ups: which sums there are, in buckets of which lengths, and for how long. */
+/** The families of roll-ups: their sums, the lengths of their buckets, and the ages up to which these are kept. */
 import type { ChangesOfKind } from '../contracts/changes.ts';
 
 const HOUR_MS = 3_600_000;
@@ -53,7 +53,7 @@ export const GRAINS: Readonly<Record<FamilyName, readonly Grain[]>> = {
 };
 
 /**
- * How much earlier than it is dropped a bucket is last read: more than the clocks of two processes differ, and than a query
+ * Time between the last reading of a bucket and its removal: more than the clocks of two processes differ, and than a query
  * takes.
  */
 const READ_MARGIN_MS = 10 * 60_000;

@@ -1,4 +1,4 @@
-/** Which buckets, and which rows, together are a range of time. */
+/** Splits a range of time into buckets of roll-ups and rows. */
 import { type Grain, readableFromMs } from './families.ts';
 
 /** The beginnings of stale buckets in milliseconds since the epoch, by the seconds of their grain. */
@@ -10,9 +10,9 @@ export type Segment = { grainSeconds: number | 'rows'; fromMs: number; toMs: num
 export type SegmentOptions = {
   fromMs: number;
   toMs: number;
-  /** Moments that no bucket may lie across, in ascending order; those outside of the range have no effect. */
+  /** Times that no bucket may lie across, in ascending order; those outside of the range have no effect. */
   boundariesMs: readonly number[];
-  /** Of the family to be read, from the finest to the coarsest. */
+  /** Grains of the family to be read, from the finest to the coarsest. */
   grains: readonly Grain[];
   stale: StaleBuckets;
   nowMs: number;

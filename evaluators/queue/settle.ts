@@ -1,8 +1,8 @@
 /**
- * Settles an evaluation: writes its next state, score, spending and what the change feed is to say in one statement. A process that lost the lease changes
- * only the spending: that money is spent, whichever process settles. Settling again, because the response was lost, adds
- * nothing: a judge's calls are known by their ids. Their cost counts towards budgets at once, as reported here, until
- * ingest replaces it by the cost in their records.
+ * Settles an evaluation: writes its next state, score, spending and its changes for the feed in one statement. A process that
+ * lost the lease changes only the spending: that money is spent, whichever process settles. Settling again, because the
+ * response was lost, adds nothing: a judge's calls are known by their ids. Their cost counts towards budgets at once, as
+ * reported here, until ingest replaces it by the cost in their records.
  */
 
 import type { JudgeUse } from '#core/scoring/mod.ts';
@@ -124,7 +124,7 @@ async function write(
   }
 }
 
-/** Writes what the feed says: expressions of the statement above, after `settled` and `scored`. */
+/** Writes the changes for the feed: expressions of the statement above, after `settled` and `scored`. */
 function changes(sql: Sql | TransactionSql, job: Job, next: NextState) {
   const { evaluator } = job;
   return sql`
@@ -139,7 +139,7 @@ function changes(sql: Sql | TransactionSql, job: Job, next: NextState) {
               union all
               select 'score', jsonb_build_object('key', key, 'value', value) from scored) made (kind, detail)
     ), told as (
-      -- Once, however many evaluations fail for the same reason: the evaluator's row is locked, and as it was.
+      -- Once, however many evaluations fail for the same reason: the evaluator's row is locked, and has its state from before.
       insert into assay.changes (organization_id, kind, details)
       select organization_id, 'event', jsonb_build_array(jsonb_build_object('type', 'evaluator.paused',
                'evaluator_id', evaluator_id::text, 'name', name, 'reason', ${next.pause}::text,

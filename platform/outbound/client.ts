@@ -16,8 +16,8 @@ export type OutboundRequest = {
   /** Ends the call; `post` then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * The status alone matters: of the body at most this much is read, and for at most this long after the headers, which is
-   * no failure. A redirect is returned like any other response. Default: the whole body.
+   * For callers that need only the status: at most this much of the body is read, for at most this long after the headers; a
+   * body that is cut off is no failure. A redirect is returned like any other response. Default: the whole body.
    */
   beginning?: { maxBytes: number; waitMs: number };
 };

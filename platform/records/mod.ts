@@ -1,4 +1,4 @@
-/** Records in Postgres: the statements that read them by key, and their JSON as every interface shows it. */
+/** Records in Postgres: the statements that read them by key, and their JSON as all APIs show it. */
 export {
   fieldTexts,
   mergeProperties,

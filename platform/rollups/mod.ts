@@ -1,3 +1,3 @@
-/** Reading roll-ups: which of their buckets may be read, and the SQL of their cells. */
+/** Reading roll-ups: a plan of the buckets that may be read, and the SQL of their cells. */
 export { planRollups } from './plan.ts';
 export { cellsOfSegments, hasOthers, rowSpansOfSegments, type ValueDimension } from './segments-sql.ts';

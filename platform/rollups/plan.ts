@@ -1,4 +1,4 @@
-/** Which cells of roll-ups, and which rows, together are a range of time. */
+/** Plans a range of time as buckets of roll-ups and rows. */
 import type { ChangesOfKind } from '#core/contracts/changes.ts';
 import {
   FAMILIES_OF_CHANGE,
@@ -15,25 +15,25 @@ export type WantedRange = {
   family: FamilyName;
   fromMs: number;
   toMs: number;
-  /** Moments that no bucket may lie across, in ascending order: where buckets of the answer begin. */
+  /** Times that no bucket may lie across, in ascending order: the beginnings of the answer's buckets. */
   boundariesMs: readonly number[];
 };
 
-/** How a range is read. */
+/** Plan of reading a range. */
 export type RollupPlan = {
   /** In ascending order, without gaps. */
   segments: Segment[];
-  /** All changes that were committed before this moment are in what is read. */
+  /** All changes that were committed before this time are included. */
   asOfMs: number;
   /** False: the sink is so far behind that changes since `asOfMs` may be missing. */
   isCurrent: boolean;
-  /** The family's buckets that may not be read and overlap the range. */
+  /** Buckets of the family that overlap the range and may not be read. */
   stale: StaleBuckets;
   /** Requests before this moment may have been dropped by retention; segments of rows lack them. Null: there are none at all. */
   rowsBeginMs: number | null;
 };
 
-/** With more changes that are not applied yet, reading them would take longer than a query may. */
+/** Maximum of changes not applied yet: reading more would take longer than a query may. */
 const MOST_CHANGES = 5_000;
 
 type State = {
@@ -44,10 +44,10 @@ type State = {
 };
 
 /**
- * Plans how to read a range of the transaction's organization. In a transaction that reads one moment (repeatable read), what
- * the segments then give is what the rows of that moment give: a bucket is read only when it has no mark, and no change that
- * the sink has not applied. A sink that is far behind makes `asOfMs` earlier instead.
- * @returns null while there are no roll-ups: before the sink has come up for the first time
+ * Plans how to read a range of the transaction's organization. In a repeatable-read transaction, the segments give the same
+ * result as the rows of its snapshot: a bucket is read only when it has no mark, and no change that the sink has not applied. A
+ * sink that is far behind makes `asOfMs` earlier instead.
+ * @returns null while there are no roll-ups: before the sink has started for the first time
  */
 export async function planRollups(
   tx: TransactionSql,

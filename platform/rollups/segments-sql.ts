@@ -7,7 +7,7 @@ export type CellSource =
   | { table: 'rollup_totals' | 'rollup_histograms' | 'rollup_scores'; level: Level }
   | ({ table: 'rollup_values' } & ValueDimension);
 
-/** Whose values cells are of: the organization's users, with the name '', or a property, by its folded name. */
+/** Dimension of cells of values: the organization's users, with the name '', or a property, by its folded name. */
 export type ValueDimension = { readonly dimension: 'user' | 'property'; readonly name: string };
 
 /**
@@ -30,7 +30,7 @@ export function cellsOfSegments(
        where ${own} and cell.level = ${parameters.bind(source.level, 'text')}
          and cell.begins_at >= segment.from_at and cell.begins_at < segment.to_at offset 0) c`;
   }
-  // Bucket by bucket: in a range of time, the index would be read through the cells of every user and property.
+  // Looked up bucket by bucket: by a range of time, the index would be read through the cells of every user and property.
   return `${segment}
     cross join lateral (
       select min(cell.begins_at) as at from assay.rollup_values cell where ${own}) oldest
@@ -42,7 +42,7 @@ export function cellsOfSegments(
          and cell.name = ${parameters.bind(source.name, 'text')} offset 0) c`;
 }
 
-/** Returns a condition: some bucket of a plan has summed up values as others. */
+/** Returns the condition that some bucket of a plan has values merged as others. */
 export function hasOthers(
   { name }: ValueDimension,
   segments: readonly Segment[],

@@ -13,9 +13,9 @@ export function newDeliveryId(nowMs: number): string {
 }
 
 /**
- * Returns the id of the delivery of something that happened to a webhook: always the same, so that a change that is applied
- * twice, as after a restore of the database, makes one delivery.
- * @param atMs when it happened, in milliseconds since the epoch
+ * Returns the id of the delivery of a happening to a webhook: always the same, so that a change that is applied twice, for
+ * example after a restore of the database, makes one delivery.
+ * @param atMs the time of the happening, in milliseconds since the epoch
  */
 export function deliveryIdOf(atMs: number, webhookId: string, happening: string): string {
   const digest = createHash('sha256').update(`${webhookId}/${happening}`).digest();

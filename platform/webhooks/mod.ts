@@ -1,4 +1,4 @@
-/** Webhooks, as far as the API and the sink share them. */
+/** Parts of webhooks that the API and the sink share. */
 export { deliveryIdOf, newDeliveryId } from './delivery-id.ts';
 export {
   newWebhookSecret,

@@ -5,7 +5,7 @@ import type { Change } from './sink.ts';
 /** A position in the feed, as texts: a transaction's number, and the number of a change. */
 export type Position = { xid: string; seq: string };
 
-/** `position` is null for a sink that has to come up by a scan. */
+/** `position` is null for a sink that must resume by a scan. */
 type Cursor = { state: 'new' | 'running' | 'behind'; position: Position | null };
 
 /** Registers a sink that is not known yet. */
@@ -22,7 +22,7 @@ export async function readCursor(sql: Sql, name: string): Promise<Cursor> {
   return { state, position: state === 'running' ? { xid, seq } : null };
 }
 
-/** How much is read at once: changes, and keys in them. */
+/** Limits of one read: changes, and keys in them. */
 export type BatchSize = { changes: number; keys: number };
 
 /** A change with its position. */
@@ -41,7 +41,9 @@ export async function readChanges(sql: Sql, after: Position, size: BatchSize): P
   });
 }
 
-/** Locks a cursor until the transaction ends. False: another process has it, or has moved it since it was read. */
+/**
+ * Locks a cursor until the transaction ends. Returns false when another process holds it, or has moved it since it was read.
+ */
 export async function lockCursor(tx: TransactionSql, name: string, { xid, seq }: Position): Promise<boolean> {
   const rows = await tx`
     select from assay.sinks
@@ -65,12 +67,12 @@ export async function moveCursor(
      where name = ${name}`;
 }
 
-/** Where a sink that comes up by a scan goes on, and since when its effect is to be brought up to date. */
+/** Position at which a sink that resumes by a scan goes on, and the time from which its effect must be brought up to date. */
 export type Resumption = { position: Position; sinceMs: number | null };
 
 /**
- * Locks the cursor of a sink that has to come up by a scan. Null: another process has it, or did it. What was committed before
- * the position is there for statements from now on; what is committed later lies behind it.
+ * Locks the cursor of a sink that must resume by a scan. Returns null when another process holds it, or has resumed the sink.
+ * Later statements see everything that was committed before the position; later commits lie behind it.
  */
 export async function lockResumption(tx: TransactionSql, name: string): Promise<Resumption | null> {
   const [row] = await tx<{ cursorAt: Date | null; xid: string }[]>`
@@ -84,7 +86,10 @@ export async function lockResumption(tx: TransactionSql, name: string): Promise<
   };
 }
 
-/** A change carries the beginning of its transaction, and comes in the order of first writes: so much may lie between them. */
+/**
+ * Longest time expected between the beginning of a transaction, which its changes carry, and its first write, which orders
+ * them.
+ */
 const LONGEST_TRANSACTION_MS = 600_000;
 
 export async function noteResumed(tx: TransactionSql, name: string, { xid, seq }: Position): Promise<void> {
@@ -95,7 +100,7 @@ export async function noteResumed(tx: TransactionSql, name: string, { xid, seq }
      where name = ${name}`;
 }
 
-/** Notes why a sink failed, unless another process is working for it. */
+/** Notes the failure of a sink, unless another process is running it. */
 export async function noteFailure(sql: Sql, name: string, error: string): Promise<void> {
   await sql`
     update assay.sinks set failures = failures + 1, last_error = ${error}, updated_at = now()

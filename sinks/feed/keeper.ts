@@ -1,6 +1,6 @@
 /**
- * Keeps the feed: drops what every sink has passed, and what is too old for those that stay away; adopts a restored feed;
- * measures how far the sinks are behind. Every process does it; Postgres lets one at a time drop.
+ * Maintains the feed: drops changes that every sink has passed, or that are too old to wait for the others; adopts a restored
+ * feed; measures the lags of the sinks. Every process runs it; Postgres lets one at a time drop.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
@@ -10,7 +10,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import type { FeedMetrics } from './metrics.ts';
 
 export type KeepFeedOptions = {
-  /** As the owner of the tables. */
+  /** Connections of the owner of the tables. */
   sql: Sql;
   log: Logger;
   feedMetrics: FeedMetrics;
@@ -19,14 +19,14 @@ export type KeepFeedOptions = {
 };
 
 const EVERY_MS = 5_000;
-/** How long the feed waits for a sink: a weekend and what it takes to notice. A sink away for longer comes up by a scan. */
+/** Time that the feed waits for a sink: a weekend, and the time to notice. A sink that is away for longer resumes by a scan. */
 const KEPT_FOR = '7 days';
 /** Rows of one statement: few enough that it takes milliseconds. */
 const DROPPED_AT_ONCE = 5_000;
 /** Longer than any transaction of Assay's own should be open, by far. */
 const LATE_MS = 30_000;
 
-/** Keeps the feed until it is stopped. */
+/** Maintains the feed until it is stopped. */
 export function startFeedKeeper(options: KeepFeedOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const running = keep(options, stopping.signal);
@@ -98,7 +98,10 @@ async function dropChanges(sql: Sql, log: Logger): Promise<number> {
   return dropped;
 }
 
-/** Finds the transaction with a number that has been open longest. One without has written nothing, and holds nothing back. */
+/**
+ * Finds the transaction with a number that has been open longest. A transaction without one has written nothing, and holds
+ * nothing back.
+ */
 async function findHolder(sql: Sql, lateMs: number): Promise<Holder | null> {
   const [holder] = await sql<Holder[]>`
     select pid, application_name as "applicationName", datname as database,

@@ -1,7 +1,7 @@
 /**
- * Runs a sink: reads what follows its cursor, and applies it in the transaction that moves the cursor. Any number of processes
- * may run the same sink; the cursor is locked by one at a time. Reading takes no lock and no transaction number, so that a sink
- * with nothing to do writes nothing.
+ * Runs a sink: reads the changes after its cursor, and applies them in the transaction that moves the cursor. Any number of
+ * processes may run the same sink; the cursor is locked by one at a time. Reading takes no lock and no transaction number, so
+ * that a sink with nothing to do writes nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
@@ -24,7 +24,7 @@ import type { FeedMetrics } from './metrics.ts';
 import type { RunningSink, Sink } from './sink.ts';
 
 export type RunSinkOptions = {
-  /** As the owner of the tables: the feed has the changes of all organizations. */
+  /** Connections of the owner of the tables: the feed has the changes of all organizations. */
   sql: Sql;
   log: Logger;
   feedMetrics: FeedMetrics;
@@ -35,11 +35,11 @@ export type RunSinkOptions = {
   retry?: BackoffOptions;
 };
 
-/** Short enough that charts follow; an idle sink asks Postgres two questions in that time. */
+/** Short enough that charts follow; an idle sink runs two queries in that time. */
 const EVERY_MS = 1_000;
 /** Bounds the memory and the length of a transaction. A change of ingest has up to 500 keys. */
 const FULL: BatchSize = { changes: 1_000, keys: 10_000 };
-/** Waits after failures. The longest is how long a sink stays behind after its trouble is over. */
+/** Waits after failures. The longest one bounds how long a sink stays behind once the cause is gone. */
 const RETRY: BackoffOptions = { firstMs: 1_000, longestMs: 60_000 };
 /** Characters of an error that are kept. */
 const LONGEST_ERROR = 1_000;
@@ -74,7 +74,7 @@ async function run(options: RunSinkOptions, signal: AbortSignal): Promise<void> 
       waitMs = backoff.next();
       // The database may be another one, or emptied.
       isRegistered = false;
-      // A batch that takes too long is to get through in parts.
+      // Smaller batches may succeed where one takes too long.
       if (!isStoreUnavailable(error)) size = scaled(size, 0.5);
       await report(options, error, waitMs);
     }
@@ -89,11 +89,11 @@ function scaled({ changes, keys }: BatchSize, factor: number): BatchSize {
   };
 }
 
-/** `taken`: another process works for this sink. `idle`: there was less than a batch. */
+/** `taken`: another process is running this sink. `idle`: there was less than a batch. */
 type Result = 'more' | 'idle' | 'taken';
 
 /**
- * Applies the next batch, or brings a sink up by a scan that has no cursor in the feed.
+ * Applies the next batch, or resumes a sink that has no cursor in the feed by a scan.
  * @internal Exported so that tests apply one batch at a time.
  */
 export async function applyNext(

@@ -6,23 +6,23 @@ export type Change = {
   /** Number of the change: unique, and kept by a restore. A transaction's changes are in its order, those of others may not be. */
   seq: string;
   organizationId: string;
-  /** When its transaction began. */
+  /** Time at which its transaction began. */
   at: Date;
 } & ChangesOfKind;
 
-/** Something that follows the changes. */
+/** A follower of the changes. */
 export type Sink = {
-  /** Names its cursor in the feed, for ever. */
+  /** Name of its cursor in the feed, which must never change. */
   name: string;
   /**
-   * Applies changes, in the transaction that moves the sink's cursor behind them: both or neither. An error rolls it back, and the
-   * same changes come again, later and fewer at a time. Keep it short: while it runs, no sink sees what is committed.
+   * Applies changes, in the transaction that moves the sink's cursor behind them: both or neither. An error rolls it back, and
+   * the same changes come again, later and fewer at a time. Keep it short: while it runs, no sink sees later commits.
    */
   apply(tx: TransactionSql, changes: readonly Change[]): Promise<void>;
   /**
    * Brings the effect up to date without the feed, which does not reach back far enough. The changes of transactions that have
    * not ended when it is called come by the feed afterwards.
-   * @param sinceMs all that was made before this moment (ms since the epoch) was applied; null: nothing was, the sink is new
+   * @param sinceMs all changes before this time (ms since the epoch) were applied; null: none were, the sink is new
    */
   resume(tx: TransactionSql, sinceMs: number | null): Promise<void>;
 };

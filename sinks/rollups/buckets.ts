@@ -13,8 +13,8 @@ export type WantedBuckets = {
 };
 
 /**
- * Returns when the buckets begin, in ascending order, as far as their rows are not dropped. The requests are leapt over from one
- * bucket to the next.
+ * Returns the beginnings of the buckets whose rows are not dropped, in ascending order. Skips from one bucket to the next by an
+ * index, without reading the requests between.
  */
 export async function findBuckets(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Compares roll-ups with what the rows give. */
+/** Compares roll-ups with sums of the rows. */
 import { FAMILY_NAMES, type FamilyName, GRAINS, type Grain } from '#core/rollups/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { planRollups } from '#platform/rollups/mod.ts';
@@ -10,7 +10,7 @@ export type CheckedGrain = {
   organizationId: string;
   family: FamilyName;
   grainSeconds: number;
-  /** Buckets that equal their rows, or do not. */
+  /** Buckets that were compared with their rows. */
   compared: number;
   /** Buckets that no query reads, because they are to be recomputed. */
   stale: number;
@@ -57,7 +57,7 @@ async function checkGrain(
   const atOnce = AT_ONCE[seconds]!;
   for (let first = 0; first < all.length; first += atOnce) {
     const buckets = all.slice(first, first + atOnce);
-    // One moment for the marks, the changes that are not applied, the cells and the rows.
+    // One snapshot for the marks, the changes that are not applied, the cells and the rows.
     await sql.begin('isolation level repeatable read read only', async (tx) => {
       await tx.unsafe(SETTINGS);
       const clean = await cleanOf(tx, organizationId, family, seconds, buckets);
@@ -91,7 +91,7 @@ async function cleanOf(
   return buckets.filter((begins) => !(state.stale.get(seconds)?.has(begins.getTime()) ?? false));
 }
 
-/** Returns the buckets whose cells are not those that the rows give. */
+/** Returns the buckets whose cells differ from sums of the rows. */
 async function differing(
   tx: TransactionSql,
   organizationId: string,

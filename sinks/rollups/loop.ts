@@ -22,7 +22,7 @@ const LEAST_REST_MS = 1_000;
 /** A shutdown does not wait for a rest, but a rest longer than this would leave queries without roll-ups. */
 const LONGEST_REST_MS = 120_000;
 const PRUNE_EVERY_MS = 60_000;
-/** Aim for the time of one transaction: others wait for the marks that it removes at its end. */
+/** Target duration of one transaction: others wait for the marks that it removes at its end. */
 const AIM_MS = 150;
 const MOST_BUCKETS = 500;
 /** A bucket whose recomputation fails by itself is left out for so long; queries read its rows. */
@@ -81,7 +81,7 @@ async function run({ sql, log, metrics, restMs }: RollupLoopOptions, signal: Abo
   }
 }
 
-/** Gives each task its turn, so that none waits for another that always has something to do. */
+/** Gives each task its turn, so that none starves behind a task that always has work. */
 class Turns {
   readonly #sql: Sql;
   readonly #log: Logger;

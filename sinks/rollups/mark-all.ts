@@ -3,8 +3,8 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { grainTable, upsertMarks } from './mark.ts';
 
 /**
- * Marks every bucket that has requests, or cells from requests that are gone; null: of all organizations. Requests are not
- * counted but leapt over, from one bucket to the next, by their index.
+ * Marks every bucket that has requests, or cells from requests that are gone; null: of all organizations. Skips from one bucket
+ * to the next by an index, without reading the requests between.
  * @returns the number of marks
  */
 export async function markAllStale(tx: TransactionSql, organizationId: string | null): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * Marks buckets as stale whose requests have changed. The mark of a bucket is another number at each change, so that a
+ * Marks buckets as stale whose requests have changed. The mark of a bucket gets a new number at each change, so that a
  * recomputation removes only the mark that it has seen.
  */
 import { FAMILIES_OF_CHANGE, type FamilyName, GRAINS } from '#core/rollups/mod.ts';
@@ -11,7 +11,7 @@ const FINEST_MS = 10_000;
 
 type Moment = { organizationId: string; family: FamilyName; atMs: number };
 
-/** Returns the buckets of ten seconds that changes are about, each once. */
+/** Returns the ten-second buckets of changes, each once. */
 function momentsOf(changes: readonly Change[]): Moment[] {
   const moments = new Map<string, Moment>();
   for (const { organizationId, kind, keys } of changes) {
@@ -42,7 +42,7 @@ export function grainTable(tx: TransactionSql) {
                   ${ALL_GRAINS.map(({ keptMs }) => keptMs)}::bigint[]) as given (family, seconds, kept_ms)) as grain`;
 }
 
-/** In one order, so that two transactions that mark the same buckets do not wait for each other in a circle. */
+/** Inserts in a fixed order, so that two transactions that mark the same buckets cannot deadlock. */
 export function upsertMarks(tx: TransactionSql, buckets: ReturnType<typeof grainTable>) {
   return tx`
     insert into assay.rollup_stale (organization_id, family, grain_seconds, begins_at)

@@ -12,7 +12,7 @@ export { rebuildRollups } from './rebuild.ts';
 export const ROLLUPS: Sink = {
   name: 'rollups',
   apply: markStale,
-  // Records have no time of their arrival, so that what came meanwhile cannot be told from the rest.
+  // Marks everything: records do not have their time of arrival, so the new ones cannot be told from the others.
   resume: async (tx) => {
     await markAllStale(tx, null);
   },

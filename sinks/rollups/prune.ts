@@ -1,4 +1,4 @@
-/** Drops roll-ups by age, and what belongs to weeks that retention has dropped. */
+/** Drops roll-ups by age, and those of weeks that retention has dropped. */
 import { GRAINS } from '#core/rollups/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { CELLS } from './cells/mod.ts';
@@ -47,7 +47,7 @@ function statements(): string[] {
 
 const STATEMENTS = statements();
 
-/** Drops what is too old. Returns the number of rows. */
+/** Drops old rows. Returns their number. */
 export async function pruneRollups(sql: Sql): Promise<number> {
   let total = 0;
   for (const statement of STATEMENTS) {

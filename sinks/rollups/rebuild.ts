@@ -1,4 +1,4 @@
-/** Makes all roll-ups again. */
+/** Rebuilds all roll-ups. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { markAllStale } from './mark-all.ts';
@@ -18,8 +18,8 @@ export type Rebuilt = {
 };
 
 /**
- * Marks every bucket as stale and recomputes it, without the rests that the sinks take. Until a bucket is done, queries read its
- * rows. A rebuild that is broken off is finished by the sinks.
+ * Marks every bucket as stale and recomputes it, without the pauses of the sinks' loop. Until a bucket is done, queries read
+ * its rows. A rebuild that is broken off is finished by the sinks.
  * @param organizationId null: all organizations
  */
 export async function rebuildRollups(sql: Sql, organizationId: string | null): Promise<Rebuilt> {

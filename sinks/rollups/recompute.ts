@@ -21,7 +21,7 @@ const SETTINGS = `
   set local max_parallel_workers_per_gather = 0;
   set local work_mem = '32MB'`;
 
-/** What a recomputation did: null, when another process is at it. */
+/** Recomputed buckets; null when another process is recomputing. */
 export type Recomputed = { buckets: readonly DueBucket[] } | null;
 
 /** Thrown when retention began to drop a week while its buckets were recomputed: they keep their sums. */
@@ -30,7 +30,7 @@ class WeekDroppedError extends Error {}
 export type RecomputeOptions = {
   sql: Sql;
   task: Task;
-  /** Most buckets. */
+  /** Maximum buckets. */
   limit: number;
   /** False: without waiting until buckets are quiet, for a rebuild. */
   isPatient: boolean;
@@ -38,7 +38,7 @@ export type RecomputeOptions = {
   organizationId: string | null;
   /** Leaves buckets out that were marked later; absent: none. */
   newestMark?: string;
-  /** Receives the buckets before they are computed, so that a failure can be told of them. */
+  /** Receives the buckets before they are computed, so that a failure can name them. */
   onDue?(buckets: readonly DueBucket[]): void;
 };
 
@@ -118,8 +118,9 @@ function deleteOldCells({ table, columns }: CellTable): string {
 }
 
 /**
- * New cells come before the old ones go, which are told apart by the transaction that wrote them: so this transaction gets a
- * number only when the sums are computed, and until then holds up no sink, which wait for all transactions that have one.
+ * Inserts new cells before it deletes the old ones, which it recognizes by the transaction that wrote them: so this transaction
+ * gets a number only when the sums are computed, and until then holds up no sink; sinks wait for all transactions with a
+ * number.
  */
 async function replaceCells(tx: TransactionSql, task: Task, buckets: readonly DueBucket[]): Promise<void> {
   const columns = columnsOf(buckets);
@@ -139,7 +140,7 @@ async function checkWeeks(tx: TransactionSql, buckets: readonly DueBucket[]): Pr
   if (dropped.length > 0) throw new WeekDroppedError();
 }
 
-/** Locks the marks in the order in which they are made, so that this and the sink do not wait for each other in a circle. */
+/** Locks the marks in the order in which they are made, so that it cannot deadlock with the sink. */
 async function removeMarks(
   tx: TransactionSql,
   { family, grainSeconds }: Task,

@@ -39,8 +39,8 @@ export const TASKS: readonly Task[] = FAMILY_NAMES.flatMap(tasksOf).toSorted(
 );
 
 /**
- * How long a bucket is left alone after its last change, and after its first, by the seconds of its grain: requests are logged
- * when they end, some of them minutes after they began, and each of them would have its bucket computed again. Until then, a
+ * Time that a bucket is left alone after its last change, and at most after its first, by the seconds of its grain: requests
+ * are logged when they end, some of them minutes after they began, and each of them would cause a recomputation. Until then, a
  * query reads the finer buckets, or rows.
  */
 const PATIENCE: Readonly<Record<number, { quietMs: number; longestMs: number }>> = {

@@ -1,4 +1,4 @@
-/** One attempt: signs a message, posts it, and says what came of it. */
+/** One attempt: signs a message, posts it, and returns the result. */
 import { Webhook } from 'standardwebhooks';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { cutToBytes } from '#core/text/mod.ts';
@@ -8,9 +8,9 @@ import type { Clock } from '#platform/process/clock.ts';
 import { maskSecrets } from '#platform/secrets/mod.ts';
 import type { WebhookSecrets } from '#platform/webhooks/mod.ts';
 
-/** What came of an attempt. */
+/** Result of an attempt. */
 export type Attempt = {
-  /** When it was begun, in milliseconds since the epoch. */
+  /** Start of the attempt, in milliseconds since the epoch. */
   atMs: number;
   durationMs: number;
   /** Null: there was no response. */
@@ -24,7 +24,7 @@ export type Attempt = {
 
 /** Bytes of a response's body that are kept. */
 const ANSWER_BYTES = 1_024;
-/** Time for them, once the status is known. */
+/** Time to read them, once the status is known. */
 const ANSWER_WAIT_MS = 1_000;
 /** Standard Webhooks recommends 15 to 30 seconds. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
@@ -104,7 +104,7 @@ function errorOfStatus(status: number): string {
   return `The receiver answered with status ${status}`;
 }
 
-/** Returns bytes as text that Postgres can hold. A receiver cannot know the secret, but may have been told it. */
+/** Returns bytes as text that Postgres can hold. A receiver may know the secret, and echo it: it is masked. */
 function readable(bytes: Buffer, { secret, previous = '' }: WebhookSecrets): string {
   const text = storableText(maskSecrets(bytes.toString('utf8'), [secret, previous]));
   return cutToBytes(text, ANSWER_BYTES);

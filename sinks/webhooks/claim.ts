@@ -1,6 +1,6 @@
 /**
  * Claims due deliveries. A claim is a lease with a number: a process that does not settle in time loses the delivery, so that
- * what a killed process had in hand becomes due again by itself, and a late settlement changes nothing.
+ * the deliveries of a killed process become due again by themselves, and a late settlement changes nothing.
  */
 import type { DeliveryEvent, Format, Payload } from '#core/contracts/webhook.ts';
 import type { JsonObject } from '#core/json/mod.ts';
@@ -20,7 +20,7 @@ export type Job = {
   createdAt: Date | null;
   requestId: string | null;
   details: JsonObject | null;
-  /** When the first attempt of this schedule was made; null: this is it. */
+  /** Time of the first attempt of this schedule; null: this is it. */
   begunAt: string | null;
   webhookId: string;
   organizationId: string;
@@ -30,13 +30,11 @@ export type Job = {
   sealed: Uint8Array;
   /** Whether the previous secret signs, too. */
   isRotating: boolean;
-  /** When the webhook was changed last. */
+  /** Time of the last change of the webhook. */
   webhookChangedAt: Date;
 };
 
-/**
- * Longer than an attempt takes, with the time to settle it. What a killed process had in hand waits for the rest of it.
- */
+/** Longer than an attempt takes, with the time to settle it. The deliveries of a killed process wait for the rest of it. */
 export const LEASE_MS = 30_000;
 
 /** Claims as many due deliveries as the capacity allows, the longest due of each webhook first. */

@@ -1,4 +1,4 @@
-/** What messages say of requests, read when they are sent. */
+/** Content of messages about requests, read when they are sent. */
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { Statement } from '#core/filter/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
@@ -15,7 +15,7 @@ import type { Job } from './claim.ts';
 /** Bytes of a message. */
 export const MAX_MESSAGE_BYTES = 256 * 1024;
 
-/** What a thin message says of its request, by the names of the record. */
+/** Fields of the request in a thin message, by the names of the record. */
 export type ThinRequest = {
   request_id: string;
   request_created_at: string;

@@ -1,6 +1,6 @@
 /**
- * Delivers what the sink has written down: claims due deliveries as long as there is room, posts them, and settles them. Any
- * number of processes may do it. A process that dies loses nothing: its leases expire.
+ * Makes the deliveries that the sink has written: claims due ones while there is capacity, posts their messages, and settles
+ * them. Any number of processes may run it. A process that dies loses nothing: its leases expire.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
@@ -28,7 +28,7 @@ import type { Capacity } from './shares.ts';
 import type { Pause } from './webhooks.ts';
 
 export type CourierOptions = {
-  /** As the owner of the tables. */
+  /** Connections of the owner of the tables. */
   sql: Sql;
   log: Logger;
   clock: Clock;
@@ -105,7 +105,10 @@ export class Courier {
     return (await this.#try('claim deliveries', () => claim(sql, held, capacity, leaseMs))) ?? [];
   }
 
-  /** Begins the attempts of claimed deliveries. What cannot be read now comes again when its lease has expired. */
+  /**
+   * Begins the attempts of claimed deliveries. Deliveries whose requests cannot be read now are claimed again when their leases
+   * have expired.
+   */
   async #begin(claimed: readonly Job[]): Promise<void> {
     const jobs = claimed.filter((job) => !this.#isGivenUp(job));
     const content = await this.#try('read the requests of events', () =>

@@ -63,12 +63,12 @@ export async function countPending(
   return new Map(rows.map(({ webhookId, pending }) => [webhookId, pending]));
 }
 
-/** What an erased request leaves of its deliveries. */
+/** Reason of deliveries that were cancelled because their request was erased. */
 const ERASED = 'The request was erased';
 
 /**
- * Takes the content of erased requests out of their deliveries: what events said of them, and what receivers answered, who
- * may have repeated what they were sent. Deliveries that are still to be made are cancelled.
+ * Removes the content of erased requests from their deliveries: the details of events, and the answers of receivers, which may
+ * repeat the message. Pending deliveries are cancelled.
  */
 export async function eraseContent(
   tx: TransactionSql,

@@ -4,18 +4,18 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '#core/contracts/webhook.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Change } from '../feed/mod.ts';
 
-/** Something that happened, whether a webhook asks for it or not. */
+/** One occurrence of an event, whether a webhook asks for it or not. */
 export type Happening = {
-  /** Names it among all: the number of its change, and its place in it. */
+  /** Unique id: the number of its change, and its place in it. */
   id: string;
   organizationId: string;
   event: WebhookEvent;
   at: Date;
   /** The request that it is about; null: none. */
   key: RequestKey | null;
-  /** What its message says beside the request. */
+  /** Content of its message beside the request. */
   details: JsonObject | null;
-  /** The webhooks that are told, of those that ask for it; null: all. */
+  /** The webhooks to notify, among those that ask for it; null: all. */
   only: readonly string[] | null;
 };
 
@@ -23,7 +23,10 @@ type Part = Pick<Happening, 'event' | 'details'> & { index: number; only?: reado
 
 const KNOWN: ReadonlySet<string> = new Set(WEBHOOK_EVENTS);
 
-/** Returns what happened in a change. Of each stored record it may be that a limit was reached: only its row tells. */
+/**
+ * Returns the happenings in a change. Each stored record counts as one that may have reached a limit: only its row shows
+ * whether.
+ */
 export function happeningsOf(change: Change): Happening[] {
   const { seq, organizationId, at, keys } = change;
   return partsOf(change).map(({ index, event, details, only = null }) => ({

@@ -7,13 +7,13 @@ import { nameOfKey, passFilter } from './matching.ts';
 import type { Pause, SinkWebhook } from './webhooks.ts';
 
 /**
- * While a batch is applied, no sink sees what was committed since, so that the filters of one organization must not take
- * long. By an index a filter takes some 10 µs for a request, by texts in bodies up to 1 ms.
+ * While a batch is applied, no sink sees later commits, so the filters of one organization must not take long. By an index a
+ * filter takes some 10 µs for a request, by texts in bodies up to 1 ms.
  */
 const BUDGET_MS = 1_000;
 
 export type Filtering = {
-  /** Returns what a webhook gets of what it asks for, or why it must be paused. */
+  /** Returns the happenings that pass a webhook's filter, or the reason to pause it. */
   pass(
     webhook: SinkWebhook,
     asked: readonly Known[],
@@ -28,7 +28,7 @@ export function createFiltering(
   return {
     async pass(webhook, asked) {
       const { organizationId, filter } = webhook;
-      // A filter that is null needs no look at the requests, and neither does what is about none.
+      // A null filter needs no requests, and neither does a happening about none.
       const filtered = filter === null ? [] : asked.filter(({ facts }) => facts !== null);
       if (filtered.length === 0) return { known: asked };
       const keys = new Map(filtered.map(({ happening }) => [nameOfKey(happening.key!), happening.key!]));

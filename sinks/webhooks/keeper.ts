@@ -1,4 +1,4 @@
-/** Deletes deliveries that nobody will ask for any more. Every process does it, a few rows at a time. */
+/** Deletes old deliveries. Every process runs it, a few rows at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';

@@ -1,4 +1,4 @@
-/** What happened, with what is known of its request. */
+/** Happenings with the facts of their requests. */
 import type { RequestKey } from '#core/contracts/changes.ts';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { REQUEST_EVENTS } from '#core/contracts/webhook.ts';
@@ -6,12 +6,12 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Happening } from './events.ts';
 import { type Facts, nameOfKey, readFacts } from './matching.ts';
 
-/** Something that happened, with the facts of its request; null: no filter applies to it. */
+/** A happening with the facts of its request; null: no filter applies to it. */
 export type Known = { happening: Happening; facts: Facts | null };
 
 const ABOUT_REQUESTS: ReadonlySet<string> = new Set(REQUEST_EVENTS);
 
-/** Adds the facts of requests. What is about a request that is gone, or about a judge's call, is left out. */
+/** Adds the facts of requests. Leaves out happenings about requests that are gone, and about judges' calls. */
 export async function withFacts(tx: TransactionSql, happenings: readonly Happening[]): Promise<Known[]> {
   const keys = new Map<string, RequestKey & { organizationId: string }>();
   const nameOf = ({ organizationId, key }: Happening) => `${organizationId} ${nameOfKey(key!)}`;

@@ -1,14 +1,14 @@
-/** Which requests the events of a batch are about, and which of them pass a webhook's filter. */
+/** The requests of a batch's events, and those of them that pass a webhook's filter. */
 import type { RequestKey } from '#core/contracts/changes.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** What an event needs to know of its request. */
+/** Facts of a request that its events need. */
 export type Facts = { apiKeyId: string | null; userId: string | null; errorCode: string | null };
 
 type OwnedKey = RequestKey & { organizationId: string };
 
-/** Names a request within its organization. */
+/** Returns a name of a request, unique within its organization. */
 export function nameOfKey({ createdAt, requestId }: RequestKey): string {
   return `${createdAt.getTime()} ${requestId}`;
 }

@@ -18,7 +18,7 @@ export function messageOf(job: Job, content: Content | null): string {
   });
 }
 
-/** What is left of a request that was erased: its id, and when it was made. */
+/** Returns the remains of an erased request: its id and its time. */
 function erasedRequest({ createdAt, requestId }: Job): object | null {
   return requestId === null ? null : { request_id: requestId, request_created_at: createdAt!.toISOString() };
 }

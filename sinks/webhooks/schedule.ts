@@ -1,4 +1,4 @@
-/** When a delivery is attempted again. Pure. */
+/** Schedule of a delivery's attempts. Pure. */
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -25,7 +25,7 @@ export const RETRY_WAITS_MS: readonly number[] = [
 /** Up to this share is added to each wait, so that deliveries that failed together do not come back together. */
 const JITTER = 0.2;
 
-/** A receiver that asks for more is asked again after this. */
+/** Upper bound on the wait that a receiver can ask for. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR_MS;
 
 /**
@@ -53,7 +53,7 @@ const LONGEST_REST_MS = HOUR_MS;
 /** The rest of a receiver that answered 429 without saying how long. */
 const USUAL_REST_MS = 5 * SECOND_MS;
 
-/** Returns for how long no delivery of a webhook is attempted after an answer, in milliseconds; 0: it needs no rest. */
+/** Returns the time after an answer during which no delivery of its webhook is attempted, in milliseconds; 0: no rest. */
 export function restMs(status: number | null, retryAfterMs: number | null): number {
   if (status === 429) return Math.min(retryAfterMs ?? USUAL_REST_MS, LONGEST_REST_MS);
   return status === 503 ? Math.min(retryAfterMs ?? 0, LONGEST_REST_MS) : 0;

@@ -1,5 +1,5 @@
 /**
- * Writes how deliveries are left, many at a time. A delivery that this process has lost to another claim stays as it is; so
+ * Writes the outcomes of deliveries, many at a time. A delivery that this process has lost to another claim stays as it is; so
  * does one whose request was erased meanwhile.
  */
 import { MAX_TRIES } from '#core/contracts/webhook.ts';
@@ -9,7 +9,7 @@ import type { Job } from './claim.ts';
 import type { Outcome } from './outcome.ts';
 import { type Pause, pauseWebhooks } from './webhooks.ts';
 
-/** A claimed delivery, and how it is left. */
+/** A claimed delivery, and its outcome. */
 export type Settlement = { job: Job; outcome: Outcome };
 
 /** @returns the webhooks that were paused by it */
@@ -47,7 +47,7 @@ async function writeOutcomes(tx: TransactionSql, settlements: readonly Settlemen
 /** Successes are noted to the second. */
 const SUCCESS_STEP_MS = 1_000;
 
-/** Notes when receivers last took something: to the second, so that a busy webhook's row is written once in it. */
+/** Notes the time of each receiver's last success: to the second, so that a busy webhook's row is written once a second. */
 async function noteSuccesses(tx: TransactionSql, settlements: readonly Settlement[]): Promise<void> {
   const delivered = settlements.filter(({ outcome }) => outcome.state === 'delivered');
   if (delivered.length === 0) return;

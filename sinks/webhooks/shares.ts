@@ -1,11 +1,11 @@
-/** How the free capacity of a process is shared among webhooks with due deliveries. Pure. */
+/** Distribution of a process's free capacity among webhooks with due deliveries. Pure. */
 
 /** A webhook with due deliveries, or an attempt of one that is under way. */
 export type Owned = { organizationId: string; webhookId: string };
 
 /** Attempts at a time. */
 export type Capacity = {
-  /** Of the process. */
+  /** Limit of the process. */
   total: number;
   ofOrganization: number;
   ofWebhook: number;

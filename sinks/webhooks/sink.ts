@@ -87,7 +87,7 @@ async function deliver(
   if (fitting.length > 0) await tx`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
 }
 
-/** Returns the paused webhooks that miss something older than what they are known to miss. */
+/** Returns the paused webhooks that miss an event older than those they are known to miss. */
 function missedBy(paused: readonly SinkWebhook[], changes: readonly Change[]) {
   return paused.flatMap(({ webhookId, organizationId, missedFrom }) => {
     const times = changes
@@ -98,7 +98,7 @@ function missedBy(paused: readonly SinkWebhook[], changes: readonly Change[]) {
   });
 }
 
-/** Returns what happened that some webhook asks for. */
+/** Returns the happenings that some webhook asks for. */
 function wantedBy(webhooks: readonly SinkWebhook[], changes: readonly Change[]): Happening[] {
   const wanted = new Map<string, Set<string>>();
   for (const { organizationId, events } of webhooks) {
@@ -110,7 +110,7 @@ function wantedBy(webhooks: readonly SinkWebhook[], changes: readonly Change[]):
     .filter(({ organizationId, event }) => wanted.get(organizationId)!.has(event));
 }
 
-/** Decides which webhook gets what. */
+/** Assigns happenings to webhooks. */
 async function expand(
   tx: TransactionSql,
   webhooks: readonly SinkWebhook[],
@@ -141,7 +141,7 @@ function deliveryOf(webhookId: string, { happening, facts }: Known): NewDelivery
 
 const MINUTE_MS = 60_000;
 
-/** Names the minute, the API key and the user of a refused call: a webhook is told of one of them. */
+/** Names the minute, the API key and the user of a refused call: a webhook gets one event for each such name. */
 function limitKey(at: Date, { apiKeyId, userId }: Facts): string {
   const minute = Math.floor(at.getTime() / MINUTE_MS);
   const text = JSON.stringify([minute, apiKeyId, userId]);

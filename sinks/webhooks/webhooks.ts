@@ -7,7 +7,7 @@ export type SinkWebhook = {
   webhookId: string;
   organizationId: string;
   events: WebhookEvent[];
-  /** As a query's filter; null: every request. */
+  /** A filter as in queries; null: every request. */
   filter: unknown;
   isPaused: boolean;
   missedFrom: Date | null;
@@ -26,7 +26,7 @@ export function selectWebhooks(
      order by created_at, webhook_id`;
 }
 
-/** A webhook to pause, and what its owner is told. */
+/** A webhook to pause, with the message for its owner. */
 export type Pause = {
   webhookId: string;
   reason: WebhookPause;
@@ -35,7 +35,7 @@ export type Pause = {
   missedFrom: Date | null;
 };
 
-/** Pauses webhooks, except those that are. Events from now on are not delivered, and the webhook says so. */
+/** Pauses active webhooks. Later events are not delivered, and the webhook says so. */
 export async function pauseWebhooks(sql: Sql | TransactionSql, pauses: readonly Pause[]): Promise<void> {
   for (const { webhookId, reason, message, missedFrom } of pauses) {
     await sql`
@@ -61,7 +61,7 @@ export async function noteMissed(
 
 /**
  * Notes that no webhook gets the events since a moment, because the feed does not reach back to it.
- * @param sinceMs null: since ever
+ * @param sinceMs null: since the beginning
  * @returns the number of these webhooks
  */
 export async function noteLostFeed(tx: TransactionSql, sinceMs: number | null): Promise<number> {

@@ -3,7 +3,7 @@ import { AssayError } from '../../contracts/errors.ts';
 import { quoteValue } from '../../contracts/quote-value.ts';
 import type { Span } from './token.ts';
 
-/** The text breaks a rule at a place of it. The message says where, which, and what is allowed. */
+/** Error at a place in the text. The message names the place, the broken rule, and what is allowed. */
 export class QueryTextError extends AssayError {
   readonly offset: number;
   readonly length: number;

@@ -2,7 +2,7 @@
 import { MAX_DEPTH } from '../limits.ts';
 import type { FilterTree } from './tree.ts';
 
-/** What the text says: conditions, in lists of any length. */
+/** Expression of a text: conditions, in lists of any length. */
 export type Expression =
   | { readonly kind: 'tree'; readonly tree: FilterTree }
   | { readonly kind: 'list'; readonly operator: 'and' | 'or'; readonly items: readonly Expression[] };

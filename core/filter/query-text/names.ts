@@ -8,7 +8,7 @@ export type NamedField = {
   readonly section: string;
   readonly name: string;
   readonly type: FieldType;
-  /** What a number counts, where the text may say so: milliseconds, US dollars. */
+  /** Unit of a number, where the text may name it: milliseconds, US dollars. */
   readonly unit: 'ms' | 'usd' | null;
 };
 
@@ -63,7 +63,7 @@ const UNITS: ReadonlyMap<string, 'ms' | 'usd'> = new Map([
   ['response.cost', 'usd'],
 ]);
 
-/** Says which fields there are, for sentences about an unknown one. */
+/** Lists the known fields, for error sentences about an unknown one. */
 export const KNOWN_NAMES =
   `use one of ${SHORT_NAMES.map(([[name]]) => name).join(', ')}, property.<name>, scores.<key>, values.<input>, ` +
   'request.<field or path>, response.<field or path>';
@@ -101,7 +101,7 @@ function openField(section: OpenSection, name: string, shown: string): NamedFiel
 
 const LONGEST_SHOWN_NAME = 80;
 
-/** Returns a name for a sentence. */
+/** Returns a name for an error sentence. */
 export function shortened(name: string): string {
   return name.length > LONGEST_SHOWN_NAME ? `${name.slice(0, LONGEST_SHOWN_NAME)}…` : name;
 }

@@ -46,7 +46,7 @@ export function readQueryText(text: string): ReadQuery {
   }
 }
 
-/** Where a term stands: behind `field:(`, and under a NOT. */
+/** Position of a term: behind `field:(`, and under a NOT. */
 type Context = { readonly field: NamedField | null; readonly isNot: boolean };
 
 const KEYWORDS = [

@@ -44,7 +44,7 @@ function itemsOf(branch: BranchTree): FilterTree[] {
   return reversed.reverse();
 }
 
-/** Returns the text of what is a single term; null: a branch of several. */
+/** Returns the text of a single term; null for a branch of several. */
 function printTerm(tree: FilterTree): string | null {
   if (isBranch(tree)) return printBareText(tree) ?? printRange(tree);
   const condition = conditionOf(tree);
@@ -59,7 +59,7 @@ function printBareText(tree: BranchTree): string | null {
   return found.isNot ? `-${text}` : text;
 }
 
-/** Returns `field:a..b` for what that reads as, and for its complement. */
+/** Returns `field:a..b` for the branch that this reads as, and for its complement; null for others. */
 function printRange({ left, operator, right }: BranchTree): string | null {
   const [from, to] = [conditionOf(left), conditionOf(right)];
   if (from === null || to === null || from.section !== to.section || from.field !== to.field) return null;

@@ -1,4 +1,4 @@
-/** When a text needs quotation marks, and how it gets them. */
+/** Quotation marks around texts: whether one needs them, and writing them. */
 import { OPERATORS } from '../fields.ts';
 
 /** Words that mean something else without quotation marks, in some place. */

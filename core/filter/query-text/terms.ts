@@ -9,13 +9,13 @@ import { type Condition, leafOf } from './tree.ts';
 import { type Comparisons, readPrefix, readValue, withoutPrefix } from './value.ts';
 import { plainTextOf, readWord, textOf, type Word } from './words.ts';
 
-/** A text under way, as its conditions need it. */
+/** State of reading a text, as its conditions need it. */
 export type Reading = {
   readonly text: string;
   /** The next character. */
   at: number;
   push(kind: TokenKind, span: Span): void;
-  /** Refuses one leaf too many. */
+  /** Counts a leaf, and rejects one too many. */
   countLeaf(span: Span): void;
   checked<T>(span: Span, check: () => T, hint?: string): T;
   fail(rule: string, span: Span): never;
@@ -134,7 +134,7 @@ function checkComparisons(
   return comparisons;
 }
 
-/** Refuses what is hardly meant as a text: to search all bodies for it would find nothing, slowly. */
+/** Rejects words that are probably mistyped operators: searching all bodies for them would find nothing, slowly. */
 function refuseMistaken(reading: Reading, word: Word): void {
   const plain = plainTextOf(word) ?? '';
   const meant = MISTAKEN.get(plain);

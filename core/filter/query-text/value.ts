@@ -1,4 +1,4 @@
-/** Values: the operator and the operand that the word behind a field's colon stands for. */
+/** Values: the word behind a field's colon, as an operator and an operand. */
 import { complementOf, type FieldType, type Operator } from '../fields.ts';
 import type { Operand } from '../nodes.ts';
 import type { NamedField } from './names.ts';

@@ -4,11 +4,11 @@
 const CODINGS = ['zstd', 'br', 'gzip'] as const;
 export type Coding = (typeof CODINGS)[number];
 
-/** What a client accepts. */
+/** Encodings that a client accepts. */
 export type Accepted = {
-  /** The best coding; null: the client accepts none of ours, or likes a body as it is better. */
+  /** The best coding; null: the client accepts none of ours, or prefers an uncompressed body. */
   coding: Coding | null;
-  /** Whether it accepts a body as it is. */
+  /** Whether it accepts an uncompressed body. */
   isIdentityAccepted: boolean;
 };
 
@@ -30,8 +30,8 @@ function readWeights(header: string): Map<string, number> {
 }
 
 /**
- * Returns what a client accepts.
- * @param header null: the client sent none, and gets bodies as they are
+ * Returns the encodings that a client accepts.
+ * @param header null: the client sent none, and gets uncompressed bodies
  */
 export function readAcceptEncoding(header: string | null): Accepted {
   if (header === null) return { coding: null, isIdentityAccepted: true };

@@ -4,7 +4,7 @@ import { readAcceptEncoding } from './accept-encoding.ts';
 import { CODERS } from './coders.ts';
 import { compressStream } from './compress-stream.ts';
 
-/** Bytes below which a body is sent as it is: it fits one packet anyway. */
+/** Bytes below which a body is not compressed: it fits one packet anyway. */
 const SMALLEST_COMPRESSED = 1_024;
 /** Media types of text. Images and archives are compressed already. */
 const COMPRESSIBLE =
@@ -29,8 +29,8 @@ function varying(pairs: Pairs): Pairs {
 
 /**
  * Returns the response in the best coding that its client accepts. A response to HEAD is compressed like the one to GET, as
- * their headers must be the same. A client that refuses a body as it is, and every coding, gets it as it is: a refusal
- * would have a body as well. Responses with an `ETag` are left alone, because it names these very bytes.
+ * their headers must be the same. A client that accepts no coding and no uncompressed body gets the latter: an error would have
+ * a body as well. Responses with an `ETag` are left alone, because it names these very bytes.
  */
 export async function compressResponse(request: ServerRequest, response: Response): Promise<Response> {
   const { status, body, ...head } = sendableOf(response);

@@ -56,7 +56,7 @@ export function compressStream(
         } catch (error) {
           coder.destroy();
           controller.error(error);
-          // What failed may be the coder: then the source is of no use any more.
+          // The coder may have failed: then the source is no longer needed.
           await reader.cancel(error).catch(() => {});
         }
       },

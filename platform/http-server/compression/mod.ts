@@ -1,2 +1,2 @@
-/** Compression of responses, for servers whose bodies are their own. */
+/** Compression of responses, for servers that write their own bodies. */
 export { compressResponse } from './compress-response.ts';

@@ -1,4 +1,4 @@
-/** How much of a process's own outbox is not known to be in Postgres. */
+/** Backlog of a process's own outbox: entries that are not known to be in Postgres. */
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Sql } from '../../postgres/mod.ts';
 import { AppendTimes, bytesBehind, type Outbox } from '../outbox/mod.ts';
@@ -14,8 +14,8 @@ export type Backlog = {
 
 export type BacklogMeter = {
   /**
-   * Measures the backlog. While it cannot be learnt how much is stored, what was known last counts, so that the backlog
-   * grows with each entry. Never rejects for that reason.
+   * Measures the backlog. While the stored part cannot be read, the last known one counts, so that the backlog grows with each
+   * entry. Never rejects for that reason.
    */
   measure(): Promise<Backlog>;
   stop(): void;
@@ -23,9 +23,9 @@ export type BacklogMeter = {
 
 export type BacklogOptions = {
   outbox: Pick<Outbox, 'appended'>;
-  /** Of the outbox. */
+  /** Directory of the outbox. */
   directory: string;
-  /** Returns how much of it is stored; null: nothing is known. May reject. */
+  /** Returns the stored part of it; null: nothing is known. May reject. */
   readStored(): Promise<StoredPart | null>;
   metrics: Metrics;
 };
@@ -68,7 +68,7 @@ export function createBacklogMeter({ outbox, directory, readStored, metrics }: B
   };
 }
 
-/** Returns how much of an outbox ingest has stored, where ingest reads the outboxes itself. */
+/** Returns the part of an outbox that ingest has stored, where ingest reads the outboxes itself. */
 export async function readStoredPart(sql: Sql, outboxId: string): Promise<StoredPart | null> {
   const [row] = await sql<{ segment: string; position: string; entries: string }[]>`
     select segment, position, entries from assay.outbox_cursors where outbox_id = ${outboxId}`;

@@ -26,7 +26,7 @@ type Chunk = {
 /** Everything before `next` is stored once the acknowledgements have passed `sequence`. */
 type Published = { next: OutboxPosition; sequence: number; entries: number };
 
-/** How much of an outbox is stored: up to a position, and so many entries of it. */
+/** Stored part of an outbox: the position up to which it is stored, and the number of its stored entries. */
 export type StoredPart = OutboxPosition & { entries: number };
 
 /** The file beside the segments that says where the stored part ends, so that a restart does not publish it again. */

@@ -129,7 +129,7 @@ export class Forwarder {
     return sum;
   }
 
-  /** How much of this process's own outbox is stored; null before its feed is open. */
+  /** Stored part of this process's own outbox; null before its feed is open. */
   get ownStored(): StoredPart | null {
     return this.#feeds.get(this.#options.ownId)?.stored ?? null;
   }

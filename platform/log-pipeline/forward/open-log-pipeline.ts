@@ -12,7 +12,7 @@ import { startForwarder } from './thread.ts';
 
 export type LogPipeline = {
   outbox: Outbox;
-  /** Measures what of the outbox is not stored; never rejects, and waits for Postgres as long as `sql` does. */
+  /** Measures the backlog of the outbox; never rejects, and waits for Postgres as long as `sql` does. */
   measureBacklog(): Promise<Backlog>;
   /**
    * Closes the outbox and, with a broker, waits until all of it is stored: until `stopBy` on the monotonic clock, but at

@@ -22,7 +22,7 @@ export type ForwarderThreadData = {
 export type ForwarderState = {
   /** Chunks that are published and not known to be in Postgres. */
   unconfirmed: number;
-  /** How much of this process's own outbox is in Postgres; null: not known yet. */
+  /** Stored part of this process's own outbox; null: not known yet. */
   ownStored: StoredPart | null;
 };
 

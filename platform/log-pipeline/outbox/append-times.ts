@@ -1,6 +1,6 @@
-/** When entries were appended: a mark a second, so that the age of the oldest entry that is not stored can be told. */
+/** Times at which entries were appended: a mark a second, from which the age of the oldest entry not yet stored follows. */
 
-/** So many entries had been appended at this moment of the monotonic clock. */
+/** Number of entries that had been appended at a time of the monotonic clock. */
 type Mark = { entries: number; atMs: number };
 
 /** Beyond it every second mark is dropped: after two hours without storing, ages are exact to two seconds, and so on. */
@@ -9,12 +9,12 @@ const MAX_MARKS = 7_200;
 export class AppendTimes {
   #marks: Mark[];
 
-  /** @param atMs when there was no entry yet */
+  /** @param atMs a time at which there was no entry yet */
   constructor(atMs: number) {
     this.#marks = [{ entries: 0, atMs }];
   }
 
-  /** Notes that so many entries have been appended by now. A moment without a new entry only moves the last mark. */
+  /** Notes the number of entries appended by now. A call without a new entry only moves the last mark. */
   note(entries: number, atMs: number): void {
     const last = this.#marks.at(-1)!;
     if (last.entries === entries) {
@@ -26,8 +26,8 @@ export class AppendTimes {
   }
 
   /**
-   * Returns when the entry behind the first `stored` ones was appended, and forgets the marks before it. Between two marks
-   * entries are taken to have come evenly.
+   * Returns when the entry behind the first `stored` ones was appended, and forgets the marks before it. Entries between two
+   * marks are assumed to be evenly spaced.
    * @param appended all entries by now, more than `stored`
    * @param nowMs of the monotonic clock
    */

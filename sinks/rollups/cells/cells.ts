@@ -1,16 +1,16 @@
 /**
- * How the cells of roll-ups are computed. Each family has common table expressions that begin with `due`, the buckets that are
+ * Computation of the cells of roll-ups. Each family has common table expressions that begin with `due`, the buckets that are
  * wanted, and end with one for each of its tables, with the columns of that table. They are read from the rows or, for a coarse
  * grain, from its parts: the cells of a finer one.
  */
 
 /** A table of roll-ups, as the expression of the same columns computes it. */
 export type CellTable = {
-  /** In schema assay. */
+  /** Name in the schema assay. */
   table: string;
   /** The expression's name. */
   from: string;
-  /** Without grain_seconds. */
+  /** Columns except grain_seconds. */
   columns: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** How the cells of each family of roll-ups are computed, from rows and from finer cells. */
+/** Computation of the cells of each family of roll-ups, from rows and from finer cells. */
 import type { FamilyName } from '#core/rollups/mod.ts';
 import type { Cells } from './cells.ts';
 import { SCORES } from './scores.ts';

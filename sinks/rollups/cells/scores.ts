@@ -24,7 +24,7 @@ export const SCORES: Cells = {
       columns: [...BUCKET, 'level', ...SCORED, ...DIMENSIONS, ...SUMS],
     },
   ],
-  // As text: a cast from double precision to numeric would round to 15 digits.
+  // Cast by way of text: a direct cast from double precision to numeric would round to 15 digits.
   fromRows: `${DUE},
   scored as (
     select due.organization_id, due.begins_at, 'score' as metric, found.key, found.evaluator_id, found.value, of_request.*

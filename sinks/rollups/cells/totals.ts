@@ -65,7 +65,7 @@ export function groupByLevels(
   others: readonly string[],
 ): { sets: string; level: string } {
   const sets = levels.map(([, dimensions]) => `(${list([...others, ...dimensions])})`);
-  // A level is told by the dimension that it alone has; of the levels `model` and `status` the latter has more.
+  // A level is recognized by a dimension that only it has; `status` has those of `model` and more, so it is tested first.
   const cases = levels
     .toSorted(([, left], [, right]) => right.length - left.length)
     .map(
