@@ -2,7 +2,7 @@
 -- Roll-ups: sums of requests by bucket of time, always recomputed from the rows (or from finer roll-ups), never incremented.
 -- A bucket without a row in assay.rollup_stale equals its rows; a stale one must not be read. See docs/decisions/0038-rollups.md.
 
--- Cost that an answer from the cache avoided. Null: not from the cache, without a known price, or older than this column: an
+-- Cost that an answer from the cache saved. Null: not from the cache, without a known price, or older than this column: an
 -- update of all cached answers would hold up an upgrade, and every reader of the table, for minutes.
 alter table assay.requests add column cost_saved_nano bigint;
 
