@@ -34,7 +34,8 @@ type StartOptions = { config: Config; log: Logger; clock: Clock };
 type StartRole = (options: StartOptions) => Promise<Role>;
 
 /**
- * Starts ingest, and in the same process the sinks, which follow what it stores. Failures of the sinks do not affect ingest.
+ * Starts ingest, and in the same process the sinks, which follow the records that it stores. Failures of the sinks do not
+ * affect ingest.
  */
 async function startIngestWithSinks(options: StartOptions): Promise<Role> {
   const [{ startIngest }, { startSinks }] = await Promise.all([
@@ -48,7 +49,7 @@ async function startIngestWithSinks(options: StartOptions): Promise<Role> {
     ...ingest,
     stop: () =>
       stopInOrder([
-        // First, because it takes two seconds at most; what ingest stores from now on waits in the feed for the next start.
+        // First, because it takes two seconds at most; later changes wait in the feed for the next start.
         { what: 'Stopping the sinks', run: sinks.stop },
         { what: 'Stopping ingest', run: ingest.stop },
       ]),

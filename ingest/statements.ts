@@ -102,7 +102,7 @@ function insertInto(table: string, types: Readonly<Record<string, string>>): Ins
 }
 
 /**
- * Notes in the change feed what `insertion` inserts, a row for each organization, in the same statement: so the keys need not
+ * Notes the rows of `insertion` in the change feed, a change for each organization, in the same statement: so the keys need not
  * be sent and parsed twice. Returns the keys; at most `limit` of them.
  */
 function noted({ text, columns }: InsertStatement, limit: number | 'all', ending = ''): InsertStatement {

@@ -16,8 +16,8 @@ export type UsageColumns = Pick<
 >;
 
 /**
- * Returns a call's tokens and their cost: null without a known price. An answer from the cache costs 0, and saves what it would
- * have cost.
+ * Returns a call's tokens and their cost: null without a known price. An answer from the cache costs 0, and saves its usual
+ * cost.
  */
 export function usageColumns(
   row: PricedRow,

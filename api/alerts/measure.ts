@@ -11,7 +11,7 @@ export type Measure = typeof measure;
 /**
  * Measures the query of an alert in the window that ends at a given time: one reading for each group, at most MOST_GROUPS,
  * those furthest beyond the threshold first.
- * @param tx a transaction of the organization that reads one moment
+ * @param tx a transaction of the organization that reads one snapshot
  * @throws AssayError invalid_body, invalid_filter when the query is not valid
  */
 export async function measure(

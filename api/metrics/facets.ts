@@ -21,7 +21,7 @@ type Search = { text: string; limit: number };
 
 /**
  * Lists the values of a field.
- * @param tx a transaction of the organization that reads one moment
+ * @param tx a transaction of the organization that reads one snapshot
  * @throws AssayError invalid_body, invalid_filter
  */
 export async function findFacets(

@@ -10,7 +10,7 @@ export function givenGroups(
   names: readonly string[],
   { parameters }: Draft,
 ): string {
-  // Without a row, `values` would not say its types.
+  // Without a row, `values` would have no types.
   const none = `select 0 as k, ${names.map((name) => `null::text as ${name}`).join(', ')} where false`;
   const rows = groups.map(
     (group, index) =>

@@ -105,7 +105,7 @@ export function measuredOf(metrics: readonly Metric[], { parameters }: Draft): M
   return [...distinct.values()].map((metric, index) => {
     const as = `m${index}`;
     if (metric.name === 'score') {
-      // Bound only where it is used: Postgres cannot tell the type of a parameter that its statement does not name.
+      // Bound only where it is used: Postgres cannot infer the type of a parameter that its statement does not name.
       const join = (few: boolean) => {
         const score = `s${index}`;
         const isOfRequest =

@@ -17,7 +17,7 @@ export type Engine = 'any' | 'rows';
 
 /**
  * Answers a query for metrics.
- * @param tx a transaction of the organization that reads one moment: `inOrganization` with `isSnapshot`
+ * @param tx a transaction of the organization that reads one snapshot: `inOrganization` with `isSnapshot`
  * @param body fits its schema, `MetricsQueryBody`
  * @throws AssayError invalid_body, invalid_filter
  */

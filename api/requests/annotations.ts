@@ -80,7 +80,7 @@ function removeScoreStatement(organizationId: string, requestId: string, key: st
   return { text, values: parameters.values };
 }
 
-/** Deletes a score of a request, whoever set it. False when there is no such request, true also when it has no such score. */
+/** Deletes a score of a request, set by any source. Returns false only when there is no such request. */
 export async function removeScore(
   tx: TransactionSql,
   organizationId: string,

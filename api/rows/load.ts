@@ -1,4 +1,4 @@
-/** Rows by key, with the columns asked for and nothing else. */
+/** Rows by key, with the requested columns only. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 import { bindKeys } from '#platform/records/mod.ts';
 import type { RequestKey } from '../requests/mod.ts';

@@ -22,7 +22,7 @@ const FILLING = 0.5;
 /** A sink applies changes within seconds. */
 const SINK_BEHIND_MS = 60_000;
 
-/** Returns the reasons for which the installation is degraded, the gravest first; none when it is well. */
+/** Returns the reasons for which the installation is degraded, the gravest first; none when it is healthy. */
 export function healthReasons(facts: HealthFacts): Reason[] {
   return [
     ...missingRoles(facts),

@@ -14,7 +14,7 @@ export type SystemRows = {
   sinks: SinkLag[];
 };
 
-/** Reads what an organization's key may see. */
+/** Reads the rows that an organization's key may see. */
 export async function readSystem(tx: TransactionSql, organizationId: string): Promise<SystemRows> {
   const [processes, [facts], paused, sinks] = await Promise.all([
     selectLiveProcesses(tx),

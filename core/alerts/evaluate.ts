@@ -25,7 +25,7 @@ export type Reading = { readonly group: Group; readonly value: number | null };
 /** A group whose state is kept until the next evaluation. `value` is the last measured one. */
 export type TrackedGroup = Reading & { readonly levels: Readonly<Record<Severity, LevelState>> };
 
-/** `value` is what this evaluation measured. */
+/** `value` is the one that this evaluation measured. */
 export type AlertEvent = Reading & {
   readonly severity: Severity;
   readonly event: 'fired' | 'resolved';

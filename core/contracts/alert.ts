@@ -1,4 +1,4 @@
-/** Alerts: the bodies that define them, and what the API answers. */
+/** Alerts: the bodies that define them, and the responses. */
 import { type Static, Type } from '@sinclair/typebox';
 import { COMPARISONS, NO_DATA, SEVERITIES } from '../alerts/mod.ts';
 import { MetricsQueryBody } from './metrics.ts';

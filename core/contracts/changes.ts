@@ -26,7 +26,7 @@ export type EvaluationChange = {
 /** An event of the organization that concerns no request. */
 export type EventChange = EvaluatorPaused | (JsonObject & { type: string });
 
-/** The organization's evaluator stopped, because it cannot work until somebody intervenes. */
+/** An evaluator of the organization was paused, because it cannot work without intervention. */
 export type EvaluatorPaused = {
   type: 'evaluator.paused';
   evaluator_id: string;

@@ -1,4 +1,4 @@
-/** Facets: the body of `/v1/request/facets` and what it answers. */
+/** Facets: the body of `/v1/request/facets` and its response. */
 import { type Static, Type } from '@sinclair/typebox';
 import { filterOrQ } from './filter-or-q.ts';
 import { DIMENSIONS, type DimensionName, nameOrOpen, OPEN_DIMENSION, Sources, TimeRange } from './metrics.ts';

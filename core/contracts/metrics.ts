@@ -1,4 +1,4 @@
-/** Metrics: the body of `/v1/metrics/query` and what it answers. */
+/** Metrics: the body of `/v1/metrics/query` and its response. */
 import { type Static, Type } from '@sinclair/typebox';
 import { EARLIEST_MS, LATEST_MS } from '../filter/mod.ts';
 import { filterOrQ } from './filter-or-q.ts';

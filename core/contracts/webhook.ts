@@ -1,4 +1,4 @@
-/** Webhooks: the bodies and replies of `/v1/webhook`, and what the API and the sink agree on. */
+/** Webhooks: the bodies and replies of `/v1/webhook`, and the terms that the API and the sink share. */
 import { type Static, Type } from '@sinclair/typebox';
 import { FilterShape, QueryText } from './filter-or-q.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
@@ -35,7 +35,7 @@ export const DELIVERY_PAGE = { most: 100, unlessGiven: 20 } as const;
 /** Attempts that are kept with a delivery: those of one schedule, and some before a redelivery. */
 export const MAX_TRIES = 20;
 
-/** Longer than any address that is in use, and within what outbound calls take. */
+/** Longer than any address in use, and within the limit of outbound calls. */
 const MAX_URL_LENGTH = 2_048;
 
 export const PAYLOADS = ['thin', 'full'] as const;

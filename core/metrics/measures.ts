@@ -1,4 +1,4 @@
-/** The measures of metrics: which aggregates each metric has, and what they need of the requests. */
+/** The measures of metrics: the aggregates of each metric, and the parts that they need of the requests. */
 import { AssayError } from '../contracts/errors.ts';
 import {
   AGGREGATES,

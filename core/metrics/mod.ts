@@ -1,4 +1,4 @@
-/** Metrics: buckets of time in a time zone, and what each measure needs of the requests. Pure. */
+/** Metrics: buckets of time in a time zone, and the parts that each measure needs of the requests. Pure. */
 export {
   isFlag,
   isFlagOfAll,

@@ -21,7 +21,7 @@ export type SegmentOptions = {
 };
 
 /**
- * Splits a range into segments, in ascending order and without gaps: each moment is read in the coarsest bucket that is whole,
+ * Splits a range into segments, in ascending order and without gaps: each time is read in the coarsest bucket that is whole,
  * not stale, and kept. A segment of buckets may go on across boundaries, which then lie between its buckets.
  */
 export function planSegments(options: SegmentOptions): Segment[] {

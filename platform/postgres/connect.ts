@@ -74,10 +74,10 @@ export function connectPostgres(options: ConnectOptions): Sql {
 }
 
 /**
- * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it
- * see and change that organization's rows only. The audit log names the actor of the call that this is part of.
+ * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it see and
+ * change that organization's rows only. The audit log names the actor of the call that this is part of.
  *
- * @param options `isSnapshot`: all statements read the same moment, and change nothing
+ * @param options `isSnapshot`: all statements read the same snapshot, and change nothing
  */
 export function inOrganization<T>(
   sql: Sql,

@@ -29,7 +29,7 @@ export type RollupPlan = {
   isCurrent: boolean;
   /** Buckets of the family that overlap the range and may not be read. */
   stale: StaleBuckets;
-  /** Requests before this moment may have been dropped by retention; segments of rows lack them. Null: there are none at all. */
+  /** Requests before this time may have been dropped by retention; segments of rows lack them. Null: there are no requests. */
   rowsBeginMs: number | null;
 };
 

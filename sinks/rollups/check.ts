@@ -14,7 +14,7 @@ export type CheckedGrain = {
   compared: number;
   /** Buckets that no query reads, because they are to be recomputed. */
   stale: number;
-  /** The beginnings of those that do not equal their rows. */
+  /** The beginnings of buckets that do not equal their rows. */
   different: Date[];
 };
 
@@ -26,7 +26,7 @@ const SETTINGS = `set local statement_timeout = 0; set local work_mem = '32MB'`;
 
 /**
  * Compares all buckets that queries may read. Reads only; sinks and ingest may run.
- * @throws Error when the roll-ups have not come up, or are too far behind to know what is stale
+ * @throws Error when the roll-ups have not started, or are too far behind to know the stale buckets
  */
 export async function checkRollups(sql: Sql, organizationIds: readonly string[]): Promise<CheckedGrain[]> {
   const checked: CheckedGrain[] = [];

@@ -12,7 +12,7 @@ export { rebuildRollups } from './rebuild.ts';
 export const ROLLUPS: Sink = {
   name: 'rollups',
   apply: markStale,
-  // Marks everything: records do not have their time of arrival, so the new ones cannot be told from the others.
+  // Marks everything: records do not have their time of arrival, so the new ones cannot be found.
   resume: async (tx) => {
     await markAllStale(tx, null);
   },

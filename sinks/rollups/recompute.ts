@@ -66,7 +66,7 @@ export async function recompute(options: RecomputeOptions): Promise<Recomputed> 
   }
 }
 
-/** Oldest marks first, so that nothing waits for ever; of those that were made together, the latest buckets. */
+/** Finds the oldest marks first, so that no bucket waits for ever; among marks made together, the latest buckets. */
 function findDue(
   tx: TransactionSql,
   { task, limit, isPatient, organizationId, newestMark }: RecomputeOptions,

@@ -58,7 +58,7 @@ function lineOf({ event, details }: Job, content: Content | null): string {
   }
 }
 
-/** The name of an alert, and what it says of itself. */
+/** Returns the name of an alert with its message, or with its value. */
 function alertLine({ name, message, value, threshold }: JsonObject): string {
   if (typeof message === 'string') return `${name}: ${message}`;
   const said = value === undefined || value === null ? '' : `, value ${value}`;

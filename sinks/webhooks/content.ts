@@ -32,7 +32,7 @@ export type ThinRequest = {
 /** The request of a message. */
 export type Content = {
   thin: ThinRequest;
-  /** The JSON of the record; null: it is not asked for, or larger than a message may be. */
+  /** The JSON of the record; null: not requested, or larger than a message may be. */
   full: string | null;
 };
 

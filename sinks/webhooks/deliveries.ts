@@ -16,7 +16,7 @@ export type NewDelivery = {
 /** Rows of one statement: a larger one takes long to parse, and is a large piece of memory. */
 const ROWS_AT_ONCE = 2_000;
 
-/** Inserts deliveries that are due at once, except those that are there. */
+/** Inserts deliveries, due at once, except those that exist. */
 export async function insertDeliveries(
   tx: TransactionSql,
   deliveries: readonly NewDelivery[],

@@ -75,7 +75,7 @@ function ofEach(keys: readonly RequestKey[], event: WebhookEvent): Part[] {
   return keys.map((_, index) => ({ event, index, details: null }));
 }
 
-/** The member of `data` is named by what the event is about: `alert` for `alert.fired`. */
+/** Returns an event without requests. Its member of `data` is named by its subject: `alert` for `alert.fired`. */
 function ofEvent({ type, ...rest }: EventChange, index: number): Part[] {
   if (!KNOWN.has(type)) return [];
   const { webhook_ids: ids = null, ...about } = rest as JsonObject;

@@ -14,8 +14,7 @@ export function nameOfKey({ createdAt, requestId }: RequestKey): string {
 }
 
 /**
- * Reads the facts of requests: one for each key, null for those that are gone, and for judges' calls, which are no
- * events.
+ * Reads the facts of requests: one for each key, null for requests that are gone, and for judges' calls, which raise no events.
  */
 export async function readFacts(tx: TransactionSql, keys: readonly OwnedKey[]): Promise<(Facts | null)[]> {
   if (keys.length === 0) return [];

@@ -68,7 +68,7 @@ async function rest(tx: TransactionSql, settlements: readonly Settlement[]): Pro
 }
 
 /**
- * Pauses webhooks, unless they were changed since the claim: their owner may have mended what failed. One that is failing is
+ * Pauses webhooks, unless they were changed since the claim: their owner may have fixed the cause. One that is failing is
  * paused only if nothing was delivered since the failed delivery was first attempted.
  */
 async function pause(tx: TransactionSql, settlements: readonly Settlement[]): Promise<Pause[]> {

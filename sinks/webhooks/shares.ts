@@ -16,9 +16,9 @@ type Organization = { held: number; webhooks: Map<string, Webhook>; due: Webhook
 
 /**
  * Distributes the free capacity: to organizations in turn, those with the fewest attempts under way first, and within an
- * organization to its webhooks likewise. None gets more than an even part of what all have together, so that there is room
- * for the others when receivers are slow; and one that has nothing under way gets one attempt, however full the process or
- * its organization is.
+ * organization to its webhooks likewise. None gets more than an even part of the total, so that there is room for the others
+ * when receivers are slow; and one that has nothing under way gets one attempt, however full the process or its organization
+ * is.
  * @param due webhooks; ties are in their order
  * @param held one for each attempt under way
  * @returns how many deliveries to claim of each webhook

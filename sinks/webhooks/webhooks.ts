@@ -46,7 +46,7 @@ export async function pauseWebhooks(sql: Sql | TransactionSql, pauses: readonly 
   }
 }
 
-/** Notes that paused webhooks get no events from this moment on: an event may be older than the pause that it meets. */
+/** Notes that paused webhooks get no events from this time on: an event may be older than the pause. */
 export async function noteMissed(
   tx: TransactionSql,
   missed: readonly { webhookId: string; at: Date }[],
@@ -60,7 +60,7 @@ export async function noteMissed(
 }
 
 /**
- * Notes that no webhook gets the events since a moment, because the feed does not reach back to it.
+ * Notes that no webhook gets the events since a given time, because the feed does not reach back to it.
  * @param sinceMs null: since the beginning
  * @returns the number of these webhooks
  */

@@ -11,12 +11,12 @@ const ORDERS: ReadonlyMap<string, string> = new Map([
   ['gt', '>'],
   ['lt', '<'],
 ]);
-/** A timestamp as it may stand without quotation marks. */
+/** A timestamp that needs no quotation marks. */
 const PLAIN_TIME = /^[0-9][0-9TtZz:+-]*(?:\.[0-9TtZz:+-]+)?$/;
 /** Milliseconds up to which a time is written with its unit: longer ones are no times that anyone waits for. */
 const LONGEST_TIME_MS = 1e9;
 
-/** Returns what stands behind the colon for a condition, of which a `not-` stands before the name. */
+/** Returns the text behind the colon of a condition, whose `not-` is written before the name. */
 export function printValue(field: NamedField, { operator, operand }: Condition): string {
   const positive = operator.startsWith('not-') ? operator.slice('not-'.length) : operator;
   switch (positive) {

@@ -23,7 +23,7 @@ export type Reading = {
 
 /** A condition that no request meets: every request has an id. */
 const NONE: Condition = { section: 'request', field: 'id', operator: 'equals', operand: null };
-/** Words that are meant as operators, and what to write for them. */
+/** Words that are meant as operators, with the correct spelling. */
 const MISTAKEN: ReadonlyMap<string, string> = new Map([
   ['and', 'AND'],
   ['or', 'OR'],

@@ -1,4 +1,4 @@
-/** Filters as JSON, which the text stands for: what `parseFilter` accepts. */
+/** Filters as JSON, which the text stands for and `parseFilter` accepts. */
 import type { Operator } from '../fields.ts';
 import type { Operand } from '../nodes.ts';
 

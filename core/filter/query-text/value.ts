@@ -8,7 +8,7 @@ import { type Part, plainTextOf, textOf } from './words.ts';
 /** One comparison, or the two of a range. */
 export type Comparisons = readonly { readonly operator: Operator; readonly operand: Operand }[];
 
-/** The operator that a value begins with: its length in the text, and what it makes of the rest. */
+/** The operator at the beginning of a value, with the length of its text. */
 type Prefix = { readonly length: number; readonly operator: Operator | 'pattern-or-equals' };
 
 /** The longer of two that begin alike comes first. */
@@ -42,8 +42,8 @@ export function withoutPrefix(parts: readonly Part[], length: number): readonly 
 }
 
 /**
- * Returns what a value compares a field with. Whether the field's type has the operator and takes the operand is not
- * checked: `readComparison` does that.
+ * Returns the comparisons of a field with a value. `readComparison` checks that the field's type has the operator and takes the
+ * operand.
  * @param parts behind the operator; at least one
  */
 export function readValue(

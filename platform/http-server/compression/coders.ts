@@ -16,7 +16,7 @@ import type { Coding } from './accept-encoding.ts';
 
 type Coder = {
   compress(bytes: Uint8Array): Promise<Uint8Array>;
-  /** Each write comes out whole, so that a client can read what has been written so far. */
+  /** Each write is flushed whole, so that a client can read everything written so far. */
   createStream(): ReturnType<typeof createGzip | typeof createBrotliCompress | typeof createZstdCompress>;
 };
 

@@ -16,7 +16,7 @@ type Pairs = [string, string][];
 const headerOf = (pairs: Pairs, name: string) =>
   pairs.find(([one]) => one.toLowerCase() === name)?.[1] ?? null;
 
-/** Returns the headers with another one that says what the body depends on. */
+/** Returns the headers with `Vary`, because the body depends on the request's encodings. */
 function varying(pairs: Pairs): Pairs {
   const vary = headerOf(pairs, 'vary');
   if (vary === null) return [...pairs, ['vary', 'Accept-Encoding']];

@@ -52,7 +52,7 @@ export function createBacklogMeter({ outbox, directory, readStored, metrics }: B
   );
   return {
     measure: async () => {
-      // Read before what is stored: an entry that comes in between must not count as waiting.
+      // Read before the stored part: an entry appended in between must not count as waiting.
       const { appended } = outbox;
       stored = (await readStored().catch(() => null)) ?? stored;
       const records = Math.max(0, appended - stored.entries);
