@@ -48,7 +48,7 @@ export async function changeAlert(
   const after = definitionOf({ ...bodyOf(before), ...patch });
   // Webhooks that were deleted since must not refuse another change.
   await check(patch.webhooks === undefined ? { ...after, webhookIds: null } : after);
-  const groups = await letGo(tx, organizationId, before, after, { patch, atMs: at.getTime() });
+  const groups = await resolveUnwatched(tx, organizationId, before, after, { patch, atMs: at.getTime() });
   await updateAlert(tx, organizationId, { ...after, alertId, at });
   await restartRun(tx, organizationId, { alertId, groups, at });
   return await findAlert(tx, organizationId, alertId);
@@ -88,7 +88,7 @@ function bodyOf(alert: AlertDefinition): AlertBody {
  * Resolves the groups that a changed alert no longer watches, and returns those that it keeps: all of them when only
  * thresholds, times or webhooks changed; none when its query changed or it is disabled.
  */
-async function letGo(
+async function resolveUnwatched(
   tx: TransactionSql,
   organizationId: string,
   before: AlertRow,
