@@ -1,13 +1,12 @@
-/** What benchmarks of the management API ask: a PostgreSQL of their own, and the API over it in this process. */
+/** What benchmarks of the management API ask: a PostgreSQL of their own, and the API over it in a process of its own. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Config, readConfig } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { migrate } from '#platform/postgres/mod.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { startApi } from '../../api/mod.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../supervisor/postgres/server.ts';
+import { startHelper } from './helper.ts';
 
 /** A running server, which stops at the end of its scope, and Assay's data directory. */
 export type Cluster = EmbeddedPostgres & AsyncDisposable & { dataDir: string };
@@ -43,7 +42,14 @@ export function configOver({ url, dataDir }: Pick<Cluster, 'url' | 'dataDir'>): 
 }
 
 /** Serves the API over a cluster until the end of its scope. */
-export async function serveApi(cluster: Cluster, log: Logger): Promise<AsyncDisposable & { url: string }> {
-  const api = await startApi({ config: configOver(cluster), log, clock: systemClock });
-  return { url: `${api.address}`, [Symbol.asyncDispose]: () => api.stop() };
+export async function serveApi({
+  url,
+  dataDir,
+}: Pick<Cluster, 'url' | 'dataDir'>): Promise<AsyncDisposable & { url: string; pid: number }> {
+  let address = '';
+  const script = new URL('./api-process.ts', import.meta.url);
+  const helper = await startHelper<null, string>(script, [url, dataDir], (note) => {
+    address = note;
+  });
+  return { url: address, pid: helper.pid, [Symbol.asyncDispose]: () => helper[Symbol.asyncDispose]() };
 }

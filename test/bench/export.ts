@@ -60,7 +60,7 @@ export async function run(args: string[]): Promise<void> {
   using directory = dataDirectory('export');
   await using cluster = await startCluster(directory.path, log);
   const { key } = await seed(cluster.url, requests);
-  await using api = await serveApi(cluster, log);
+  await using api = await serveApi(cluster);
   await measureAll({ url: api.url, key });
 }
 

@@ -97,7 +97,7 @@ export async function run(args: string[]): Promise<void> {
   const sql = connectPostgres({ ...shared, max: 2, role: 'assay_api' });
   try {
     if (!options.built) await buildRollups(owner);
-    await using api = await serveApi(cluster, log);
+    await using api = await serveApi(cluster);
     const { seeded } = cluster;
     const measured = { call: callerOf(api.url, seeded.key), sql, seeded, options };
     if (!(options.incoming > 0)) await measureAll(measured);

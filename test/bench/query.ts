@@ -31,7 +31,7 @@ export async function run(args: string[]): Promise<void> {
   using directory = dataDirectory('query');
   await using cluster = await startCluster(directory.path, log);
   const { key, sample } = await seed(cluster.url, options.requests);
-  await using api = await serveApi(cluster, log);
+  await using api = await serveApi(cluster);
   const cases = queryCases(sample, options.requests).filter(({ name }) => name.includes(options.only));
   await measureAll(callerOf(api.url, key), cases, options);
 }

@@ -102,7 +102,7 @@ export async function run(args: string[]): Promise<void> {
   using directory = dataDirectory('rows', options.dataDir);
   await using cluster = await openSeeded(directory.path, options.requests, log);
   const { url, seeded } = cluster;
-  await using api = await serveApi(cluster, log);
+  await using api = await serveApi(cluster);
   const call = callerOf(api.url, seeded.key);
   if (!(options.incoming > 0)) return await measureAll(call, seeded, options);
   const { organizationId } = seeded;
