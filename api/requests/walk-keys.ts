@@ -3,6 +3,7 @@
  * position, so that page 1,000 costs as much as page 1, and new requests do not shift the others.
  */
 import type { SortField } from '#core/contracts/query.ts';
+import { MAX_ROWS } from '#core/contracts/rows.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { fromFound } from './conditions.ts';
@@ -19,7 +20,10 @@ export type Position = {
   isIncluded: boolean;
 };
 
-/** A walk: towards the end of the sort's order, or `backwards`; `from` null: from the end where it begins. */
+/**
+ * A walk: towards the end of the sort's order, or `backwards`; `from` null: from the end where it begins. `limit` is at most
+ * that of a page and one more.
+ */
 export type Walk = { from: Position | null; backwards: boolean; limit: number };
 
 /** Requests with a value come before those without one, in every sort; `both` is the whole order. */
@@ -56,13 +60,22 @@ export async function walkKeys(
   for (const part of partsOf(query, walk, source !== null)) {
     const rest = { ...walk, limit: walk.limit - keys.length };
     const statement = walkStatement(organizationId, query, source, rest, part);
-    keys.push(...(await runStatement<SortedKey>(tx, statement)));
+    keys.push(...(await runStatement<SortedKey>(tx, statement)).slice(0, rest.limit));
     if (keys.length === walk.limit) break;
   }
   return keys;
 }
 
-/** Selects the keys of one part of a walk. */
+/** Whether a query finds all requests. */
+function isUnfiltered({ filter, isCached, isPartOfExperiment, isScored }: RequestQuery): boolean {
+  return filter.kind === 'all' && !isCached && !isPartOfExperiment && !isScored;
+}
+
+/**
+ * Selects the keys of one part of a walk. Of all requests: as many keys as the longest page needs, from an index alone, so
+ * that Postgres knows their number without values, and plans once. Planning over all partitions takes longer than all else
+ * that Postgres does for a page.
+ */
 function walkStatement(
   organizationId: string,
   query: RequestQuery,
@@ -93,10 +106,12 @@ function walkStatement(
     direction: order.direction,
     bound: isByTime ? behind : () => null,
   });
+  const isPlannedOnce = source === null && isUnfiltered(query);
+  const limit = isPlannedOnce ? MAX_ROWS + 1 : parameters.bind(walk.limit, 'int8');
   const text =
     `select r.created_at, r.request_id, ${sortValue(query.sort)} as value ${from} order by ${orderBy(order, part, walk.backwards, source)} ` +
-    `limit ${parameters.bind(walk.limit, 'int8')}`;
-  return { text, values: parameters.values };
+    `limit ${limit}`;
+  return { text, values: parameters.values, isPlannedOnce };
 }
 
 /** Writes a condition on the columns of a table; null: there is none. */

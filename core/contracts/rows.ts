@@ -6,7 +6,7 @@ import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH, QueryBody } from './que
 import { closed, Nullable, Timestamp } from './shapes.ts';
 
 /** Maximum rows of one page. */
-const MAX_ROWS = 200;
+export const MAX_ROWS = 200;
 export const DEFAULT_ROWS = 50;
 const MAX_COLUMNS = 60;
 /** Maximum characters; cursors have some 150. */
