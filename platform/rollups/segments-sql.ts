@@ -58,6 +58,40 @@ export function hasOthers(
          and cell.name = ${property} and cell.begins_at >= segment.from_at and cell.begins_at < segment.to_at limit 1) other)`;
 }
 
+/** Buckets of a segment whose cells are counted. */
+const COUNTED_BUCKETS = 2;
+
+/**
+ * Returns a condition that the segments have more cells of values than `limit`, were all buckets of a segment as large as the
+ * larger one of its newest two.
+ */
+export function hasManyCells(
+  { dimension, name }: ValueDimension,
+  segments: readonly Segment[],
+  organization: string,
+  parameters: Parameters,
+  limit: number,
+): string {
+  const own = `cell.organization_id = ${organization} and cell.grain_seconds = segment.grain_seconds`;
+  return `(
+    select coalesce(sum(length.buckets * newest.cells) > ${limit}, false)
+      from ${bucketsOf(segments, parameters)}
+     cross join lateral (
+       select min(cell.begins_at) as from_at, max(cell.begins_at) as last_at from assay.rollup_values cell
+        where ${own} and cell.begins_at >= segment.from_at and cell.begins_at < segment.to_at) found
+     cross join lateral (
+       select 1 + extract(epoch from found.last_at - found.from_at) / segment.grain_seconds as buckets) length
+     cross join lateral (
+       select max(counted.cells) as cells
+         from generate_series(1, least(length.buckets, ${COUNTED_BUCKETS})::int4) as bucket (number)
+        cross join lateral (
+          select count(*) as cells from (
+            select from assay.rollup_values cell
+             where ${own} and cell.begins_at = found.last_at - (bucket.number - 1) * segment.grain_seconds * interval '1 second'
+               and cell.dimension = ${parameters.bind(dimension, 'text')} and cell.name = ${parameters.bind(name, 'text')}
+             limit ${limit + 1}) few) counted) newest)`;
+}
+
 /** Returns a FROM item `segment` with the columns grain_seconds, from_at and to_at: the buckets of a plan. */
 function bucketsOf(segments: readonly Segment[], parameters: Parameters): string {
   const buckets = segments.filter(({ grainSeconds }) => grainSeconds !== 'rows');
