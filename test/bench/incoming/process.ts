@@ -14,9 +14,17 @@ const BATCHES_A_SECOND = 10;
 
 const [url = '', organizationId = '', perSecond = '0'] = process.argv.slice(2);
 
+/** Fails as many as `bench seed` does, and in its order of size: else no new request would pass the filters of benchmarks. */
+function statusOf(number: number): number {
+  if (number % 50 === 0) return 429;
+  return number % 100 === 51 ? 500 : 200;
+}
+
 function entryOf(number: number): BatchEntry {
+  const tokens = 100 + ((number * 37) % 4_000);
   const head = {
     organizationId,
+    status: statusOf(number),
     userId: `user-${number % 1_000}`,
     latencyMs: 200 + (number % 3_000),
     properties: [
@@ -30,7 +38,7 @@ function entryOf(number: number): BatchEntry {
   const response = {
     model: 'gpt-4o-mini',
     choices: [{ index: 0, message: { role: 'assistant', content: `Record ${number}` } }],
-    usage: { prompt_tokens: 20, completion_tokens: 5, total_tokens: 25 },
+    usage: { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens },
   };
   return { ...logEntry(head, { request, response }), origin: `bench ${number}` };
 }
