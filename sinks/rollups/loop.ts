@@ -4,9 +4,10 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { restMs } from './pace.ts';
 import { pruneRollups } from './prune.ts';
 import { recompute } from './recompute.ts';
-import { type DueBucket, isDue, TASKS, type Task } from './tasks.ts';
+import { type DueBucket, isDue, PATIENCE, TASKS, type Task } from './tasks.ts';
 
 export type RollupLoopOptions = {
   sql: Sql;
@@ -16,11 +17,6 @@ export type RollupLoopOptions = {
   restMs?: number;
 };
 
-/** The share of one core that recomputation takes at most, measured by the time of its transactions. */
-const DUTY = 0.05;
-const LEAST_REST_MS = 1_000;
-/** A shutdown does not wait for a rest, but a rest longer than this would leave queries without roll-ups. */
-const LONGEST_REST_MS = 120_000;
 const PRUNE_EVERY_MS = 60_000;
 /** Target duration of one transaction: others wait for the marks that it removes at its end. */
 const AIM_MS = 150;
@@ -55,14 +51,19 @@ export function startRollupLoop(options: RollupLoopOptions): { stop(): Promise<v
   };
 }
 
-async function run({ sql, log, metrics, restMs }: RollupLoopOptions, signal: AbortSignal): Promise<void> {
+async function run(
+  { sql, log, metrics, restMs: givenRestMs }: RollupLoopOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const turns = new Turns(sql, log, createLoopMetrics(metrics), signal);
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     const startedMs = performance.now();
+    let lateness = 0;
     let isWork = false;
     try {
-      isWork = await turns.take();
+      lateness = await turns.take();
+      isWork = lateness > 0;
       if (performance.now() - prunedAtMs > PRUNE_EVERY_MS) {
         prunedAtMs = performance.now();
         isWork = (await pruneRollups(sql)) > 0 || isWork;
@@ -76,19 +77,23 @@ async function run({ sql, log, metrics, restMs }: RollupLoopOptions, signal: Abo
       );
     }
     const workedMs = isWork ? performance.now() - startedMs : 0;
-    const dutyRestMs = Math.min(Math.max(workedMs * (1 / DUTY - 1), LEAST_REST_MS), LONGEST_REST_MS);
-    await sleep(restMs ?? dutyRestMs, undefined, { signal }).catch(() => {});
+    await sleep(givenRestMs ?? restMs(workedMs, lateness), undefined, { signal }).catch(() => {});
   }
 }
 
-/** Gives each task its turn, so that none starves behind a task that always has work. */
+/**
+ * A task with work, and how late it is: time since its oldest due bucket was over and stale, as a multiple
+ * of the time that such a bucket may wait.
+ */
+type Turn = { task: Task; lateness: number };
+
+/** Gives the latest task the next turn. None starves: the longer it waits, the later it is. */
 class Turns {
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #metrics: LoopMetrics;
   readonly #signal: AbortSignal;
   readonly #limits = new Map<Task, number>();
-  #last = -1;
 
   constructor(sql: Sql, log: Logger, metrics: LoopMetrics, signal: AbortSignal) {
     this.#sql = sql;
@@ -97,25 +102,31 @@ class Turns {
     this.#signal = signal;
   }
 
-  /** Recomputes some buckets of the next task that has any. Returns whether there was one. */
-  async take(): Promise<boolean> {
-    const place = await this.#nextPlace();
-    if (place === null) return false;
-    this.#last = place;
-    await this.#recompute(TASKS[place]!);
-    return true;
+  /** Recomputes some buckets of the latest task. Returns how late it was; 0: no bucket is due. */
+  async take(): Promise<number> {
+    const turn = await this.#next();
+    if (turn === null) return 0;
+    await this.#recompute(turn.task);
+    return turn.lateness;
   }
 
-  async #nextPlace(): Promise<number | null> {
+  async #next(): Promise<Turn | null> {
     const sql = this.#sql;
-    const checks = TASKS.map(
+    const oldest = TASKS.map(
       (task, place) => sql`
-        select ${place}::integer as place
-         where exists (select from assay.rollup_stale stale where ${isDue(sql, task, true)})`,
+        (select ${place}::integer as place,
+                extract(epoch from now() - greatest(stale.first_marked_at,
+                  stale.begins_at + stale.grain_seconds * interval '1 second'))::float8 * 1000 as "waitedMs"
+           from assay.rollup_stale stale where ${isDue(sql, task, true)}
+          order by stale.first_marked_at limit 1)`,
     );
-    const rows = await sql<{ place: number }[]>`${checks.reduce((all, one) => sql`${all} union all ${one}`)}`;
-    const places = rows.map(({ place }) => place).sort((left, right) => left - right);
-    return places.find((place) => place > this.#last) ?? places[0] ?? null;
+    const rows = await sql<{ place: number; waitedMs: number }[]>`
+      ${oldest.reduce((all, one) => sql`${all} union all ${one}`)}`;
+    const turns = rows.map(({ place, waitedMs }): Turn => {
+      const task = TASKS[place]!;
+      return { task, lateness: waitedMs / PATIENCE[task.grainSeconds]!.longestMs };
+    });
+    return turns.toSorted((left, right) => right.lateness - left.lateness)[0] ?? null;
   }
 
   async #recompute(task: Task): Promise<void> {

@@ -162,7 +162,7 @@ create table assay.rollup_stale (
   -- Rows live for seconds; updates change no key, so they stay within their page.
   fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000
 );
-create index on assay.rollup_stale (family, grain_seconds, begins_at);
+create index on assay.rollup_stale (family, grain_seconds, first_marked_at);
 
 grant select on assay.rollup_totals, assay.rollup_histograms, assay.rollup_values, assay.rollup_scores, assay.rollup_stale
   to assay_api;
