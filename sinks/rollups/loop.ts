@@ -102,12 +102,10 @@ class Turns {
     this.#signal = signal;
   }
 
-  /** Recomputes some buckets of the latest task. Returns how late it was; 0: no bucket is due. */
+  /** Recomputes some buckets of the latest task. Returns how late it was; 0: no bucket is due, or another process recomputes. */
   async take(): Promise<number> {
     const turn = await this.#next();
-    if (turn === null) return 0;
-    await this.#recompute(turn.task);
-    return turn.lateness;
+    return turn !== null && (await this.#recompute(turn.task)) ? turn.lateness : 0;
   }
 
   async #next(): Promise<Turn | null> {
@@ -129,7 +127,8 @@ class Turns {
     return turns.toSorted((left, right) => right.lateness - left.lateness)[0] ?? null;
   }
 
-  async #recompute(task: Task): Promise<void> {
+  /** Returns false when another process is recomputing. */
+  async #recompute(task: Task): Promise<boolean> {
     const limit = this.#limits.get(task) ?? 1;
     const labels = { family: task.family, grain_seconds: String(task.grainSeconds) };
     const startedMs = performance.now();
@@ -145,10 +144,11 @@ class Turns {
           due = buckets;
         },
       });
+      if (done === null) return false;
       const workedMs = performance.now() - startedMs;
-      this.#metrics.buckets.inc(labels, done?.buckets.length ?? 0);
+      this.#metrics.buckets.inc(labels, done.buckets.length);
       this.#metrics.seconds.inc(labels, workedMs / 1_000);
-      const isFull = done?.buckets.length === limit;
+      const isFull = done.buckets.length === limit;
       if (workedMs > AIM_MS) this.#limits.set(task, Math.max(1, limit >> 1));
       else if (isFull && workedMs < AIM_MS / 2) this.#limits.set(task, Math.min(limit * 2, MOST_BUCKETS));
     } catch (error) {
@@ -161,6 +161,7 @@ class Turns {
       );
       if (due.length === 1) await this.#postpone(task, due[0]!);
     }
+    return true;
   }
 
   async #postpone({ family, grainSeconds }: Task, { organizationId, beginsAt }: DueBucket): Promise<void> {
