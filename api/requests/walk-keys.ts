@@ -66,7 +66,7 @@ export async function walkKeys(
   return keys;
 }
 
-/** Whether a query finds all requests. */
+/** Returns whether a query finds all requests. */
 function isUnfiltered({ filter, isCached, isPartOfExperiment, isScored }: RequestQuery): boolean {
   return filter.kind === 'all' && !isCached && !isPartOfExperiment && !isScored;
 }

@@ -33,7 +33,7 @@ export async function announceChange({
   await connection.drain();
 }
 
-/** What is called at each announcement on a subject, and after a lost connection, when an announcement may have been missed. */
+/** A callback for each announcement on a subject, and after a lost connection, when an announcement may have been missed. */
 type Watch = { subject: ChangeSubject; onChange(): void };
 
 export type ChangeWatcher = {

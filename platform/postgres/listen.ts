@@ -123,7 +123,7 @@ class Listening implements Shared<Subscription> {
   }
 
   #begin(subscription: Subscription): void {
-    // It may have stopped meanwhile, or begun, if a callback added another.
+    // The subscription may have stopped meanwhile, or begun, if a callback added another.
     if (this.#subscriptions.get(subscription) !== false) return;
     this.#subscriptions.set(subscription, true);
     this.#call(subscription, () => subscription.onListening());

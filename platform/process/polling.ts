@@ -42,7 +42,7 @@ export function startPolling({ everyMs, work, onError }: PollingOptions): Pollin
     if (!isStopped && !isWorking) working = workUntilDone();
   };
   const polling = setInterval(poll, everyMs);
-  // What the work needs keeps the process alive, not the looking for it.
+  // The timer alone does not keep the process alive; the connections that the work needs do.
   polling.unref();
   return {
     wake: () => {

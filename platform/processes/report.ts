@@ -19,7 +19,7 @@ export type ReportOptions<Role extends keyof ProcessStates> = {
   sql: Sql;
   log: Logger;
   role: Role;
-  /** What other roles need to know of this process; it does not change. Nothing of it may be secret. */
+  /** Facts about this process that other roles read. They do not change, and none may be secret. */
   facts: ProcessFacts[Role];
   /** Returns the state to report; must not throw because Postgres is away. */
   read(): ProcessStates[Role] | Promise<ProcessStates[Role]>;

@@ -4,8 +4,8 @@
 const USUAL_DUTY = 0.05;
 const MOST_DUTY = 0.3;
 /**
- * How long the oldest due bucket has waited, as a multiple of the time that such a bucket may wait: up to here the usual duty
- * holds, and from here on the most. Queries read the rows of what is not recomputed, which on a busy machine slows
+ * Waiting time of the oldest due bucket, as a multiple of the time that such a bucket may wait: up to which the usual duty
+ * holds, and from which on the most. Queries read the rows of what is not recomputed, which on a busy machine slows
  * recomputation down further: without more duty, it would never catch up.
  */
 const LATE = 2;

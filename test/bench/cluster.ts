@@ -1,4 +1,4 @@
-/** What benchmarks of the management API ask: a PostgreSQL of their own, and the API over it in a process of its own. */
+/** The parts that benchmarks of the management API share: a PostgreSQL, and the API over it in a process of its own. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,7 +10,7 @@ export type Helper<Result> = AsyncDisposable & {
   stop(): Promise<Result>;
 };
 
-/** What a helper sends: that it has begun, something on the way, and at last its result. */
+/** Messages of a helper: that it has begun, something on the way, and at last its result. */
 type Message = { kind: 'ready' } | { kind: 'note'; note: unknown } | { kind: 'result'; result: unknown };
 
 /** The work of a helper, which it ends when `stopping` is aborted. `ready` says that it has begun. */

@@ -24,7 +24,7 @@ const TARGET_P50_MS = 50;
 /** With requests coming in, queries ask until so long after the first of them: until they end, they have all of them. */
 const AHEAD_MS = 3_600_000;
 
-/** What a case is measured with. */
+/** The parts that a case is measured with. */
 type Measured = { call: Call; sql: Sql; seeded: Seeded; options: Options };
 
 async function measureCase(one: MetricsCase, { call, sql, seeded, options }: Measured): Promise<string[]> {

@@ -8,7 +8,7 @@ export type Coding = (typeof CODINGS)[number];
 export type Accepted = {
   /** The best coding; null: the client accepts none of ours, or prefers an uncompressed body. */
   coding: Coding | null;
-  /** Whether it accepts an uncompressed body. */
+  /** True when an uncompressed body is accepted. */
   isIdentityAccepted: boolean;
 };
 

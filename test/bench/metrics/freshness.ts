@@ -1,4 +1,4 @@
-/** How far roll-ups, and the answers from them, are behind the records that come in: looked at once a second. */
+/** The lag of roll-ups, and of the answers from them, behind the records that come in: measured once a second. */
 import { setInterval } from 'node:timers/promises';
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
 import { FAMILY_NAMES, type FamilyName } from '#core/rollups/mod.ts';
@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
 /** A multiple of the finest grain of every family: where a bucket begins. */
 const MINUTE_MS = 60_000;
 
-/** What looks, until it is stopped or its scope ends. */
+/** The measurement, until it is stopped or its scope ends. */
 type Freshness = AsyncDisposable & {
   /** Notes a batch that has come in. */
   note(batch: Committed): void;
