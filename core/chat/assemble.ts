@@ -1,6 +1,6 @@
 /** Assembles a streamed answer into the object that the same call without `stream` would have returned. */
 import { createParser } from 'eventsource-parser';
-import { isObject, type JsonObject } from '../json/mod.ts';
+import { isObject, type JsonObject } from '../json-values/mod.ts';
 import type { Assembler, StreamEvent } from './streams/assembler.ts';
 import { CHAT } from './streams/chat.ts';
 import { ChoicesAssembler, mergeHead } from './streams/choices.ts';

@@ -1,5 +1,5 @@
 /** The texts of question and answer in bodies of every dialect: chat completions, completions, Responses, Messages, Gemini's. */
-import { isObject, type JsonObject } from '../json/mod.ts';
+import { isObject, type JsonObject } from '../json-values/mod.ts';
 
 /** Writes a tool call as a line; null for any other item. */
 type WriteToolCall = (item: unknown) => string | null;

@@ -1,4 +1,7 @@
-/** Bodies of every dialect as data: texts, previews, usage, assembled streams, the skeleton of an omitted answer. Pure. */
+/**
+ * Bodies of every dialect as data: texts, previews, usage, assembled streams, the skeleton of an omitted answer. Pure;
+ * streams are assembled by browsers, too: nothing that is reached when it is loaded needs Node.
+ */
 export { type AssembledStream, assembleInTurns, assembleStream } from './assemble.ts';
 export { inputText, outputText, plainText } from './body-texts.ts';
 export { readFrameData } from './frame-data.ts';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json/mod.ts';
+import { isObject, type JsonObject } from '../json-values/mod.ts';
 
 /**
  * Members of chat completions, completions, embeddings and moderations; `type` is a member of Messages, `created_at` of

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../json/mod.ts';
+import { isObject, type JsonObject } from '../json-values/mod.ts';
 
 /**
  * Tokens of one call, as the provider counted them. `promptTokens` includes cached and cache-write tokens,

@@ -4,6 +4,8 @@
 export const KEYS_CHANNEL = 'assay_keys';
 /** A stored prompt, a version of it or an environment changed; the payload is the prompt's id. A database trigger notifies. */
 export const PROMPTS_CHANNEL = 'assay_prompts';
+/** A log-in of a browser ended; the payload is its id. A database trigger notifies. */
+export const BROWSER_SESSIONS_CHANNEL = 'assay_browser_sessions';
 /** Evaluations became due; a worker that misses it looks once a second. */
 export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 /** A trial waits for a worker; the payload is its id. */
@@ -22,5 +24,7 @@ export const LOG_SUBJECT = 'assay.logs';
 export const KEY_CHANGES_SUBJECT = 'assay.changes.keys';
 /** Stored prompts changed: for the same processes. */
 export const PROMPT_CHANGES_SUBJECT = 'assay.changes.prompts';
+/** Log-ins of browsers ended: for the same processes. */
+export const BROWSER_SESSION_CHANGES_SUBJECT = 'assay.changes.browser_sessions';
 /** Requests were erased: for the same processes. */
 export const ERASURES_SUBJECT = 'assay.changes.erasures';

@@ -1,9 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { type Checker, Compile } from './check.ts';
-import { closed } from './shapes.ts';
+import { closed, OneOf } from './shapes.ts';
 
 /** The error code of a call whose gateway was killed during it. */
 export const INTERRUPTED = 'interrupted';
+
+/** Where calls come from: clients, requests that were made elsewhere, the dashboard, judges. Pages leave out the last. */
+export const SOURCES = ['gateway', 'api', 'playground', 'evaluator'] as const;
+export type Source = (typeof SOURCES)[number];
 
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 const OptionalMs = Type.Union([Type.Number(), Type.Null()]);
@@ -36,7 +40,7 @@ export const LogEntryHead = Type.Object(
     id: Type.String(),
     organizationId: Type.String(),
     apiKeyId: OptionalText,
-    source: Type.Union([Type.Literal('gateway'), Type.Literal('api'), Type.Literal('evaluator')]),
+    source: OneOf(SOURCES),
     /** Milliseconds since the epoch, when the request's headers had arrived. Decides the partition. */
     createdAtMs: Type.Integer(),
     /** Milliseconds since the epoch, when the last byte of the answer had arrived. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EARLIEST_MS, LATEST_MS } from '../filter/mod.ts';
 import { filterOrQ } from './filter-or-q.ts';
+import { SOURCES } from './log-entry.ts';
 import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH } from './query.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
@@ -41,6 +42,7 @@ export const DIMENSIONS = [
   'provider',
   'user',
   'status',
+  'error_code',
   'api_key',
   'prompt_id',
   'prompt_version',
@@ -52,10 +54,6 @@ export type DimensionName = (typeof DIMENSIONS)[number];
 
 export const BUCKET_UNITS = ['minute', '5m', 'hour', 'day', 'week', 'month', 'auto', 'none'] as const;
 export type BucketUnit = (typeof BUCKET_UNITS)[number];
-
-/** Origins of calls; those of evaluators are left out by default. */
-export const SOURCES = ['gateway', 'api', 'evaluator'] as const;
-export type Source = (typeof SOURCES)[number];
 
 /** Returns the schema of a text that is one of these names, or fits `open`, which `described` describes. */
 export function nameOrOpen<Text extends string>(names: readonly string[], open: string, described: string) {

@@ -190,3 +190,4 @@ export const PromptInputsJson = Type.Object(
   },
   closed,
 );
+export type PromptInputsJson = Static<typeof PromptInputsJson>;

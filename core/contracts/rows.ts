@@ -1,5 +1,5 @@
 /** `POST /v1/request/rows`: requests as a table shows them, in narrow columns and without bodies. */
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { PREVIEW_LENGTH } from '../chat/mod.ts';
 import { filterOrQ } from './filter-or-q.ts';
 import { MAX_PROPERTY_NAME_LENGTH, MAX_SCORE_KEY_LENGTH, QueryBody } from './query.ts';
@@ -22,7 +22,9 @@ const preview = (what: string) =>
 /** The columns in a request's own row, in their order. */
 const OWN_COLUMNS = {
   request_created_at: Timestamp,
-  source: Type.String({ description: 'gateway, or api: logged by POST /v1/log/request' }),
+  source: Type.String({
+    description: 'gateway; playground: called from the dashboard; api: logged by POST /v1/log/request',
+  }),
   request_path: Type.String(),
   provider: Type.String({ description: 'In upper case' }),
   model: Type.String({ description: 'The model that responded, else the requested one' }),
@@ -126,6 +128,14 @@ const Row = Type.Object(
     $id: 'RequestRow',
   },
 );
+
+/** A row with the columns that a query named. */
+export type RequestRow = { request_id: string } & Partial<Static<TObject<typeof COLUMNS>>> & {
+    [property: `property:${string}`]: string | null;
+    [score: `score:${string}`]: number | null;
+  };
+/** A page of rows. */
+export type RowPage = { rows: RequestRow[]; next: string | null; prev: string | null };
 
 export const Rows = Type.Object(
   {

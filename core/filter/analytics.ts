@@ -19,6 +19,7 @@ const RENAMED: ReadonlyMap<string, ReadonlyMap<string, Ours>> = new Map([
   [
     'request_response_rmt',
     new Map<string, Ours>([
+      ['model', ['request', 'model_used']],
       ['request_id', ['request', 'id']],
       ['request_created_at', ['request', 'created_at']],
       ['response_created_at', ['response', 'created_at']],
@@ -46,12 +47,6 @@ const RENAMED: ReadonlyMap<string, ReadonlyMap<string, Ours>> = new Map([
       ['session_session_name', ['request', 'session_name']],
     ]),
   ],
-]);
-
-/** Fields of `request_response_rmt` that no section of ours has. */
-const OTHERS: ReadonlyMap<string, Field> = new Map([
-  // The model of a record: the one that responded, else the one that was asked for.
-  ['model', { kind: 'column', type: 'text', column: 'model' }],
 ]);
 
 /** Fields of `request_response_rmt` that hold any names. */
@@ -105,7 +100,7 @@ function openFieldOf(fields: unknown): [name: string, section: OpenSection] | nu
 
 /** Returns the fields of a section that we have. */
 function fieldsOf(section: string): Map<string, Field> {
-  const fields = new Map(section === WITH_OTHERS ? OTHERS : []);
+  const fields = new Map<string, Field>();
   for (const [name, [ours, field]] of RENAMED.get(section) ?? []) {
     const found = FIXED_SECTIONS.get(ours)?.get(field);
     if (found !== undefined) fields.set(name, found);

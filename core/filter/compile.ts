@@ -8,6 +8,7 @@
  * key-source.ts reads.
  */
 import { compare, compareWhole } from './compare.ts';
+import type { Field } from './fields.ts';
 import { bodyText, bodyValue, inputValue } from './json-value.ts';
 import type { Comparison, Filter, Leaf } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
@@ -75,7 +76,7 @@ function compileLeaf({ field, comparison }: Leaf, { parameters, joins }: Context
 
 function compareColumn(
   column: string,
-  type: 'text' | 'timestamp' | 'boolean',
+  type: Extract<Field, { kind: 'column' }>['type'],
   comparison: Comparison,
   parameters: Parameters,
 ): string {

@@ -21,11 +21,12 @@ export type NotOrderOperator = (typeof NOT_ORDER)[number];
 export type PatternOperator = (typeof PATTERN)[number] | (typeof NOT_LIKE)[number];
 
 /** The type of a field's values; `value` is JSON of any type. */
-export type FieldType = 'text' | 'number' | 'timestamp' | 'boolean' | 'value';
+export type FieldType = 'text' | 'uuid' | 'number' | 'timestamp' | 'boolean' | 'value';
 
 /** The operators that the fields of a type allow. */
 export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>> = {
   text: [...EQUALITY, ...PATTERN, ...NOT_LIKE],
+  uuid: EQUALITY,
   number: [...EQUALITY, ...ORDER, ...NOT_ORDER],
   timestamp: [...EQUALITY, ...ORDER, ...NOT_ORDER],
   boolean: EQUALITY,
@@ -52,7 +53,7 @@ export type Field =
   | WholeNumberField
   | {
       readonly kind: 'column';
-      readonly type: 'text' | 'timestamp' | 'boolean';
+      readonly type: 'text' | 'uuid' | 'timestamp' | 'boolean';
       readonly column: string;
     }
   | { readonly kind: 'body'; readonly type: 'text'; readonly column: BodyColumn }
@@ -69,8 +70,15 @@ export type Field =
   /** A prompt input variable. */
   | { readonly kind: 'input'; readonly type: 'value'; readonly name: string };
 
-const text = (column: string): Field => ({ kind: 'column', type: 'text', column });
-const timestamp = (column: string): Field => ({ kind: 'column', type: 'timestamp', column });
+const column =
+  (type: Extract<Field, { kind: 'column' }>['type']) =>
+  (name: string): Field => ({
+    kind: 'column',
+    type,
+    column: name,
+  });
+const text = column('text');
+const timestamp = column('timestamp');
 const integer = (column: string): Field => ({
   kind: 'whole-number',
   type: 'number',
@@ -89,7 +97,9 @@ export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = n
       ['user_id', text('user_id')],
       ['path', text('path')],
       ['model', text('request_model')],
+      ['model_used', text('model')],
       ['provider', text('provider')],
+      ['api_key_id', column('uuid')('api_key_id')],
       ['prompt_id', text('prompt_id')],
       ['prompt_version', text('prompt_version')],
       ['session_id', text('session_id')],
@@ -104,6 +114,7 @@ export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = n
       ['id', text('response_id')],
       ['created_at', timestamp('response_created_at')],
       ['status', integer('status')],
+      ['error_code', text('error_code')],
       ['model', text('response_model')],
       ['latency', integer('latency_ms')],
       ['time_to_first_token', integer('ttft_ms')],
@@ -117,7 +128,7 @@ export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = n
   [
     'feedback',
     new Map<string, Field>([
-      ['rating', { kind: 'column', type: 'boolean', column: 'feedback_rating' }],
+      ['rating', column('boolean')('feedback_rating')],
       ['created_at', timestamp('feedback_created_at')],
     ]),
   ],

@@ -23,16 +23,20 @@ const PRESENCE_INDEXES: ReadonlyMap<string, string> = new Map([
   ['user_id', 'r.user_id, r.created_at, r.request_id'],
   ['prompt_id', 'r.prompt_id, r.created_at, r.request_id'],
   ['session_id', 'r.session_id, r.created_at, r.request_id'],
+  ['error_code', 'r.error_code, r.created_at, r.request_id'],
   ['feedback_rating', 'r.feedback_rating, r.created_at, r.request_id'],
   ['feedback_created_at', 'r.feedback_created_at, r.request_id'],
 ]);
 
 /** Columns by which Postgres finds rows unaided: it has an index and the frequencies of their values. */
-const EQUALITY_INDEXES: ReadonlySet<string> = new Set([
+export const EQUALITY_INDEXES: ReadonlySet<string> = new Set([
   'request_id',
   'user_id',
   'request_model',
   'response_model',
+  'model',
+  'api_key_id',
+  'error_code',
   'status',
   'feedback_rating',
   'prompt_id',
@@ -82,15 +86,18 @@ export function keySourcesOf(filter: Filter): Leaf[] {
  * Postgres had better start from a column.
  */
 export function propertyToWalk(filter: Filter): Leaf | null {
-  const leaves = requiredLeaves(filter);
-  const startsElsewhere = leaves.some(
+  if (hasIndexedValue(filter)) return null;
+  return requiredLeaves(filter).find((leaf) => leaf.field.kind === 'property' && isKeySource(leaf)) ?? null;
+}
+
+/** Returns whether Postgres finds the matches by the index of a column of which they all have one value. */
+export function hasIndexedValue(filter: Filter): boolean {
+  return requiredLeaves(filter).some(
     ({ field, comparison }) =>
       (field.kind === 'column' || field.kind === 'whole-number') &&
       comparison.operator === 'equals' &&
       EQUALITY_INDEXES.has(field.column),
   );
-  if (startsElsewhere) return null;
-  return leaves.find((leaf) => leaf.field.kind === 'property' && isKeySource(leaf)) ?? null;
 }
 
 /** Returns the rest of a filter when one of its required leaves is known to hold. */
@@ -143,7 +150,7 @@ export type KeySource = {
  * times as long for each row.
  */
 const FEW_KEYS = 1_000;
-const FEW_ROWS = 500;
+export const FEW_ROWS = 500;
 
 /** Returns the source of a leaf that `keySourcesOf` has returned. */
 export function keySource(filter: Filter, leaf: Leaf): KeySource {
@@ -230,7 +237,8 @@ function columnRows(column: string, comparison: Comparison, listing: Listing): s
   return requestRows(condition, order, listing);
 }
 
-function requestRows(condition: string, order: string, listing: Listing): string {
+/** Selects requests that meet a condition, in an order. */
+export function requestRows(condition: string, order: string, listing: Listing): string {
   return (
     `select r.* from assay.requests r where r.organization_id = ${listing.organization} ` +
     `and ${condition}${boundOf(listing, 'r')} order by ${order} ${listing.tail}`

@@ -1,4 +1,5 @@
 /** Filters: parsing of a caller's JSON to checked nodes, and compilation of those to SQL. Pure. */
+export { alternativesOf, alternativesSource, alternativesToWalk } from './alternatives.ts';
 export { parseAnalyticsFilter } from './analytics.ts';
 export { type CompileOptions, compileFilter } from './compile.ts';
 export {

@@ -49,6 +49,8 @@ function readNumber(value: unknown, path: string): number {
   return value;
 }
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 function readBoolean(value: unknown, path: string): boolean {
   if (typeof value !== 'boolean') throw invalid(path, `must be true or false, but is ${quoteValue(value)}`);
   return value;
@@ -82,6 +84,10 @@ function readEqualityOperand(type: FieldType, value: unknown, path: string): Ope
   switch (type) {
     case 'text':
       return readText(value, path);
+    case 'uuid':
+      // In the form that Postgres prints.
+      if (typeof value === 'string' && UUID.test(value)) return value.toLowerCase();
+      throw invalid(path, `must be a UUID, but is ${quoteValue(value)}`);
     case 'number':
       return readNumber(value, path);
     case 'boolean':

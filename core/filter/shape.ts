@@ -13,6 +13,7 @@ const TEXT = { type: 'string', maxLength: MAX_STRING_LENGTH };
 const LIKE = { ...TEXT, pattern: '^(?:[^\\\\]|\\\\[\\s\\S])*$' };
 const OPERANDS: Readonly<Record<FieldType, readonly Schema[]>> = {
   text: [TEXT],
+  uuid: [{ type: 'string', format: 'uuid' }],
   number: [{ type: 'number' }],
   boolean: [{ type: 'boolean' }],
   timestamp: [
@@ -65,6 +66,7 @@ function conditionOf(type: FieldType): Schema {
 
 const CONDITIONS: Readonly<Record<FieldType, Schema>> = {
   text: conditionOf('text'),
+  uuid: conditionOf('uuid'),
   number: conditionOf('number'),
   timestamp: conditionOf('timestamp'),
   boolean: conditionOf('boolean'),

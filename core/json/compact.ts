@@ -2,7 +2,7 @@
  * Checks whether a JSON text equals JSON.stringify's text of its value, without writing that text: a twentieth of the work
  * for a body of 50 KB. Walks value and text side by side; strings, the bulk of any body, are skipped from quote to quote.
  */
-import { isObject, type JsonObject } from './shape.ts';
+import { isObject, type JsonObject } from '../json-values/mod.ts';
 import { textStringEnd } from './string-end.ts';
 
 const QUOTE = 0x22;

@@ -1,7 +1,6 @@
 import { storableText } from '../contracts/storable-text.ts';
+import { isRawNumber, type JsonObject, parseExactJson, type RawNumber } from '../json-values/mod.ts';
 import { isCompact } from './compact.ts';
-import { isRawNumber, parseExactJson, type RawNumber } from './exact.ts';
-import type { JsonObject } from './shape.ts';
 
 /** Maximum nesting: deeper than any real body; Postgres's jsonb runs out of stack at some thousands. */
 const MAX_DEPTH = 512;

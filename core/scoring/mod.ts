@@ -1,6 +1,6 @@
 /** The vocabulary and pure rules of scoring, shared by the roles that schedule, run and show evaluations. */
+export { scoreKeyOf } from '../scores/mod.ts';
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
-export { scoreKeyOf } from './score-key.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
 export { parseTemplate, renderTemplate } from './template.ts';

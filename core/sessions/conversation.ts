@@ -1,46 +1,9 @@
 /**
- * A conversation out of requests that each send all that was said before: the messages of a body, and how many of them an
- * earlier request has shown already. In any dialect.
+ * A conversation out of requests that each send all that was said before: how many messages of a body an earlier request has
+ * shown already. In any dialect.
  */
 import { hash } from 'node:crypto';
 import { isObject, type JsonObject } from '../json/mod.ts';
-
-/** Returns the messages of a request's body, as they are there; instructions beside them come first. */
-export function messagesOf(body: unknown): unknown[] {
-  if (!isObject(body)) return [];
-  const { messages, contents, input, prompt } = body;
-  const first = body.system ?? body.systemInstruction ?? body.instructions;
-  const instructions = first === undefined || first === null ? [] : [{ role: 'system', content: first }];
-  const said = [messages, contents, input, prompt].find((list) => list !== undefined && list !== null);
-  if (said === undefined) return instructions;
-  const list = Array.isArray(said) ? (said as unknown[]) : [said];
-  return [...instructions, ...list.map((one) => (typeof one === 'string' ? fromUser(one) : one))];
-}
-
-const fromUser = (content: string) => ({ role: 'user', content });
-
-/**
- * Returns the message of a response's body: of its first choice, or the list of its items where the dialect has those; null when
- * there is none.
- */
-export function answerOf(body: unknown): unknown {
-  if (!isObject(body)) return null;
-  const { choices, candidates, content, output } = body;
-  if (Array.isArray(choices)) return choiceMessage(choices as unknown[]);
-  if (Array.isArray(candidates)) {
-    const [candidate] = candidates as unknown[];
-    return isObject(candidate) ? (candidate.content ?? null) : null;
-  }
-  if (Array.isArray(output)) return output;
-  return Array.isArray(content) ? { role: body.role ?? 'assistant', content } : null;
-}
-
-function choiceMessage(choices: readonly unknown[]): unknown {
-  const choice = choices.find((one) => isObject(one) && one.index === 0) ?? choices[0];
-  if (!isObject(choice)) return null;
-  if (isObject(choice.message)) return choice.message;
-  return typeof choice.text === 'string' ? { role: 'assistant', content: choice.text } : null;
-}
 
 /** What an earlier turn has shown: a hash of each beginning of its messages, the answer among them. */
 export type Shown = ReadonlySet<string>;

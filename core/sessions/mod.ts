@@ -1,5 +1,5 @@
 /** Sessions: trees by path, what is new in a conversation, distributions. Pure. */
-export { answerOf, countSeen, messagesOf, type Shown, shownBy } from './conversation.ts';
+export { countSeen, type Shown, shownBy } from './conversation.ts';
 export {
   BUCKETS,
   bucketOf,

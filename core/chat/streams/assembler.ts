@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/mod.ts';
+import type { JsonObject } from '../../json-values/mod.ts';
 
 /** An event of a stream whose data is a JSON object. */
 export type StreamEvent = {

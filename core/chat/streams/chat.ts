@@ -1,5 +1,5 @@
 /** Chunks of chat completions: https://platform.openai.com/docs/api-reference/chat-streaming */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import { ByIndex } from './by-index.ts';
 import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
 import { mergeContent } from './content-parts.ts';

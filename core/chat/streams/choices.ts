@@ -1,5 +1,5 @@
 /** The common part of chat completions and the older completions: a head, and choices by their index. */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import type { Assembled, Assembler, Ending, StreamEvent } from './assembler.ts';
 import { ByIndex } from './by-index.ts';
 import { appendItems, setKnown } from './members.ts';

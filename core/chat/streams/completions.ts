@@ -1,5 +1,5 @@
 /** Chunks of the older completions: https://platform.openai.com/docs/api-reference/completions */
-import type { JsonObject } from '../../json/mod.ts';
+import type { JsonObject } from '../../json-values/mod.ts';
 import { type Choice, type ChoiceForm, mergeRest } from './choices.ts';
 import { appendText, bare } from './members.ts';
 

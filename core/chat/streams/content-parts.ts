@@ -2,7 +2,7 @@
  * Content that arrives as a list of parts, as Mistral streams its reasoning, followed by plain text. Neighbouring parts of
  * one kind are joined, as in the answer without a stream.
  */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import { appendText } from './members.ts';
 
 /** Adds a piece to a message's content: text, or a list of parts. Any other value replaces the content. */

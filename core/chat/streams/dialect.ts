@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import type { StreamEvent } from './assembler.ts';
 
 /** The formats of a streamed answer: OpenAI's chat completions, older completions and Responses, Anthropic's Messages. */

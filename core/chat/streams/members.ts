@@ -1,5 +1,5 @@
 /** Merging of object members. Everything is changed in place: copies would make a long stream quadratic. */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 
 /** Returns a copy without a prototype, so that a member called `__proto__` is one like any other. */
 export function bare(value: JsonObject): JsonObject {

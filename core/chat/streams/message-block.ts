@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/mod.ts';
+import type { JsonObject } from '../../json-values/mod.ts';
 import { appendItems, appendText, bare } from './members.ts';
 import { readToolInput } from './tool-input.ts';
 

@@ -1,5 +1,5 @@
 /** Events of Anthropic's Messages: https://platform.claude.com/docs/en/build-with-claude/streaming */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import type { Assembled, Assembler, StreamEvent } from './assembler.ts';
 import { ByIndex } from './by-index.ts';
 import { bare, setKnown } from './members.ts';

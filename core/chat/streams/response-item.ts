@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import { ByIndex } from './by-index.ts';
 import { appendItems, appendText, bare } from './members.ts';
 import type { Place } from './response-places.ts';

@@ -1,5 +1,5 @@
 /** Events of OpenAI's Responses: https://platform.openai.com/docs/api-reference/responses-streaming */
-import { isObject, type JsonObject } from '../../json/mod.ts';
+import { isObject, type JsonObject } from '../../json-values/mod.ts';
 import type { Assembled, Assembler, StreamEvent } from './assembler.ts';
 import { ByIndex } from './by-index.ts';
 import { bare } from './members.ts';

@@ -1,4 +1,4 @@
-import { parseExactObject } from '../../json/mod.ts';
+import { parseExactObject } from '../../json-values/mod.ts';
 
 /**
  * Parses the joined pieces of a tool call's input; numbers stay as they were written. Text that is no JSON object, because

@@ -12,36 +12,45 @@ export type NamedField = {
   readonly unit: 'ms' | 'usd' | null;
 };
 
-/**
- * Names of fixed fields beside `section.field`; the first of each is printed.
- * @internal Exported so that tests compare it with docs/api/query-text.md.
- */
-export const SHORT_NAMES: readonly (readonly [names: readonly string[], section: string, field: string])[] = [
-  [['id'], 'request', 'id'],
-  [['created', 'created_at'], 'request', 'created_at'],
-  [['user', 'user_id'], 'request', 'user_id'],
-  [['path'], 'request', 'path'],
-  [['model'], 'request', 'model'],
-  [['provider'], 'request', 'provider'],
-  [['prompt', 'prompt_id'], 'request', 'prompt_id'],
-  [['prompt_version'], 'request', 'prompt_version'],
-  [['session', 'session_id'], 'request', 'session_id'],
-  [['session_name'], 'request', 'session_name'],
-  [['session_path'], 'request', 'session_path'],
-  [['status'], 'response', 'status'],
-  [['latency'], 'response', 'latency'],
-  [['ttft', 'time_to_first_token'], 'response', 'time_to_first_token'],
-  [['prompt_tokens'], 'response', 'prompt_tokens'],
-  [['completion_tokens'], 'response', 'completion_tokens'],
-  [['tokens', 'total_tokens'], 'response', 'total_tokens'],
-  [['cost'], 'response', 'cost'],
+type ShortName = readonly [names: readonly string[], section: string, field: string];
+
+/** Returns the names of a section's fields; the last of each is that of the section. */
+const shortNames = (section: string, ...fields: string[][]): ShortName[] =>
+  fields.map((names) => [names, section, names.at(-1)!]);
+
+/** Names of fixed fields beside `section.field`; the first of each is printed. */
+export const SHORT_NAMES: readonly ShortName[] = [
+  ...shortNames(
+    'request',
+    ['id'],
+    ['created', 'created_at'],
+    ['user', 'user_id'],
+    ['path'],
+    ['model'],
+    ['model_used'],
+    ['provider'],
+    ['api_key', 'api_key_id'],
+    ['prompt', 'prompt_id'],
+    ['prompt_version'],
+    ['session', 'session_id'],
+    ['session_name'],
+    ['session_path'],
+  ),
+  ...shortNames(
+    'response',
+    ['status'],
+    ['error_code'],
+    ['latency'],
+    ['ttft', 'time_to_first_token'],
+    ['prompt_tokens'],
+    ['completion_tokens'],
+    ['tokens', 'total_tokens'],
+    ['cost'],
+  ),
   [['feedback'], 'feedback', 'rating'],
 ];
 
-/**
- * The first parts of the names of open sections; the first of each is printed.
- * @internal Exported so that tests compare it with docs/api/query-text.md.
- */
+/** The first parts of the names of open sections; the first of each is printed. */
 export const OPEN_NAMES: readonly (readonly [names: readonly string[], section: OpenSection])[] = [
   [['property', 'properties'], 'properties'],
   [['scores', 'score'], 'scores'],
@@ -93,6 +102,15 @@ export function findField(text: string): NamedField | null {
   if (fixed !== null) return fixed;
   // Any other place is one in the body.
   return first === 'request' || first === 'response' ? openField('values', text, text) : null;
+}
+
+/** Returns the field that a text names; null: none, or one that no filter may name. */
+export function findNamed(text: string): NamedField | null {
+  try {
+    return findField(text);
+  } catch {
+    return null;
+  }
 }
 
 function openField(section: OpenSection, name: string, shown: string): NamedField {

@@ -33,7 +33,6 @@ export function parseQuery(text: string): FilterTree {
 
 /**
  * Reads a text while it is being written: for its colours, and for a mistake under its token. Never throws.
- * @internal Exported for tests: the query bar of the dashboard will be the first to use it.
  */
 export function readQueryText(text: string): ReadQuery {
   const parser = new Parser(text);

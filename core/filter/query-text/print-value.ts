@@ -35,7 +35,8 @@ export function printValue(field: NamedField, { operator, operand }: Condition):
   }
 }
 
-function printOperand(field: NamedField, operand: Operand): string {
+/** Returns the text of a value that a field equals. */
+export function printOperand(field: NamedField, operand: Operand): string {
   if (field.type === 'timestamp') return printNumber(field, operand);
   if (typeof operand === 'number') return printNumber(field, operand);
   return typeof operand === 'string' ? printText(operand, field.type === 'value') : String(operand);

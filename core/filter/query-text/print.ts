@@ -9,7 +9,6 @@ import { type BranchTree, type Condition, conditionOf, type FilterTree, isBranch
  * Returns the text of a filter, which `parseQuery` reads as the same tree (`{}` as `"all"`). A filter near the limits of
  * filters may have a text that is too long to be read.
  * @param filter one that `parseFilter` accepts
- * @internal Exported for tests: the query bar of the dashboard will be the first to use it.
  */
 export function printQuery(filter: FilterTree): string {
   return printTree(filter).text;

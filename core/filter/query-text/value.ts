@@ -106,6 +106,7 @@ function operandOf({ type, unit }: Typed, parts: readonly Part[]): Operand {
   if (plain === 'null') return null;
   switch (type) {
     case 'text':
+    case 'uuid':
       return plain;
     case 'boolean':
       return booleanOf(plain) ?? plain;
