@@ -10,6 +10,7 @@ import { type Config, processEnvironment, readConfig } from '#platform/config/mo
 import { announceChange } from '#platform/nats/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
+import { isLoopback } from '#platform/outbound/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
 import { operatorSentence, type Role, runRole, stopInOrder } from '#platform/process/lifecycle.ts';
 import {
@@ -18,6 +19,7 @@ import {
   exportCommand,
   keysCommand,
   lockRole,
+  loginLinkCommand,
   migrateStore,
   organizationsCommand,
   ROLES,
@@ -56,19 +58,24 @@ async function startIngestWithSinks(options: StartOptions): Promise<Role> {
   };
 }
 
+/** Starts the API, whose callers retry dead letters as the command line does: by ingest's code, loaded with the first retry. */
+async function startApiWithRetries(options: StartOptions): Promise<Role> {
+  const { startApi } = await import('./api/mod.ts');
+  return await startApi({
+    ...options,
+    retryDeadLetter: async (...retry) => (await loadDeadLetters()).retryDeadLetter(...retry),
+  });
+}
+
 const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
   gateway: async () => (await import('./gateway/mod.ts')).startGateway,
-  api: async () => (await import('./api/mod.ts')).startApi,
+  api: async () => startApiWithRetries,
   ingest: async () => startIngestWithSinks,
   evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
 };
 
 /** Time beyond `shutdownMs` for a role's own stop. */
 const STOP_GRACE_MS = 4_000;
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
 
 /** Returns whether a server on this host listens on all addresses of its machine. */
 function isAnyAddress(host: string): boolean {
@@ -159,8 +166,8 @@ async function loadDeadLetters(): Promise<DeadLetterStore> {
   const catalog = createCatalog(configOrExit().models);
   return {
     ...ingest,
-    retryDeadLetter: (sql, id) => ingest.retryDeadLetter(sql, id, catalog),
-    retryAllDeadLetters: (sql) => ingest.retryAllDeadLetters(sql, catalog),
+    retryDeadLetter: (sql, id, options) => ingest.retryDeadLetter(sql, id, { ...options, catalog }),
+    retryAllDeadLetters: (sql) => ingest.retryAllDeadLetters(sql, { catalog }),
   };
 }
 
@@ -176,13 +183,24 @@ const runKeyCommand: RunCommand = async (work) => {
   }
 };
 
+/** Returns the API's address by a configuration, for a caller on this machine. */
+function apiAddress({ host, apiPort, tls }: Config): string {
+  const address = isAnyAddress(host) ? 'localhost' : host;
+  return `${tls === null ? 'http' : 'https'}://${address.includes(':') ? `[${address}]` : address}:${apiPort}`;
+}
+
+/** Returns what the login-link command needs beside the database. */
+function loginLinkEnvironment() {
+  const config = configOrExit();
+  return { config, api: apiAddress(config) };
+}
+
 /** Returns what the export command needs: the API of this configuration, and a key for it. */
 function exportEnvironment() {
-  const { host, apiPort, tls, apiKey } = configOrExit();
-  const address = isAnyAddress(host) ? 'localhost' : host;
+  const config = configOrExit();
   return {
-    url: `${tls === null ? 'http' : 'https'}://${address.includes(':') ? `[${address}]` : address}:${apiPort}`,
-    key: apiKey,
+    url: apiAddress(config),
+    key: config.apiKey,
     clock: systemClock,
     progress: process.stderr,
     print: (line: string) => process.stdout.write(`${line}\n`),
@@ -211,6 +229,7 @@ async function main(): Promise<void> {
   program
     .addCommand(keysCommand(runKeyCommand))
     .addCommand(organizationsCommand(runKeyCommand))
+    .addCommand(loginLinkCommand(runCommand, loginLinkEnvironment))
     .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
     .addCommand(rollupsCommand(runCommand, loadRollups))
     .addCommand(exportCommand(exportEnvironment));

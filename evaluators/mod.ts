@@ -31,7 +31,7 @@ const STOP_MARGIN_MS = 1_000;
  */
 export async function startEvaluators(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
-  const { gatewayUrl, gatewayCertFile, remoteConcurrency, pythonConcurrency, python } = config.evaluators;
+  const { remoteConcurrency, pythonConcurrency, python } = config.evaluators;
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
@@ -49,8 +49,8 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   });
   const scorer = createScorer({
     thread: {
-      gatewayUrl,
-      gatewayCertFile,
+      gatewayUrl: config.gateway.url,
+      gatewayCertFile: config.gateway.certFile,
       internalSecret,
       outboundAllow: config.outboundAllow,
       proxies: config.proxies,

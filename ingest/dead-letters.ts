@@ -2,6 +2,7 @@
  * Dead letters: entries that cannot be stored, kept unchanged with the reason, so that they hold up no other entries. A
  * letter is identified by its bytes, not by its origin: an entry that is delivered again adds none.
  */
+import { decodeEntry, encodeEntry } from '#core/contracts/dead-letter-codec.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { OutboxPosition } from '#platform/log-pipeline/outbox/mod.ts';
@@ -21,36 +22,6 @@ export type DeadLetter = {
 /** Returns the origin of an entry at this position of an outbox. */
 export function originOf(outboxId: string, { segment, offset }: OutboxPosition): string {
   return `${outboxId}/${segment}/${offset}`;
-}
-
-const LENGTHS_BYTES = 8;
-
-/**
- * Encodes an entry as one value: u32 length of the head, u32 length of the request, head, request, response;
- * little-endian.
- * @internal Exported so that tests store entries of their own.
- */
-export function encodeEntry({ head, requestBody, responseBody }: LogEntry): Buffer {
-  const lengths = Buffer.alloc(LENGTHS_BYTES);
-  lengths.writeUInt32LE(head.length, 0);
-  lengths.writeUInt32LE(requestBody.length, 4);
-  return Buffer.concat([lengths, head, requestBody, responseBody]);
-}
-
-/**
- * Returns the parts of `encodeEntry`'s bytes, as views into them; null when the bytes are no entry.
- * @internal Exported so that tests read stored entries.
- */
-export function decodeEntry(bytes: Buffer): LogEntry | null {
-  if (bytes.length < LENGTHS_BYTES) return null;
-  const requestStart = LENGTHS_BYTES + bytes.readUInt32LE(0);
-  const responseStart = requestStart + bytes.readUInt32LE(4);
-  if (responseStart > bytes.length) return null;
-  return {
-    head: bytes.subarray(LENGTHS_BYTES, requestStart),
-    requestBody: bytes.subarray(requestStart, responseStart),
-    responseBody: bytes.subarray(responseStart),
-  };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -133,6 +104,7 @@ export async function findDeadLetter(sql: Sql, id: string) {
     {
       createdAt: Date;
       organization: string | null;
+      organizationId: string | null;
       requestId: string | null;
       origin: string;
       reason: string;
@@ -140,15 +112,14 @@ export async function findDeadLetter(sql: Sql, id: string) {
     }[]
   >`
     select d.created_at as "createdAt", coalesce(name, organization_id::text) as organization,
-           request_id as "requestId", origin, reason, entry as bytes
+           organization_id as "organizationId", request_id as "requestId", origin, reason, entry as bytes
       from assay.dead_letters d left join assay.organizations using (organization_id)
      where dead_letter_id = ${id}`;
   return letter === undefined ? null : { ...letter, entry: decodeEntry(letter.bytes) };
 }
 
-/** Deletes one letter, or all of them (`id` null). Returns the number of deleted letters. */
+/** Deletes one letter, or all of them (`id` null), and notes it in the audit log. Returns the number of deleted letters. */
 export async function dropDeadLetters(sql: Sql, id: string | null): Promise<number> {
-  const { count } = await sql`
-    delete from assay.dead_letters where ${id}::bigint is null or dead_letter_id = ${id}`;
-  return count;
+  const [row] = await sql<{ count: number }[]>`select assay.drop_dead_letters(${id}::bigint, null) as count`;
+  return row!.count;
 }

@@ -1,7 +1,7 @@
 /** Stores the entries of dead letters once the cause is mended. */
 import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import type { Sql } from '#platform/postgres/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
@@ -16,6 +16,13 @@ import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
 /** The result of a retry. Null: the record is stored, or its request erased, and the letter removed; else the letter stays, with this reason. */
 export type Retried = { refused: string | null };
 
+export type RetryOptions = {
+  /** Gives the costs of calls; absent: by the registry alone. */
+  catalog?: Pick<Catalog, 'costOf'>;
+  /** Runs the transaction that stores, as the actor that the audit log names; absent: as the connection's. */
+  begin?(work: (tx: TransactionSql) => Promise<boolean>): Promise<boolean>;
+};
+
 /**
  * Stores the entry of a letter as ingest does, schedules its evaluations, and removes the letter in the same transaction.
  * Null when there is no letter with this id, or a concurrent retry has removed it.
@@ -24,9 +31,9 @@ export type Retried = { refused: string | null };
 export async function retryDeadLetter(
   sql: Sql,
   id: string,
-  catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
+  options: RetryOptions = {},
 ): Promise<Retried | null> {
-  return await withCounter((counter) => retryWith(counter, sql, id, catalog));
+  return await withCounter((counter) => retryWith(counter, sql, id, options));
 }
 
 /** Long: no other entry waits for a letter, and its tokens are counted now or never. */
@@ -51,7 +58,7 @@ async function retryWith(
   counter: TokenCounter,
   sql: Sql,
   id: string,
-  catalog: Pick<Catalog, 'costOf'>,
+  { catalog = BUILT_IN_CATALOG, begin = (work) => sql.begin(work) as Promise<boolean> }: RetryOptions,
 ): Promise<Retried | null> {
   const letter = await findDeadLetter(sql, id);
   if (letter === null) return null;
@@ -62,7 +69,7 @@ async function retryWith(
       sql,
       records.map(({ request }) => request.created_at),
     );
-    const isOurs = await sql.begin(async (tx) => {
+    const isOurs = await begin(async (tx) => {
       // Before the letter is locked: an erasure takes its lock first, and then deletes letters.
       const present = await withoutErased(tx, records, []);
       const { count } = await tx`delete from assay.dead_letters where dead_letter_id = ${id}`;
@@ -72,6 +79,8 @@ async function retryWith(
       // Ingest reports evaluators with a bad filter for every batch; a retry need not.
       if (online.length > 0) await scheduleEvaluations(tx, present.records, online, true, () => {});
       await countSessions(tx, added);
+      await tx`
+        select assay.audit_dead_letter('retry', ${id}, ${letter.organizationId}::uuid, ${letter.requestId})`;
       return true;
     });
     return isOurs ? { refused: null } : null;
@@ -86,15 +95,15 @@ async function retryWith(
 /** Retries all letters, oldest first. Returns the numbers of stored letters and of those refused again. */
 export async function retryAllDeadLetters(
   sql: Sql,
-  catalog: Pick<Catalog, 'costOf'> = BUILT_IN_CATALOG,
+  options: RetryOptions = {},
 ): Promise<{ stored: number; refused: number }> {
-  return await withCounter((counter) => retryAllWith(counter, sql, catalog));
+  return await withCounter((counter) => retryAllWith(counter, sql, options));
 }
 
 async function retryAllWith(
   counter: TokenCounter,
   sql: Sql,
-  catalog: Pick<Catalog, 'costOf'>,
+  options: RetryOptions,
 ): Promise<{ stored: number; refused: number }> {
   const result = { stored: 0, refused: 0 };
   let last = '0';
@@ -103,7 +112,7 @@ async function retryAllWith(
       select min(dead_letter_id) as id from assay.dead_letters where dead_letter_id > ${last}`;
     if (next?.id == null) return result;
     last = next.id;
-    const retried = await retryWith(counter, sql, last, catalog);
+    const retried = await retryWith(counter, sql, last, options);
     if (retried === null) continue;
     if (retried.refused === null) result.stored += 1;
     else result.refused += 1;

@@ -105,7 +105,12 @@ type Due = {
   lane: string;
 };
 
-const isScorable = ({ source }: StorableRecord['request']) => source !== 'evaluator';
+/**
+ * Returns whether online evaluators score a request. Those of the playground are trials with other prompts and models: their
+ * scores would cost money, and move the quality that is measured of real traffic. A run scores them when its filter finds them.
+ */
+const isScorable = ({ source }: StorableRecord['request']) =>
+  source !== 'evaluator' && source !== 'playground';
 
 function applies(evaluator: OnlineEvaluator, { request }: StorableRecord): boolean {
   if (request.organization_id !== evaluator.organizationId || !isScorable(request)) return false;

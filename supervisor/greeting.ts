@@ -1,4 +1,5 @@
 import { type Config, PROVIDER_NAMES, type ProviderName } from '#platform/config/mod.ts';
+import { openable } from './login-link.ts';
 
 /** A model to try each provider with. A provider that is missing here has no model names known in advance. */
 const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
@@ -12,11 +13,6 @@ const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   together: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo',
   openrouter: 'openrouter/openai/gpt-4o-mini',
 };
-
-/** Returns an address that a browser or curl on this machine can open. */
-function openable(address: string): string {
-  return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-}
 
 function curl(url: string, key: string, body: unknown): string {
   return [
@@ -33,6 +29,8 @@ export type GreetingOptions = {
   /** The key created by this start; null when one existed already. */
   newKey: string | null;
   providers: Config['providers'];
+  /** Where the dashboard is, with a note for people; null: there is none. */
+  dashboard: string | null;
 };
 
 /** Returns the text that `npm start` prints when everything runs. */
@@ -42,6 +40,7 @@ export function greeting(options: GreetingOptions): string {
   const key = options.newKey ?? '$ASSAY_API_KEY';
   const lines = ['', 'Assay is ready', '', `  gateway  ${gateway}/v1`, `  API      ${api}`];
   if (options.newKey !== null) lines.push(`  API key  ${options.newKey}   (shown this once: keep it)`);
+  if (options.dashboard !== null) lines.push(`  dashboard  ${options.dashboard}`);
   const provider = PROVIDER_NAMES.find(
     (name) => options.providers[name].apiKey !== null && MODELS_TO_TRY[name] !== undefined,
   );

@@ -2,6 +2,7 @@
 export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letters.ts';
 export { exportCommand } from './commands/export/export.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
+export { loginLinkCommand } from './commands/login-link.ts';
 export { organizationsCommand } from './commands/organizations.ts';
 export { type RollupStore, rollupsCommand } from './commands/rollups.ts';
 export { lockRole } from './data-dir.ts';

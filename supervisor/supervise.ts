@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, type Environment, processEnvironment } from '#platform/config/mod.ts';
 import { listOutboxes } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { connectPostgres, migrate } from '#platform/postgres/mod.ts';
+import { connectPostgres, migrate, type Sql } from '#platform/postgres/mod.ts';
 import { type Role, type StopStep, stopInOrder } from '#platform/process/lifecycle.ts';
 import type { Lock } from '#platform/process/process-lock.ts';
 import {
@@ -21,6 +21,7 @@ import { ensureFirstKey } from './first-key.ts';
 import { startGateways } from './gateways.ts';
 import { greeting } from './greeting.ts';
 import { type HeldSocket, holdSocket } from './held-socket.ts';
+import { dashboardAddress, LINK_RULE, makeLoginLink, takesLogin } from './login-link.ts';
 import { requireFreePort } from './ports.ts';
 import { type KeptPostgres, keepPostgres } from './postgres.ts';
 import { restartOnSignal } from './restart-signal.ts';
@@ -39,6 +40,8 @@ export type SuperviseOptions = {
 
 /** Time beyond `shutdownMs` for a role to stop. `shutdownMs` limits the calls in flight; this is for closing connections. */
 const GRACE_MS = 5_000;
+/** Values of HOST with which a gateway can be called at 127.0.0.1. */
+const LOCAL_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '0.0.0.0']);
 const DRAIN_POLL_MS = 50;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -137,6 +140,11 @@ function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
   return { GATEWAY_URL: address ?? '', ...(tls !== null && { GATEWAY_CERT_FILE: tls.certFile }) };
 }
 
+/** Returns whether the gateway will be where it is called by default, so that the API need not wait for it to start. */
+function isGatewayAtDefault({ host, gatewayPort, gatewaySocketFd }: Config): boolean {
+  return gatewayPort !== 0 && gatewaySocketFd === null && LOCAL_HOSTS.has(host);
+}
+
 async function startRoles(running: Running, options: SuperviseOptions, url: string): Promise<void> {
   const { config, log } = options;
   const given = processEnvironment();
@@ -162,8 +170,9 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
       running.roles.gateway = await gateways;
       return;
     }
-    // Judges are called through the gateway, whose port may be unknown until it serves.
-    const ownGateway = role === 'evaluators' && !given.GATEWAY_URL ? addressOf(await gateways, config) : {};
+    // Judges and the playground are called through the gateway, whose port may be unknown until it serves.
+    const callsGateway = role === 'evaluators' || (role === 'api' && !isGatewayAtDefault(config));
+    const ownGateway = callsGateway && !given.GATEWAY_URL ? addressOf(await gateways, config) : {};
     running.roles[role] = await startRoleProcess({
       ...options.commandFor(role),
       environment: { ...environment, ...ownGateway },
@@ -176,7 +185,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
   if (failed !== undefined) throw failed.reason;
 }
 
-async function makeFirstKey(url: string, bootstrapApiKey: string | null): Promise<string | null> {
+async function withConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = connectPostgres({
     url,
     max: 1,
@@ -184,10 +193,25 @@ async function makeFirstKey(url: string, bootstrapApiKey: string | null): Promis
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   try {
-    return await ensureFirstKey(sql, bootstrapApiKey);
+    return await work(sql);
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+function makeFirstKey(url: string, bootstrapApiKey: string | null): Promise<string | null> {
+  return withConnection(url, (sql) => ensureFirstKey(sql, bootstrapApiKey));
+}
+
+/** Returns where the dashboard is, as the greeting shows it: with a one-time log-in, where one is taken. */
+async function describeDashboard(url: string, config: Config, api: string): Promise<string | null> {
+  if (!config.hasDashboard) return null;
+  const address = dashboardAddress(config, api);
+  if (!takesLogin(config, api)) return `${address}   (log-in needs TLS here: docs/guides/dashboard.md)`;
+  const link = await withConnection(url, (sql) =>
+    makeLoginLink(sql, { address, key: null, nowMs: Date.now() }),
+  );
+  return link === null ? address : `${link}   (logs in: ${LINK_RULE})`;
 }
 
 /**
@@ -211,7 +235,8 @@ export async function supervise(options: SuperviseOptions): Promise<Role> {
     const newKey = isChosen ? chosenKey : await makeFirstKey(url, null);
     const gateway = running.roles.gateway?.address ?? '';
     const api = running.roles.api?.address ?? '';
-    options.print(greeting({ gateway, api, newKey, providers: config.providers }));
+    const dashboard = await describeDashboard(url, config, api);
+    options.print(greeting({ gateway, api, newKey, providers: config.providers, dashboard }));
     return { name: 'supervisor', address: api, stop: () => stopAll(running, config) };
   } catch (error) {
     await stopAll(running, config).catch(() => {});

@@ -1,12 +1,11 @@
 /** The HTTP client for judges: each call goes through the gateway and is bounded in time and size. */
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 import { describeError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { decodeContentInThread, readRetryAfter } from '#platform/http-message/mod.ts';
-import { requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
+import { gatewayConnector, requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { type ProxyChoice, proxyConnector } from '#platform/proxy/mod.ts';
-import { pinnedConnector } from './pinned-connector.ts';
+import type { ProxyChoice } from '#platform/proxy/mod.ts';
 import { createPlanMemory, type PlanMemory } from './plan.ts';
 
 /** The result of one call of a judge. */
@@ -68,25 +67,14 @@ const MAX_ANSWER_BYTES = 1_048_576;
 /** Connections of one process. The worker bounds the calls under way; this bound only guards the descriptors. */
 const MAX_CONNECTIONS = 512;
 
-/** Makes the connector: direct to a gateway whose certificate is pinned, else through the proxy if one is set. */
-function connectorFor(
-  url: URL,
-  { timeouts: { connectMs }, gatewayCertFile = null, proxyFor }: JudgeClientOptions,
-): buildConnector.connector {
-  if (gatewayCertFile !== null) return pinnedConnector({ certFile: gatewayCertFile, timeoutMs: connectMs });
-  const proxy = proxyFor?.(url) ?? null;
-  return proxy === null
-    ? buildConnector({ allowH2: false, timeout: connectMs })
-    : proxyConnector({ proxy, connectMs });
-}
-
 /** Makes the client of one process. */
 export function createJudgeClient(options: JudgeClientOptions): JudgeClient {
-  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES } = options;
+  const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile = null, proxyFor } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
+  const connection = { connectMs: timeouts.connectMs, certFile: gatewayCertFile, proxyFor };
   const settings = {
     connections: MAX_CONNECTIONS,
-    connect: watchReuse(connectorFor(url, options)),
+    connect: watchReuse(gatewayConnector(url, connection)),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
   };

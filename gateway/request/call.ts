@@ -1,4 +1,5 @@
 /** A call: one client request and all that the gateway does for it. Nothing of it changes after it is made. */
+import type { Source } from '#core/contracts/log-entry.ts';
 import type { AllowLists } from '#core/keys/mod.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
@@ -12,7 +13,7 @@ export type Caller = {
   readonly organizationId: string;
   /** null: none, it is an evaluator's call. */
   readonly apiKeyId: string | null;
-  readonly source: 'gateway' | 'evaluator';
+  readonly source: Exclude<Source, 'api'>;
   /** The evaluation that an evaluator's call is made for. */
   readonly evaluationId: string | null;
   /** The key whose rate-limit counters its calls use; null as above. */
@@ -33,7 +34,7 @@ export type CallHeaders = {
   /** The header in which Anthropic's clients send their key. */
   xApiKey: string | null;
   serviceAuth: string | null;
-  /** The signature of one of our evaluators; from any other client it counts for nothing. */
+  /** The signature of one of our evaluators, or of the playground; from any other client it counts for nothing. */
   internal: string | null;
   contentEncoding: string | null;
   /** The encodings in which the client takes a response. */

@@ -31,6 +31,10 @@ export type Config = {
   /** The descriptor of a bound socket that this process was given for the gateway; null: host and port are used. */
   gatewaySocketFd: number | null;
   apiPort: number;
+  /** Whether the API serves the dashboard. */
+  hasDashboard: boolean;
+  /** The dashboard's origin in browsers, in lower case and without a default port; null: loopback alone. */
+  publicUrl: string | null;
   /** The ports of the gateway and the API where the environment names them: a role does not know the other's by itself. */
   knownPorts: { gateway: number | null; api: number | null };
   /** Health and metrics of ingest, on loopback; 0 takes a free port. */
@@ -72,11 +76,13 @@ export type Config = {
   secretKeys: Buffer[];
   /** Hosts, addresses and CIDRs that EXTERNAL evaluators may call beside the public internet. See platform/outbound. */
   outboundAllow: string[];
-  evaluators: {
-    /** The gateway that judges are called through. */
-    gatewayUrl: string;
+  /** The gateway that the other roles call: evaluators for judges, the API for the playground. */
+  gateway: {
+    url: string;
     /** The one certificate that is trusted then, whatever its name; null: what the system's authorities signed. */
-    gatewayCertFile: string | null;
+    certFile: string | null;
+  };
+  evaluators: {
     /** Calls of judges and external services at a time, in one process. */
     remoteConcurrency: number;
     /** Python evaluations at a time, in one process. */
@@ -117,6 +123,8 @@ export function readConfig(environment: Environment): ConfigResult {
     sharePort: values.GATEWAY_SHARE_PORT === 'true',
     gatewaySocketFd: values.GATEWAY_SOCKET_FD ?? null,
     apiPort: values.API_PORT,
+    hasDashboard: values.API_DASHBOARD === 'true',
+    publicUrl: values.PUBLIC_URL ?? null,
     knownPorts: { gateway: knownPort('GATEWAY_PORT'), api: knownPort('API_PORT') },
     ingestPort: values.INGEST_PORT,
     evaluatorsPort: values.EVALUATORS_PORT,
@@ -146,7 +154,8 @@ export function readConfig(environment: Environment): ConfigResult {
     },
     secretKeys: values.SECRET_KEY ?? [],
     outboundAllow: values.OUTBOUND_ALLOW ?? [],
-    evaluators: evaluatorsOf(values, tls),
+    gateway: gatewayOf(values, tls),
+    evaluators: evaluatorsOf(values),
     shutdownMs: values.SHUTDOWN_TIMEOUT_MS,
     drainDelayMs: values.DRAIN_DELAY_MS,
   };
@@ -178,12 +187,17 @@ function natsOf({ NATS_URL, NATS_CREDS }: Values): Config['nats'] {
 }
 
 /** A gateway of this environment, which is called where no other is named, shows the certificate of this environment. */
-function evaluatorsOf(values: Values, tls: CertificateFiles | null): Config['evaluators'] {
+function gatewayOf(values: Values, tls: CertificateFiles | null): Config['gateway'] {
   const { GATEWAY_URL, GATEWAY_CERT_FILE, GATEWAY_PORT } = values;
   const ownCertFile = GATEWAY_URL === undefined ? (tls?.certFile ?? null) : null;
   return {
-    gatewayUrl: GATEWAY_URL ?? `${tls === null ? 'http' : 'https'}://127.0.0.1:${GATEWAY_PORT}`,
-    gatewayCertFile: GATEWAY_CERT_FILE === undefined ? ownCertFile : resolve(GATEWAY_CERT_FILE),
+    url: GATEWAY_URL ?? `${tls === null ? 'http' : 'https'}://127.0.0.1:${GATEWAY_PORT}`,
+    certFile: GATEWAY_CERT_FILE === undefined ? ownCertFile : resolve(GATEWAY_CERT_FILE),
+  };
+}
+
+function evaluatorsOf(values: Values): Config['evaluators'] {
+  return {
     remoteConcurrency: values.EVALUATOR_CONCURRENCY,
     pythonConcurrency: values.PYTHON_CONCURRENCY,
     python: values.PYTHON ?? null,

@@ -1,4 +1,5 @@
 /** The variables of ports, sockets and TLS. */
+import { pagesOrigin } from './texts.ts';
 import { choice, integer, optionalInteger, optionalText, text } from './variable.ts';
 
 const MAX_PORT = 65_535;
@@ -40,6 +41,19 @@ export const NETWORK_VARIABLES = {
     group: 'Network',
     roles: ['api'],
     description: "The API's port; 0 takes a free one.",
+  }),
+  API_DASHBOARD: choice(['true', 'false'], {
+    default: 'true',
+    group: 'Network',
+    roles: ['supervisor', 'api'],
+    description:
+      '`false`: the API serves no pages, neither the [dashboard](guides/dashboard.md) nor the API reference at `/openapi`.',
+  }),
+  PUBLIC_URL: pagesOrigin({
+    group: 'Network',
+    roles: ['supervisor', 'api'],
+    description:
+      "The dashboard's address in browsers, where that is not loopback on the API's own machine ([dashboard](guides/dashboard.md#addresses)).",
   }),
   INGEST_PORT: integer(0, MAX_PORT, {
     default: 0,

@@ -1,5 +1,5 @@
 /** Texts with a form of their own: addresses, lists, proxies, keys. Values that may hold a secret are never quoted. */
-import { parseAllowList } from '../outbound/mod.ts';
+import { isLoopback, parseAllowList } from '../outbound/mod.ts';
 import { parseNoProxy, parseProxyAddress } from '../proxy/mod.ts';
 import { type About, decoded, quoted } from './variable.ts';
 
@@ -31,6 +31,23 @@ export function addresses(protocols: readonly string[], example: string, about: 
       const value = text.split(',').map((part) => withoutSlashes(part.trim()));
       const isGood = value.every((one) => isAddress(one, protocols));
       return isGood ? { value } : { problem: `must be ${form}` };
+    },
+    about,
+  );
+}
+
+/** The origin of pages that a browser logs in to: its key and its cookie must not cross a network unencrypted. */
+export function pagesOrigin(about: About) {
+  const form = 'an address like https://assay.example.com, without a path; with http for this machine alone';
+  return decoded<string>(
+    form,
+    (text) => {
+      const url = isAddress(text, ['https:', 'http:']) ? new URL(text) : null;
+      const isBare = url !== null && `${url.origin}/` === url.href;
+      if (!isBare || (url.protocol === 'http:' && !isLoopback(url.hostname))) {
+        return { problem: `must be ${form}, but is ${quoted(text)}` };
+      }
+      return { value: url.origin };
     },
     about,
   );

@@ -142,15 +142,15 @@ export const VARIABLES = Type.Object({
     isSecret: true,
     defaultText: '`http://127.0.0.1:` (with TLS `https:`) and the port of the gateway',
     group: 'Evaluators',
-    roles: ['evaluators'],
-    description: 'The gateway that evaluators call judges through.',
+    roles: ['api', 'evaluators'],
+    description: 'The gateway that evaluators call judges through, and the API the models of the playground.',
   }),
   GATEWAY_CERT_FILE: optionalText('a PEM file', {
     defaultText: '`TLS_CERT_FILE` where `GATEWAY_URL` is missing',
     group: 'Evaluators',
-    roles: ['evaluators'],
+    roles: ['api', 'evaluators'],
     description:
-      'The certificate of the gateway at `GATEWAY_URL`. Evaluators trust exactly this one, whatever its name, and call the gateway without a proxy. Without it they trust what the authorities of the system have signed.',
+      'The certificate of the gateway at `GATEWAY_URL`. Evaluators and the API trust exactly this one, whatever its name, and call the gateway without a proxy. Without it they trust what the authorities of the system have signed.',
   }),
   OUTBOUND_ALLOW: allowList({
     group: 'Evaluators',
@@ -181,20 +181,20 @@ export const VARIABLES = Type.Object({
     isSecret: true,
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'ingest', 'evaluators'],
+    roles: ['gateway', 'api', 'ingest', 'evaluators'],
     description: 'The proxy for calls to https addresses ([proxies](guides/proxies.md)).',
   }),
   HTTP_PROXY: proxy({
     isSecret: true,
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'ingest', 'evaluators'],
+    roles: ['gateway', 'api', 'ingest', 'evaluators'],
     description: 'The proxy for calls to http addresses.',
   }),
   NO_PROXY: proxyBypass({
     hasLowerCaseName: true,
     group: 'Proxies',
-    roles: ['gateway', 'ingest', 'evaluators'],
+    roles: ['gateway', 'api', 'ingest', 'evaluators'],
     description: 'What is called without a proxy. Loopback always is.',
   }),
 

@@ -18,7 +18,7 @@ import {
 } from '../provider-keys/mod.ts';
 import type { SecretBox } from '../secrets/mod.ts';
 import { type ApiKey, hashApiKey, KEY_LENGTH } from './api-key.ts';
-import { findKeyByHash } from './find-by-hash.ts';
+import { findKey } from './find-key.ts';
 import { createKeyUses } from './uses.ts';
 
 export type KeyDirectory = {
@@ -27,6 +27,8 @@ export type KeyDirectory = {
    * @throws AssayError key_expired; store_unavailable (as a rejection) when Postgres is away and the key is not known
    */
   find(key: string): ApiKey | null | Promise<ApiKey | null>;
+  /** Returns the valid key with this id, or null, as `find` does: for log-ins and signed calls, which act as a key without holding it. */
+  findById(keyId: string): Promise<ApiKey | null>;
   /**
    * Returns the provider keys of an organization, for calls that are made for it without an API key. Cached as in `find`.
    * @throws AssayError store_unavailable (as a rejection) when Postgres is away and they are not known
@@ -63,24 +65,26 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { sql, listener, watcher, clock, log, secrets } = options;
   const open = secrets === null ? openNone : createKeyOpener({ secrets, log });
 
-  const keys = createStoreCache<Buffer, ApiKey | null>({
+  const load = async (wanted: Parameters<typeof findKey>[1]) => {
+    const found = await findKey(sql, wanted);
+    if (found === null) return null;
+    const { sealedProviderKeys, ...key } = found;
+    return { ...key, providerKeys: open(key.organizationId, sealedProviderKeys) };
+  };
+  const ofKeys = {
     clock,
     max: MAX_KEYS,
     failure: 'The key cannot be checked now: the key store is unavailable',
-    load: async (digest) => {
-      const found = await findKeyByHash(sql, digest);
-      if (found === null) return null;
-      const { sealedProviderKeys, ...key } = found;
-      return { ...key, providerKeys: open(key.organizationId, sealedProviderKeys) };
-    },
-  });
+  };
+  const keys = createStoreCache<Buffer, ApiKey | null>({ ...ofKeys, load: (digest) => load({ digest }) });
+  const keysById = createStoreCache<string, ApiKey | null>({ ...ofKeys, load: (keyId) => load({ keyId }) });
   const organizations = createStoreCache<string, ProviderKeys>({
     clock,
     max: MAX_ORGANIZATIONS,
     failure: 'The provider keys of the organization cannot be read now: the key store is unavailable',
     load: async (organizationId) => open(organizationId, await findSealedKeys(sql, organizationId)),
   });
-  const both = [keys, organizations];
+  const all = [keys, keysById, organizations];
   const hashed = new LRUCache<string, { id: string; digest: Buffer }>({ max: MAX_HASHED_KEYS });
   const hashOf = (key: string) => {
     const known = hashed.get(key);
@@ -107,23 +111,24 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     for (const listener of listeners) listener();
   };
   const revalidate = () => {
-    for (const memory of both) memory.revalidate();
+    for (const memory of all) memory.revalidate();
     notifyChange();
   };
   const watching = watcher.watch({ subject: KEY_CHANGES_SUBJECT, onChange: revalidate });
   const listening = listener.listen({
     channel: KEYS_CHANNEL,
     onNotify(changedId) {
-      keys.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
+      for (const memory of [keys, keysById])
+        memory.forget((_, key) => key?.keyId === changedId || key?.organizationId === changedId);
       organizations.forget((organizationId) => organizationId === changedId);
       notifyChange();
     },
     onListening() {
-      for (const memory of both) memory.onListening();
+      for (const memory of all) memory.onListening();
       notifyChange();
     },
     onLost() {
-      for (const memory of both) memory.onLost();
+      for (const memory of all) memory.onLost();
       log.warn(
         'Lost the connection that announces changed keys; each call checks its key in PostgreSQL until it is back',
       );
@@ -137,6 +142,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       const found = keys.find(id, digest);
       return found instanceof Promise ? found.then(admit) : admit(found);
     },
+    findById: async (keyId) => admit(await keysById.find(keyId, keyId)),
     providerKeysOf: (organizationId) => organizations.find(organizationId, organizationId),
     onChange: (listener) => {
       listeners.push(listener);

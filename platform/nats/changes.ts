@@ -1,9 +1,10 @@
 /**
- * Announces to every process that keys, organizations or prompts changed, or that requests were erased. Postgres announces the same; NATS also reaches
+ * Announces to every process that keys, organizations or prompts changed, that log-ins ended, or that requests were erased. Postgres announces the same; NATS also reaches
  * processes whose connection to Postgres runs through a pooler that drops notifications.
  */
 import type { Subscription } from '@nats-io/transport-node';
 import type {
+  BROWSER_SESSION_CHANGES_SUBJECT,
   ERASURES_SUBJECT,
   KEY_CHANGES_SUBJECT,
   PROMPT_CHANGES_SUBJECT,
@@ -20,7 +21,11 @@ import {
 } from './connect.ts';
 
 /** The subject of a kind of changes. */
-type ChangeSubject = typeof KEY_CHANGES_SUBJECT | typeof PROMPT_CHANGES_SUBJECT | typeof ERASURES_SUBJECT;
+type ChangeSubject =
+  | typeof BROWSER_SESSION_CHANGES_SUBJECT
+  | typeof KEY_CHANGES_SUBJECT
+  | typeof PROMPT_CHANGES_SUBJECT
+  | typeof ERASURES_SUBJECT;
 
 /** Announces a change that is committed. Does nothing when no server can be reached. */
 export async function announceChange({

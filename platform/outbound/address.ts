@@ -41,6 +41,12 @@ export function isPublicAddress(text: string): boolean {
   return address.match(GLOBAL_UNICAST as [ipaddr.IPv6, number]) && !isIsatap(address);
 }
 
+/** Returns whether a host of a URL, or an address, is this machine itself. Names other than `localhost` are not resolved. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  return bare === 'localhost' || meaningOf(bare)?.range() === 'loopback';
+}
+
 /** Returns whether an address lies in one of `ranges`. */
 export function isInRanges(text: string, ranges: readonly AddressRange[]): boolean {
   const address = meaningOf(text);

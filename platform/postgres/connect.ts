@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import { AssayError } from '#core/contracts/errors.ts';
 import { currentActor } from './actor.ts';
 import { ARRAY_TYPES } from './arrays.ts';
+import { currentCancelling, type Place } from './client.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
 
 /** A pool of connections. A tagged template on it is a statement, whose values are bound parameters. */
@@ -75,22 +76,24 @@ export function connectPostgres(options: ConnectOptions): Sql {
 
 /**
  * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it see and
- * change that organization's rows only. The audit log names the actor of the call that this is part of.
+ * change that organization's rows only. The audit log names the actor of the call that this is part of. When that call only
+ * reads and its client disconnects, the transaction is cancelled.
  *
  * @param options `isSnapshot`: all statements read the same snapshot, and change nothing
  */
-export function inOrganization<T>(
+export async function inOrganization<T>(
   sql: Sql,
   organizationId: string,
   work: (tx: TransactionSql) => Promise<T>,
   { isSnapshot = false }: { isSnapshot?: boolean } = {},
 ): Promise<T> {
   const actor = currentActor();
+  const cancelling = currentCancelling();
   return sql.begin(isSnapshot ? 'isolation level repeatable read read only' : '', async (tx) => {
-    await (actor === null
-      ? tx`select set_config('assay.organization', ${organizationId}, true)`
-      : tx`select set_config('assay.organization', ${organizationId}, true), set_config('assay.actor', ${actor}, true)`);
-    return await work(tx);
+    const [place] = await tx<[Place]>`
+      select pg_backend_pid() as pid, now()::text as began, set_config('assay.organization', ${organizationId}, true)
+             ${actor === null ? tx`` : tx`, set_config('assay.actor', ${actor}, true)`}`;
+    return await (cancelling === null ? work(tx) : cancelling(place, () => work(tx)));
   }) as Promise<T>;
 }
 

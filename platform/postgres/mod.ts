@@ -1,6 +1,7 @@
 /** PostgreSQL: connecting, migrating, listening. */
 export { noteActor, withActor } from './actor.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
+export { noteReading, withClient } from './client.ts';
 export {
   connectPostgres,
   inOrganization,

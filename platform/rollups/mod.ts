@@ -2,8 +2,11 @@
 export { planRollups } from './plan.ts';
 export {
   cellsOfSegments,
+  daysOfSegments,
   hasManyCells,
   hasOthers,
+  isOfDays,
   rowSpansOfSegments,
   type ValueDimension,
+  valueCellsOfDay,
 } from './segments-sql.ts';

@@ -42,6 +42,43 @@ export function cellsOfSegments(
          and cell.name = ${parameters.bind(source.name, 'text')} offset 0) c`;
 }
 
+/** Length of the buckets that have sums of all values, and lists of values by their requests. */
+const DAY_SECONDS = 86_400;
+
+/** Returns whether a segment consists of whole days. */
+export const isOfDays = ({ grainSeconds }: Segment) => grainSeconds === DAY_SECONDS;
+
+/**
+ * Returns a query for the beginnings of the whole days of a plan, `begins_at`, from the oldest one that has values.
+ * @param organization the placeholder of the organization's id
+ */
+export function daysOfSegments(
+  segments: readonly Segment[],
+  organization: string,
+  parameters: Parameters,
+): string {
+  return `
+    select bucket.begins_at
+      from ${bucketsOf(segments.filter(isOfDays), parameters)}
+     cross join (
+       select min(cell.begins_at) as at from assay.rollup_values cell
+        where cell.organization_id = ${organization} and cell.grain_seconds = ${DAY_SECONDS}) oldest
+     cross join generate_series(greatest(segment.from_at, oldest.at), segment.to_at - interval '1 ms', interval '1 day')
+             as bucket (begins_at)`;
+}
+
+/** Returns the FROM item and the condition of the cells `r` of a day's values, or of their sums, one a source. */
+export function valueCellsOfDay(
+  { dimension, name, isSum = false }: ValueDimension & { isSum?: boolean },
+  organization: string,
+  parameters: Parameters,
+  beginsAt: string,
+): string {
+  return `assay.rollup_values r
+       where r.organization_id = ${organization} and r.grain_seconds = ${DAY_SECONDS} and r.begins_at = ${beginsAt}
+         and r.dimension = ${parameters.bind(isSum ? `${dimension}_sum` : dimension, 'text')} and r.name = ${parameters.bind(name, 'text')}`;
+}
+
 /** Returns the condition that some bucket of a plan has values merged as others. */
 export function hasOthers(
   { name }: ValueDimension,

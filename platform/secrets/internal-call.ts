@@ -1,6 +1,7 @@
 /**
- * The header by which a judge's call passes the gateway without a key: the evaluators sign it, with a secret that all
- * roles read from Postgres. A client that sends the header without the secret is treated as if it had not.
+ * The header by which calls of Assay itself pass the gateway without a key: those of judges, which the evaluators sign, and
+ * those of the playground, which the API signs for the key of whoever is logged in. The secret is one that all roles read
+ * from Postgres. A client that sends the header without it is treated as if it had not.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Sql } from '../postgres/mod.ts';
@@ -25,6 +26,9 @@ export async function readInternalSecret(sql: Sql): Promise<string> {
   return row!.secret as string;
 }
 
+/** Begins the value for a key. A gateway that knows only judges refuses a value of three parts. */
+const FOR_KEY = 'key';
+
 function signatureOf(secret: string, payload: string): string {
   return createHmac('sha256', secret).update(payload).digest('base64url');
 }
@@ -37,13 +41,32 @@ export function signInternalCall(secret: string, call: InternalCall, nowMs: numb
   return `${payload}.${signatureOf(secret, payload)}`;
 }
 
+/** The header's value for one call that a key is to have made. */
+export function signKeyCall(secret: string, keyId: string, nowMs: number): string {
+  const payload = `${FOR_KEY}.${Buffer.from(JSON.stringify([keyId, nowMs])).toString('base64url')}`;
+  return `${payload}.${signatureOf(secret, payload)}`;
+}
+
 /** Returns the content of a header's value; null when it was not signed with this secret, or too long ago. */
 export function readInternalCall(secret: string, value: string, nowMs: number): InternalCall | null {
   const [payload = '', signature = '', ...rest] = value.split('.');
+  if (rest.length > 0 || !isSignature(secret, payload, signature)) return null;
+  const [organizationId, evaluationId, signedAtMs] = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : { organizationId, evaluationId };
+}
+
+/** Returns the id of the key that a call is signed for; null as for `readInternalCall`. */
+export function readKeyCall(secret: string, value: string, nowMs: number): string | null {
+  const [kind = '', payload = '', signature = '', ...rest] = value.split('.');
+  if (kind !== FOR_KEY || rest.length > 0 || !isSignature(secret, `${kind}.${payload}`, signature))
+    return null;
+  const [keyId, signedAtMs] = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : keyId;
+}
+
+function isSignature(secret: string, payload: string, signature: string): boolean {
   // Compared as texts: many texts decode to the same bytes, as what is no base64 is passed over.
   const given = Buffer.from(signature);
   const wanted = Buffer.from(signatureOf(secret, payload));
-  if (rest.length > 0 || given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
-  const [organizationId, evaluationId, signedAtMs] = JSON.parse(Buffer.from(payload, 'base64url').toString());
-  return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : { organizationId, evaluationId };
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }

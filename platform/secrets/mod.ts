@@ -6,7 +6,9 @@ export {
   type InternalCall,
   readInternalCall,
   readInternalSecret,
+  readKeyCall,
   signInternalCall,
+  signKeyCall,
 } from './internal-call.ts';
 export { maskSecrets } from './mask.ts';
 export { createSecretBox, type SecretBox, type SecretOwner, SecretsUnavailableError } from './secret-box.ts';

@@ -1,14 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import { Command } from 'commander';
 import { findOrganization } from '#platform/keys/mod.ts';
-import type { Sql } from '#platform/postgres/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { RunCommand } from './keys.ts';
 import { limitOption } from './options.ts';
 import { table } from './table.ts';
 
 type LetterBase = { createdAt: Date; organization: string | null; requestId: string | null; reason: string };
 
-/** The functions of ingest that these commands need; only ingest knows how entries are stored. */
+type RetryOptions = { begin?(work: (tx: TransactionSql) => Promise<boolean>): Promise<boolean> };
+
+/** The functions of ingest that these commands and the API need; only ingest knows how entries are stored. */
 export type DeadLetterStore = {
   /** Returns the newest dead letters and their total number. */
   listDeadLetters(
@@ -28,7 +30,7 @@ export type DeadLetterStore = {
     | null
   >;
   /** Returns null when there is no such dead letter; `refused` is null when it was stored. */
-  retryDeadLetter(sql: Sql, id: string): Promise<{ refused: string | null } | null>;
+  retryDeadLetter(sql: Sql, id: string, options?: RetryOptions): Promise<{ refused: string | null } | null>;
   retryAllDeadLetters(sql: Sql): Promise<{ stored: number; refused: number }>;
   /** Drops one dead letter, or all when `id` is null. Returns the number dropped. */
   dropDeadLetters(sql: Sql, id: string | null): Promise<number>;

@@ -32,14 +32,15 @@ function readWeights(header: string): Map<string, number> {
 /**
  * Returns the encodings that a client accepts.
  * @param header null: the client sent none, and gets uncompressed bodies
+ * @param offered the encodings to choose from, the preferred one first
  */
-export function readAcceptEncoding(header: string | null): Accepted {
+export function readAcceptEncoding(header: string | null, offered: readonly Coding[] = CODINGS): Accepted {
   if (header === null) return { coding: null, isIdentityAccepted: true };
   const weights = readWeights(header);
   const others = weights.get('*') ?? 0;
   let coding: Coding | null = null;
   let best = 0;
-  for (const name of CODINGS) {
+  for (const name of offered) {
     const weight = weights.get(name) ?? others;
     if (weight <= best) continue;
     coding = name;

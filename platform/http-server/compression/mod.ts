@@ -1,2 +1,3 @@
 /** Compression of responses, for servers that write their own bodies. */
+export { readAcceptEncoding } from './accept-encoding.ts';
 export { compressResponse } from './compress-response.ts';

@@ -184,7 +184,7 @@ export class ClientConnection {
       onResume: () => this.#awaitBody(body),
       onEnd: () => this.#onResponseEnd(exchange),
     });
-    const exchange = new ServerExchange(body, answer);
+    const exchange = new ServerExchange(body, answer, socket);
     this.#exchange = exchange;
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);

@@ -4,6 +4,8 @@
  * `Request` that is made on first use.
  */
 
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { IncomingBody } from './incoming-request.ts';
 import type { ResponseWriter } from './response-writer.ts';
@@ -13,20 +15,30 @@ const ORIGIN = 'http://localhost';
 /** Largest body that the web methods (`text`, `json` …) read. Handlers pass their own limit to `readBody`. */
 const MAX_WEB_BODY_BYTES = 32 * 1024 * 1024;
 
+/** Where a request came from: the other end of its connection. */
+export type Peer = {
+  /** An IP address; null: the connection is gone, or there was none. */
+  readonly address: string | null;
+  /** Whether the connection is encrypted. */
+  readonly isSecure: boolean;
+};
+
+type Client = { readonly signal: AbortSignal; readonly peer: Peer };
+
 export class ServerRequest implements Request {
   readonly method: string;
   readonly url: string;
   /** Names and values in turn, unchanged. */
   readonly rawHeaders: readonly string[];
   readonly #incoming: Pick<IncomingBody, 'read'>;
-  readonly #client: { readonly signal: AbortSignal };
+  readonly #client: Client;
   #headers: Headers | null = null;
   #web: Request | null = null;
 
   constructor(
     { method, target, rawHeaders }: Pick<InnerRequest, 'method' | 'target' | 'rawHeaders'>,
     incoming: Pick<IncomingBody, 'read'>,
-    client: { readonly signal: AbortSignal },
+    client: Client,
   ) {
     this.method = method;
     this.url = ORIGIN + target;
@@ -47,6 +59,10 @@ export class ServerRequest implements Request {
   /** Aborts when the client disconnects before the response is complete. */
   get signal(): AbortSignal {
     return this.#client.signal;
+  }
+
+  get peer(): Peer {
+    return this.#client.peer;
   }
 
   /**
@@ -143,6 +159,8 @@ export class ServerRequest implements Request {
   }
 }
 
+const NO_PEER: Peer = { address: null, isSecure: false };
+
 /** A request that a handler makes of the routes of its own process. */
 export type InnerRequest = {
   method: string;
@@ -164,7 +182,8 @@ export function innerRequest(
   client: { readonly signal: AbortSignal },
 ): Request {
   const incoming = { read: () => Promise.resolve(body ?? Buffer.alloc(0)) };
-  return new ServerRequest({ method, target, rawHeaders }, incoming, client);
+  const { signal } = client;
+  return new ServerRequest({ method, target, rawHeaders }, incoming, { signal, peer: NO_PEER });
 }
 
 /** Returns the names and values of a request's headers in turn, unchanged. */
@@ -190,12 +209,20 @@ export function serverRequestOf(request: Request): ServerRequest {
 export class ServerExchange {
   readonly body: IncomingBody;
   readonly answer: ResponseWriter;
+  readonly #socket: Socket;
   #isDisconnected = false;
   #controller: AbortController | null = null;
 
-  constructor(body: IncomingBody, answer: ResponseWriter) {
+  constructor(body: IncomingBody, answer: ResponseWriter, socket: Socket) {
     this.body = body;
     this.answer = answer;
+    this.#socket = socket;
+  }
+
+  /** Read on use: few requests need it, and it is a system call. */
+  get peer(): Peer {
+    const { remoteAddress = null } = this.#socket;
+    return { address: remoteAddress, isSecure: this.#socket instanceof TLSSocket };
   }
 
   /** Aborts when the client disconnects before the response is complete. Made on first use. */

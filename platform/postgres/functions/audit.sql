@@ -1,4 +1,4 @@
--- Revision 2
+-- Revision 3
 -- The audit log. Triggers write it, so that no statement, old or new, can forget to. Who makes a change is the setting
 -- assay.actor of its transaction or connection: `api_key <id>`, `command_line`; where it is not set, the system itself.
 
@@ -96,6 +96,7 @@ select assay.audit_table('api_keys', 'api_key', 'key_id',
   array['name', 'prefix', 'scopes', 'rate_limit_policy', 'expires_at', 'models', 'providers', 'paths', 'owner', 'tags',
         'rotated_from', 'revoked_at'],
   array['hash']);
+select assay.audit_table('browser_sessions', 'browser_session', 'session_id', array['key_id', 'user_agent', 'expires_at'], array['hash']);
 select assay.audit_table('provider_keys', 'provider_key', 'provider', array['provider'], array['sealed']);
 select assay.audit_table('evaluators', 'evaluator', 'evaluator_id',
   array['name', 'scoring_type', 'version', 'paused_reason', 'daily_budget_nano', 'deleted_at']);
@@ -109,6 +110,7 @@ select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state',
 select assay.audit_table('alerts', 'alert', 'alert_id',
   array['name', 'query', 'window_minutes', 'comparison', 'threshold', 'warning', 'for_minutes', 'no_data', 'webhook_ids',
         'enabled']);
+select assay.audit_table('views', 'view', 'view_id', array['page', 'name', 'query']);
 -- A chat system's address is a credential in itself.
 select assay.audit_table('webhooks', 'webhook', 'webhook_id',
   array['events', 'filter', 'payload', 'format', 'paused_reason', 'deleted_at'], array['url', 'sealed']);

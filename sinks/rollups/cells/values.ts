@@ -32,16 +32,25 @@ const SUMS_OF_SUMS = list([
   'max(last_at)::timestamptz(3) as last_at',
 ]);
 
+const COLUMNS = list([...BUCKET, ...NAMED, ...MEASURE_COLUMNS]);
+/** Days have a cell for all values of a dimension and a name together, so that a query need not add up all users. */
+const DAY_SECONDS = 86_400;
+
 /** Puts the values of a property that are not among the commonest of their bucket into one row. */
 const CUT = `
   ranked as (
     select *, dimension = 'property' and (is_other or ${MAX_PROPERTY_VALUES} < row_number() over (
              partition by ${list([...BUCKET, 'dimension', 'name', 'source', 'is_other'])} order by requests desc, value)) as is_cut
       from counted),
-  cells as (
+  own as materialized (
     select ${list([...BUCKET, 'dimension', 'name'])}, case when is_cut then '' else value end as value, is_cut as is_other, source,
            ${SUMS_OF_SUMS}
-      from ranked group by ${list([...BUCKET, 'dimension', 'name'])}, 5, is_cut, source)`;
+      from ranked group by ${list([...BUCKET, 'dimension', 'name'])}, 5, is_cut, source),
+  cells as (
+    select ${COLUMNS} from own
+     union all
+    select ${list(BUCKET)}, dimension || '_sum', name, '', false, source, ${SUMS_OF_SUMS}
+      from own where $3::integer = ${DAY_SECONDS} group by ${list(BUCKET)}, dimension, name, source)`;
 
 const LENGTH = `length(property.value) > ${MAX_PROPERTY_VALUE_LENGTH}`;
 

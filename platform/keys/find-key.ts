@@ -13,8 +13,12 @@ type FoundRow = Omit<FoundKey, 'scopes' | 'expiresAtMs' | 'allowed' | 'sealedPro
     | { provider: null; sealed: null }
   );
 
-/** Returns the key with this SHA-256, which may have expired; null: there is none, or it is revoked. */
-export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundKey | null> {
+/** Returns the key with this SHA-256, or this id, which may have expired; null: there is none, or it is revoked. */
+export async function findKey(
+  sql: AnySql,
+  wanted: { digest: Buffer } | { keyId: string },
+): Promise<FoundKey | null> {
+  const isWanted = 'digest' in wanted ? sql`k.hash = ${wanted.digest}` : sql`k.key_id = ${wanted.keyId}`;
   const rows = await sql<FoundRow[]>`
     select k.key_id as "keyId", coalesce(k.counted_as, k.key_id) as "countedAs", k.organization_id as "organizationId", k.scopes,
       o.tier, o.logs_per_5s as "logsPer5s", k.rate_limit_policy as "rateLimitPolicy", k.expires_at as "expiresAt",
@@ -22,7 +26,7 @@ export async function findKeyByHash(sql: AnySql, digest: Buffer): Promise<FoundK
     from assay.api_keys k
     join assay.organizations o using (organization_id)
     left join assay.provider_keys p using (organization_id)
-    where k.hash = ${digest} and k.revoked_at is null`;
+    where ${isWanted} and k.revoked_at is null`;
   const [row] = rows;
   if (row === undefined) return null;
   const { keyId, countedAs, organizationId, tier, rateLimitPolicy, expiresAt, models, providers, paths } =

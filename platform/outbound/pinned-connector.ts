@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
-import { leafFingerprint } from '#platform/tls/mod.ts';
+import { leafFingerprint } from '../tls/mod.ts';
 
 /** Certificates trusted: the current one and its predecessor, which a gateway still shows for a second or two after a renewal. */
 const TRUSTED = 2;
