@@ -11,7 +11,9 @@ import {
 import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { createMcp, type Dispatch } from './mcp/mod.ts';
+import { type Dashboard, isPageRequest, pageReply } from './pages/mod.ts';
 import { type AlertRoutesOptions, alertRoutes } from './routes/alerts.ts';
+import { type DeadLetterRoutesOptions, deadLetterRoutes } from './routes/dead-letters.ts';
 import { Failure } from './routes/declare.ts';
 import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
@@ -20,9 +22,12 @@ import { failureReply, MethodNotAllowedError, toAssayError } from './routes/fail
 import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
+import { type LoginRoutesOptions, loginRoutes } from './routes/login.ts';
 import { mcpRoutes } from './routes/mcp.ts';
 import { type MetricsRoutesOptions, metricsRoutes } from './routes/metrics.ts';
 import { type OrganizationRoutesOptions, organizationRoutes } from './routes/organization.ts';
+import { pageRoutes } from './routes/pages.ts';
+import { type PlaygroundRoutesOptions, playgroundRoutes } from './routes/playground.ts';
 import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
 import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
@@ -32,17 +37,21 @@ import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
 import { type UserRoutesOptions, userRoutes } from './routes/users.ts';
+import { type ViewRoutesOptions, viewRoutes } from './routes/views.ts';
 import { type WebhookRoutesOptions, webhookRoutes } from './routes/webhooks.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   AlertRoutesOptions &
+  DeadLetterRoutesOptions &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
   KeyRoutesOptions &
   LimitRoutesOptions &
+  LoginRoutesOptions &
   LogRoutesOptions &
   MetricsRoutesOptions &
   OrganizationRoutesOptions &
+  PlaygroundRoutesOptions &
   PromptRoutesOptions &
   PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
@@ -50,13 +59,20 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   SessionRoutesOptions &
   SystemRoutesOptions &
   UserRoutesOptions &
-  WebhookRoutesOptions & { health: HealthOptions; log: Logger; ports: KnownPorts };
+  ViewRoutesOptions &
+  WebhookRoutesOptions & {
+    health: HealthOptions;
+    log: Logger;
+    ports: KnownPorts;
+    /** Null: it is not built; `off`: no pages are served. */
+    dashboard: Dashboard | null | 'off';
+  };
 
 const REQUEST_ID = 'service-request-id';
 
 /** Creates the API's app; `fetch` goes to `serve`. */
 export function createApiApp(options: ApiAppOptions) {
-  const { health, log, ports } = options;
+  const { health, log, ports, dashboard } = options;
   const dispatch: Dispatch = async (request) => app.fetch(request);
   const app = new Elysia({ normalize: false, handler: { standardHostname: false } })
     .mapResponse({ as: 'global' }, ({ responseValue: value }) => {
@@ -65,6 +81,10 @@ export function createApiApp(options: ApiAppOptions) {
       return response;
     })
     .onError({ as: 'global' }, ({ code, error, request, set }) => {
+      if (code === 'NOT_FOUND' && dashboard !== 'off' && isPageRequest(request)) {
+        set.status = 200;
+        return pageReply(dashboard, request);
+      }
       const id = newRequestId();
       const failure = code === 'NOT_FOUND' ? notFound(request, ports) : toAssayError(error);
       if (failure.status >= 500) {
@@ -80,24 +100,32 @@ export function createApiApp(options: ApiAppOptions) {
       return response;
     })
     .use(documentedRoutes(options, dispatch))
-    .use(healthRoutes(health));
+    .use(healthRoutes(health))
+    .use(dashboard === 'off' ? new Elysia() : pageRoutes(dashboard));
   return app.compile();
 }
 
 /** All routes and their document. Another method on one of their paths is a 405. */
 function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const { keys, log } = options;
-  const onBroken = (error: unknown) => log.error({ err: error }, 'An answer was cut short');
+  const onBroken = (error: unknown) => {
+    // The client ended it by disconnecting.
+    if (error instanceof AssayError && error.code === 'client_closed_request') return;
+    log.error({ err: error }, 'An answer was cut short');
+  };
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
     .use(alertRoutes(options))
+    .use(deadLetterRoutes(options))
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
+    .use(loginRoutes(options))
     .use(metricsRoutes(options))
     .use(organizationRoutes(options))
+    .use(playgroundRoutes(options))
     .use(promptRoutes(options))
     .use(propertyRoutes(options))
     .use(providerKeyRoutes(options))
@@ -105,10 +133,11 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(sessionRoutes(options))
     .use(systemRoutes(options))
     .use(userRoutes(options))
+    .use(viewRoutes(options))
     .use(webhookRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
-  rooms.get('/openapi.json', () => jsonReply(documentText), {
+  rooms.get('/openapi.json', () => documentReply(documentText), {
     detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },
   });
   const document = openApiDocument({
@@ -131,6 +160,13 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     });
   }
   return rooms;
+}
+
+/** The document is everybody's, also that of the page of the API reference, which has an origin of its own. */
+function documentReply(text: string): Response {
+  const response = jsonReply(text);
+  response.headers.set('access-control-allow-origin', '*');
+  return response;
 }
 
 function notFound({ method, url }: Request, ports: KnownPorts): AssayError {

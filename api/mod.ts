@@ -1,6 +1,13 @@
 /** The api role: the management API. */
 
-import { ERASURES_SUBJECT, KEY_CHANGES_SUBJECT, PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
+import { join } from 'node:path';
+import {
+  BROWSER_SESSION_CHANGES_SUBJECT,
+  ERASURES_SUBJECT,
+  KEY_CHANGES_SUBJECT,
+  PROMPT_CHANGES_SUBJECT,
+} from '#core/contracts/channels.ts';
+import { createSessionDirectory } from '#platform/browser-sessions/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
@@ -10,24 +17,36 @@ import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
-import { checkSchema, connectPostgres, createListener, withActor } from '#platform/postgres/mod.ts';
+import {
+  checkSchema,
+  connectPostgres,
+  createListener,
+  withActor,
+  withClient,
+} from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
-import { createSecretBox } from '#platform/secrets/mod.ts';
+import { createProxyChoice } from '#platform/proxy/mod.ts';
+import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createAlertService, measure, startAlerting } from './alerts/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createAuditService } from './audit/mod.ts';
+import { createDeadLetterService, type RetryDeadLetter } from './dead-letters/mod.ts';
 import { createErasureService, startErasing } from './erasure/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
+import { createLoginService } from './login/mod.ts';
 import { createMetricsService } from './metrics/mod.ts';
+import { createModelService } from './models/mod.ts';
 import { createOrganizationService } from './organization/mod.ts';
+import { readDashboard } from './pages/mod.ts';
+import { createPlayground } from './playground/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
@@ -37,8 +56,11 @@ import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
 import { createSystemService } from './system/mod.ts';
 import { createUserService } from './users/mod.ts';
+import { createViewService } from './views/mod.ts';
 import { createWebhookService } from './webhooks/mod.ts';
 
+/** The built pages; scripts/dashboard/build.mjs makes them. */
+const DASHBOARD = join(import.meta.dirname, '../dashboard/dist');
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
 /** Longer than any query with an index takes; a scan of bodies that takes longer would hold a connection for minutes. */
@@ -51,6 +73,8 @@ const LIMIT_CONNECTIONS = 2;
 const OWNER_TIMEOUT_MS = 5_000;
 /** One page of deletions at a time: more would keep ingest waiting. */
 const ERASURE_CONNECTIONS = 1;
+/** Retries of dead letters, one at a time: each counts tokens, and may wait for them. */
+const LETTER_CONNECTIONS = 1;
 /** Connections for evaluating alerts and claiming the next ones. */
 const ALERT_CONNECTIONS = 2;
 /**
@@ -61,9 +85,10 @@ const ALERT_TIMEOUT_MS = 5_000;
 /** Longer than a query may take: nobody waits for a page of a deletion. */
 const ERASURE_TIMEOUT_MS = 60_000;
 
+export type StartApiOptions = { config: Config; log: Logger; clock: Clock; retryDeadLetter: RetryDeadLetter };
+
 /** Starts the API; `config.databaseUrl` must be set. */
-export async function startApi(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
-  const { config, log, clock } = options;
+export async function startApi({ config, log, clock, retryDeadLetter }: StartApiOptions): Promise<Role> {
   // Keys and ids are read as the owner; everything else under row-level security, as a role that sees one organization a time.
   const connectAsOwner = (applicationName: string, max: number, statementTimeoutMs = OWNER_TIMEOUT_MS) =>
     connectPostgres({ url: config.databaseUrl!, max, applicationName, statementTimeoutMs });
@@ -71,6 +96,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
   const limitSql = connectAsOwner('assay-api-limits', LIMIT_CONNECTIONS);
   const erasureSql = connectAsOwner('assay-api-erasure', ERASURE_CONNECTIONS, ERASURE_TIMEOUT_MS);
+  const letterSql = connectAsOwner('assay-api-dead-letters', LETTER_CONNECTIONS, ERASURE_TIMEOUT_MS);
   const alertSql = connectAsOwner('assay-api-alerts', ALERT_CONNECTIONS, ALERT_TIMEOUT_MS);
   await checkSchema(keySql);
   const sql = connectPostgres({
@@ -83,6 +109,7 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const listener = createListener({ sql: keySql, log });
   const watcher = createChangeWatcher({ address: config.nats, name: 'assay-api-watcher', log });
   const keys = createKeyDirectory({ sql: keySql, listener, watcher, clock, log, secrets: null });
+  const browserSessions = createSessionDirectory({ sql: keySql, listener, watcher, clock, log });
   const metrics = createMetrics('api');
   const logPath = await openLogPipeline({ config, sql: keySql, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
@@ -111,10 +138,27 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
   const announceKeys = createAnnouncer(KEY_CHANGES_SUBJECT, { nats: config.nats, log });
   const announcePrompts = createAnnouncer(PROMPT_CHANGES_SUBJECT, { nats: config.nats, log });
   const announceErasure = createAnnouncer(ERASURES_SUBJECT, { nats: config.nats, log });
+  const login = createLoginService({
+    sql,
+    ownerSql: keySql,
+    keys,
+    sessions: browserSessions,
+    clock,
+    publicUrl: config.publicUrl,
+    ports: config.knownPorts,
+    announce: createAnnouncer(BROWSER_SESSION_CHANGES_SUBJECT, { nats: config.nats, log }),
+  });
   const erasing = startErasing({ sql: erasureSql, log, announce: announceErasure });
   const alerting = startAlerting({ sql: alertSql, log, clock, metrics, measure });
+  const playground = createPlayground({
+    gateway: config.gateway,
+    internalSecret: await readInternalSecret(keySql),
+    clock,
+    proxyFor: createProxyChoice(config.proxies),
+  });
   const app = createApiApp({
-    keys,
+    keys: { find: keys.find, ofBrowser: login.authenticate },
+    login,
     requests,
     rows: createRowService({ sql, clock }),
     erasure: createErasureService({
@@ -131,11 +175,15 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce: announceKeys }),
     apiKeys: createKeyService({ sql, clock, announce: announceKeys }),
     prompts: createPromptService({ sql, clock, announce: announcePrompts }),
+    playground,
+    models: createModelService({ sql, clock }),
     users: createUserService({ sql }),
+    views: createViewService({ sql, clock }),
     webhooks: createWebhookService({ sql, clock, secrets, checkUrl }),
     properties: createPropertyService({ sql }),
     organization: createOrganizationService({ sql, clock }),
     alerts: createAlertService({ sql, clock, measure, onDue: alerting.wake }),
+    deadLetters: createDeadLetterService({ sql, ownerSql: letterSql, retryDeadLetter }),
     system: createSystemService({ sql }),
     audit: createAuditService(sql),
     logRequest: createRequestLog({
@@ -150,10 +198,11 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
     health: { metrics, checks: { postgres: () => sql`select 1` } },
     ports: config.knownPorts,
     log,
+    dashboard: config.hasDashboard ? await readDashboard(DASHBOARD) : 'off',
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
-    fetch: (request) => withActor(() => app.fetch(request)),
+    fetch: (request) => withActor(() => withClient(request, keySql, () => app.fetch(request))),
     formatError: failureBody,
     compresses: true,
     host: config.host,
@@ -187,12 +236,15 @@ export async function startApi(options: { config: Config; log: Logger; clock: Cl
         // 3. Then the parts that calls needed.
         { what: 'ending the page of a deletion', run: () => erasing.stop() },
         { what: 'ending the evaluation of alerts', run: () => alerting.stop() },
+        { what: 'closing the connections to the gateway', run: () => playground.close() },
         { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
         { what: 'letting go of trials', run: () => trials.stop() },
+        { what: 'letting go of log-ins', run: () => browserSessions.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
         { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
         { what: 'closing the limit connections', run: () => limitSql.end({ timeout: 1 }) },
         { what: 'closing the erasure connection', run: () => erasureSql.end({ timeout: 1 }) },
+        { what: 'closing the connection of dead letters', run: () => letterSql.end({ timeout: 1 }) },
         { what: 'closing the alert connections', run: () => alertSql.end({ timeout: 1 }) },
         { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
         { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },

@@ -16,7 +16,7 @@ const TIME_MS = 10_000;
 
 export type TryOutOptions = { sql: Sql; clock: Clock; measure: Measure };
 
-/** Evaluates an alert over the last hours, in steps of a minute or longer, and returns the events. */
+/** Evaluates an alert over the last hours, in steps of a minute or longer, and returns the events. The newest value is always there. */
 export async function tryOut(
   { sql, clock, measure }: TryOutOptions,
   organizationId: string,
@@ -32,24 +32,36 @@ export async function tryOut(
   const stopAt = clock.monotonic() + TIME_MS;
   const events: AlertTestJson['events'] = [];
   const values: AlertTestJson['values'] = [];
+  // One transaction for each evaluation, so that the test does not hold a connection throughout.
+  const read = (endMs: number): Promise<Reading[]> =>
+    inOrganization(sql, organizationId, (tx) => measure(tx, organizationId, alert, endMs), {
+      isSnapshot: true,
+    });
+  const keepValue = (endMs: number, [only, ...others]: readonly Reading[]) => {
+    if (only !== undefined && others.length === 0 && Object.keys(only.group).length === 0)
+      values.push([endMs, only.value]);
+  };
+  // First, because it is asked for most: a slow test may not come to it.
+  const newest = await read(lastMs);
   let groups: readonly TrackedGroup[] = [];
   let done = 0;
   for (; done < count && clock.monotonic() < stopAt; done += 1) {
     const endMs = lastMs - (count - 1 - done) * elapsedMs;
-    // One transaction for each evaluation, so that the test does not hold a connection throughout.
-    const readings: Reading[] = await inOrganization(
-      sql,
-      organizationId,
-      (tx) => measure(tx, organizationId, alert, endMs),
-      { isSnapshot: true },
-    );
+    const readings = endMs === lastMs ? newest : await read(endMs);
     const found = evaluate(rule, groups, readings, { nowMs: endMs, elapsedMs: done === 0 ? 0 : elapsedMs });
     groups = found.groups;
     events.push(...found.events.map((event) => eventJson(event, endMs)));
-    if (readings.length === 1 && Object.keys(readings[0]!.group).length === 0)
-      values.push([endMs, readings[0]!.value]);
+    keepValue(endMs, readings);
   }
-  return { events, values, step_minutes: stepMinutes, evaluations: done, is_complete: done === count };
+  const isComplete = done === count;
+  if (!isComplete) keepValue(lastMs, newest);
+  return {
+    events,
+    values,
+    step_minutes: stepMinutes,
+    evaluations: isComplete ? done : done + 1,
+    is_complete: isComplete,
+  };
 }
 
 function eventJson(event: AlertEvent, atMs: number): AlertTestJson['events'][number] {

@@ -1,7 +1,6 @@
 /** The statistics of trust as the API shows them. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
-import { PROBES, type Probe } from '#core/scoring/mod.ts';
 import {
   accuracyOf,
   type Correction,
@@ -15,7 +14,8 @@ import {
   totalOf,
   trueNegativeRate,
   truePositiveRate,
-} from './statistics.ts';
+} from '#core/scores/mod.ts';
+import { PROBES, type Probe } from '#core/scoring/mod.ts';
 
 const IntervalJson = Type.Object({ low: Type.Number(), high: Type.Number() }, closed);
 const RateJson = Type.Object(

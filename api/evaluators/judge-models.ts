@@ -5,11 +5,12 @@
 import { LRUCache } from 'lru-cache';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
+import type { ProviderName } from '#core/contracts/provider.ts';
 import { type Catalog, createCatalog, readModelList } from '#core/models/mod.ts';
 import { editDistance } from '#core/text/mod.ts';
-import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
-import { type GatewayFacts, readFacts } from '#platform/processes/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { GatewayFacts } from '#platform/processes/mod.ts';
+import { readUsable, usableProviders } from '../models/mod.ts';
 
 /** @throws AssayError invalid_body with a sentence that begins with the path of `model` */
 export type CheckJudgeModel = (judge: {
@@ -36,12 +37,7 @@ export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
   }
 
   return async ({ organizationId, model, path }) => {
-    const { facts, stored } = await inOrganization(sql, organizationId, async (tx) => ({
-      facts: await readFacts(tx, 'gateway'),
-      stored: await tx<{ provider: ProviderName }[]>`
-        select provider from assay.provider_keys where organization_id = ${organizationId}`,
-    }));
-    const ownProviders = new Set(stored.map(({ provider }) => provider));
+    const { facts, ownProviders } = await readUsable(sql, organizationId);
     const refusals = facts.map((one) => gatewayOf(one).refusal(model, ownProviders));
     // A gateway that is being replaced by one of another configuration still answers.
     if (refusals.includes(null)) return;
@@ -104,15 +100,8 @@ class Gateway {
     );
   }
 
-  #usable(ownProviders: ReadonlySet<ProviderName>): ProviderName[] {
-    return PROVIDER_NAMES.filter((name) => {
-      const facts = this.#facts.providers[name];
-      return facts !== undefined && (facts.isOpen || ownProviders.has(name));
-    });
-  }
-
   #allowed(ownProviders: ReadonlySet<ProviderName>): string {
-    const usable = this.#usable(ownProviders);
+    const usable = usableProviders(this.#facts, ownProviders);
     return usable.length === 0 ? 'no provider can be called yet' : `use a model of ${usable.join(', ')}`;
   }
 
@@ -122,7 +111,7 @@ class Gateway {
       ...this.#catalog.chatModels().map(({ id, provider }) => ({ id, providers: [provider] })),
       ...[...this.#groups].map(([id, models]) => ({ id, providers: models.flatMap(this.#providersOf) })),
     ];
-    const usable = this.#usable(ownProviders);
+    const usable = usableProviders(this.#facts, ownProviders);
     const asked = name.toLowerCase();
     return this.#ids
       .filter(({ providers }) => providers.every((provider) => usable.includes(provider)))

@@ -18,7 +18,8 @@ import { requireManager } from './lockout.ts';
 import { readKey } from './read-body.ts';
 import { countKeys, lockKeys, revoke, selectKey, selectKeys, selectManagers, updateKey } from './store.ts';
 
-export { countKeys } from './store.ts';
+export { toKeyJson } from './key-json.ts';
+export { countKeys, selectKey } from './store.ts';
 
 /** The key of a call, as far as it matters here. */
 export type Caller = Pick<ApiKey, 'keyId' | 'organizationId'>;

@@ -7,8 +7,8 @@ import { type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod
 import { type Group, givenGroups, isSameGroup } from './groups.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import { type Draft, draftFor, keyOf, type Measured, measuredOf } from './requests.ts';
-import { cellsOfRollups, type Sources } from './rollup-cells.ts';
-import { type Column, cellsOfRequests } from './row-cells.ts';
+import { cellsOfRollups, type Sources, topCellsOfRollups } from './rollup-cells.ts';
+import { type CellContext, type Column, cellsOfRequests } from './row-cells.ts';
 
 /**
  * Parts of measures, as text. `b`: number of the bucket, null for all buckets; `k`: number of the group from 1, 0 for the
@@ -26,13 +26,17 @@ export type NameOf = (metric: Metric, part: Part) => string;
 /** A statement of cells, with the names of its columns. */
 export type Cells = { readonly statement: Statement; readonly nameOf: NameOf };
 
-/** Selects the cells of a period. Unless `groups` are given, the query's order decides which are shown. */
+/**
+ * Selects the cells of a period. Unless `groups` are given, the query's order decides which are shown.
+ * @param isByLists whether the groups are values whose cells are found by `topValueCells`
+ */
 export function cellsStatement(
   organizationId: string,
   query: MetricsQuery,
   period: Period,
   groups: readonly Group[] | null,
   sources: Sources,
+  isByLists: boolean,
 ): Cells {
   const draft = draftFor(organizationId);
   const { measures, groupBy } = query;
@@ -49,8 +53,7 @@ export function cellsStatement(
   const selected = ['c.b', 'c.k', ...names.map((name) => `min(c.${name}) as ${name}`), 'sum(c.n)::text as n'];
   const select = `select ${[...selected, ...sums].join(', ')}`;
   const context = { query, period, measured, columns, draft };
-  const cells =
-    sources === null ? cellsOfRequests(context, period.range, 'all') : cellsOfRollups(context, sources);
+  const cells = selectCells(context, sources, isByLists, groups);
   const statement = (text: string) => ({
     statement: { text, values: draft.parameters.values },
     nameOf,
@@ -61,12 +64,25 @@ export function cellsStatement(
     );
   }
   const shown =
-    groups === null ? rankedGroups(query, names, nameOf, draft) : givenGroups(groups, names, draft);
+    groups === null
+      ? rankedGroups(query, names, nameOf, draft, isByLists)
+      : givenGroups(groups, names, draft);
+  const isSame = `${isSameGroup('p', 't', names)}${isByLists ? ' and not p.is_merged' : ''}`;
   return statement(`
     with p as materialized (${cells}), shown as (${shown})
     ${select}
-      from (select p.*, coalesce(t.k, 0) as k from p left join shown t on ${isSameGroup('p', 't', names)}) c
+      from (select p.*, coalesce(t.k, 0) as k from p left join shown t on ${isSame}) c
      group by grouping sets ((c.b, c.k), (c.k), (c.b), ())`);
+}
+
+function selectCells(
+  context: CellContext,
+  sources: Sources,
+  isByLists: boolean,
+  groups: readonly Group[] | null,
+): string {
+  if (sources === null) return cellsOfRequests(context, context.period.range, 'all');
+  return isByLists ? topCellsOfRollups(context, sources, groups) : cellsOfRollups(context, sources);
 }
 
 /** Aggregate functions that combine parts. */
@@ -80,12 +96,18 @@ function columnsOf(measures: readonly Measure[], measured: readonly Measured[]):
 }
 
 /** Selects the first groups of cells `p`, in the query's order. */
-function rankedGroups(query: MetricsQuery, names: readonly string[], nameOf: NameOf, draft: Draft): string {
+function rankedGroups(
+  query: MetricsQuery,
+  names: readonly string[],
+  nameOf: NameOf,
+  draft: Draft,
+  isByLists: boolean,
+): string {
   const { measure, direction } = query.order;
   const value = orderOf(query.measures[measure]!, nameOf);
   const ties = names.map((name) => `${name} nulls last`);
   return `select (row_number() over (order by ${[`${value} ${direction} nulls last`, ...ties].join(', ')}))::int4 as k, ${names.join(', ')}
-    from p group by ${names.join(', ')} order by k limit ${draft.parameters.bind(query.limit, 'int8')}`;
+    from p ${isByLists ? 'where not is_merged' : ''} group by ${names.join(', ')} order by k limit ${draft.parameters.bind(query.limit, 'int8')}`;
 }
 
 function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {

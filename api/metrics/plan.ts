@@ -128,6 +128,7 @@ const FILTER_COLUMNS: ReadonlySet<string> = new Set<RollupDimension>([
   'provider',
   'model',
   'status',
+  'api_key_id',
   'prompt_id',
   'prompt_version',
   'path',

@@ -2,13 +2,13 @@
 import { quoteValue } from '#core/contracts/check.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
+import type { Source } from '#core/contracts/log-entry.ts';
 import {
   DEFAULT_GROUPS,
   DIMENSIONS,
   type DimensionName,
   type MetricsQueryBody,
   type MomentBody,
-  type Source,
 } from '#core/contracts/metrics.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
 import { type Filter, parseFilter, parseMoment } from '#core/filter/mod.ts';
@@ -46,7 +46,7 @@ export type MetricsQuery = {
   readonly order: { readonly measure: number; readonly direction: 'asc' | 'desc' };
 };
 
-const DEFAULT_SOURCES: readonly Source[] = ['gateway', 'api'];
+const DEFAULT_SOURCES: readonly Source[] = ['gateway', 'api', 'playground'];
 /** Maximum values of one answer: writing more, several megabytes of JSON, would hold up other calls. */
 const MAX_VALUES = 250_000;
 

@@ -29,12 +29,20 @@ export function fromRequests(
     return `from assay.requests r ${joins}
       where ${own} and ${insideRange(time, draft)} and ${queryCondition(query, draft)}`;
   }
-  // Fenced by `offset 0`: as a join, Postgres reads all requests to find those of a few seconds.
+  // Fenced by `offset 0`: as a join, Postgres reads all requests to find those of a few seconds. Planned for their weeks only:
+  // planning takes longer than reading few rows.
+  const all = insideRange(rangeOfRows(time), draft);
   return `from ${rowSpansOfSegments(time, parameters)}
     cross join lateral (
       select r.* from assay.requests r
-       where ${own} and r.created_at >= span.from_at and r.created_at < span.to_at offset 0) r ${joins}
+       where ${own} and ${all} and r.created_at >= span.from_at and r.created_at < span.to_at offset 0) r ${joins}
     where ${queryCondition(query, draft)}`;
+}
+
+/** Returns the range from the first to the last segment of rows; an empty one where there is none. */
+function rangeOfRows(segments: readonly Segment[]): Range {
+  const rows = segments.filter(({ grainSeconds }) => grainSeconds === 'rows');
+  return { fromMs: rows[0]?.fromMs ?? 0, toMs: rows.at(-1)?.toMs ?? 0 };
 }
 
 /** Writes the condition that a request `r` was made in a range. */
@@ -62,6 +70,7 @@ const COLUMNS: Readonly<Record<Exclude<Dimension['name'], 'property' | 'evaluato
   provider: 'r.provider',
   user: 'r.user_id',
   status: 'r.status::text',
+  error_code: 'r.error_code',
   api_key: 'r.api_key_id::text',
   prompt_id: 'r.prompt_id',
   prompt_version: 'r.prompt_version',

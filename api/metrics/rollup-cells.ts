@@ -1,10 +1,12 @@
 /** Cells from roll-ups, and from rows where no bucket is up to date. */
 import type { Level, Segment } from '#core/rollups/mod.ts';
-import { cellsOfSegments } from '#platform/rollups/mod.ts';
+import { cellsOfSegments, isOfDays } from '#platform/rollups/mod.ts';
+import type { Group } from './groups.ts';
 import { isScored, type Plan, rollupPart } from './plan.ts';
 import { bucketOf, groupColumns, queryCondition } from './requests.ts';
 import { type CellContext, cellsOfRequests } from './row-cells.ts';
-import { valueCells } from './value-cells.ts';
+import { topValueCells } from './top-values.ts';
+import { cellsOfEachValue, valueCells } from './value-cells.ts';
 
 /** Sources of a period: roll-ups and the rows between them; null: rows alone. */
 export type Sources = {
@@ -12,16 +14,16 @@ export type Sources = {
   readonly totals: readonly Segment[];
   readonly scores: readonly Segment[];
   readonly values: readonly Segment[];
+  /** Rows that are subtracted from `values`: they are in its buckets, and outside of the period. */
+  readonly less: readonly Segment[];
 } | null;
 
 /** Selects the cells of a period: b, g0, …, n, and the columns. */
 export function cellsOfRollups(context: CellContext, sources: NonNullable<Sources>): string {
-  const { plan, totals, scores, values } = sources;
+  const { plan, totals, scores, values, less } = sources;
   if (plan.values !== null) {
-    const { query } = context;
-    const ungrouped = { ...context, query: { ...query, groupBy: [] } };
-    const all = cellsOfRollups(ungrouped, { ...sources, plan: { ...plan, values: null } });
-    return valueCells(context, plan.values, values, all);
+    const each = cellsOfEachValue(context, plan.values, values, less);
+    return valueCells(context, each, cellsOfAll(context, sources));
   }
   const selects: string[] = [];
   if (hasBuckets(totals)) selects.push(totalCells(context, plan.totals, totals));
@@ -29,6 +31,26 @@ export function cellsOfRollups(context: CellContext, sources: NonNullable<Source
   if (plan.scores !== null && hasBuckets(scores)) selects.push(scoreCells(context, plan.scores, scores));
   if (plan.scores !== null && hasRows(scores)) selects.push(cellsOfRequests(context, scores, 'scores'));
   return selects.map((select) => `(${select})`).join(' union all ');
+}
+
+/** Selects the cells of a period as `topValueCells` does, from the values that the plan has as groups. */
+export function topCellsOfRollups(
+  context: CellContext,
+  sources: NonNullable<Sources>,
+  groups: readonly Group[] | null,
+): string {
+  const { plan, values, less } = sources;
+  const fine = values.filter((segment) => !isOfDays(segment));
+  return topValueCells(context, plan.values!, values, groups, {
+    all: cellsOfAll(context, sources),
+    fine: cellsOfEachValue(context, plan.values!, fine, less),
+  });
+}
+
+/** Selects the cells of all requests, without groups. */
+function cellsOfAll(context: CellContext, sources: NonNullable<Sources>): string {
+  const ungrouped = { ...context, query: { ...context.query, groupBy: [] } };
+  return cellsOfRollups(ungrouped, { ...sources, plan: { ...sources.plan, values: null } });
 }
 
 const isOfRows = ({ grainSeconds }: Segment) => grainSeconds === 'rows';

@@ -11,6 +11,7 @@ import { groupsByQuantile, type QuantileRow, quantilesOf, quantilesStatement } f
 import { type MetricsQuery, type Period, readMetricsQuery } from './read-query.ts';
 import type { Sources } from './rollup-cells.ts';
 import { findSources } from './sources.ts';
+import { canRankByLists } from './top-values.ts';
 
 /** Sources that an answer may use: the cheapest that has it, or rows alone. */
 export type Engine = 'any' | 'rows';
@@ -103,13 +104,36 @@ class Run {
     const query = this.#query;
     const sources = await this.#sources(period);
     if (sources !== null) this.source = 'rollup';
-    const { statement, nameOf } = cellsStatement(this.#organizationId, query, period, groups, sources);
-    const cells = await runStatement<CellRow>(this.#tx, statement);
+    const { cells, nameOf } = await this.#cells(period, groups, sources);
     const shown = groups ?? groupsOf(cells, query.groupBy.length);
     const total = Number(cells.find(({ b, k }) => b === null && k === null)?.n ?? 0);
     const isExact = sources === null || total <= FEW_REQUESTS;
     const quantiles = await this.#quantiles(period, shown, isExact ? null : sources);
     return { period, cells, nameOf, quantiles };
+  }
+
+  async #cells(
+    period: Period,
+    groups: readonly Group[] | null,
+    sources: Sources,
+  ): Promise<Pick<Found, 'cells' | 'nameOf'>> {
+    const query = this.#query;
+    const read = async (isByLists: boolean) => {
+      const { statement, nameOf } = cellsStatement(
+        this.#organizationId,
+        query,
+        period,
+        groups,
+        sources,
+        isByLists,
+      );
+      return { cells: await runStatement<CellRow>(this.#tx, statement), nameOf };
+    };
+    if (sources !== null && sources.plan.values !== null && canRankByLists(query, sources.values, groups)) {
+      const found = await read(true);
+      if (found.cells.some(({ n }) => n !== null)) return found;
+    }
+    return read(false);
   }
 
   async #quantiles(period: Period, groups: readonly Group[], sources: Sources): Promise<QuantileRow[]> {

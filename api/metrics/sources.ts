@@ -1,7 +1,7 @@
 /** Finds the sources of a period for a plan of roll-ups. */
-import type { FamilyName } from '#core/rollups/mod.ts';
+import type { FamilyName, Segment } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { planRollups } from '#platform/rollups/mod.ts';
+import { isOfDays, planRollups } from '#platform/rollups/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import type { Plan } from './plan.ts';
 import type { Period } from './read-query.ts';
@@ -19,16 +19,23 @@ export async function findSources(
   { range, begins }: Period,
 ): Promise<FoundSources | null> {
   let asOfMs = Number.POSITIVE_INFINITY;
+  // Null: which days are up to date is not known.
+  let staleDays: ReadonlySet<number> | null = null;
   const segmentsOf = async (family: FamilyName, isNeeded: boolean) => {
     if (!isNeeded) return [];
     const planned = await planRollups(tx, organizationId, { family, ...range, boundariesMs: begins });
     if (planned === null) return [{ grainSeconds: 'rows' as const, ...range }];
     asOfMs = Math.min(asOfMs, planned.asOfMs);
+    if (family === 'values' && planned.isCurrent) staleDays = planned.stale.get(DAY_MS / 1_000)!;
     return planned.segments;
   };
   const totals = await segmentsOf('totals', true);
   const scores = await segmentsOf('scores', plan.scores !== null);
-  const values = await segmentsOf('values', plan.values !== null);
+  const { segments: values, less } = completeFirstDay(
+    await segmentsOf('values', plan.values !== null),
+    staleDays,
+    begins,
+  );
   if (!hasBuckets(plan.values === null ? [...totals, ...scores] : values)) return null;
   // Roll-ups of users have every user.
   if (plan.values?.dimension === 'property') {
@@ -36,5 +43,37 @@ export async function findSources(
     const [row] = await runStatement<{ hasOthers: boolean }>(tx, statement);
     if (row!.hasOthers) return null;
   }
-  return { sources: { plan, totals, scores, values }, asOfMs };
+  return { sources: { plan, totals, scores, values, less }, asOfMs };
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Reads a day that the range begins in as a whole, less the rows before the range, where these are of a shorter time than its rows
+ * in the range: half hours of users are kept for some days only. The rows are those of now, and so the day must be.
+ * @param staleDays days that lack changes; null: all may
+ */
+function completeFirstDay(
+  segments: readonly Segment[],
+  staleDays: ReadonlySet<number> | null,
+  begins: readonly number[],
+): { segments: readonly Segment[]; less: readonly Segment[] } {
+  const [first, second, ...others] = segments;
+  const asTheyAre = { segments, less: [] };
+  // The day must be in one bucket of the answer, and the part of it must be all that is read of it.
+  if (
+    staleDays === null ||
+    begins.length > 1 ||
+    first?.grainSeconds !== 'rows' ||
+    second === undefined ||
+    !isOfDays(second)
+  ) {
+    return asTheyAre;
+  }
+  const dayMs = first.toMs - DAY_MS;
+  if (first.fromMs - dayMs >= first.toMs - first.fromMs || staleDays.has(dayMs)) return asTheyAre;
+  return {
+    segments: [{ ...second, fromMs: dayMs }, ...others],
+    less: [{ ...first, fromMs: dayMs, toMs: first.fromMs }],
+  };
 }

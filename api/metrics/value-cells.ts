@@ -11,32 +11,50 @@ import { type CellContext, cellsOfRequests } from './row-cells.ts';
 
 /**
  * Selects the cells of a period, as `cellsOfRollups` does.
- * @param segments of the family of values
+ * @param each selects the cells of `cellsOfEachValue`
  * @param all selects the cells of all requests, without groups
  */
-export function valueCells(
+export function valueCells(context: CellContext, each: string, all: string): string {
+  const names = ['n', ...context.columns.map(({ name }) => name)];
+  const less = names.map((name) => `-v.${name}`).join(', ');
+  const rest = ['b', 'null::text collate "C" as g0', ...names].join(', ');
+  const sums = names.map((name) => `sum(${name}) as ${name}`).join(', ');
+  // Summed up before they are kept: they are read three times, and each value has a cell in every bucket.
+  return `with valued as materialized (
+      select b, g0, ${sums} from (${each}) v group by b, g0 having sum(n) > 0),
+    rest as materialized (
+      select ${rest} from (${all}) a union all select v.b, null, ${less} from valued v)
+    select * from valued
+    union all select * from rest where (select sum(n) from rest) > 0`;
+}
+
+/**
+ * Selects the cells of the requests that have a value, by segment.
+ * @param segments of the family of values
+ * @param less segments of rows, whose cells are negative
+ */
+export function cellsOfEachValue(
   context: CellContext,
   values: ValueDimension,
   segments: readonly Segment[],
-  all: string,
+  less: readonly Segment[],
 ): string {
   const { query, period, columns, draft } = context;
   const { parameters, organization } = draft;
   const parts = columns.map(({ of, part, name }) => `${rollupPart(of.metric, part)} as ${name}`);
-  const names = columns.map(({ name }) => name);
   const bucket = bucketOf('r.begins_at', period, draft);
   const selected = [`${bucket} as b`, 'r.value as g0', 'r.requests as n', ...parts].join(', ');
   const cells = cellsOfSegments({ table: 'rollup_values', ...values }, segments, organization, parameters);
   const ofBuckets = `select ${selected} from (select c.* from ${cells}) r
     where r.source = any(${parameters.bind(query.sources, 'text[]')})`;
-  const ofRows = `select * from (${cellsOfRequests(context, segments, 'totals')}) p where p.g0 is not null`;
-  const less = ['n', ...names].map((name) => `-v.${name}`).join(', ');
-  const rest = ['b', 'null::text collate "C" as g0', 'n', ...names].join(', ');
-  return `with valued as materialized ((${ofBuckets}) union all (${ofRows})),
-    rest as materialized (
-      select ${rest} from (${all}) a union all select v.b, null, ${less} from valued v)
-    select * from valued
-    union all select * from rest where (select sum(n) from rest) > 0`;
+  const ofRows = (rows: readonly Segment[], selected: string) =>
+    rows.some(({ grainSeconds }) => grainSeconds === 'rows')
+      ? [`select ${selected} from (${cellsOfRequests(context, rows, 'totals')}) p where p.g0 is not null`]
+      : [];
+  const negative = ['p.b', 'p.g0', ...['n', ...columns.map(({ name }) => name)].map((name) => `-p.${name}`)];
+  return [ofBuckets, ...ofRows(segments, 'p.*'), ...ofRows(less, negative.join(', '))]
+    .map((select) => `(${select})`)
+    .join(' union all ');
 }
 
 /** Selects whether some buckets have values that were merged as others: then not every value's sum is known. */

@@ -21,6 +21,7 @@ type Attempt = Static<typeof Attempt>;
 export const Delivery = Type.Object(
   {
     request_id: Type.String(),
+    api_key_id: Nullable(Type.String(), 'The API key that made the call'),
     cached_from: Nullable(Type.String(), 'The request whose stored response this one got'),
     attempts: Type.Array(Attempt),
     usage_estimated: Type.Boolean({
@@ -38,6 +39,7 @@ export type Delivery = Static<typeof Delivery>;
 /** A row of `deliveryStatement`; jsonb comes as its text. */
 export type DeliveryRow = {
   request_id: string;
+  api_key_id: string | null;
   provider: string;
   /** As requested; null for some requests made elsewhere. */
   request_model: string | null;
@@ -60,7 +62,7 @@ export function deliveryStatement(organizationId: string, requestId: string): St
   const organization = parameters.bind(organizationId, 'uuid');
   return {
     text:
-      'select request_id, provider, request_model, model, status, error_code, latency_ms, cached_from, attempts::text, ' +
+      'select request_id, api_key_id, provider, request_model, model, status, error_code, latency_ms, cached_from, attempts::text, ' +
       'usage_estimated, price_source, truncated, is_stream from assay.requests ' +
       `where organization_id = ${organization} and request_id = ${parameters.bind(requestId, 'text')} ` +
       'order by created_at desc limit 1',
@@ -83,6 +85,7 @@ function attempt({ provider, model, status, error_code, latency_ms }: Attempt): 
 export function deliveryOf(row: DeliveryRow): Delivery {
   return {
     request_id: row.request_id,
+    api_key_id: row.api_key_id,
     cached_from: row.cached_from,
     attempts: attemptsOf(row),
     usage_estimated: row.usage_estimated,

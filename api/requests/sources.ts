@@ -1,5 +1,8 @@
 /** The key sources (core/filter) that a query reads its requests from when Postgres would choose badly. */
 import {
+  alternativesOf,
+  alternativesSource,
+  alternativesToWalk,
   boundOf,
   type Filter,
   type KeySource,
@@ -32,6 +35,8 @@ function scoredRequests(filter: Filter): KeySource {
 
 function sourcesOf({ filter, isScored }: RequestQuery): KeySource[] {
   const sources = keySourcesOf(filter).map((leaf) => keySource(filter, leaf));
+  const alternatives = alternativesOf(filter);
+  if (alternatives !== null) sources.unshift(alternativesSource(filter, alternatives));
   if (isScored) sources.unshift(scoredRequests(filter));
   return sources.slice(0, MAX_SOURCES);
 }
@@ -75,5 +80,7 @@ export function findOrderedSource({ filter, sort, isScored }: RequestQuery): Key
   if (sort.field !== 'created_at') return null;
   const property = propertyToWalk(filter);
   if (property !== null) return keySource(filter, property);
-  return isScored ? scoredRequests(filter) : null;
+  if (isScored) return scoredRequests(filter);
+  const alternatives = alternativesToWalk(filter);
+  return alternatives === null ? null : alternativesSource(filter, alternatives);
 }

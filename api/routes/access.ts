@@ -2,27 +2,34 @@
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
-import { type ApiKey, type KeyDirectory, requirePath, type Scope } from '#platform/keys/mod.ts';
-import { noteActor } from '#platform/postgres/mod.ts';
+import { type KeyDirectory, requirePath, type Scope } from '#platform/keys/mod.ts';
+import { noteActor, noteReading } from '#platform/postgres/mod.ts';
+import type { Caller, LoginService } from '../login/mod.ts';
 
-export type Keys = Pick<KeyDirectory, 'find'>;
+export type Keys = Pick<KeyDirectory, 'find'> & {
+  /** Returns whom the cookie of a call stands for; null: it has none. */
+  ofBrowser: LoginService['authenticate'];
+};
 
 /**
- * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`. Other callers are refused
- * before their body is read.
+ * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`, and `session` where a cookie
+ * stands for the key. Other callers are refused before their body is read.
  * @param tag the group of these routes in the OpenAPI document
+ * @param options `needsPath: false`: a key that is confined to other paths may call them
  */
-export function authorized(keys: Keys, scope: Scope, tag: string) {
+export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = true } = {}) {
   return (
     new Elysia({ detail: { tags: [tag], security: [{ apiKey: [scope] }] } })
       // Elysia parses bodies before anything else. So its parser returns the request unread, and the body's schema reads it
       // later, after the key was checked.
       .onParse(({ request }) => request)
       .derive(async ({ request, path, params }) => {
-        const key = await authorize(request, path, keys, scope);
+        const caller = await authorize(request, keys, scope);
+        const { allowed } = caller.key;
+        if (needsPath && allowed !== null) requirePath(allowed, [withoutSlash(path)]);
         // A path without parameters has none at all, whatever the type says.
         requireDecoded(params ?? {});
-        return { key };
+        return caller;
       })
   );
 }
@@ -38,22 +45,31 @@ function requireDecoded(params: Readonly<Record<string, string | null>>): void {
 
 /**
  * Finds the key of a call, which must have `scope`. Looks at headers only.
- * @throws AssayError invalid_header, invalid_api_key, key_expired, missing_scope, path_not_allowed, store_unavailable
+ * @throws AssayError invalid_header, invalid_api_key, key_expired, missing_scope, store_unavailable; those of a cookie
  */
-async function authorize(request: Request, path: string, keys: Keys, scope: Scope): Promise<ApiKey> {
+async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Caller> {
   requireSingleCredentials(rawHeadersOf(request));
-  const token = bearerToken(request.headers.get('authorization'));
-  if (token === null) {
-    throw new AssayError('invalid_api_key', 'An API key is required: send it as Authorization: Bearer <key>');
-  }
-  const key = await keys.find(token);
-  if (key === null) throw new AssayError('invalid_api_key', 'This API key is not valid');
-  if (!key.scopes.has(scope)) {
+  const caller = await callerOf(request, keys);
+  if (!caller.key.scopes.has(scope)) {
     throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
   }
-  noteActor(key.keyId);
-  if (key.allowed !== null) requirePath(key.allowed, [withoutSlash(path)]);
-  return key;
+  noteActor(caller.key.keyId);
+  noteReading(scope === 'read');
+  return caller;
+}
+
+/** Returns whom a call names: by its header, or without one by the cookie of a log-in. */
+async function callerOf(request: Request, keys: Keys): Promise<Caller> {
+  const header = request.headers.get('authorization');
+  const token = bearerToken(header);
+  if (token !== null) {
+    const key = await keys.find(token);
+    if (key === null) throw new AssayError('invalid_api_key', 'This API key is not valid');
+    return { key, session: null };
+  }
+  const caller = header === null ? await keys.ofBrowser(request) : null;
+  if (caller !== null) return caller;
+  throw new AssayError('invalid_api_key', 'An API key is required: send it as Authorization: Bearer <key>');
 }
 
 /** Returns a path as keys are confined to it: `/path/` is `/path`. It is the one that the router has matched, undecoded. */

@@ -125,13 +125,12 @@ export function uuids<Name extends string>(
   });
 }
 
-/** The id of an evaluation in a path: a whole number. */
-export const evaluationId: Declared<{ id: string }> = declare(
-  { shape: Type.Object({ id: WholeId }) },
-  (params) => ({
-    value: { id: readWholeId('evaluation', (params as { id: string }).id) },
-  }),
-);
+/** The id in a path of what has whole numbers for ids, named by `what`. */
+export function wholeId(what: string): Declared<{ id: string }> {
+  return declare({ shape: Type.Object({ id: WholeId }) }, (params) => ({
+    value: { id: readWholeId(what, (params as { id: string }).id) },
+  }));
+}
 
 /** The ids of a webhook and of a delivery of it in a path. */
 export const deliveryOfWebhook: Declared<{ id: string; deliveryId: string }> = declare(

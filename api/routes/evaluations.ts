@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { EvaluationJson, EvaluationQueryBody, type EvaluatorService } from '../evaluators/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { evaluationId, jsonBody, reply } from './declare.ts';
+import { jsonBody, reply, wholeId } from './declare.ts';
 
 export type EvaluationRoutesOptions = { keys: Keys; evaluators: Pick<EvaluatorService, 'evaluations'> };
 
@@ -10,7 +10,7 @@ const TAG = 'Evaluations';
 
 /** `/v1/evaluation…`: single evaluations. */
 export function evaluationRoutes({ keys, evaluators: { evaluations } }: EvaluationRoutesOptions) {
-  const one = { params: evaluationId, response: reply(EvaluationJson) };
+  const one = { params: wholeId('evaluation'), response: reply(EvaluationJson) };
   const reading = authorized(keys, 'read', TAG)
     .post('/v1/evaluation/query', ({ key, body }) => evaluations.query(key.organizationId, body), {
       body: jsonBody(EvaluationQueryBody, { state: 'error', limit: 10 }),

@@ -2,6 +2,7 @@ import { AssayError, describeError } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 import { LoggingRateError } from '../log/mod.ts';
+import { LoginRateError } from '../login/mod.ts';
 
 const QUERY_CANCELED = '57014';
 
@@ -47,6 +48,8 @@ export function failureReply(error: AssayError): Response {
   if (error.status === 401) headers['www-authenticate'] = 'Bearer';
   if (error.status === 503) headers['retry-after'] = '1';
   if (error instanceof MethodNotAllowedError) headers.allow = error.allowed.join(', ');
-  if (error instanceof LoggingRateError) headers['retry-after'] = String(error.retryAfterS);
+  if (error instanceof LoggingRateError || error instanceof LoginRateError) {
+    headers['retry-after'] = String(error.retryAfterS);
+  }
   return new Reply(failureBody(error), { status: error.status, headers });
 }

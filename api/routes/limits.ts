@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { type LimitService, UsageJson } from '../limits/mod.ts';
+import { UsageJson } from '#core/contracts/limit-usage.ts';
+import type { LimitService } from '../limits/mod.ts';
 import { authorized, type Keys } from './access.ts';
 import { reply } from './declare.ts';
 

@@ -43,7 +43,9 @@ function withTypes(given: Headers): Headers {
 
 /** `/mcp`: the API as tools for models. Its bodies are the protocol's own, so the protocol's library checks them. */
 export function mcpRoutes({ keys, mcp }: McpRoutesOptions) {
-  return authorized(keys, 'read', 'MCP').post(
+  // For programs: its tools call the routes with the text of the key, which a cookie does not hold.
+  const withoutCookies: Keys = { ...keys, ofBrowser: async () => null };
+  return authorized(withoutCookies, 'read', 'MCP').post(
     '/mcp',
     ({ request, key, body }) => {
       const { url, method, headers, signal } = request;

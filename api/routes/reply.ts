@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { Reply } from '#platform/http-server/mod.ts';
 import type { ExportStream, RecordStream } from '../requests/mod.ts';
 
@@ -39,11 +40,12 @@ export function analyticsReply(response: Response): Response {
 
 /** Returns the text of an export, piece by piece as the client reads; `onBroken` as in `recordsReply`. */
 export function exportReply(stream: ExportStream, onBroken: (error: unknown) => void): Response {
+  const inCall = AsyncLocalStorage.snapshot();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const text = await stream.next();
+          const text = await inCall(() => stream.next());
           if (text === null) controller.close();
           else controller.enqueue(Buffer.from(text));
         } catch (error) {
@@ -58,13 +60,15 @@ export function exportReply(stream: ExportStream, onBroken: (error: unknown) => 
   return new Reply(body, { headers: { 'content-type': stream.contentType } });
 }
 
+/** The pieces are made in the context of the call, so that their statements are cancelled when its client disconnects. */
 function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void): ReadableStream<Uint8Array> {
+  const inCall = AsyncLocalStorage.snapshot();
   let count = 0;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { done, value } = await texts.next();
+          const { done, value } = await inCall(() => texts.next());
           if (done === true) {
             controller.enqueue(Buffer.from('],"error":null}'));
             controller.close();

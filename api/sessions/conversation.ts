@@ -4,7 +4,8 @@
  */
 import type { Conversation, Turn } from '#core/contracts/session.ts';
 import type { Statement } from '#core/filter/mod.ts';
-import { answerOf, countSeen, messagesOf, type Shown, shownBy } from '#core/sessions/mod.ts';
+import { answerOf, messagesOf } from '#core/messages/mod.ts';
+import { countSeen, type Shown, shownBy } from '#core/sessions/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import { draftFor, finish } from './conditions.ts';
