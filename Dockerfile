@@ -12,7 +12,8 @@ WORKDIR /checkout
 COPY package.json package-lock.json ./
 COPY patches/ patches/
 COPY scripts/ scripts/
-RUN node scripts/image/build.mjs dependencies /image/dependencies
+RUN node scripts/image/build.mjs dependencies /image/dependencies \
+ && node scripts/image/build.mjs bundler node_modules
 COPY . .
 RUN node scripts/image/build.mjs sources /image/sources
 

@@ -15,6 +15,7 @@ import { findUnusedExports } from './structure/unused-exports.ts';
 const SOURCES = [
   'main.ts',
   '{core,platform,gateway,api,ingest,sinks,evaluators,supervisor,scripts,test}/**/*.ts',
+  'dashboard/**/*.{ts,tsx}',
   'examples/*.mjs',
 ];
 

@@ -7,10 +7,13 @@ import { Command } from 'commander';
 import OpenAI from 'openai';
 import { processEnvironment } from '#platform/config/mod.ts';
 import { type Api, createApi } from './demo/api.ts';
-import { type Call, demoCalls, recordsOf } from './demo/calls.ts';
+import type { Call } from './demo/call.ts';
+import { demoCalls } from './demo/calls.ts';
+import { logHistory } from './demo/history.ts';
 import { launchAssay, type RunningAssay } from './demo/launch.ts';
 import { heading, quiet, say } from './demo/print.ts';
 import { startDemoProvider } from './demo/provider.ts';
+import { callPrompt, gradeAnswers } from './demo/quality.ts';
 import { showFeedback, showQueries } from './demo/tour.ts';
 
 /** Concurrent calls, as from an application with some users. */
@@ -54,11 +57,17 @@ async function waitForRecords(api: Api, expected: number): Promise<number> {
   }
 }
 
-async function tour({ gatewayUrl, apiUrl, apiKey }: RunningAssay): Promise<void> {
+/** Clients of an application: one of the gateway, and one of the management API. */
+type Clients = { client: OpenAI; api: Api };
+
+function clientsOf({ gatewayUrl, apiUrl, apiKey }: RunningAssay): Clients {
   const client = new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey, maxRetries: 0 });
-  const api = createApi(apiUrl, apiKey);
+  return { client, api: createApi(apiUrl, apiKey) };
+}
+
+async function tour({ client, api }: Clients): Promise<void> {
   const calls = demoCalls();
-  const records = calls.reduce((sum, call) => sum + recordsOf(call), 0);
+  const records = calls.reduce((sum, call) => sum + call.records, 0);
 
   heading(`Sending ${records} calls with the openai package; only its base URL and key are changed`);
   await sendAll(client, calls);
@@ -70,12 +79,14 @@ async function tour({ gatewayUrl, apiUrl, apiKey }: RunningAssay): Promise<void>
   await showFeedback(api);
 }
 
-function addresses({ gatewayUrl, apiUrl, apiKey }: RunningAssay): string {
+function addresses({ gatewayUrl, apiUrl, apiKey, dashboardUrl }: RunningAssay): string {
   const body = JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] });
   return [
-    `  gateway  ${gatewayUrl}/v1`,
-    `  API      ${apiUrl}`,
-    `  key      ${apiKey}`,
+    `  dashboard  ${dashboardUrl}`,
+    '             (the link logs in once, within ten minutes)',
+    `  gateway    ${gatewayUrl}/v1`,
+    `  API        ${apiUrl}`,
+    `  key        ${apiKey}`,
     '',
     `  curl ${gatewayUrl}/v1/chat/completions \\`,
     `    -H 'Authorization: Bearer ${apiKey}' \\`,
@@ -84,6 +95,14 @@ function addresses({ gatewayUrl, apiUrl, apiKey }: RunningAssay): string {
     '  The programs in examples/ run with',
     `  export KEY=${apiKey} GATEWAY=${gatewayUrl} API=${apiUrl}`,
   ].join('\n');
+}
+
+async function showDashboard(assay: RunningAssay, { client, api }: Clients): Promise<void> {
+  const count = await logHistory(api, Date.now());
+  await callPrompt(api, client);
+  await gradeAnswers(api);
+  heading(`Logged ${count} requests of the week before; open the dashboard. Ctrl-C stops everything`);
+  say(addresses(assay));
 }
 
 /** Resolves at Ctrl-C, which the services get too, because they share the terminal. */
@@ -103,13 +122,15 @@ async function demo(options: { keep: boolean }): Promise<void> {
     { PATH, HOME },
     { OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'sk-demo' },
   );
+  const clients = clientsOf(assay);
   let ending: 'interrupted' | undefined;
   try {
-    ending = await Promise.race([tour(assay).then(() => undefined), interrupted]);
+    ending = await Promise.race([tour(clients).then(() => undefined), interrupted]);
     if (ending === undefined) {
-      heading(options.keep ? 'Still running; Ctrl-C stops it' : 'Where it runs');
-      say(addresses(assay));
-      if (options.keep) ending = await interrupted;
+      if (options.keep) {
+        await showDashboard(assay, clients);
+        ending = await interrupted;
+      }
     }
   } finally {
     quiet('\nStopping …');
@@ -118,13 +139,16 @@ async function demo(options: { keep: boolean }): Promise<void> {
   }
   if (ending === 'interrupted') process.exit(options.keep ? 0 : 130);
   heading('Go on');
-  say('  npm run demo -- --keep          the same, left running for your own calls');
+  say(
+    '  npm run demo -- --keep          the same, left running: a dashboard to look around in, and your own calls',
+  );
   say('  OPENAI_API_KEY=sk-… npm start   the real thing; point any OpenAI client at it');
 }
 
 const command = new Command('demo')
   .description('Shows the product at work, without a provider key')
-  .option('--keep', 'go on running until Ctrl-C', false)
+  .option('--keep', 'go on running until Ctrl-C; the default in a terminal', process.stdout.isTTY === true)
+  .option('--no-keep', 'end after the tour')
   .parse();
 try {
   await demo(command.opts<{ keep: boolean }>());

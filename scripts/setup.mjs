@@ -1,5 +1,5 @@
-// Installs the locked dependencies when they are missing or out of date, so that `npm start` and `npm test` need no
-// step before them. Plain JavaScript that runs under whatever Node the machine has.
+// Installs the locked dependencies and bundles the dashboard, each when it is missing or out of date, so that `npm start` and
+// `npm test` need no step before them. Plain JavaScript that runs under whatever Node the machine has.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -39,3 +39,5 @@ if (!installed) {
   }
   writeFileSync(stamp, wanted);
 }
+
+await import('./build-dashboard.mjs');

@@ -86,7 +86,15 @@ async function runWithPostgres(): Promise<number> {
   }
 }
 
+/** Bundles the dashboard if its sources changed: `npm test` has done so, a run without npm has not. */
+function buildDashboard(): void {
+  const script = join(root, 'scripts', 'build-dashboard.mjs');
+  const build = spawnSync(process.execPath, [script], { stdio: ['ignore', 2, 2] });
+  if (build.status !== 0) process.exit(1);
+}
+
 buildTap();
+buildDashboard();
 const startedMs = Date.now();
 process.exitCode = runsUnitTestsOnly() ? await runTap({}) : await runWithPostgres();
 printSlowest(startedMs);

@@ -3,36 +3,17 @@
  * other fields of the records.
  */
 import OpenAI from 'openai';
-import { MODELS, QUESTIONS, USERS } from './conversations.ts';
-
-export type Call = { title: string; run(client: OpenAI): Promise<void> };
+import { type Call, type Headers, headersFor, messages, pick } from './call.ts';
+import { MODELS, QUESTIONS } from './conversations.ts';
+import { agentRun, chat } from './sessions.ts';
 
 const PLAIN_CALLS = 16;
 const STREAMS = 12;
 
-type Headers = Record<string, string>;
-
-function pick<T>(items: readonly T[], index: number): T {
-  return items[index % items.length]!;
-}
-
-/** The user, plan and feature of a call: filters find them as `request.user_id` and `properties`. */
-function headersFor(index: number): Headers {
-  const user = pick(USERS, index);
-  return {
-    'Service-User-Id': user.id,
-    'Service-Property-Plan': user.plan,
-    'Service-Property-Feature': pick(QUESTIONS, index).feature,
-  };
-}
-
-function messages(content: string): OpenAI.ChatCompletionMessageParam[] {
-  return [{ role: 'user', content }];
-}
-
 function plainCall(index: number): Call {
   return {
     title: 'plain',
+    records: 1,
     run: async (client) => {
       const body = { model: pick(MODELS, index), messages: messages(pick(QUESTIONS, index).question) };
       await client.chat.completions.create(body, { headers: headersFor(index) });
@@ -43,6 +24,7 @@ function plainCall(index: number): Call {
 function streamed(index: number): Call {
   return {
     title: 'stream',
+    records: 1,
     run: async (client) => {
       const body = { model: pick(MODELS, index), messages: messages(pick(QUESTIONS, index).question) };
       const stream = await client.chat.completions.create(
@@ -63,10 +45,11 @@ const WEATHER_TOOL: OpenAI.ChatCompletionFunctionTool = {
   },
 };
 
-/** A tool call and its follow-up: two calls of one session. */
+/** A tool call and its follow-up. */
 function toolSession(index: number): Call {
   return {
     title: 'tools, in a session',
+    records: 2,
     run: async (client) => {
       const session: Headers = {
         'Service-Session-Id': `weather-${index}`,
@@ -97,6 +80,7 @@ function toolSession(index: number): Call {
 function failure(directive: string, index: number): Call {
   return {
     title: `provider error: ${directive}`,
+    records: 1,
     run: async (client) => {
       const body = { model: 'gpt-4o-mini', messages: messages(directive) };
       const call = client.chat.completions.create(body, { headers: headersFor(index) });
@@ -114,6 +98,7 @@ function failure(directive: string, index: number): Call {
 function omitted(header: string): Call {
   return {
     title: header,
+    records: 1,
     run: async (client) => {
       const body = { model: 'gpt-4o-mini', messages: messages('My card number is 4111 1111 1111 1111') };
       await client.chat.completions.create(body, { headers: { ...headersFor(0), [header]: 'true' } });
@@ -125,6 +110,7 @@ function omitted(header: string): Call {
 function aborted(): Call {
   return {
     title: 'abort',
+    records: 1,
     run: async (client) => {
       const body = { model: 'gpt-4o', stream: true, messages: messages('/slow 3000') } as const;
       const stream = await client.chat.completions.create(body, { headers: headersFor(1) });
@@ -144,8 +130,11 @@ export function demoCalls(): Call[] {
     ...Array.from({ length: STREAMS }, (_, index) => streamed(index + 1)),
   ];
   const special = [
+    chat(0),
+    agentRun(1),
     toolSession(0),
     toolSession(2),
+    chat(1),
     failure('/status 429', 1),
     failure('/status 500', 3),
     failure('/html 502', 0),
@@ -159,9 +148,4 @@ export function demoCalls(): Call[] {
     const next = index % every === every - 1 ? special.shift() : undefined;
     return next === undefined ? [call] : [call, next];
   });
-}
-
-/** The number of records of a call: a tool session is two calls. */
-export function recordsOf(call: Call): number {
-  return call.title === 'tools, in a session' ? 2 : 1;
 }

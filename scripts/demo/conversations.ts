@@ -45,6 +45,97 @@ export const QUESTIONS: readonly Question[] = [
   },
 ];
 
+/** What is said in turn, and what is answered. */
+export type Exchange = { question: string; answer: string };
+
+/** Chats, each a session whose requests repeat all that was said before. */
+export const CHATS: readonly { id: string; name: string; exchanges: readonly Exchange[] }[] = [
+  {
+    id: 'support-1042',
+    name: 'Refund of order 1042',
+    exchanges: [
+      {
+        question: 'Hello, I sent back the lamp of order 1042 a week ago.',
+        answer: 'Thank you for writing. The parcel came in on Friday. Shall I look up the refund?',
+      },
+      {
+        question: 'Yes, please.',
+        answer: 'It was **sent on Tuesday**:\n\n- €39.90 for the lamp\n- €4.90 for shipping',
+      },
+      {
+        question: 'When will it arrive?',
+        answer: 'In three to five days, so by Friday at the latest.',
+      },
+      { question: 'Great, thanks!', answer: 'You are welcome. Enjoy your day!' },
+    ],
+  },
+  {
+    id: 'support-1077',
+    name: 'Delivery to Köln',
+    exchanges: [
+      {
+        question: 'Can a parcel to Köln be left with a neighbour?',
+        answer: 'Yes: choose "Neighbour" and the name on the bell when you order.',
+      },
+      { question: 'And on a Saturday?', answer: 'On Saturdays, too, until 2 pm.' },
+    ],
+  },
+];
+
+/** A run of an agent: its steps by their paths. A question such as `/status 500` fails. */
+export const AGENT_STEPS: readonly (Exchange & { path: string; model: string })[] = [
+  {
+    path: '/plan',
+    model: 'gpt-4o',
+    question: 'Plan a weekend in Oslo for two, with a budget of €600.',
+    answer: '1. Find flights\n2. Find a hotel\n3. Choose two sights\n4. Write it up',
+  },
+  {
+    path: '/search/flights',
+    model: 'gpt-4o-mini',
+    question: 'Flights from Hamburg to Oslo, Friday to Sunday?',
+    answer: 'DY 1105 on Friday at 17:40, back on Sunday at 20:15, €188 for two.',
+  },
+  {
+    path: '/search/hotels',
+    model: 'gpt-4o-mini',
+    question: '/status 500 hotels in Oslo',
+    answer: '',
+  },
+  {
+    path: '/search/hotels',
+    model: 'gpt-4o',
+    question: 'Hotels in Oslo near the harbour, two nights?',
+    answer: 'Three are free: €212, €240 and €305 for both nights.',
+  },
+  {
+    path: '/search/sights',
+    model: 'gpt-4o-mini',
+    question: 'Two sights for a rainy day in Oslo?',
+    answer: 'The Munch museum and the Fram museum.',
+  },
+  {
+    path: '/check/budget',
+    model: 'gpt-4.1-nano',
+    question: 'Is €188 + €212 + €52 at most €600?',
+    answer: 'Yes: €452, which leaves €148.',
+  },
+  {
+    path: '/write',
+    model: 'gpt-4o',
+    question: 'Write the plan up in three lines.',
+    answer:
+      '**Friday**: fly to Oslo, hotel by the harbour.\n**Saturday**: Munch, then Fram.\n**Sunday**: a walk, and home at 20:15.',
+  },
+];
+
+/** All that the provider knows an answer to. */
+export const EXCHANGES: readonly Exchange[] = [
+  ...QUESTIONS,
+  ...CHATS.flatMap(({ exchanges }) => exchanges),
+  ...AGENT_STEPS,
+];
+
 export const USERS = [
   { id: 'alice', plan: 'pro' },
   { id: 'bob', plan: 'free' },

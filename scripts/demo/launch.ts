@@ -10,6 +10,8 @@ export type RunningAssay = {
   gatewayUrl: string;
   apiUrl: string;
   apiKey: string;
+  /** A link that logs a browser in, once. */
+  dashboardUrl: string;
   /** Stops all services and removes their directory. */
   stop(): Promise<void>;
 };
@@ -64,6 +66,7 @@ export async function launchAssay(
     gatewayUrl: find(/gateway {2}(\S+)\/v1/),
     apiUrl: find(/API {6}(\S+)/),
     apiKey: find(/API key {2}(\S+)/),
+    dashboardUrl: find(/dashboard {2}(\S+)/),
     stop,
   };
 }

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { QUESTIONS } from './conversations.ts';
+import { EXCHANGES } from './conversations.ts';
 
 export type DemoProvider = {
   /** The base URL for `OPENAI_BASE_URL`. */
@@ -53,7 +53,7 @@ function usageOf({ messages }: ChatRequest, answer: string) {
 
 function answerTo(chat: ChatRequest): string {
   const question = lastQuestion(chat);
-  return QUESTIONS.find((known) => known.question === question)?.answer ?? `You said: ${question}`;
+  return EXCHANGES.find((known) => known.question === question)?.answer ?? `You said: ${question}`;
 }
 
 const CREATED_SECONDS = 1_767_225_600;

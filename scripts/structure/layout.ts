@@ -11,6 +11,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   platform: ['core'],
   ...Object.fromEntries(ROLES.map((role) => [role, ['core', 'platform']])),
   supervisor: ['core', 'platform'],
+  dashboard: ['core'],
 };
 
 /** Top folders that package.json names in `imports`: other folders import them by that name. */

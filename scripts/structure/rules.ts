@@ -1,4 +1,5 @@
 /** The rules for single files. Each returns the lines that break it, and a remedy for each. */
+import { DASHBOARD_RULES } from './dashboard.ts';
 import {
   CHANNELS,
   ENVIRONMENT_READERS,
@@ -11,28 +12,11 @@ import {
   ROUTE_PLACES,
   TEST_TOOLS,
 } from './layout.ts';
+import { type Breach, type Layout, packageOf, type Rule, topOf } from './rule.ts';
 import { matchesByLine, type SourceFile } from './source.ts';
-
-export type Breach = { path: string; line: number; rule: string };
-
-export type Layout = {
-  files: SourceFile[];
-  /** Folders that have a mod.ts. */
-  modules: ReadonlySet<string>;
-  /** Values of the channel constants. */
-  channels: ReadonlySet<string>;
-  /** Names of the packages that package.json lists. */
-  packages: ReadonlySet<string>;
-};
-
-type Rule = (file: SourceFile, layout: Layout) => Omit<Breach, 'path'>[];
 
 const IMPURE =
   /\bprocess\.|\bDeno\.|\bDate\.now\(|\bnew Date\(\)|\bperformance\.|\bfetch\(|\bset(?:Timeout|Interval|Immediate)\(|\bMath\.random\(|\brandom(?:UUID|Bytes|Int)\(|\bgetRandomValues\(/g;
-
-function topOf(path: string): string {
-  return path.split('/')[0]!;
-}
 
 function isBelow(path: string, places: readonly string[]): boolean {
   return places.some((place) => path === place || (place.endsWith('/') && path.startsWith(place)));
@@ -100,7 +84,8 @@ const coreIsPure: Rule = ({ path, code, imports }) => {
 };
 
 const environmentInConfig: Rule = ({ path, code }) =>
-  isBelow(path, ENVIRONMENT_READERS)
+  // The dashboard has no environment, but may show how to read one.
+  isBelow(path, [...ENVIRONMENT_READERS, 'dashboard/'])
     ? []
     : matchesByLine(code, /\bprocess\.env\b|\bDeno\.env\b/g).map(({ line }) => ({
         line,
@@ -143,14 +128,6 @@ const channelsByConstant: Rule = ({ path, literals }, { channels }) =>
         .filter(({ value }) => channels.has(value))
         .map(({ line, value }) => ({ line, rule: `import the channel '${value}' from ${CHANNELS}` }));
 
-/** Returns the package that an import names: `openai` for `openai/resources`, `@scope/name` for `@scope/name/part`. */
-function packageOf(specifier: string): string {
-  return specifier
-    .split('/')
-    .slice(0, specifier.startsWith('@') ? 2 : 1)
-    .join('/');
-}
-
 const examplesStandAlone: Rule = ({ path, imports }, { packages }) =>
   topOf(path) !== 'examples'
     ? []
@@ -172,6 +149,7 @@ const RULES: readonly Rule[] = [
   productWithoutTests,
   channelsByConstant,
   examplesStandAlone,
+  ...DASHBOARD_RULES,
 ];
 
 /** Returns every breach of these rules. */

@@ -13,6 +13,8 @@ export type Import = {
   target: string | null;
   /** Names in the imported file; null: possibly all of them. */
   names: string[] | null;
+  /** True for `import type`, of which nothing is left at run time. */
+  isType: boolean;
 };
 
 /** A name that a file exports. */
@@ -40,7 +42,7 @@ export type SourceFile = {
 /** Comments, strings, and regular expressions, whose slashes and quotes begin neither comments nor strings. */
 const TOKEN =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|(?<=(?:[(,=:[!&|?{;]|=>|return)\s*)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\//g;
-const STATEMENT = /^(import|export)(?: type)? (\{[^}]*\}|\*(?: as \w+)?|\w+) from '([^']+)'/gm;
+const STATEMENT = /^(import|export)( type)? (\{[^}]*\}|\*(?: as \w+)?|\w+) from '([^']+)'/gm;
 /** Imports without `from`. `new URL` names the file of a thread, whose exports are called by name. */
 const BARE_OR_DYNAMIC =
   /^import '([^']+)'|\bimport\(\s*'([^']+)'|\bnew URL\(\s*'(\.[^']+\.ts)',\s*import\.meta\.url/gm;
@@ -76,11 +78,12 @@ function readStatements(path: string, code: string, source: string): Pick<Source
     return before.endsWith('*/\n') && before.slice(before.lastIndexOf('/**')).includes('@internal');
   };
   for (const match of code.matchAll(STATEMENT)) {
-    const [text, keyword, clause = '', specifier = ''] = match;
+    const [text, keyword, type, clause = '', specifier = ''] = match;
     const target = resolveImport(path, specifier);
     const line = lineAt(code, match.index + text.length);
     const names = clause.startsWith('{') ? namesIn(clause.slice(1, -1)) : null;
-    imports.push({ specifier, line, target, names: names?.map(({ name }) => name) ?? null });
+    const isType = type !== undefined;
+    imports.push({ specifier, line, target, names: names?.map(({ name }) => name) ?? null, isType });
     if (keyword !== 'export' || names === null || target === null) continue;
     for (const { name, alias } of names)
       exports.push({
@@ -96,7 +99,7 @@ function readStatements(path: string, code: string, source: string): Pick<Source
     const specifier = match[1] ?? match[2] ?? (path.startsWith('test/') ? '' : (match[3] ?? ''));
     if (specifier === '') continue;
     const line = lineAt(code, match.index);
-    imports.push({ specifier, line, target: resolveImport(path, specifier), names: null });
+    imports.push({ specifier, line, target: resolveImport(path, specifier), names: null, isType: false });
   }
   for (const match of code.matchAll(DECLARATION)) {
     const line = lineAt(code, match.index);

@@ -4,17 +4,24 @@
  */
 import { dirname } from 'node:path';
 import { MAY_IMPORT, TEST_TOPICS } from './layout.ts';
-import type { Breach } from './rules.ts';
+import { type Breach, topOf } from './rule.ts';
 
 const TEST_ROOTS = ['test/unit', 'test/integration'];
 
-/** Returns whether a source must have tests: those of the product must, except a mod.ts, which only lists exports. */
+/** A folder of a page. What is drawn elsewhere in dashboard/ is shown by the stories of the pages that draw it. */
+const PAGE_FOLDER = /^dashboard\/pages\/[^/]+\//;
+
+/**
+ * Returns whether a source must have tests: those of the product must, except lists of exports and declarations, and except what
+ * only draws parts of pages.
+ */
 function needsTest(path: string): boolean {
-  return path.split('/')[0]! in MAY_IMPORT && !path.endsWith('/mod.ts');
+  if (!(topOf(path) in MAY_IMPORT) || /\/mod\.ts$|\.d\.ts$/.test(path)) return false;
+  return !path.startsWith('dashboard/') || path.endsWith('.ts') || PAGE_FOLDER.test(path);
 }
 
 function withoutExtension(path: string): string {
-  return path.replace(/\.ts$/, '');
+  return path.replace(/\.tsx?$/, '');
 }
 
 function foldersWithTests(paths: readonly string[]): Set<string> {

@@ -2,7 +2,7 @@
  * Finds exports that nothing imports. A re-export uses its origin only if something imports the re-export. An export for
  * tests alone must say so: its comment has the tag `@internal` and the reason.
  */
-import type { Breach } from './rules.ts';
+import type { Breach } from './rule.ts';
 import type { Export, SourceFile } from './source.ts';
 
 /** `used`: by the product or its scripts. */

@@ -1,0 +1,228 @@
+/**
+ * Evaluators as the API answers. The schemas of these answers are in api/evaluators; test/unit/dashboard/client/evaluators.test.ts
+ * compares both, so that neither changes alone.
+ */
+
+export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
+export type ScoringType = (typeof SCORING_TYPES)[number];
+
+export const EVALUATION_STATES = [
+  'pending',
+  'running',
+  'paused',
+  'completed',
+  'skipped',
+  'error',
+  'dead',
+  'cancelled',
+] as const;
+export type EvaluationState = (typeof EVALUATION_STATES)[number];
+
+/** Stands where a secret is kept. Sent back, it keeps the secret. */
+export const SECRET_MARK = '[secret]';
+
+export type Choice = { score: number; description: string };
+export type LlmTemplate = { model: string; prompt: string; min?: number; max?: number; choices?: Choice[] };
+export type CodeLimits = { wallMs?: number; cpuSeconds?: number; memoryMb?: number };
+export type CodeTemplate = { code: string; limits?: CodeLimits };
+export const SCORERS = [
+  'ExactMatch',
+  'Levenshtein',
+  'NumericDiff',
+  'JSONDiff',
+  'ListContains',
+  'ValidJSON',
+] as const;
+export const ADAPTERS = ['http', 'autoeval', 'autoevals'] as const;
+export type Adapter = (typeof ADAPTERS)[number];
+/** The members of all adapters; which of them one has depends on it. */
+export type ExternalConfig = {
+  adapter: Adapter;
+  url?: string;
+  headers?: Record<string, string> | null;
+  secret?: string | null;
+  timeoutMs?: number;
+  metric?: string;
+  metricId?: string;
+  projectId?: string;
+  apiKey?: string | null;
+  scorer?: string;
+  expected?: unknown;
+  expectedFrom?: string;
+  allowExtraEntities?: boolean;
+};
+
+export type Templates = {
+  llm_template: LlmTemplate | null;
+  code_template: CodeTemplate | null;
+  external_config: ExternalConfig | null;
+};
+
+export type Evaluator = Templates & {
+  id: string;
+  name: string;
+  scoring_type: ScoringType;
+  created_at: string;
+  updated_at: string;
+  version: number;
+  paused: { reason: 'auth' | 'billing' | 'model'; message: string } | null;
+  waiting: string | null;
+  daily_budget_usd: number | null;
+};
+
+export type EvaluatorVersion = Templates & { version: number; is_current: boolean; created_at: string };
+
+export type OnlineEvaluator = {
+  id: string;
+  config: {
+    sampleRate: number;
+    propertyFilters: { key: string; value: string }[];
+    /** JSON; null: every request. */
+    filter: unknown;
+    probeRate: number;
+  };
+  created_at: string;
+};
+
+export type RunState = 'running' | 'paused' | 'cancelled' | 'completed' | 'budget';
+export type Run = {
+  id: string;
+  version: number;
+  state: RunState;
+  filter: unknown;
+  limit: number | null;
+  sample: { n: number; seed: number | null } | null;
+  max_cost_usd: number | null;
+  cost_usd: number;
+  batch: boolean;
+  scheduled: number;
+  completed: number;
+  failed: number;
+  skipped: number;
+  cancelled: number;
+  pending: number;
+  created_at: string;
+  updated_at: string;
+};
+export type DryRun = { matching: number; already_scored: number; estimated_cost_usd: number | null };
+
+export type Evaluation = {
+  id: string;
+  evaluator_id: string;
+  version: number;
+  request_id: string;
+  request_created_at: string;
+  probe: 'repeat' | 'order' | 'padding' | 'injection' | null;
+  run_id: string | null;
+  state: EvaluationState;
+  waiting: string | null;
+  attempts: number;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  traces: string | null;
+  flags: string[];
+  warnings: string[];
+  error: { code: string; message: string | null } | null;
+  history: { attempt: number; at: string; code: string; message: string | null }[];
+  judge: {
+    model: string | null;
+    calls: number;
+    request_ids: string[];
+    prompt_tokens: number | null;
+    completion_tokens: number | null;
+    cost: number | null;
+    latency_ms: number | null;
+  } | null;
+  scheduled_at: string;
+  finished_at: string | null;
+};
+
+export type Interval = { low: number; high: number };
+export type Rate = Interval & { value: number };
+export type Bucket =
+  | { from: number; to: number; count: number }
+  | { label: string; score: number; count: number };
+export type Agreement = {
+  threshold: number;
+  count: number;
+  confusion: {
+    true_positive: number;
+    false_positive: number;
+    false_negative: number;
+    true_negative: number;
+  };
+  accuracy: number | null;
+  rated: number;
+  coverage: number | null;
+  kappa: number | null;
+  kappa_interval: Interval | null;
+  kappa_note: string | null;
+  true_positive_rate: Rate | null;
+  true_negative_rate: Rate | null;
+  pass_rate: Rate | null;
+  corrected_pass_rate: number | null;
+  corrected_pass_rate_interval: Interval | null;
+  note: string | null;
+};
+export type Probe = {
+  count: number;
+  mean_absolute_difference: number | null;
+  flips: number;
+  flip_rate: Rate | null;
+};
+export type Stats = {
+  version: number;
+  evaluations: {
+    total: number;
+    by_state: Record<EvaluationState, number>;
+    errors: Record<string, number>;
+    skips: Record<string, number>;
+  };
+  scores: {
+    count: number;
+    mean: number | null;
+    standard_deviation: number | null;
+    min: number | null;
+    max: number | null;
+    distribution: Bucket[];
+  };
+  daily: { day: string; count: number; mean: number | null }[];
+  judge: {
+    calls: number;
+    prompt_tokens: number;
+    completion_tokens: number;
+    cost: number;
+    latency_ms: { total: number; p50: number | null; p95: number | null };
+  };
+  agreement: Agreement;
+  probes: Record<'repeat' | 'order' | 'padding' | 'injection', Probe>;
+};
+
+type TrialError = { code: string; message: string } | null;
+export type LlmTrial = {
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  flags: string[];
+  warnings: string[];
+  usage: { prompt_tokens: number | null; completion_tokens: number | null; calls: number } | null;
+  cost: number | null;
+  prompt: string | null;
+  raw: string | null;
+  parse: string | null;
+  duration_ms: number;
+  error: TrialError;
+};
+export type PythonTrial = { output: number | null; traces: string; duration_ms: number; error: TrialError };
+export type ExternalTrial = {
+  score: number | null;
+  reasoning: string | null;
+  duration_ms: number;
+  error: TrialError;
+};
+/** The result of a try-out, by the kind of evaluator. */
+export type Trial =
+  | { kind: 'llm'; result: LlmTrial }
+  | { kind: 'python'; result: PythonTrial }
+  | { kind: 'external'; result: ExternalTrial };

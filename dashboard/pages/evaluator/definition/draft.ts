@@ -1,0 +1,209 @@
+/** The form of an evaluator: its fields as texts, and the bodies that they become. Pure. */
+import type {
+  Adapter,
+  Choice,
+  CodeLimits,
+  CodeTemplate,
+  Evaluator,
+  LlmTemplate,
+  ScoringType,
+  Templates,
+} from '../../../client/evaluators.ts';
+import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
+
+export const KINDS = ['llm', 'python', 'external'] as const;
+export type Kind = (typeof KINDS)[number];
+export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
+
+/** A choice as it is written; `key` names its row while rows come and go. */
+export type ChoiceDraft = { key: number; score: string; description: string };
+
+/** What the form holds. Numbers are texts until they are sent. */
+export type Draft = {
+  kind: Kind;
+  name: string;
+  /** USD a day; empty: no limit. */
+  budget: string;
+  scoringType: LlmScoringType;
+  model: string;
+  prompt: string;
+  min: string;
+  max: string;
+  choices: ChoiceDraft[];
+  code: string;
+  wallMs: string;
+  cpuSeconds: string;
+  memoryMb: string;
+  external: ExternalDraft;
+};
+
+const FIRST_CODE = `def evaluate(input, output):
+    # input: the last user message; output: the answer. Return a bool, an int or a float.
+    return len(output) > 0
+`;
+
+const EMPTY: Omit<Draft, 'kind'> = {
+  name: '',
+  budget: '',
+  scoringType: 'LLM-BOOLEAN',
+  model: '',
+  prompt: 'Is {{output}} a correct and helpful answer to {{input}}?',
+  min: '1',
+  max: '5',
+  choices: [
+    { key: 0, score: '0', description: 'bad' },
+    { key: 1, score: '1', description: 'good' },
+  ],
+  code: FIRST_CODE,
+  wallMs: '',
+  cpuSeconds: '',
+  memoryMb: '',
+  external: externalDraftOf({ adapter: 'http' }),
+};
+
+/** Reads the kind of an address; a judge without. */
+export function readKind(text: string | undefined): Kind {
+  return KINDS.find((kind) => kind === text) ?? 'llm';
+}
+
+/** Returns the form of a new evaluator. */
+export function emptyDraft(kind: Kind): Draft {
+  return { kind, ...EMPTY };
+}
+
+const textOf = (value: number | null | undefined) =>
+  value === null || value === undefined ? '' : String(value);
+
+function llmFields({ model, prompt, min, max, choices }: LlmTemplate): Partial<Draft> {
+  return {
+    model,
+    prompt,
+    ...(min !== undefined && { min: textOf(min) }),
+    ...(max !== undefined && { max: textOf(max) }),
+    ...(choices !== undefined && { choices: choices.map(choiceDraft) }),
+  };
+}
+
+const choiceDraft = ({ score, description }: Choice, key: number): ChoiceDraft => ({
+  key,
+  score: String(score),
+  description,
+});
+
+function codeFields({ code, limits = {} }: CodeTemplate): Partial<Draft> {
+  const { wallMs, cpuSeconds, memoryMb } = limits;
+  return { code, wallMs: textOf(wallMs), cpuSeconds: textOf(cpuSeconds), memoryMb: textOf(memoryMb) };
+}
+
+/** Returns the form of an evaluator as it is. */
+export function draftOf({
+  name,
+  scoring_type,
+  daily_budget_usd,
+  llm_template,
+  code_template,
+  external_config,
+}: Pick<Evaluator, 'name' | 'scoring_type' | 'daily_budget_usd' | keyof Templates>): Draft {
+  const shared = { name, budget: textOf(daily_budget_usd) };
+  if (llm_template !== null) {
+    const scoringType = scoring_type as LlmScoringType;
+    return { ...emptyDraft('llm'), ...shared, scoringType, ...llmFields(llm_template) };
+  }
+  if (code_template !== null) return { ...emptyDraft('python'), ...shared, ...codeFields(code_template) };
+  const external = externalDraftOf(external_config ?? { adapter: 'http' as Adapter });
+  return { ...emptyDraft('external'), ...shared, external };
+}
+
+/** Returns the number that a field holds; undefined: it is empty. Another text stays one, for the API to refuse. */
+export function numberOf(text: string): number | undefined {
+  return text.trim() === '' ? undefined : Number(text);
+}
+
+/** Returns an object without its undefined members. */
+function defined<T extends object>(given: T): T {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
+}
+
+function llmTemplateOf({ scoringType, model, prompt, min, max, choices }: Draft) {
+  switch (scoringType) {
+    case 'LLM-BOOLEAN':
+      return { model, prompt };
+    case 'LLM-RANGE':
+      return defined({ model, prompt, min: numberOf(min), max: numberOf(max) });
+    case 'LLM-CHOICE':
+      return {
+        model,
+        prompt,
+        choices: choices.map(({ score, description }) => defined({ score: numberOf(score), description })),
+      };
+  }
+}
+
+function limitsOf({ wallMs, cpuSeconds, memoryMb }: Draft): CodeLimits | undefined {
+  const given = { wallMs: numberOf(wallMs), cpuSeconds: numberOf(cpuSeconds), memoryMb: numberOf(memoryMb) };
+  const limits = defined(given) as CodeLimits;
+  return Object.keys(limits).length === 0 ? undefined : limits;
+}
+
+/** The member of a body that defines an evaluator. */
+function templateOf(draft: Draft) {
+  switch (draft.kind) {
+    case 'llm':
+      return { llm_template: llmTemplateOf(draft) };
+    case 'python':
+      return { code_template: defined({ code: draft.code, limits: limitsOf(draft) }) };
+    case 'external':
+      return { external_config: configOf(draft.external) };
+  }
+}
+
+const SCORING_TYPES = { python: 'PYTHON', external: 'EXTERNAL' } as const;
+
+/** Returns the body of `POST /v1/evaluator`, and of `PUT /v1/evaluator/{id}`. */
+export function bodyOf(draft: Draft) {
+  const budget = numberOf(draft.budget) ?? null;
+  return {
+    name: draft.name,
+    scoring_type: draft.kind === 'llm' ? draft.scoringType : SCORING_TYPES[draft.kind],
+    ...templateOf(draft),
+    // Python costs nothing, and takes no budget.
+    ...(draft.kind !== 'python' && { daily_budget_usd: budget }),
+  };
+}
+
+/** Whether saving makes a new version: another template, not only another name or budget. */
+export function isNewVersion(draft: Draft, saved: Draft): boolean {
+  return JSON.stringify(templateOf(draft)) !== JSON.stringify(templateOf(saved));
+}
+
+/** What a try-out scores. */
+export type TestInput = { inputBody: unknown; outputBody: unknown; inputs?: Record<string, unknown> };
+
+/** Returns the call that tries the form out. */
+export function trialOf(draft: Draft, testInput: TestInput): { path: string; body: unknown } {
+  const named = draft.name.trim() === '' ? {} : { evaluatorName: draft.name };
+  switch (draft.kind) {
+    case 'llm':
+      return {
+        path: '/v1/evaluator/llm/test',
+        body: {
+          evaluatorConfig: {
+            evaluator_scoring_type: draft.scoringType,
+            evaluator_llm_template: llmTemplateOf(draft),
+          },
+          testInput,
+          ...named,
+        },
+      };
+    case 'python':
+      return {
+        path: '/v1/evaluator/python/test',
+        body: defined({ code: draft.code, limits: limitsOf(draft), testInput, ...named }),
+      };
+    case 'external':
+      return {
+        path: '/v1/evaluator/external/test',
+        body: { external_config: configOf(draft.external), testInput, ...named },
+      };
+  }
+}

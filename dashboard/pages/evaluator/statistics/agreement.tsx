@@ -1,0 +1,109 @@
+/** How far the evaluator agrees with people's feedback on the same requests, and what follows for its pass rate. */
+import type { Agreement, Evaluator } from '../../../client/evaluators.ts';
+import { count, decimal, percent } from '../../../parts/formats/numbers.ts';
+import { ratedAddress, sideAddress } from '../address.ts';
+import { Matrix } from './matrix.tsx';
+import { Figure, rateText, Section, withInterval } from './parts.tsx';
+
+type AgreementProps = { evaluator: Evaluator; agreement: Agreement };
+
+function PeopleMatrix({ evaluator: { name }, agreement: { confusion, threshold } }: AgreementProps) {
+  const cell = (number: number, passes: boolean, rating: boolean) => ({
+    count: number,
+    href: sideAddress(name, { threshold, passes, rating }),
+    isAgreement: passes === rating,
+  });
+  return (
+    <Matrix
+      caption="Scored requests by verdict and rating"
+      columns={['People: good', 'People: bad']}
+      rows={[
+        [
+          `Passes (${decimal(threshold)} or more)`,
+          [cell(confusion.true_positive, true, true), cell(confusion.false_positive, true, false)],
+        ],
+        ['Fails', [cell(confusion.false_negative, false, true), cell(confusion.true_negative, false, false)]],
+      ]}
+    />
+  );
+}
+
+function Trust({ evaluator: { name }, agreement }: AgreementProps) {
+  return (
+    <dl class="evaluator-figures">
+      <Figure
+        name="Agreement"
+        explained="The share of rated requests on which evaluator and people say the same."
+      >
+        {percent(agreement.accuracy)}
+      </Figure>
+      <Figure
+        name="Kappa"
+        explained={
+          agreement.kappa_note ??
+          'Agreement beyond chance: 0 is what guessing reaches, 1 is perfect; above 0.6 is usually called good.'
+        }
+      >
+        {withInterval(decimal(agreement.kappa), agreement.kappa_interval)}
+      </Figure>
+      <Figure
+        name="Finds the good"
+        explained="Of the requests that people rated good, the share that passes."
+      >
+        {rateText(agreement.true_positive_rate)}
+      </Figure>
+      <Figure name="Finds the bad" explained="Of the requests that people rated bad, the share that fails.">
+        {rateText(agreement.true_negative_rate)}
+      </Figure>
+      <Figure
+        name="Coverage"
+        explained="The share of rated requests that have a score; the numbers above say nothing of the others."
+      >
+        {percent(agreement.coverage)} <span class="muted">of</span>{' '}
+        <a href={ratedAddress(name)}>{count(agreement.rated)}</a>
+      </Figure>
+    </dl>
+  );
+}
+
+function PassRate({ evaluator: { name }, agreement }: AgreementProps) {
+  const { threshold, pass_rate, corrected_pass_rate, corrected_pass_rate_interval, note } = agreement;
+  return (
+    <dl class="evaluator-figures">
+      <Figure name="Pass rate" explained="The share of all scores that pass, as the evaluator says.">
+        <a href={sideAddress(name, { threshold, passes: true })}>{rateText(pass_rate)}</a>
+      </Figure>
+      <Figure
+        name="Corrected pass rate"
+        explained={
+          note ??
+          'What people would have found: the pass rate, corrected by how often the evaluator errs on rated requests.'
+        }
+      >
+        {withInterval(percent(corrected_pass_rate), corrected_pass_rate_interval, percent)}
+      </Figure>
+    </dl>
+  );
+}
+
+/** Shows the matrix and the numbers that come of it. Intervals are of 95 %. */
+export function AgreementSection(props: AgreementProps) {
+  return (
+    <Section title="Agreement with people" isWide>
+      <p class="muted">In parentheses: the range that the true value lies in with a confidence of 95%.</p>
+      <div class="evaluator-agreement">
+        <div>
+          <PeopleMatrix {...props} />
+          {props.agreement.count === 0 && (
+            <p class="muted">
+              No scored request has been rated. Rate some, good ones and bad ones, to see how far the
+              evaluator can be trusted.
+            </p>
+          )}
+          <PassRate {...props} />
+        </div>
+        <Trust {...props} />
+      </div>
+    </Section>
+  );
+}

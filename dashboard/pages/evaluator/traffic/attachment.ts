@@ -1,0 +1,48 @@
+/** What is attached to traffic, as fields of a form and as the API takes it. Pure. */
+import type { FilterTree } from '#core/filter/query-text/mod.ts';
+import type { OnlineEvaluator } from '../../../client/evaluators.ts';
+import { filterText } from '../../../parts/formats/filters.ts';
+
+type Config = OnlineEvaluator['config'];
+
+/** `key` names its row while rows come and go. */
+export type PropertyDraft = { key: number; name: string; value: string };
+export type Attachment = { sampleRate: string; probeRate: string; properties: PropertyDraft[]; q: string };
+
+/** Returns the form of something new: a tenth of all requests. */
+export function emptyAttachment(): Attachment {
+  return { sampleRate: '10', probeRate: '0', properties: [], q: '' };
+}
+
+/** Returns the form of what is there. */
+export function attachmentOf({ sampleRate, probeRate, propertyFilters, filter }: Config): Attachment {
+  return {
+    sampleRate: String(sampleRate),
+    probeRate: String(probeRate),
+    properties: propertyFilters.map(({ key: name, value }, key) => ({ key, name, value })),
+    q: filterText(filter),
+  };
+}
+
+/** Returns the `config` of the API's body. */
+export function attachmentConfig({ sampleRate, probeRate, properties, q }: Attachment) {
+  return {
+    sampleRate: Number(sampleRate),
+    probeRate: Number(probeRate),
+    propertyFilters: properties
+      .filter(({ name }) => name.trim() !== '')
+      .map(({ name, value }) => ({ key: name.trim(), value })),
+    ...(q.trim() !== '' && { q }),
+  };
+}
+
+/** Returns all conditions as one query text, for the list of requests; '' for every request. */
+export function requestsQuery({ propertyFilters, filter }: Config): string {
+  const properties = propertyFilters.map(
+    ({ key, value }): FilterTree => ({ properties: { [key]: { equals: value } } }),
+  );
+  const rest = filter === null || filter === 'all' ? [] : [filter as FilterTree];
+  const [first, ...others] = [...properties, ...rest];
+  if (first === undefined) return '';
+  return filterText(others.reduce((left, right) => ({ left, operator: 'and', right }), first));
+}

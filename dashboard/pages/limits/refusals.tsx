@@ -1,0 +1,124 @@
+/** Calls of a time range that ended with status 429, by key and by user. */
+import type { MetricsAnswer } from '#core/contracts/metrics.ts';
+import { call } from '../../client/call.ts';
+import type { KeyNames } from '../../client/key-names.ts';
+import { useResource } from '../../client/resource.ts';
+import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { count, NOTHING } from '../../parts/formats/numbers.ts';
+import { addCondition } from '../../parts/query-bar/edit.ts';
+import { RangePicker } from '../../parts/range/range-picker.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { Hostile } from '../../parts/text/hostile.tsx';
+import { href } from '../../state/address.ts';
+import { type Range, useRange } from '../../state/range.ts';
+
+const REFUSED = 'status:429';
+const MOST_GROUPS = 50;
+
+type Group = { value: string | null; refused: number };
+type Dimension = 'api_key' | 'user';
+
+function useRefusals(dimension: Dimension, { from, to }: Range) {
+  return useResource(`refusals ${dimension} ${from} ${to}`, (signal) =>
+    call<MetricsAnswer>(
+      'POST',
+      '/v1/metrics/query',
+      {
+        measures: [{ metric: 'requests', aggregate: 'count' }],
+        groupBy: [dimension],
+        q: REFUSED,
+        range: { from, to },
+        bucket: 'none',
+        limit: MOST_GROUPS,
+      },
+      signal,
+    ),
+  );
+}
+
+function groupsOf(answer: MetricsAnswer | null, dimension: Dimension): Group[] {
+  return (answer?.series ?? []).map(({ group, total }) => {
+    const value = group[dimension];
+    return { value: value === null || value === undefined ? null : String(value), refused: total[0] ?? 0 };
+  });
+}
+
+const COUNT: Column<Group> = {
+  name: 'refused',
+  title: 'Refused calls',
+  isNumber: true,
+  cell: ({ refused }) => count(refused),
+};
+
+function By({
+  title,
+  dimension,
+  first,
+  range,
+}: {
+  title: string;
+  dimension: Dimension;
+  first: Column<Group>;
+  range: Range;
+}) {
+  const { data, failure, isLoading, reload } = useRefusals(dimension, range);
+  const groups = groupsOf(data, dimension);
+  return (
+    <section>
+      <h3>{title}</h3>
+      <FailureNotice failure={failure} retry={reload} />
+      {data === null && isLoading && <p class="muted">Loading…</p>}
+      {data !== null && (
+        <Table
+          caption={`Refused calls ${title.toLowerCase()}`}
+          columns={[first, COUNT]}
+          rows={groups}
+          keyOf={({ value }) => JSON.stringify(value)}
+          empty={<p>No call was refused in this range.</p>}
+        />
+      )}
+      {data?.other != null && <p class="muted">Others: {count(data.other.total[0])}</p>}
+    </section>
+  );
+}
+
+/** Lists refused calls with links to the requests behind them. */
+export function Refusals({ names }: { names: KeyNames }) {
+  const range = useRange();
+  const requests = (q: string) => href('/requests', { q, range: range.name });
+  const key: Column<Group> = {
+    name: 'key',
+    title: 'Key',
+    cell: ({ value }) => (
+      <a class="break" href={requests(addCondition(REFUSED, 'api_key', value))}>
+        {value === null ? 'No key' : <Hostile text={names.get(value) ?? value} />}
+      </a>
+    ),
+  };
+  const user: Column<Group> = {
+    name: 'user',
+    title: 'User',
+    cell: ({ value }) =>
+      value === null ? (
+        NOTHING
+      ) : (
+        <a class="break" href={requests(addCondition(REFUSED, 'user', value))}>
+          <Hostile text={value} />
+        </a>
+      ),
+  };
+  return (
+    <section class="part">
+      <div class="filters">
+        <h2>Refused calls</h2>
+        <RangePicker />
+        <a href={requests(REFUSED)}>The requests</a>
+      </div>
+      <p class="muted">Calls that ended with status 429: refused by a limit here, or by the provider.</p>
+      <div class="cards">
+        <By title="By key" dimension="api_key" first={key} range={range} />
+        <By title="By user" dimension="user" first={user} range={range} />
+      </div>
+    </section>
+  );
+}

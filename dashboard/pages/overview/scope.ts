@@ -1,0 +1,55 @@
+/** What the overview shows: the range, the query and the period before, all of the address. */
+import { useEffect, useState } from 'preact/hooks';
+import type { Span } from '../../parts/chart/buckets.ts';
+import { href, useAddress } from '../../state/address.ts';
+import { rangeName, useRange } from '../../state/range.ts';
+import type { Scope } from './measures.ts';
+
+const MINUTE_MS = 60_000;
+
+export type OverviewScope = Scope & {
+  rangeName: string;
+  isCompared: boolean;
+  zoom: (span: Span) => void;
+  /** Returns the address of requests: of a bucket in place of the range, and with one more condition. */
+  requests: (bucket: Span | null, condition: string | null) => string;
+};
+
+/** Returns a query text with a condition added. */
+function both(q: string, condition: string | null): string {
+  if (condition === null) return q;
+  return q.trim() === '' ? condition : `(${q}) ${condition}`;
+}
+
+/** Renders anew every minute, because a range that ends now has moved on. */
+function useEachMinute(isOn: boolean): void {
+  const [, setTurn] = useState(0);
+  useEffect(() => {
+    if (!isOn) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setTurn((before) => before + 1);
+    }, MINUTE_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
+}
+
+/** Returns what the page's queries are about. */
+export function useScope(): OverviewScope {
+  const { query } = useAddress();
+  const range = useRange();
+  useEachMinute(range.isRelative);
+  const q = query.q ?? '';
+  return {
+    q,
+    range: { from: range.from, to: range.to },
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    rangeName: range.name,
+    isCompared: query.compare === '1',
+    zoom: ({ from, to }) => range.set(rangeName(from, to)),
+    requests: (bucket, condition) =>
+      href('/requests', {
+        q: both(q, condition),
+        range: bucket === null ? range.name : rangeName(bucket.from, bucket.to),
+      }),
+  };
+}

@@ -1,0 +1,134 @@
+/** The calls of the columns: while they run, and how they ended. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PlaygroundBody } from '#core/contracts/playground.ts';
+import type { RequestRow, RowPage } from '#core/contracts/rows.ts';
+import { type ApiFailure, call } from '../../client/call.ts';
+import { toFailure } from '../../client/resource.ts';
+import { keepAnswer } from '../../parts/record/open-record.ts';
+import { type RawAnswer, runCall } from './run-call.ts';
+
+export type Run = {
+  /** `kept`: the whole answer, or what came of it, is with the worker. */
+  phase: 'running' | 'kept' | 'failed';
+  isStopped: boolean;
+  requestId: string | null;
+  status: number;
+  /** The text so far, in pieces: each is laid out once. */
+  pieces: readonly string[];
+  /** Milliseconds to the first byte of a stream, and to the end. */
+  firstMs: number | null;
+  totalMs: number | null;
+  failure: ApiFailure | null;
+  /** Of the logged request; null: it is not stored yet. */
+  row: RequestRow | null;
+};
+
+const BEGINNING: Run = {
+  phase: 'running',
+  isStopped: false,
+  requestId: null,
+  status: 0,
+  pieces: [],
+  firstMs: null,
+  totalMs: null,
+  failure: null,
+  row: null,
+};
+/** UTF-16 code units of a piece. */
+const PIECE = 4_096;
+/** Records are stored a moment after the answer; the gateway may hold them back for longer when the store is away. */
+const ROW_WAITS_MS = [200, 400, 800, 1_600, 3_200, 6_400, 12_800];
+const COLUMNS = ['cost', 'prompt_tokens', 'completion_tokens', 'delay_ms', 'time_to_first_token'];
+
+function withText(pieces: readonly string[], text: string): readonly string[] {
+  const last = pieces.at(-1);
+  return last === undefined || last.length > PIECE
+    ? [...pieces, text]
+    : [...pieces.slice(0, -1), last + text];
+}
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Looks for the logged request until it is there; null: it does not come, or the page has gone. */
+async function findRow(requestId: string, signal: AbortSignal): Promise<RequestRow | null> {
+  for (const ms of ROW_WAITS_MS) {
+    await wait(ms);
+    if (signal.aborted) return null;
+    const query = { q: `id:"${requestId}"`, columns: COLUMNS, limit: 1 };
+    const { rows } = await call<RowPage>('POST', '/v1/request/rows', query, signal);
+    if (rows[0] !== undefined) return rows[0];
+  }
+  return null;
+}
+
+type Change = (changes: Partial<Run> | ((run: Run) => Partial<Run>)) => void;
+
+/** Makes a call to its end. Returns the id of the request; null: none was made. */
+async function follow(body: PlaygroundBody, change: Change, signal: AbortSignal): Promise<string | null> {
+  const begun = performance.now();
+  const answer: RawAnswer = { text: '', isStream: false };
+  const elapsed = () => Math.round(performance.now() - begun);
+  const seen: { requestId: string | null; status: number } = { requestId: null, status: 0 };
+  let failure: ApiFailure | null = null;
+  try {
+    const listener = {
+      onHead: (head: typeof seen) => change(Object.assign(seen, head)),
+      onFirst: () => change({ firstMs: elapsed() }),
+      onText: (text: string) => change(({ pieces }) => ({ pieces: withText(pieces, text) })),
+    };
+    await runCall(body, answer, listener, signal);
+  } catch (error) {
+    if (!signal.aborted) failure = toFailure(error);
+  }
+  const ended = { totalMs: elapsed(), isStopped: signal.aborted, failure };
+  const { requestId, status } = seen;
+  if (requestId === null) {
+    change({ ...ended, phase: 'failed' });
+    return null;
+  }
+  const unkept = await keepAnswer(requestId, { ...answer, status }).then(() => null, toFailure);
+  change({ ...ended, failure: failure ?? unkept, phase: unkept === null ? 'kept' : 'failed' });
+  return requestId;
+}
+
+export type Runs = {
+  /** By the column's key. */
+  of: (key: string) => Run | null;
+  start: (key: string, body: PlaygroundBody) => void;
+  stop: (key: string) => void;
+};
+
+/** Returns the runs of a page, which end with it. */
+export function useRuns(): Runs {
+  const [runs, setRuns] = useState<Readonly<Record<string, Run>>>({});
+  const controllers = useRef(new Map<string, AbortController>());
+  const page = useRef(new AbortController());
+  useEffect(
+    () => () => {
+      page.current.abort();
+      for (const controller of controllers.current.values()) controller.abort();
+    },
+    [],
+  );
+  const start: Runs['start'] = (key, body) => {
+    controllers.current.get(key)?.abort();
+    const controller = new AbortController();
+    controllers.current.set(key, controller);
+    const change: Change = (changes) => {
+      // A run that another one has replaced says no more.
+      if (controllers.current.get(key) !== controller) return;
+      setRuns((before) => {
+        const run = before[key] ?? BEGINNING;
+        const next = typeof changes === 'function' ? changes(run) : changes;
+        return { ...before, [key]: { ...run, ...next } };
+      });
+    };
+    change(() => BEGINNING);
+    void follow(body, change, controller.signal).then(async (requestId) => {
+      if (requestId === null) return;
+      const row = await findRow(requestId, page.current.signal).catch(() => null);
+      change({ row });
+    });
+  };
+  return { of: (key) => runs[key] ?? null, start, stop: (key) => controllers.current.get(key)?.abort() };
+}

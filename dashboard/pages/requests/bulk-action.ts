@@ -1,0 +1,2 @@
+/** What is done with selected requests in a dialog. */
+export type BulkAction = 'score' | 'property' | 'export' | 'erase';

@@ -1,0 +1,64 @@
+/** What can be done with the selected requests. */
+
+import { useState } from 'preact/hooks';
+import { copyText } from '../../parts/copy/copy.tsx';
+import { count } from '../../parts/formats/numbers.ts';
+import { href } from '../../state/address.ts';
+import { may } from '../../state/me.ts';
+import type { BulkAction } from './bulk-action.ts';
+import { BulkDialog } from './bulk-dialog.tsx';
+import type { Selection } from './selection.ts';
+
+/** Requests that can be compared at once. */
+const MOST_COMPARED = 4;
+
+/** Is there while something is selected. */
+export function BulkBar({ selection, onChanged }: { selection: Selection; onChanged: () => void }) {
+  const [action, setAction] = useState<BulkAction | null>(null);
+  const ids = [...selection.ids];
+  if (ids.length === 0) return null;
+  const canCompare = ids.length >= 2 && ids.length <= MOST_COMPARED;
+  return (
+    <section class="requests-bulk" aria-label="Selected requests">
+      <strong>{count(ids.length)} selected</strong>
+      {canCompare && (
+        <a class="button" href={href('/compare', { ids: ids.join(',') })}>
+          Compare
+        </a>
+      )}
+      {may('write') && (
+        <>
+          <button type="button" onClick={() => setAction('score')}>
+            Score with an evaluator
+          </button>
+          <button type="button" onClick={() => setAction('property')}>
+            Add a property
+          </button>
+        </>
+      )}
+      <button type="button" onClick={() => setAction('export')}>
+        Export
+      </button>
+      <button type="button" onClick={() => copyText(ids.join('\n'), `${ids.length} ids`)}>
+        Copy ids
+      </button>
+      {may('write') && (
+        <button type="button" class="danger" onClick={() => setAction('erase')}>
+          Erase
+        </button>
+      )}
+      <button type="button" class="quiet" onClick={selection.clear}>
+        Clear
+      </button>
+      {action !== null && (
+        <BulkDialog
+          action={action}
+          ids={ids}
+          onClose={() => setAction(null)}
+          onChanged={onChanged}
+          onDone={selection.clear}
+        />
+      )}
+    </section>
+  );
+}

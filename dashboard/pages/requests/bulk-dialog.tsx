@@ -1,0 +1,127 @@
+/** The dialogs of what is done with selected requests. */
+import { useState } from 'preact/hooks';
+import { call } from '../../client/call.ts';
+import { useResource } from '../../client/resource.ts';
+import { Confirm } from '../../parts/dialog/confirm.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Form } from '../../parts/form/form.tsx';
+import { dollars, plural } from '../../parts/formats/numbers.ts';
+import { NO_PROPERTY, PropertyFields } from '../../parts/request/property-fields.tsx';
+import { tell } from '../../parts/toast/toast.tsx';
+import type { BulkAction } from './bulk-action.ts';
+import { ExportDialog } from './export-dialog.tsx';
+
+export type BulkDialogProps = {
+  action: BulkAction;
+  ids: readonly string[];
+  onClose: () => void;
+  /** Told when what the list shows has changed. */
+  onChanged: () => void;
+  /** Told when the requests are no more. */
+  onDone: () => void;
+};
+type OneProps = Omit<BulkDialogProps, 'action'>;
+
+/** Returns the query that finds these requests. */
+function queryOf(ids: readonly string[]): string {
+  const quoted = ids.map((id) => JSON.stringify(id));
+  return quoted.length === 1 ? `id:${quoted[0]}` : `id:(${quoted.join(' OR ')})`;
+}
+
+type Evaluator = { id: string; name: string };
+type DryRun = { matching: number; already_scored: number; estimated_cost_usd: number | null };
+
+/** Says what a run would do and cost. */
+function priceSentence({ matching, already_scored: scored, estimated_cost_usd: cost }: DryRun): string {
+  const price = cost === null ? '; what it costs is not known yet' : `, about ${dollars(cost)}`;
+  const rest =
+    scored === 0 ? '' : ` ${plural(scored, 'request')} that this version has scored stay as they are.`;
+  return `${plural(matching - scored, 'request')} to score${price}.${rest}`;
+}
+
+function ScoreDialog({ ids, onClose }: OneProps) {
+  const [chosen, setChosen] = useState('');
+  const { data: evaluators, failure } = useResource('evaluators', (signal) =>
+    call<Evaluator[]>('POST', '/v1/evaluator/query', {}, signal),
+  );
+  const body = { q: queryOf(ids), limit: ids.length };
+  const path = `/v1/evaluator/${encodeURIComponent(chosen)}/run`;
+  const priceKey = chosen === '' ? null : `price ${chosen} ${body.q}`;
+  const price = useResource(priceKey, (signal) =>
+    call<DryRun>('POST', path, { ...body, dryRun: true }, signal),
+  );
+  const start = async () => {
+    await call('POST', path, body);
+    tell('The evaluator has begun; scores appear in the list as they come');
+    onClose();
+  };
+  return (
+    <Dialog title={`Score ${plural(ids.length, 'request')}`} onClose={onClose}>
+      <FailureNotice failure={failure ?? price.failure} />
+      <Form verb="Score" onSubmit={start}>
+        <Field
+          label="Evaluator"
+          hint={price.data !== null && price.dataKey === priceKey && priceSentence(price.data)}
+          control={(attributes) => (
+            <select
+              {...attributes}
+              required
+              value={chosen}
+              onChange={(event) => setChosen(event.currentTarget.value)}
+            >
+              <option value="">Choose one</option>
+              {evaluators?.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          )}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function PropertyDialog({ ids, onClose, onChanged }: OneProps) {
+  const [property, setProperty] = useState(NO_PROPERTY);
+  const add = async () => {
+    // One after the other: each waits for its request, and the first failure says where it stopped.
+    for (const id of ids) {
+      await call('PUT', `/v1/request/${encodeURIComponent(id)}/property`, property);
+    }
+    tell(`Added to ${plural(ids.length, 'request')}`);
+    onChanged();
+    onClose();
+  };
+  return (
+    <Dialog title={`Add a property to ${plural(ids.length, 'request')}`} onClose={onClose}>
+      <Form verb="Add" onSubmit={add}>
+        <PropertyFields property={property} onChange={setProperty} />
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Shows the dialog of an action. */
+export function BulkDialog({ action, ...props }: BulkDialogProps) {
+  const { ids, onClose, onDone } = props;
+  if (action === 'score') return <ScoreDialog {...props} />;
+  if (action === 'property') return <PropertyDialog {...props} />;
+  if (action === 'export') return <ExportDialog q={queryOf(ids)} onClose={onClose} />;
+  return (
+    <Confirm
+      title={`Erase ${plural(ids.length, 'request')}?`}
+      text="Their records, bodies, scores and evaluations go for good. The answers have been given, and what they cost stays counted."
+      verb="Erase"
+      run={async () => {
+        await call('POST', '/v1/request/delete', { q: queryOf(ids) });
+        tell('They are being erased');
+        onDone();
+      }}
+      onClose={onClose}
+    />
+  );
+}

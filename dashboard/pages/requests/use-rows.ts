@@ -1,0 +1,156 @@
+/** Rows of the list: a first page, more at both ends, and the newest once a second. */
+import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { RowPage } from '#core/contracts/rows.ts';
+import { ApiFailure, call } from '../../client/call.ts';
+import { withPriority } from '../../client/priority.ts';
+import { recall, remember } from '../../client/recent.ts';
+import { toFailure } from '../../client/resource.ts';
+import { append, beginWindow, prepend, type RowWindow, renew, type Start } from './window.ts';
+
+const PAGE = 100;
+const LIVE_MS = 1_000;
+
+/** Longer windows are not kept for the way back: they are loaded again around their place. */
+const MOST_KEPT = 2_000;
+
+export type RowQuery = {
+  /** Names the list: with another name it begins anew. A range that moves on with the time keeps its name. */
+  name: string;
+  /** What the API is asked for, without the page. */
+  body: Readonly<Record<string, unknown>>;
+  /** Reads the place that was left in this list; null: it was not shown before in this step of the history. */
+  keptPlace: () => Start | null;
+  /** The request that the first page is around where no place was kept; null: the first page of all. */
+  linked: string | null;
+  isLive: boolean;
+};
+
+export type RowsOnScreen = {
+  window: RowWindow | null;
+  failure: ApiFailure | null;
+  isLoading: boolean;
+  /** Loads the page behind the last row, or before the first; does nothing at an end, or while one is loading. */
+  grow: (end: 'next' | 'prev') => void;
+  reload: () => void;
+};
+
+type State = Pick<RowsOnScreen, 'window' | 'failure' | 'isLoading'>;
+
+/** Where a list begins that is not continued. */
+const TOP: Start = { id: null, offset: 0 };
+
+/** Returns the rows that were shown before, at a place. */
+function known(key: string, start: Start | null): RowWindow | null {
+  const window = recall<RowWindow>(`rows ${key}`);
+  return window === null ? null : { ...window, start: start ?? TOP };
+}
+
+function fetchPage(
+  body: Readonly<Record<string, unknown>>,
+  place: object,
+  signal: AbortSignal,
+): Promise<RowPage> {
+  return withPriority(() =>
+    call<RowPage>('POST', '/v1/request/rows', { ...body, ...place, limit: PAGE }, signal),
+  );
+}
+
+/** Fetches the page around a request; of one that is no more, or of none, the first page. */
+async function fetchAround(
+  body: Readonly<Record<string, unknown>>,
+  id: string | null,
+  signal: AbortSignal,
+): Promise<RowPage> {
+  if (id === null) return await fetchPage(body, {}, signal);
+  try {
+    return await fetchPage(body, { around: id }, signal);
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 404) throw error;
+    return await fetchPage(body, {}, signal);
+  }
+}
+
+/**
+ * Loads the rows of a query. A new query aborts all that the one before still loads; its rows stay until the new ones come.
+ */
+export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery): RowsOnScreen {
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState<State>(() => ({
+    window: known(key, keptPlace()),
+    failure: null,
+    isLoading: true,
+  }));
+  const controller = useRef(new AbortController());
+  const isGrowing = useRef(false);
+  const latest = useRef({ body, keptPlace, linked });
+  latest.current = { body, keptPlace, linked };
+  const shown = useRef(state);
+  shown.current = state;
+
+  const show = useCallback((window: RowWindow) => {
+    remember(`rows ${window.key}`, window.rows.length > MOST_KEPT ? null : window);
+    setState({ window, failure: null, isLoading: false });
+  }, []);
+  const fail = useCallback((error: unknown) => {
+    setState((before) => ({ ...before, failure: toFailure(error), isLoading: false }));
+  }, []);
+
+  useLayoutEffect(() => {
+    const own = new AbortController();
+    controller.current = own;
+    isGrowing.current = false;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const place = latest.current.keptPlace();
+    // What is there is shown as it was left.
+    const left = turn === 0 && place !== null ? known(key, place) : null;
+    setState((before) => ({
+      window: left ?? before.window,
+      failure: null,
+      isLoading: left === null || isLive,
+    }));
+    const load = async () => {
+      const { body: asked, keptPlace: read, linked: id } = latest.current;
+      const start = isLive ? TOP : (read() ?? { id, offset: 0 });
+      try {
+        if (!isLive || document.visibilityState === 'visible') {
+          const page = await fetchAround(asked, start.id, own.signal);
+          const now = shown.current.window;
+          const isNewer = isLive && now !== null && now.key === key && now.prev === null;
+          if (!own.signal.aborted) show(isNewer ? renew(now, page) : beginWindow(key, page, start));
+        }
+      } catch (error) {
+        if (!own.signal.aborted) fail(error);
+      }
+      if (isLive && !own.signal.aborted) timer = setTimeout(load, LIVE_MS);
+    };
+    if (left === null || isLive) void load();
+    return () => {
+      own.abort();
+      clearTimeout(timer);
+    };
+  }, [key, turn, isLive, show, fail]);
+
+  const grow = useCallback(
+    async (end: 'next' | 'prev') => {
+      const { window } = shown.current;
+      const cursor = window?.[end] ?? null;
+      if (window === null || cursor === null || isGrowing.current) return;
+      const { signal } = controller.current;
+      isGrowing.current = true;
+      try {
+        const page = await fetchPage(
+          latest.current.body,
+          end === 'next' ? { after: cursor } : { before: cursor },
+          signal,
+        );
+        const now = shown.current.window;
+        if (!signal.aborted && now !== null) show(end === 'next' ? append(now, page) : prepend(now, page));
+      } catch (error) {
+        if (!signal.aborted) fail(error);
+      }
+      isGrowing.current = false;
+    },
+    [show, fail],
+  );
+  return { ...state, grow, reload: useCallback(() => setTurn((before) => before + 1), []) };
+}

@@ -1,0 +1,123 @@
+/** The head of a session: what it was, what it cost, how people judge it. */
+import { useState } from 'preact/hooks';
+import type { SessionRow } from '#core/contracts/session.ts';
+import { call } from '../../client/call.ts';
+import { CopyButton } from '../../parts/copy/copy.tsx';
+import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { Field } from '../../parts/form/field.tsx';
+import { Form } from '../../parts/form/form.tsx';
+import { Fact, Facts } from '../../parts/formats/fact.tsx';
+import { Moment } from '../../parts/formats/moment.tsx';
+import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
+import { Rating } from '../../parts/formats/rating.tsx';
+import { requestsOf } from '../../parts/links/page-of.ts';
+import { Hostile } from '../../parts/text/hostile.tsx';
+import { attempt } from '../../parts/toast/toast.tsx';
+import { may } from '../../state/me.ts';
+import { apiPath } from './use-session.ts';
+
+type Props = { session: SessionRow; onChanged: () => void };
+
+function TagDialog({ session, onChanged, onClose }: Props & { onClose: () => void }) {
+  const [tag, setTag] = useState(session.tag ?? '');
+  const save = async () => {
+    await call('POST', `${apiPath(session.session_id)}/tag`, { tag: tag.trim() === '' ? null : tag.trim() });
+    onChanged();
+    onClose();
+  };
+  return (
+    <Dialog title="Tag of the session" onClose={onClose}>
+      <Form verb="Save" onSubmit={save}>
+        <Field
+          label="Tag"
+          hint="Up to 200 characters. An empty tag is none."
+          control={(attributes) => (
+            <input
+              {...attributes}
+              type="text"
+              maxLength={200}
+              value={tag}
+              onInput={(event) => setTag(event.currentTarget.value)}
+            />
+          )}
+        />
+      </Form>
+    </Dialog>
+  );
+}
+
+function Grades({ session, onChanged }: Props) {
+  const [isTagging, setTagging] = useState(false);
+  const { session_id: id, feedback_rating: rating, tag } = session;
+  const give = async (next: boolean) => {
+    // The same once more takes it back.
+    const given = rating === next ? null : next;
+    const done = given === null ? 'Rating taken back' : given ? 'Rated good' : 'Rated bad';
+    if (await attempt(() => call('POST', `${apiPath(id)}/feedback`, { rating: given }), done)) onChanged();
+  };
+  return (
+    <div class="session-grades">
+      {may('write') ? (
+        <>
+          <button type="button" aria-pressed={rating === true} onClick={() => give(true)}>
+            ▲ Good
+          </button>
+          <button type="button" aria-pressed={rating === false} onClick={() => give(false)}>
+            ▼ Bad
+          </button>
+          <button type="button" onClick={() => setTagging(true)}>
+            {tag === null ? 'Add a tag…' : 'Change the tag…'}
+          </button>
+        </>
+      ) : (
+        <Rating of={rating} />
+      )}
+      {tag !== null && (
+        <span class="chip session-tag">
+          <Hostile text={tag} />
+        </span>
+      )}
+      <a href={requestsOf('session', id, 'all')}>All its requests</a>
+      {isTagging && <TagDialog session={session} onChanged={onChanged} onClose={() => setTagging(false)} />}
+    </div>
+  );
+}
+
+/** Shows the head. */
+export function SessionHead({ session, onChanged }: Props) {
+  const {
+    session_id: id,
+    session_name: name,
+    created_at: first,
+    latest_request_created_at: latest,
+  } = session;
+  return (
+    <header class="session-head">
+      <h1>
+        <Hostile text={name ?? id} />
+      </h1>
+      <p class="muted session-id">
+        <code>
+          <Hostile text={id} />
+        </code>{' '}
+        <CopyButton text={id} what="session id" />
+      </p>
+      <Facts>
+        <Fact name="Requests">{count(session.total_requests)}</Fact>
+        <Fact name="Duration">{milliseconds(Date.parse(latest) - Date.parse(first))}</Fact>
+        <Fact name="Cost">{dollars(session.total_cost)}</Fact>
+        <Fact name="Tokens">
+          {count(session.prompt_tokens)} + {count(session.completion_tokens)}
+        </Fact>
+        <Fact name="Mean latency">{milliseconds(session.avg_latency)}</Fact>
+        <Fact name="First request">
+          <Moment at={first} />
+        </Fact>
+        <Fact name="Latest">
+          <Moment at={latest} />
+        </Fact>
+      </Facts>
+      <Grades session={session} onChanged={onChanged} />
+    </header>
+  );
+}

@@ -1,0 +1,135 @@
+/** The audit log: who changed what, and when. The address has the filters. */
+import { useState } from 'preact/hooks';
+import type { AuditEntry, AuditPage } from '#core/contracts/audit.ts';
+import { call } from '../../client/call.ts';
+import { useResource } from '../../client/resource.ts';
+import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Moment } from '../../parts/formats/moment.tsx';
+import { type Column, Table } from '../../parts/table/table.tsx';
+import { Hostile } from '../../parts/text/hostile.tsx';
+import { attempt } from '../../parts/toast/toast.tsx';
+import { href, useAddress } from '../../state/address.ts';
+
+const FILTERS = [
+  { name: 'action', label: 'Action' },
+  { name: 'actor', label: 'Actor' },
+  { name: 'target_kind', label: 'Kind' },
+  { name: 'target_id', label: 'Id' },
+] as const;
+type FilterName = (typeof FILTERS)[number]['name'];
+type Filters = Partial<Record<FilterName, string>>;
+
+const ACTORS = { api_key: 'API key', command_line: 'Command line', system: 'Assay itself' };
+
+/** A value of an entry: a click shows the entries that share it. */
+function Value({ name, value, label = value }: { name: FilterName; value: string; label?: string }) {
+  const { path, query } = useAddress();
+  return (
+    <a class="break" href={href(path, { ...query, [name]: value })} title="Only entries with this value">
+      <Hostile text={label} />
+    </a>
+  );
+}
+
+function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
+  const names = Object.keys(changes);
+  if (names.length === 0) return null;
+  return (
+    <details>
+      <summary>
+        <Hostile text={names.join(', ')} />
+      </summary>
+      <pre class="answer">
+        <Hostile text={JSON.stringify(changes, null, 2)} />
+      </pre>
+    </details>
+  );
+}
+
+const COLUMNS: readonly Column<AuditEntry>[] = [
+  { name: 'at', title: 'Time', cell: ({ at }) => <Moment at={at} /> },
+  {
+    name: 'actor',
+    title: 'Actor',
+    cell: ({ actor: { kind, id } }) => (
+      <>
+        {id !== null && `${ACTORS[kind]} `}
+        <Value name="actor" value={id ?? kind} label={id ?? ACTORS[kind]} />
+      </>
+    ),
+  },
+  { name: 'action', title: 'Action', cell: ({ action }) => <Value name="action" value={action} /> },
+  { name: 'kind', title: 'What', cell: ({ target }) => <Value name="target_kind" value={target.kind} /> },
+  {
+    name: 'id',
+    title: 'Id',
+    cell: ({ target }) => (target.id === '' ? null : <Value name="target_id" value={target.id} />),
+  },
+  { name: 'changes', title: 'Changes', cell: (entry) => <Changes {...entry} /> },
+];
+
+function FilterForm({ filters }: { filters: Filters }) {
+  const { set } = useAddress();
+  return (
+    <div class="filters">
+      {FILTERS.map(({ name, label }) => (
+        <label key={name}>
+          {label}{' '}
+          <input
+            type="search"
+            value={filters[name] ?? ''}
+            onChange={({ currentTarget }) => set({ [name]: currentTarget.value.trim() })}
+          />
+        </label>
+      ))}
+    </div>
+  );
+}
+
+type Older = AuditPage & { key: string };
+
+/** Lists entries, newest first. */
+export function AuditLog() {
+  const { query } = useAddress();
+  const [older, setOlder] = useState<Older | null>(null);
+  const filters: Filters = Object.fromEntries(
+    FILTERS.flatMap(({ name }) => (query[name] === undefined ? [] : [[name, query[name]]])),
+  );
+  const key = `audit ${new URLSearchParams(filters)}`;
+  const load = (after: string | null, signal?: AbortSignal) => {
+    const wanted = new URLSearchParams({ ...filters, ...(after !== null && { after }) });
+    return call<AuditPage>('GET', `/v1/audit?${wanted}`, undefined, signal);
+  };
+  const { data, dataKey, failure, isLoading, reload } = useResource(key, (signal) => load(null, signal));
+  const shown = older?.key === key ? older : null;
+  const next = shown === null ? (data?.next ?? null) : shown.next;
+  const more = () =>
+    attempt(async () => {
+      const page = await load(next);
+      setOlder({ key, entries: [...(shown?.entries ?? []), ...page.entries], next: page.next });
+    }, 'Older entries are shown');
+  return (
+    <>
+      <FilterForm filters={filters} />
+      <FailureNotice failure={failure} retry={reload} />
+      {data === null && isLoading && <p class="muted">Loading…</p>}
+      {data !== null && (
+        <Table
+          caption="Audit log"
+          columns={COLUMNS}
+          rows={[...data.entries, ...(shown?.entries ?? [])]}
+          keyOf={({ id }) => id}
+          isLoading={isLoading && dataKey !== key}
+          empty={<p>No change fits these filters.</p>}
+        />
+      )}
+      {next !== null && (
+        <p class="more">
+          <button type="button" onClick={more}>
+            Older
+          </button>
+        </p>
+      )}
+    </>
+  );
+}

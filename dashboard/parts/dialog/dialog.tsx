@@ -1,0 +1,60 @@
+/** A modal dialog: the browser's own, which keeps the focus inside and gives it back. */
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useKeys } from '../../state/keys.ts';
+import { Hostile } from '../text/hostile.tsx';
+
+export type DialogProps = {
+  /** May have a name that a stranger gave. */
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  /** Buttons below. */
+  actions?: ComponentChildren;
+  isWide?: boolean;
+};
+
+/** Is open as long as it is shown. Escape, the cross and a click beside it close it. */
+export function Dialog({ title, onClose, children, actions, isWide = false }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useKeys(title, {}, { isModal: true });
+  useLayoutEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    // The browser gives the focus back only when a dialog is closed that is still there.
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the key for it
+    <dialog
+      ref={element}
+      class={isWide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <div class="dialog-inside">
+        <header class="dialog-head">
+          <h2 id={titleId}>
+            <Hostile text={title} />
+          </h2>
+          <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
+            ✕
+          </button>
+        </header>
+        <div class="dialog-body">{children}</div>
+        {actions !== undefined && <footer class="dialog-actions">{actions}</footer>}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,46 @@
+/** A form that sends once: its button waits for the answer, and a failure is shown above it. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { ApiFailure } from '../../client/call.ts';
+import { toFailure } from '../../client/resource.ts';
+import { FailureNotice } from '../failure/failure.tsx';
+
+export type FormProps = {
+  /** On the button. */
+  verb: string;
+  /** Throws what the API refuses. */
+  onSubmit: () => Promise<void>;
+  children: ComponentChildren;
+  /** Beside the button. */
+  more?: ComponentChildren;
+};
+
+/** @example <Form verb="Create key" onSubmit={create}><Field … /></Form> */
+export function Form({ verb, onSubmit, children, more }: FormProps) {
+  const [failure, setFailure] = useState<ApiFailure | null>(null);
+  const [isSending, setSending] = useState(false);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (isSending) return;
+    setSending(true);
+    setFailure(null);
+    try {
+      await onSubmit();
+    } catch (error) {
+      setFailure(toFailure(error));
+    }
+    setSending(false);
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      {children}
+      <FailureNotice failure={failure} />
+      <div class="form-actions">
+        <button type="submit" class="primary" disabled={isSending}>
+          {verb}
+        </button>
+        {more}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,78 @@
+/** Numbers, money and durations as the pages show them. */
+import { lazyFormat } from './lazy-format.ts';
+
+const WHOLE = lazyFormat<number>(() => new Intl.NumberFormat('en-US'));
+const SHORT = lazyFormat<number>(
+  () => new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }),
+);
+const PERCENT = lazyFormat<number>(
+  () => new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 }),
+);
+const CENTS = lazyFormat<number>(
+  () => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2, maximumFractionDigits: 9 }),
+);
+const SMALL = lazyFormat<number>(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }));
+
+/** What stands where there is no value. */
+export const NOTHING = '–';
+
+/** @example count(12345) // '12,345' */
+export function count(value: number | null | undefined): string {
+  return value === null || value === undefined ? NOTHING : WHOLE.format(value);
+}
+
+/**
+ * A number of things whose plural ends in s.
+ * @example plural(1, 'request') // '1 request'
+ */
+export function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** @example shortCount(12345) // '12.3K' */
+export function shortCount(value: number | null | undefined): string {
+  return value === null || value === undefined ? NOTHING : SHORT.format(value);
+}
+
+/** @example percent(0.1234) // '12.3%' */
+export function percent(share: number | null | undefined): string {
+  return share === null || share === undefined || !Number.isFinite(share) ? NOTHING : PERCENT.format(share);
+}
+
+/** A number with up to three digits that count. */
+export function decimal(value: number | null | undefined): string {
+  return value === null || value === undefined ? NOTHING : SMALL.format(value);
+}
+
+/**
+ * US dollars, with as many digits as the amount needs.
+ * @example dollars(0.00012) // '$0.00012'
+ */
+export function dollars(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  if (value === 0) return '$0';
+  if (value < 0) return `-${dollars(-value)}`;
+  if (value >= 1_000) return `$${WHOLE.format(Math.round(value))}`;
+  if (value >= 0.1) return `$${value.toFixed(2)}`;
+  return `$${CENTS.format(value)}`;
+}
+
+/** @example milliseconds(1234) // '1.23 s' */
+export function milliseconds(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  if (value < 1_000) return `${SMALL.format(value)} ms`;
+  if (value < 60_000) return `${SMALL.format(value / 1_000)} s`;
+  const seconds = Math.round(value / 1_000);
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** @example bytes(2048) // '2 KiB' */
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return NOTHING;
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(value) / 10));
+  return `${SMALL.format(value / 1024 ** power)} ${units[power]}`;
+}

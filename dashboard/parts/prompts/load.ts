@@ -1,0 +1,58 @@
+/** Stored prompts, as several pages load them. */
+import type { PromptInputsJson, PromptJson, PromptVersionJson } from '#core/contracts/prompt.ts';
+import { call } from '../../client/call.ts';
+import { type Resource, useResource } from '../../client/resource.ts';
+import type { Option } from '../form/select.tsx';
+
+const ROOT = '/v1/prompt-2025';
+/** Prompts, or versions, of one answer: the most that the API returns. */
+export const MOST_LISTED = 100;
+
+/** A version with its body. */
+export type WholeVersion = PromptVersionJson & { prompt_body: Record<string, unknown> };
+
+/** @example versionName({ major_version: 1, minor_version: 2 }) // '1.2' */
+export function versionName({
+  major_version: major,
+  minor_version: minor,
+}: Pick<PromptVersionJson, 'major_version' | 'minor_version'>): string {
+  return `${major}.${minor}`;
+}
+
+/** Loads the newest prompts. */
+export function usePrompts(): Resource<PromptJson[]> {
+  return useResource('prompts', (signal) =>
+    call<PromptJson[]>('POST', `${ROOT}/query`, { pageSize: MOST_LISTED }, signal),
+  );
+}
+
+/** Returns the choice of a prompt. One that is not among the newest is named by its id. */
+export function promptOptions(none: string, prompts: readonly PromptJson[], chosen: string): Option[] {
+  const known = prompts.map(({ id, name }) => ({ name: id, label: name }));
+  const isOther = chosen !== '' && prompts.every(({ id }) => id !== chosen);
+  return [{ name: '', label: none }, ...known, ...(isOther ? [{ name: chosen, label: chosen }] : [])];
+}
+
+/** Loads the versions of a prompt, the newest first; null: of none. */
+export function useVersions(promptId: string | null): Resource<PromptVersionJson[]> {
+  return useResource(promptId === null ? null : `prompt versions ${promptId}`, (signal) =>
+    call<PromptVersionJson[]>('POST', `${ROOT}/query/versions`, { promptId, limit: MOST_LISTED }, signal),
+  );
+}
+
+/** Loads a version with its body. */
+export function loadVersion(promptVersionId: string, signal?: AbortSignal): Promise<WholeVersion> {
+  return call<WholeVersion>('POST', '/v2/prompt-2025/query/version', { promptVersionId }, signal);
+}
+
+/** Loads the inputs of a request that used a version. */
+export async function loadInputs(
+  promptId: string,
+  versionId: string,
+  requestId: string,
+  signal?: AbortSignal,
+): Promise<Record<string, unknown>> {
+  const [prompt, version, request] = [promptId, versionId, requestId].map(encodeURIComponent);
+  const path = `${ROOT}/id/${prompt}/${version}/inputs?requestId=${request}`;
+  return (await call<PromptInputsJson>('GET', path, undefined, signal)).inputs;
+}

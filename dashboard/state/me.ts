@@ -1,0 +1,74 @@
+/** Who is logged in. */
+import { signal } from '@preact/signals';
+import type { LoginBody, MeJson } from '#core/contracts/login.ts';
+import { type ApiFailure, call, whenSignedOut } from '../client/call.ts';
+import { forgetAll } from '../client/recent.ts';
+import { toFailure } from '../client/resource.ts';
+import { takeLinkToken } from './link-token.ts';
+
+export type Me = MeJson;
+
+export type Identity =
+  | { kind: 'unknown' }
+  | { kind: 'signed-out' }
+  | { kind: 'failed'; failure: ApiFailure }
+  | { kind: 'signed-in'; me: Me };
+
+export const identity = signal<Identity>({ kind: 'unknown' });
+
+/** Why the link that the page was opened with logged nobody in; null: there was none, or it did. */
+export const linkFailure = signal<ApiFailure | null>(null);
+
+/** Of the link that the page was opened with. Taken when the page loads, before anything can read the address. */
+let linkToken = takeLinkToken(window);
+
+/** Logs in with an API key, or with the token of a link. */
+export async function logIn(body: LoginBody): Promise<void> {
+  const me = await call<Me>('POST', '/v1/login', body);
+  // Of whoever was logged in before.
+  forgetAll();
+  identity.value = { kind: 'signed-in', me };
+}
+
+/** Logs in with the token of a link. Returns whether that worked. */
+async function followLink(token: string): Promise<boolean> {
+  try {
+    await logIn({ token });
+    return true;
+  } catch (error) {
+    linkFailure.value = toFailure(error);
+    return false;
+  }
+}
+
+/** Asks the API who is logged in, after following the link that the page was opened with. */
+export async function readIdentity(): Promise<void> {
+  const token = linkToken;
+  linkToken = null;
+  if (token !== null && (await followLink(token))) return;
+  try {
+    identity.value = { kind: 'signed-in', me: await call<Me>('GET', '/v1/me') };
+    // Somebody is logged in all the same.
+    linkFailure.value = null;
+  } catch (error) {
+    const failure = toFailure(error);
+    identity.value = failure.status === 401 ? { kind: 'signed-out' } : { kind: 'failed', failure };
+  }
+}
+
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await call('POST', '/v1/logout');
+  forgetAll();
+  identity.value = { kind: 'signed-out' };
+}
+
+/** Whether the key has a scope: what it lacks is not offered. */
+export function may(scope: Me['key']['scopes'][number]): boolean {
+  return identity.value.kind === 'signed-in' && identity.value.me.key.scopes.includes(scope);
+}
+
+whenSignedOut(() => {
+  forgetAll();
+  identity.value = { kind: 'signed-out' };
+});

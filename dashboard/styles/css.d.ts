@@ -1,0 +1,2 @@
+/** Styles are bundled: an import of them has no value. */
+declare module '*.css';
