@@ -27,10 +27,10 @@ try {
   const chat = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Where is my refund?' }] };
   const property = { 'Service-Property-Feature': 'judge-example' };
   const { requestId } = await call('POST', `${GATEWAY}/v1/chat/completions`, chat, property);
-
   let evaluation = { state: 'pending' };
   for (const endMs = Date.now() + 60_000; Date.now() < endMs; await sleep(200)) {
-    [evaluation = evaluation] = (await call('POST', `${API}/v1/evaluation/query`, { requestId })).answer.data;
+    const ours = { requestId, evaluatorId: made.data.id };
+    [evaluation = evaluation] = (await call('POST', `${API}/v1/evaluation/query`, ours)).answer.data;
     if (!['pending', 'running'].includes(evaluation.state)) break;
   }
   const { state, score, reasoning, waiting, error } = evaluation;

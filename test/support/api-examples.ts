@@ -1,11 +1,15 @@
 /** One thing of each kind that paths of the management API name, so that every documented route can be called. */
+import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
 import type { DocumentedRoute } from '#core/contracts/openapi.ts';
+import { createSession } from '#platform/browser-sessions/mod.ts';
+import { hashApiKey } from '#platform/keys/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { newDeliveryId } from '#platform/webhooks/mod.ts';
 import { insertEvaluations } from '../integration/api/evaluators/seed-evaluations.ts';
 import { apiRoutes } from './api-contract.ts';
 import type { EvaluatorApi } from './evaluators-process.ts';
 import { BOOLEAN, PYTHON } from './evaluators-process.ts';
+import { logEntry } from './log-entries.ts';
 import { insertRequests } from './seed-requests.ts';
 
 /** Something that a call names by ids of its body, where the examples of the document have others. */
@@ -52,6 +56,26 @@ async function seedWebhook(api: EvaluatorApi): Promise<{ id: string; deliveryId:
   return { id, deliveryId };
 }
 
+/** A dead letter whose entry can be stored. */
+async function seedDeadLetter({ own, database: { sql } }: EvaluatorApi): Promise<string> {
+  const { organizationId } = own;
+  const entry = encodeEntry(logEntry({ organizationId }));
+  const [row] = await sql<{ id: string }[]>`
+    insert into assay.dead_letters (origin, organization_id, reason, entry)
+    values ('outbox/1/2', ${organizationId}, 'seeded', ${entry}) returning dead_letter_id::text as id`;
+  return row!.id;
+}
+
+/** A log-in of a browser with the organization's own key. */
+async function seedLogin({ own, database: { sql } }: EvaluatorApi): Promise<string> {
+  const { organizationId } = own;
+  const [row] = await sql<{ keyId: string }[]>`
+    select key_id as "keyId" from assay.api_keys where hash = ${hashApiKey(own.key)}`;
+  const wanted = { organizationId, keyId: row!.keyId, userAgent: 'Seeded', nowMs: Date.now() };
+  const { session } = await sql.begin((tx) => createSession(tx, wanted));
+  return session.sessionId;
+}
+
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
@@ -80,7 +104,11 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     ({ method, path }) => method === 'POST' && path === '/v1/alert',
   )!.hooks;
   const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
+  const view = { name: 'Seeded', page: 'requests', query: 'q=status:500' };
+  const { id: viewId } = await api.make('/v1/view', view);
   const webhook = await seedWebhook(api);
+  const sessionId = await seedLogin(api);
+  const letters = { kept: await seedDeadLetter(api), stored: await seedDeadLetter(api) };
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
@@ -97,8 +125,12 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
     if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
+    if (path.startsWith('/v1/view/')) return path.replace(':id', viewId);
     if (path.startsWith('/v1/webhook/'))
       return path.replace(':id', webhook.id).replace(':deliveryId', webhook.deliveryId);
+    if (path === '/v1/dead-letter/:id/retry') return path.replace(':id', letters.stored);
+    if (path.startsWith('/v1/dead-letter/')) return path.replace(':id', letters.kept);
+    if (path.startsWith('/v1/login/')) return path.replace(':id', sessionId);
     if (path.startsWith('/v1/keys/')) return path.replace(':id', keyId);
     return path
       .replace('/onlineEvaluators/:onlineId', `/onlineEvaluators/${onlineId}`)
@@ -125,8 +157,10 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     SESSION_ID,
     deletion!.job_id,
     alertId,
+    viewId,
     webhook.id,
     webhook.deliveryId,
+    sessionId,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };

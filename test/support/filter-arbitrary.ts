@@ -164,6 +164,12 @@ const PATHS = [
   '__proto__',
 ];
 
+const KEY_IDS = [
+  '00000000-0000-0000-0000-000000000000',
+  'b6a02fa1-2b2d-40c5-95e1-93b528d8b55b',
+  'ffffffff-ffff-4fff-bfff-ffffffffffff',
+];
+
 const pick = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3, nil: null });
 
@@ -213,6 +219,7 @@ const COMPARISONS = {
   cost: fc.oneof(equality(cost), ordering(cost)),
   moment: fc.oneof(equality(moment), ordering(moment)),
   boolean: equality(fc.boolean()),
+  uuid: equality(pick(KEY_IDS)),
   value: fc.oneof(equality(fc.oneof(text, number, fc.boolean())), ordering(number), matching),
 };
 
@@ -221,7 +228,9 @@ const FIELDS: [section: string, field: string, keyof typeof COMPARISONS][] = [
   ['request', 'user_id', 'text'],
   ['request', 'path', 'text'],
   ['request', 'model', 'text'],
+  ['request', 'model_used', 'text'],
   ['request', 'provider', 'text'],
+  ['request', 'api_key_id', 'uuid'],
   ['request', 'prompt_id', 'text'],
   ['request', 'prompt_version', 'text'],
   ['request', 'session_id', 'text'],
@@ -231,6 +240,7 @@ const FIELDS: [section: string, field: string, keyof typeof COMPARISONS][] = [
   ['response', 'id', 'text'],
   ['response', 'created_at', 'moment'],
   ['response', 'status', 'number'],
+  ['response', 'error_code', 'text'],
   ['response', 'model', 'text'],
   ['response', 'latency', 'number'],
   ['response', 'time_to_first_token', 'number'],
@@ -315,8 +325,10 @@ const recordArbitrary = fc.record({
   respondedAt: momentOrNull,
   ratedAt: momentOrNull,
   rating: orNull(fc.boolean()),
-  texts: fc.array(orNull(stored), { minLength: 9, maxLength: 9 }),
+  texts: fc.array(orNull(stored), { minLength: 10, maxLength: 10 }),
   path: stored,
+  modelUsed: stored,
+  apiKeyId: orNull(pick(KEY_IDS)),
   provider: pick(['OPENAI', 'ANTHROPIC']),
   status: pick([100, 199, 200, 201, 404, 500]),
   wholes: fc.array(whole, { minLength: 5, maxLength: 5 }),
@@ -343,7 +355,7 @@ const date = (ms: number | null) => (ms === null ? null : new Date(ms));
 export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; record: OracleRecord } {
   const [userId, requestModel, promptId, promptVersion, responseId, responseModel, ...session] =
     generated.texts as (string | null)[];
-  const [sessionId, sessionName, sessionPath] = session;
+  const [sessionId, sessionName, sessionPath, errorCode] = session;
   const [latency, ttft, promptTokens, completionTokens, totalTokens] = generated.wholes as (number | null)[];
   const requestText = JSON.stringify(generated.requestBody);
   const responseText = JSON.stringify(generated.responseBody);
@@ -367,6 +379,9 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
       session_path: sessionPath!,
       response_id: responseId!,
       response_model: responseModel!,
+      model: generated.modelUsed,
+      api_key_id: generated.apiKeyId,
+      error_code: errorCode!,
       path: generated.path,
       provider: generated.provider,
       status: generated.status,
@@ -389,6 +404,8 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
         user_id: userId!,
         path: generated.path,
         model: requestModel!,
+        model_used: generated.modelUsed,
+        api_key_id: generated.apiKeyId,
         provider: generated.provider,
         prompt_id: promptId!,
         prompt_version: promptVersion!,
@@ -401,6 +418,7 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
         id: responseId!,
         created_at: at(generated.respondedAt),
         status: decimal(generated.status),
+        error_code: errorCode!,
         model: responseModel!,
         latency: decimal(latency),
         time_to_first_token: decimal(ttft),

@@ -111,11 +111,14 @@ function groupValue(name: string, row: SeedRequest): string | number | null {
     case 'model':
     case 'provider':
     case 'status':
+    case 'error_code':
     case 'source':
     case 'path':
     case 'prompt_id':
     case 'prompt_version':
       return row[name];
+    case 'api_key':
+      return row.api_key_id;
     case 'user':
       return row.user_id;
     default: {
@@ -141,7 +144,7 @@ export function evaluateMetrics(
   query: OracleQuery,
   passes: (row: SeedRequest) => boolean,
 ): OracleAnswer {
-  const { measures, range, groupBy = [], limit = 10, sources = ['gateway', 'api'] } = query;
+  const { measures, range, groupBy = [], limit = 10, sources = ['gateway', 'api', 'playground'] } = query;
   const rows = all.filter((row) => {
     const at = row.created_at.getTime();
     return at >= range.from && at < range.to && sources.some((one) => one === row.source) && passes(row);

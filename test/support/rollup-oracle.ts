@@ -177,6 +177,22 @@ function putValues(rows: Row[], put: Put): void {
   }
 }
 
+/** Days have sums of all users, and of all values of each property. */
+function putSumsOfValues(rows: Row[], put: Put): void {
+  const named = rows.flatMap((row) => [
+    ...(row.userId === null ? [] : [{ row, dimension: 'user', name: '' }]),
+    ...Object.keys(row.properties).map((name) => ({ row, dimension: 'property', name })),
+  ]);
+  const byName = Map.groupBy(named, ({ row, dimension, name }) =>
+    JSON.stringify([dimension, name, row.source]),
+  );
+  for (const [key, cell] of byName) {
+    const [dimension, name, source] = JSON.parse(key);
+    const sums = valuesOf(cell.map(({ row }) => row));
+    put('values', `${dimension}_sum`, name, false, JSON.stringify(['', source]))(sums);
+  }
+}
+
 function putScores(rows: Row[], scores: Score[], put: Put): void {
   const byKey = new Map(rows.map((row) => [`${row.organization} ${row.id}`, row]));
   const scored = [
@@ -226,6 +242,7 @@ export async function expectedCells(sql: Sql, nowMs: number): Promise<Cells> {
         };
       if (family === 'totals') putTotals(inBucket, put);
       if (family === 'values') putValues(inBucket, put);
+      if (family === 'values' && seconds === 86_400) putSumsOfValues(inBucket, put);
       if (family === 'scores') putScores(inBucket, scoresOf.get(bucket) ?? [], put);
     }
   }

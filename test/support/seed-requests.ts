@@ -8,6 +8,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 export type SeedRequest = {
   request_id: string;
   created_at: Date;
+  api_key_id: string | null;
   source: string;
   path: string;
   provider: string;
@@ -48,6 +49,7 @@ export type SeedRequest = {
 };
 
 const DEFAULTS = {
+  api_key_id: null,
   source: 'gateway',
   path: '/v1/chat/completions',
   provider: 'OPENAI',

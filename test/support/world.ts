@@ -17,6 +17,8 @@ import { type ChangeWatcher, createChangeWatcher, type NatsAddress } from '#plat
 import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { connectPostgres, createListener, type Listener, type Sql } from '#platform/postgres/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
+import type { Role } from '#platform/process/lifecycle.ts';
+import type { StartApiOptions } from '../../api/mod.ts';
 import { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 import { type TestDatabase, testDatabase } from './postgres.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
@@ -66,10 +68,19 @@ export type World = {
 
 export const silentLog = createLogger({ role: 'test', level: 'silent' });
 
+/** Starts the API as main.ts does. */
+async function startTestApi(options: Omit<StartApiOptions, 'retryDeadLetter'>): Promise<Role> {
+  const { startApi } = await import('../../api/mod.ts');
+  return await startApi({
+    ...options,
+    retryDeadLetter: async (...retry) => (await import('../../ingest/mod.ts')).retryDeadLetter(...retry),
+  });
+}
+
 /** Imported when they are started: most tests need one or two. */
 const ROLES = {
   gateway: async () => (await import('../../gateway/mod.ts')).startGateway,
-  api: async () => (await import('../../api/mod.ts')).startApi,
+  api: async () => startTestApi,
   ingest: async () => (await import('../../ingest/mod.ts')).startIngest,
   evaluators: async () => (await import('../../evaluators/mod.ts')).startEvaluators,
 };

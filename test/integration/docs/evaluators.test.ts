@@ -48,7 +48,10 @@ t.test('the tables of docs/guides/evaluators.md list exactly the values of the c
 });
 
 t.test('docs/guides/evaluators.md has every route that is served, and no other', async (t) => {
-  const options = { keys: { find: async () => null }, evaluators: {} as EvaluatorService };
+  const options = {
+    keys: { find: async () => null, ofBrowser: async () => null },
+    evaluators: {} as EvaluatorService,
+  };
   const served = [...evaluatorRoutes(options).routes, ...evaluationRoutes(options).routes]
     .filter(({ method }) => method !== 'ALL')
     .map(({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, '{}')}`);

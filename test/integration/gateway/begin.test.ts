@@ -57,8 +57,8 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
       log: createLogger({ role: 'test', level: 'silent' }),
       maxBodyBytes: config.maxBodyBytes,
       authenticate: createAuthenticator(
-        { find: () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
-        () => null,
+        { find: () => API_KEY, findById: async () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
+        { evaluationOf: () => null, keyOf: () => null },
       ),
       expandPrompt: () => t.fail('the call names no prompt') as never,
       plan: createPlanner({ resolve: createResolver(config.providers), groups: [], random: Math.random }),

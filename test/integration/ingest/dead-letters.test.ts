@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
+import { decodeEntry, encodeEntry } from '#core/contracts/dead-letter-codec.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { connectPostgres, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import {
   deadLetterOf,
-  decodeEntry,
   dropDeadLetters,
-  encodeEntry,
   findDeadLetter,
   insertDeadLetter,
   listDeadLetters,

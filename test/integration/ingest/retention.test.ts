@@ -180,9 +180,11 @@ t.test('a keeper continues the detach of one that was killed, at whatever step',
   await aDetachWaits(sql, 'request_bodies_w20240902');
   stopping.abort();
   await t.rejects(killed);
-  await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'assay-partitions'`;
+  // Ends sessions of this database alone: other tests share the server.
+  const own = sql`datname = current_database() and application_name = 'assay-partitions'`;
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where ${own}`;
   await waitFor('its session to end', async () => {
-    const rows = await sql`select 1 from pg_stat_activity where application_name = 'assay-partitions'`;
+    const rows = await sql`select 1 from pg_stat_activity where ${own}`;
     return rows.length === 0;
   });
   await reader.end();

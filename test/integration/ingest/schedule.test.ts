@@ -44,6 +44,16 @@ t.test('a record is stored together with a pending evaluation', async (t) => {
   t.ok(scheduled.getTime() >= before - 1);
 });
 
+t.test('a call of the playground is stored, and not scored by online evaluators', async (t) => {
+  const { online, logged, ingest, sql } = await setUp(t);
+  await online();
+  const id = await logged({ source: 'playground' });
+  const other = await logged();
+  await ingest();
+  t.same(await sql`select source from assay.requests where request_id = ${id}`, [{ source: 'playground' }]);
+  t.same(await sql`select request_id from assay.evaluations`, [{ request_id: other }]);
+});
+
 t.test('a record and its evaluations are stored in one transaction', async (t) => {
   const { online, logged, ingest, sql } = await setUp(t);
   for (const table of ['requests', 'evaluations']) {

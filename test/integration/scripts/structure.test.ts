@@ -149,6 +149,67 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     breaches: ['1 only tests import test/'],
   },
   {
+    title: 'the dashboard imports core and no other folder',
+    path: 'dashboard/pages/requests/requests.tsx',
+    source: "import type { A } from '#platform/nats/mod.ts';\nimport { b } from '../../../api/mod.ts';",
+    breaches: ['1 dashboard must not import platform', '2 dashboard must not import api'],
+  },
+  {
+    title: 'nothing of the product imports the dashboard',
+    path: 'main.ts',
+    source: "import { App } from './dashboard/app.tsx';",
+    breaches: ['1 only scripts and tests import dashboard'],
+  },
+  {
+    title: 'the dashboard uses nothing of Node, and only packages that are bundled',
+    path: 'dashboard/client/call.ts',
+    source: [
+      "import { join } from 'node:path';",
+      "import { signal } from '@preact/signals';",
+      "import OpenAI from 'openai';",
+      "const bytes = Buffer.from('');",
+      // A program that is shown, which Biome puts between double quotation marks for the others in it.
+      'const shown = "headers: { a: `${process.env.A}`, b: \'c\' }";',
+    ].join('\n'),
+    breaches: [
+      '1 dashboard must not import node',
+      '3 dashboard must not import openai',
+      '4 dashboard must not use Buffer',
+    ],
+  },
+  {
+    title: 'the dashboard takes types from the contracts, and values only from elsewhere in core',
+    path: 'dashboard/client/call.ts',
+    source: [
+      "import type { RowPage } from '#core/contracts/rows.ts';",
+      "import { type SortField } from '#core/contracts/query.ts';",
+      "import { parse } from '#core/filter/mod.ts';",
+    ].join('\n'),
+    breaches: ['2 dashboard takes types alone from core/contracts, by import type'],
+  },
+  {
+    title: 'no text becomes HTML or code in the dashboard',
+    path: 'dashboard/parts/text/hostile.tsx',
+    source: [
+      'element.innerHTML = text;',
+      'return <p dangerouslySetInnerHTML={{ __html: text }} />;',
+      "element.insertAdjacentHTML('beforeend', text);",
+      'document.write(text);',
+      'eval(text);',
+      'new Function(text);',
+      "trustedTypes.createPolicy('mine', {});",
+    ].join('\n'),
+    breaches: [
+      '1 dashboard must not use innerHTML',
+      '2 dashboard must not use dangerouslySetInnerHTML',
+      '3 dashboard must not use insertAdjacentHTML',
+      '4 dashboard must not use document.write',
+      '5 dashboard must not use eval',
+      '6 dashboard must not use new Function',
+      '7 only dashboard/workers/start.ts makes a policy of Trusted Types',
+    ],
+  },
+  {
     title: 'comments are not checked as code, and do not begin within strings',
     path: 'gateway/app.ts',
     source: [
@@ -248,6 +309,8 @@ t.test('a re-export that only tests import is refused', async (t) => {
 t.test('the exports of a file that is imported dynamically, or run as a thread, count as used', async (t) => {
   const sources = {
     'api/a.ts': "const a = await import('./b.ts');\nconst c = new URL('./c.ts', import.meta.url);",
+    'dashboard/app.tsx': "const A = lazy(() => import('./a.tsx').then(({ A }) => A));",
+    'dashboard/a.tsx': 'export function A() {}',
     'api/b.ts': 'export const one = 1;',
     'api/c.ts': 'export const two = 2;',
   };
@@ -262,13 +325,21 @@ t.test(
       'core/json/mod.ts',
       'core/text/fold.ts',
       'core/chat/assemble.ts',
+      'dashboard/styles/css.d.ts',
+      'dashboard/pages/user/user.tsx',
+      'dashboard/pages/users/users.tsx',
+      'dashboard/pages/routes.tsx',
+      'dashboard/parts/menu/menu.tsx',
+      'dashboard/parts/diff/text-diff.tsx',
+      'dashboard/parts/diff/words.ts',
+      'test/integration/dashboard/pages/user/any.test.ts',
       'test/unit/core/json/any.test.ts',
       'test/integration/core/text/fold/any.test.ts',
       'test/system/core/chat/any.test.ts',
     ];
     t.same(
       findMisplacedTests(paths).map(({ path }) => path),
-      ['core/chat'],
+      ['core/chat', 'dashboard/pages/users', 'dashboard/parts/diff'],
     );
   },
 );

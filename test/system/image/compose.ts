@@ -27,10 +27,15 @@ export type Compose = {
   volumes: Record<string, null>;
 };
 
+/** Puts defaults in the places of variables, the inner ones first: a default may have a variable of its own. */
+function withDefaults(text: string): string {
+  const filled = text.replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1');
+  return filled === text ? text : withDefaults(filled);
+}
+
 /** The text with the defaults of its variables in their places. */
 export function interpolatedText(): string {
-  const text = readFileSync(join(PROJECT, 'compose.yaml'), 'utf8');
-  return text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
+  return withDefaults(readFileSync(join(PROJECT, 'compose.yaml'), 'utf8'));
 }
 
 export function readCompose(): Compose {

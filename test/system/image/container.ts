@@ -48,17 +48,22 @@ export type Image = {
   remove(): Promise<void>;
 };
 
-/** Copies what .dockerignore lets through: an allowlist of names. */
+/** Copies what .dockerignore lets through: an allowlist of names, and what is left out of them again. */
 function copyContext(to: string): void {
   const lines = readFileSync(join(PROJECT, '.dockerignore'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const [first, ...allowed] = lines;
-  if (first !== '*' || !allowed.every((line) => /^![\w./-]+$/.test(line))) {
-    throw new Error('.dockerignore must be * and the names that are let through');
+  const [first, ...rest] = lines;
+  if (first !== '*' || !rest.every((line) => /^!?[\w./-]+$/.test(line))) {
+    throw new Error('.dockerignore must be * and the names that are let through or left out again');
   }
-  for (const name of allowed.map((line) => line.slice(1))) {
-    cpSync(join(PROJECT, name), join(to, name), { recursive: true });
+  const leftOut = rest.filter((line) => !line.startsWith('!')).map((line) => join(PROJECT, line));
+  for (const line of rest.filter((line) => line.startsWith('!'))) {
+    const name = line.slice(1);
+    cpSync(join(PROJECT, name), join(to, name), {
+      recursive: true,
+      filter: (path) => !leftOut.includes(path),
+    });
   }
 }
 

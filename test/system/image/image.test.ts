@@ -28,7 +28,8 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
   );
   t.same(
     readdirSync(join(image.root, 'opt/assay')).sort(),
-    ['LICENSE', 'api', 'core', 'evaluators', 'gateway', 'ingest', 'main.ts', 'node_modules'].concat([
+    ['LICENSE', 'api', 'core', 'dashboard', 'evaluators', 'gateway', 'ingest', 'main.ts'].concat([
+      'node_modules',
       'package.json',
       'platform',
       'scripts',
@@ -36,6 +37,7 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
       'supervisor',
     ]),
   );
+  t.same(readdirSync(join(image.root, 'opt/assay/dashboard')), ['dist'], 'the dashboard as it is built');
   const { devDependencies, optionalDependencies } = readJson('package.json');
   const locked = readJson('package-lock.json').packages;
   // What a dependency of the product needs is there, whatever the tests need it for.
@@ -134,6 +136,11 @@ t.test('roles in containers of their own are healthy, log a call, and stop', asy
   const find = () =>
     fetch(`http://127.0.0.1:${apiPort}/v1/request/${requestId}`, { headers }).then(({ status }) => status);
   await waitFor('the call to be found through the API', async () => (await find()) === 200);
+
+  const page = await fetch(`http://127.0.0.1:${apiPort}/requests`, { headers: { Accept: 'text/html' } });
+  const [, script = ''] = /<script type="module" src="([^"]+)">/.exec(await page.text()) ?? [];
+  const { status, headers: sent } = await fetch(`http://127.0.0.1:${apiPort}${script}`);
+  t.same([page.status, status, sent.get('content-type')], [200, 200, 'text/javascript; charset=utf-8']);
 
   for (const { role, container } of containers) {
     t.same(await container.stop(), { code: 0, signal: null }, `the ${role} stops at SIGTERM`);

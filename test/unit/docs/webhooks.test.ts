@@ -29,7 +29,10 @@ t.test('the tables of docs/guides/webhooks.md list exactly the values of the cod
 });
 
 t.test('docs/guides/webhooks.md has every route that is served, with its scope, and no other', (t) => {
-  const routes = webhookRoutes({ keys: { find: async () => null }, webhooks: {} as WebhookService }).routes;
+  const routes = webhookRoutes({
+    keys: { find: async () => null, ofBrowser: async () => null },
+    webhooks: {} as WebhookService,
+  }).routes;
   const served = routes.map(({ method, path, hooks }) => {
     const [security] = (hooks as { detail?: { security?: { apiKey: string[] }[] } }).detail?.security ?? [];
     return `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')} ${security?.apiKey[0]}`;

@@ -10,6 +10,8 @@ t.test('a test evaluates each minute of two hours, and longer steps beyond', asy
     says((_name, _tx, endMs) => ends.push(endMs) * 0);
     const { step_minutes, evaluations, is_complete } = await test(own, { alert: BODY, hours });
     t.equal(ends.length, evaluations);
+    t.equal(ends[0], Math.max(...ends), 'the newest is read first');
+    ends.sort((a, b) => a - b);
     t.ok(is_complete);
     t.ok(ends.every((end, index) => index === 0 || end - ends[index - 1]! === step_minutes * MINUTE_MS));
     t.ok(world.now() - ends.at(-1)! < MINUTE_MS + 5_000, 'the last one is of the last full minute');
@@ -35,15 +37,21 @@ t.test('a test tells what the alert would have, with the time it has to hold', a
   t.same(await events(12, 24), [], 'in steps of twelve minutes it was seen once at most');
 });
 
-t.test('a test that takes too long ends, and says so', async (t) => {
-  says(() => {
-    world.advance(1_000);
-    return 1;
-  });
-  const { evaluations, is_complete, values, events } = await test(own, { alert: BODY, hours: 1 });
-  t.same([evaluations, is_complete, values.length], [10, false, 10]);
-  t.equal(events.length, 1);
-});
+t.test(
+  'a test that takes too long ends, and says so; the newest value is among those that it has',
+  async (t) => {
+    let first: number | null = null;
+    says((_name, _tx, endMs) => {
+      first ??= endMs;
+      world.advance(1_000);
+      return 1;
+    });
+    const { evaluations, is_complete, values, events } = await test(own, { alert: BODY, hours: 1 });
+    t.same([evaluations, is_complete, values.length], [10, false, 10]);
+    t.same(values.at(-1), [first, 1]);
+    t.equal(events.length, 1);
+  },
+);
 
 t.test('with a grouping a test has events of groups, and no values', async (t) => {
   says([{ group: { model: 'a' }, value: 1 }]);

@@ -323,6 +323,14 @@ async function checkFacets(t: Test, source: 'rows' | 'rollup'): Promise<void> {
   t.same((await facets({ field: 'model', filter: { response: { status: { gte: 500 } } } })).values, [
     { value: 'a', count: 1 },
   ]);
+  const ofModel = { request: { model_used: { equals: 'a' } } };
+  t.match(await facets({ field: 'model', filter: ofModel }), { values: [{ value: 'a', count: 2 }], source });
+  const ofNoKey = { request: { api_key_id: { equals: null } } };
+  t.match(await facets({ field: 'api_key', filter: ofNoKey }), {
+    values: [{ value: null, count: 5 }],
+    source,
+  });
+  t.same((await facets({ field: 'error_code' })).values, [{ value: null, count: 5 }]);
   t.same((await facets({ field: 'model', sources: ['evaluator'] })).values, [{ value: 'judge', count: 1 }]);
 }
 

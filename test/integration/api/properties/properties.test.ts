@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
+import { applyAllChanges, recomputeAll, registerRollups } from '../../../support/rollups.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
 const NOON = Date.UTC(2026, 4, 4, 12);
@@ -122,4 +123,57 @@ t.test('a bad body is a 400 that names its field', async (t) => {
     t.equal(answer.status, 400, JSON.stringify(body).slice(0, 100));
     t.match(answer.body.error, error);
   }
+});
+
+/** Records whose names are counted. */
+const NEWEST = 5_000;
+
+t.test(
+  'names that only older records have follow those of the newest, as they are spelled there',
+  async (t) => {
+    const { sql } = api.database;
+    const { organizationId, key } = api.other;
+    const nowMs = Date.now();
+    const at = (ms: number) => new Date(nowMs + ms);
+    const rows = Array.from({ length: NEWEST }, (_, index) => ({ created_at: at(index) }));
+    await insertRequests(sql, organizationId, [
+      { created_at: at(-2), properties: { 'Old Name': 'x' } },
+      ...rows,
+    ]);
+    await insertRequests(sql, organizationId, [{ created_at: at(NEWEST), properties: { Newest: 'x' } }]);
+    t.strictSame(
+      await data('/v1/property/keys', undefined, key),
+      ['Newest'],
+      'not before they are rolled up',
+    );
+    await registerRollups(sql);
+    await applyAllChanges(sql);
+    await recomputeAll(sql);
+    const names = await data<string[]>('/v1/property/keys', undefined, key);
+    t.equal(names[0], 'Newest');
+    t.strictSame([...names].sort(), ['Newest', 'Old Name', 'Plan', 'Secret', 'many']);
+    t.strictSame(
+      await data('/v1/property/keys'),
+      ['Plan', 'Zone', 'Team', '__proto__'],
+      'no one of evaluators',
+    );
+  },
+);
+
+t.test('score keys of days are read from roll-ups, and newer scores from the rows', async (t) => {
+  const { sql } = api.database;
+  const { organizationId } = api.own;
+  const helpful = { key: 'helpful', count: 2, min: -2, max: 0.5 };
+  const kind = { key: 'kind', count: 1, min: 1, max: 1 };
+  t.strictSame(await data('/v1/score/keys'), [helpful, kind], 'the same as from rows');
+  const put = await api.call('/v1/request/c/score', { body: { scores: { kind: 3 } } });
+  t.equal(put.status, 200, put.text);
+  t.strictSame(await data('/v1/score/keys'), [helpful, { key: 'kind', count: 2, min: 1, max: 3 }]);
+  await applyAllChanges(sql);
+  await recomputeAll(sql);
+  await sql`update assay.rollup_scores set value_max = 7 where organization_id = ${organizationId} and key = 'helpful'`;
+  t.match(await data('/v1/score/keys'), [
+    { key: 'helpful', max: 7 },
+    { key: 'kind', max: 3 },
+  ]);
 });

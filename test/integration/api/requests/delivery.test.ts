@@ -53,6 +53,7 @@ t.test('the delivery of a call answered at once has one attempt with the request
   const id = await stored({ latencyMs: 250, stream: false });
   t.strictSame(await delivery(id), {
     request_id: id,
+    api_key_id: (await api.database.sql`select api_key_id from assay.requests`)[0]!.api_key_id,
     cached_from: null,
     attempts: [{ provider: 'OPENAI', model: 'gpt-4o-mini', status: 200, error_code: null, latency_ms: 250 }],
     usage_estimated: false,

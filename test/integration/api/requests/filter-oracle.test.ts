@@ -16,7 +16,7 @@ const BATCH = 100;
 const BATCHES = 200;
 const OVER_HTTP = 400;
 const RECORDS = 60;
-const SEED = 20_260_504;
+const SEED = 20_260_505;
 
 const records = sampleRecords(RECORDS, SEED);
 const idOf = new Map(records.map(({ seed, record }) => [seed.request_id!, record]));

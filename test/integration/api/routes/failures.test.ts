@@ -12,11 +12,15 @@ import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import type { AlertService } from '../../../../api/alerts/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { AuditService } from '../../../../api/audit/mod.ts';
+import type { DeadLetterService } from '../../../../api/dead-letters/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
+import type { LoginService } from '../../../../api/login/mod.ts';
 import type { MetricsService } from '../../../../api/metrics/mod.ts';
+import type { ModelService } from '../../../../api/models/mod.ts';
 import type { OrganizationService } from '../../../../api/organization/mod.ts';
+import type { Playground } from '../../../../api/playground/mod.ts';
 import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
@@ -25,6 +29,7 @@ import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
 import type { SystemService } from '../../../../api/system/mod.ts';
 import type { UserService } from '../../../../api/users/mod.ts';
+import type { ViewService } from '../../../../api/views/mod.ts';
 import type { WebhookService } from '../../../../api/webhooks/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
 import { startTestApi } from '../../../support/api.ts';
@@ -51,6 +56,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
       allowed: null,
       providerKeys: NO_PROVIDER_KEYS,
     }),
+    ofBrowser: async () => null,
   };
   const logRequest = () => Promise.reject(new Error('nothing is logged here'));
   const evaluators = {} as EvaluatorService;
@@ -59,15 +65,21 @@ async function serveApp(organizationId: string, requests: RequestService) {
   const providerKeys = {} as ProviderKeyService;
   const app = createApiApp({
     ports: { gateway: null, api: null },
+    dashboard: 'off',
     keys,
     requests,
     rows: {} as RowService,
     alerts: {} as AlertService,
+    views: {} as ViewService,
+    playground: {} as Playground,
+    models: {} as ModelService,
+    deadLetters: {} as DeadLetterService,
     sessions: {} as SessionService,
     system: {} as SystemService,
     erasure: {} as ErasureService,
     evaluators,
     limits,
+    login: {} as LoginService,
     metrics: {} as MetricsService,
     prompts,
     providerKeys,

@@ -24,9 +24,9 @@ function configOf(environment: Record<string, string>) {
 }
 
 t.test('without certificate and key there is no TLS', async (t) => {
-  const { tls, evaluators } = configOf({});
+  const { tls, gateway } = configOf({});
   t.equal(tls, null);
-  t.match(evaluators, { gatewayUrl: 'http://127.0.0.1:8787', gatewayCertFile: null });
+  t.match(gateway, { url: 'http://127.0.0.1:8787', certFile: null });
 });
 
 t.test('a certificate without its key, or a key without its certificate, is a problem', async (t) => {
@@ -64,18 +64,18 @@ t.test('TLS files that cannot be used are reported with everything else that is 
 t.test(
   'judges are called over TLS at the gateway of the same environment, which is trusted by its certificate',
   async (t) => {
-    t.match(configOf(OWN).evaluators, {
-      gatewayUrl: 'https://127.0.0.1:8787',
-      gatewayCertFile: own.certFile,
+    t.match(configOf(OWN).gateway, {
+      url: 'https://127.0.0.1:8787',
+      certFile: own.certFile,
     });
     t.match(
-      configOf({ ...OWN, GATEWAY_URL: 'https://llm.example' }).evaluators,
-      { gatewayUrl: 'https://llm.example', gatewayCertFile: null },
+      configOf({ ...OWN, GATEWAY_URL: 'https://llm.example' }).gateway,
+      { url: 'https://llm.example', certFile: null },
       'a gateway that is named is known as authorities have it',
     );
-    t.match(configOf({ GATEWAY_URL: 'https://llm.example', GATEWAY_CERT_FILE: other.certFile }).evaluators, {
-      gatewayUrl: 'https://llm.example',
-      gatewayCertFile: other.certFile,
+    t.match(configOf({ GATEWAY_URL: 'https://llm.example', GATEWAY_CERT_FILE: other.certFile }).gateway, {
+      url: 'https://llm.example',
+      certFile: other.certFile,
     });
   },
 );

@@ -12,9 +12,11 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [2, 'fb995b0bfe71'],
+  audit: [3, 'ed9fd83a7919'],
+  browser_sessions: [1, '4846d85b4b5f'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
+  dead_letters: [1, '837d24840f6b'],
   erasure: [2, 'c59fb463ea62'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],

@@ -211,7 +211,7 @@ t.test('of a property with very many values the commonest have rows, and the oth
   const [day] = await sql`
     select count(*) filter (where not is_other)::integer as named, sum(requests) filter (where is_other)::integer as others,
            sum(requests) filter (where value = 'ticket-common')::integer as common, sum(requests)::integer as "all"
-      from assay.rollup_values where grain_seconds = 86400 and name = 'ticket'`;
+      from assay.rollup_values where grain_seconds = 86400 and dimension = 'property' and name = 'ticket'`;
   // 900 - 20 + 500 rare values, and the common one.
   t.same(day, { named: 1_000, others: 1_800 - 40 - 999 - 380, common: 40, all: 1_800 });
 });

@@ -1,5 +1,13 @@
 import t from 'tap';
-import { compileFilter, keySourcesOf, Parameters, parseFilter, propertyToWalk } from '#core/filter/mod.ts';
+import {
+  alternativesOf,
+  alternativesToWalk,
+  compileFilter,
+  keySourcesOf,
+  Parameters,
+  parseFilter,
+  propertyToWalk,
+} from '#core/filter/mod.ts';
 
 function compile(filter: unknown, joins = false) {
   const parameters = new Parameters();
@@ -56,6 +64,19 @@ t.test('numbers are compared exactly with columns of whole numbers', (t) => {
   t.end();
 });
 
+t.test('an id is compared in the type of its column, whatever the case of its letters', (t) => {
+  const id = 'b6a02fa1-2b2d-40c5-95e1-93b528d8b55b';
+  const compiled = (operator: string, operand: unknown) =>
+    compile({ request: { api_key_id: { [operator]: operand } } });
+  t.strictSame(compiled('equals', id.toUpperCase()), { text: 'r.api_key_id = $1::uuid', values: [id] });
+  t.strictSame(compiled('not-equals', id), {
+    text: 'r.api_key_id is distinct from $1::uuid',
+    values: [id],
+  });
+  t.strictSame(compiled('equals', null), { text: 'r.api_key_id is null', values: [] });
+  t.end();
+});
+
 t.test('a score is joined only when every match must have it', (t) => {
   const score = { scores: { quality: { gt: 0.5 } } };
   t.match(compile(score, true).text, /^exists/);
@@ -80,5 +101,22 @@ t.test('leaves that an index can list are found under "and" alone', (t) => {
     field: { name: 'plan' },
   });
   t.equal(propertyToWalk(parseFilter({ left: user, operator: 'and', right: plan })), null);
+  t.end();
+});
+
+t.test('values of one indexed column that are joined by "or" are listed by its index', (t) => {
+  const user = (id: string | null, operator = 'equals') => ({ request: { user_id: { [operator]: id } } });
+  const or = (left: unknown, right: unknown) => ({ left, operator: 'or', right });
+  const and = (left: unknown, right: unknown) => ({ left, operator: 'and', right });
+  const model = { request: { model_used: { equals: 'gpt-4o' } } };
+  const slow = { response: { latency: { gt: 1000 } } };
+  const operands = (filter: unknown) =>
+    alternativesOf(parseFilter(filter))?.map(({ comparison }) => comparison.operand) ?? null;
+  t.strictSame(operands(or(user('a'), or(user('b'), user('a')))), ['a', 'b']);
+  t.strictSame(operands(and(slow, or(user('a'), user('b')))), ['a', 'b']);
+  for (const other of [model, slow, user(null), user('c', 'not-equals'), and(user('c'), slow)])
+    t.equal(operands(or(user('a'), other)), null, JSON.stringify(other));
+  t.equal(operands(user('a')), null, 'Postgres needs no help with one value');
+  t.equal(alternativesToWalk(parseFilter(and(model, or(user('a'), user('b'))))), null, 'nor beside another');
   t.end();
 });

@@ -44,7 +44,7 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'no field',
     { request: {} },
-    'filter.request must hold one field, but is empty: use one of id, created_at, user_id, path, model, provider, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request must hold one field, but is empty: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'two fields',
@@ -54,17 +54,17 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'an unknown field',
     { request: { modle: { equals: 'a' } } },
-    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, provider, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'a field of another section',
     { request: { status: { equals: 200 } } },
-    'filter.request.status is not a field of request: use one of id, created_at, user_id, path, model, provider, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request.status is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'a name that objects have anyway',
     { response: { constructor: { equals: 1 } } },
-    'filter.response.constructor is not a field of response: use one of id, created_at, status, model, latency, time_to_first_token, prompt_tokens, completion_tokens, total_tokens, cost, body',
+    'filter.response.constructor is not a field of response: use one of id, created_at, status, error_code, model, latency, time_to_first_token, prompt_tokens, completion_tokens, total_tokens, cost, body',
   ],
   [
     'no property',
@@ -149,6 +149,16 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
     'a pattern of null',
     { request: { model: { contains: null } } },
     'filter.request.model.contains must be a string, but is null',
+  ],
+  [
+    'a pattern of an id',
+    { request: { api_key_id: { like: 'b6%' } } },
+    'filter.request.api_key_id.like is not an operator of a uuid: use one of equals, not-equals',
+  ],
+  [
+    'the name of a key where its id belongs',
+    { request: { api_key_id: { equals: 'production' } } },
+    'filter.request.api_key_id.equals must be a UUID, but is "production"',
   ],
   [
     'a number beyond all numbers',

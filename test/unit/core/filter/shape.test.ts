@@ -18,7 +18,11 @@ type Schema = {
 };
 
 const FORMS = filterForms({ $ref: 'Filter' }) as Schema[];
-const FORMATS: Readonly<Record<string, RegExp>> = { 'date-time': /^\d{4}-.*T/, date: /^\d{4}-\d\d-\d\d$/ };
+const FORMATS: Readonly<Record<string, RegExp>> = {
+  'date-time': /^\d{4}-.*T/,
+  date: /^\d{4}-\d\d-\d\d$/,
+  uuid: /^[\dA-Fa-f]{8}(-[\dA-Fa-f]{4}){3}-[\dA-Fa-f]{12}$/,
+};
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
@@ -63,7 +67,18 @@ function isParsed(value: unknown): boolean {
   }
 }
 
-const OPERANDS = ['x', 'x\\', 'x\\\\', '2026-01-31', '2026-01-31T12:00:00Z', 1, true, null, {}];
+const OPERANDS = [
+  'B6A02FA1-2b2d-40c5-95e1-93b528d8b55b',
+  'x',
+  'x\\',
+  'x\\\\',
+  '2026-01-31',
+  '2026-01-31T12:00:00Z',
+  1,
+  true,
+  null,
+  {},
+];
 const FIELDS = [...new Set([...FIXED_SECTIONS.values()].flatMap((fields) => [...fields.keys()])), 'any'];
 
 t.test('the schema of filters accepts exactly the leaves that parseFilter accepts', async (t) => {

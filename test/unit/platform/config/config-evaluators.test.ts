@@ -14,9 +14,8 @@ t.test('an empty environment gives the defaults of the evaluators', async (t) =>
   const config = configOf({});
   t.same(config.secretKeys, []);
   t.same(config.outboundAllow, [], 'nothing but the public internet is called');
+  t.same(config.gateway, { url: 'http://127.0.0.1:8787', certFile: null });
   t.same(config.evaluators, {
-    gatewayUrl: 'http://127.0.0.1:8787',
-    gatewayCertFile: null,
     remoteConcurrency: 32,
     pythonConcurrency: 4,
     python: null,
@@ -26,9 +25,9 @@ t.test('an empty environment gives the defaults of the evaluators', async (t) =>
 t.test(
   'judges are called through the gateway of this machine unless GATEWAY_URL names another',
   async (t) => {
-    t.equal(configOf({ GATEWAY_PORT: '9000' }).evaluators.gatewayUrl, 'http://127.0.0.1:9000');
+    t.equal(configOf({ GATEWAY_PORT: '9000' }).gateway.url, 'http://127.0.0.1:9000');
     const named = configOf({ GATEWAY_PORT: '9000', GATEWAY_URL: 'https://gateway.internal:8443/' });
-    t.equal(named.evaluators.gatewayUrl, 'https://gateway.internal:8443');
+    t.equal(named.gateway.url, 'https://gateway.internal:8443');
   },
 );
 

@@ -37,6 +37,32 @@ t.test('DATA_DIR becomes absolute', async (t) => {
   t.ok(isAbsolute(configOf({ DATA_DIR: 'some/where' }).dataDir));
 });
 
+t.test('PUBLIC_URL is an origin of https, or of http on loopback', async (t) => {
+  t.equal(configOf({}).publicUrl, null);
+  for (const [text, origin] of [
+    ['https://Assay.Example.com/', 'https://assay.example.com'],
+    ['https://assay.example.com:443', 'https://assay.example.com'],
+    ['https://10.0.0.1:8443', 'https://10.0.0.1:8443'],
+    ['http://localhost:8585', 'http://localhost:8585'],
+    ['http://[::1]:8585', 'http://[::1]:8585'],
+  ] as const) {
+    t.equal(configOf({ PUBLIC_URL: text }).publicUrl, origin);
+  }
+  for (const text of [
+    'assay.example.com',
+    'http://assay.example.com',
+    'http://localhost.example.com',
+    'https://assay.example.com/path',
+    'https://assay.example.com/?a=b',
+    'https://assay.example.com/#a',
+    'https://user:word@assay.example.com',
+    'ftp://localhost',
+  ]) {
+    const read = readConfig({ PUBLIC_URL: text });
+    t.match(read, { ok: false, problems: [/^PUBLIC_URL must be an address like https:/] }, text);
+  }
+});
+
 t.test('the variables of a provider are those that its own tools read', async (t) => {
   const { providers } = configOf({
     OPENAI_API_KEY: 'sk-1',

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { readInternalCall, signInternalCall } from '#platform/secrets/mod.ts';
+import { readInternalCall, readKeyCall, signInternalCall, signKeyCall } from '#platform/secrets/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 const SECRET = 'a-secret-of-this-installation';
@@ -136,3 +136,34 @@ t.test(
     t.equal(read(`${payload}.${unkeyed}`), null);
   },
 );
+
+const KEY_ID = '00000000-0000-4000-8000-00000000000a';
+const OF_KEY = signKeyCall(SECRET, KEY_ID, NOW);
+const readKey = (value: string, nowMs = NOW) => readKeyCall(SECRET, value, nowMs);
+
+t.test('a call signed for a key is read back for five minutes, and is a valid header value', async (t) => {
+  t.equal(readKey(OF_KEY), KEY_ID);
+  t.match(OF_KEY, /^[\w.-]+$/);
+  t.equal(readKey(OF_KEY, NOW + 5 * MINUTE), KEY_ID);
+  t.equal(readKey(OF_KEY, NOW + 5 * MINUTE + 1), null);
+  t.equal(readKey(OF_KEY, NOW - 5 * MINUTE - 1), null);
+});
+
+t.test('a call signed for a key with any changed character, or by another secret, is refused', async (t) => {
+  const at = fc.integer({ min: 0, max: OF_KEY.length });
+  fc.assert(
+    fc.property(at, fc.nat(3), fc.string({ unit: 'binary-ascii', maxLength: 3 }), (index, cut, more) => {
+      const value = OF_KEY.slice(0, index) + more + OF_KEY.slice(index + cut);
+      return value === OF_KEY || readKey(value) === null;
+    }),
+  );
+  t.equal(readKey(signKeyCall('guessed', KEY_ID, NOW)), null);
+});
+
+t.test('a signature for an evaluation is none for a key, and the other way round', async (t) => {
+  t.equal(read(OF_KEY), null);
+  t.equal(readKey(SIGNED), null);
+  const [kind, payload, signature] = OF_KEY.split('.');
+  t.equal(read(`${payload}.${signature}`), null);
+  t.equal(readKey(`${kind}.${SIGNED}`), null);
+});

@@ -13,6 +13,7 @@ const leaf = (section: string, field: string, operator: string, operand: unknown
   ({ [section]: { [field]: { [operator]: operand } } }) as FilterTree;
 const user = (operand: unknown, operator = 'equals') => leaf('request', 'user_id', operator, operand);
 const status = (operand: number, operator = 'equals') => leaf('response', 'status', operator, operand);
+const KEY_ID = 'b6a02fa1-2b2d-40c5-95e1-93b528d8b55b';
 const both = (left: FilterTree, operator: 'and' | 'or', right: FilterTree) =>
   ({ left, operator, right }) as FilterTree;
 const anywhere = (text: string) =>
@@ -85,6 +86,21 @@ const READINGS: [text: string, filter: FilterTree][] = [
 
   // Names
   ['request.model:a', leaf('request', 'model', 'equals', 'a')],
+  ['model_used:a', leaf('request', 'model_used', 'equals', 'a')],
+  [
+    'model_used:(gpt-4o* OR null)',
+    both(
+      leaf('request', 'model_used', 'like', 'gpt-4o%'),
+      'or',
+      leaf('request', 'model_used', 'equals', null),
+    ),
+  ],
+  [`api_key:${KEY_ID}`, leaf('request', 'api_key_id', 'equals', KEY_ID)],
+  [`-api_key_id:"${KEY_ID}"`, leaf('request', 'api_key_id', 'not-equals', KEY_ID)],
+  ['-has:api_key', leaf('request', 'api_key_id', 'equals', null)],
+  ['error_code:!=rate_limit_exceeded', leaf('response', 'error_code', 'not-equals', 'rate_limit_exceeded')],
+  ['has:error_code', leaf('response', 'error_code', 'not-equals', null)],
+  ['response.error.code:a', leaf('values', 'response.error.code', 'equals', 'a')],
   ['values.request.model:a', leaf('values', 'request.model', 'equals', 'a')],
   ['request.messages.0.role:a', leaf('values', 'request.messages.0.role', 'equals', 'a')],
   ['response."odd name".0:a', leaf('values', 'response.odd name.0', 'equals', 'a')],
@@ -137,6 +153,7 @@ const PRINTED = [
   'model:like:"a_%" model:~a*b model:~a model:ilike:"a" -model:"a b"*',
   'property."user tier":~"50 %" values.request.model:a values."":a request.body:~a response.a-b.0:1',
   '-status:>=500 * -has:id',
+  `-model_used:gpt-4o api_key:(${KEY_ID} OR ${KEY_ID.replace('b', 'c')}) -has:error_code`,
 ];
 
 t.test(
@@ -178,6 +195,8 @@ const MISTAKES: [marked: string, rule: string | RegExp][] = [
   ['created:«yesterday»', /^created must be an RFC 3339 timestamp/],
   ['user«:>»5', /^user: gt is not an operator of a text: use one of equals, not-equals, like/],
   ['status«:»5*', /^status: like is not an operator of a number/],
+  ['api_key:«production»', 'api_key must be a UUID, but is "production"'],
+  ['api_key«:»b6a0*', 'api_key: like is not an operator of a uuid: use one of equals, not-equals'],
   ['user:like:«"a\\\\"»', /^user must not end with a single/],
   [`user:«${'x'.repeat(10_001)}»`, 'user must have at most 10000 characters, but has 10001'],
 

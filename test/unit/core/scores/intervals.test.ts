@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 import {
   type Confusion,
   cohensKappa,
@@ -8,7 +7,8 @@ import {
   type Interval,
   kappaInterval,
   totalOf,
-} from '../../../../api/evaluators/statistics.ts';
+} from '#core/scores/mod.ts';
+import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 
 const confusion = (
   truePositive: number,

@@ -1,7 +1,5 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { agreementJson } from '../../../../api/evaluators/agreement.ts';
-import { bucketsOf, passThreshold } from '../../../../api/evaluators/distribution.ts';
 import {
   accuracyOf,
   type Confusion,
@@ -11,7 +9,9 @@ import {
   totalOf,
   trueNegativeRate,
   truePositiveRate,
-} from '../../../../api/evaluators/statistics.ts';
+} from '#core/scores/mod.ts';
+import { agreementJson } from '../../../../api/evaluators/agreement.ts';
+import { bucketsOf, passThreshold } from '../../../../api/evaluators/distribution.ts';
 
 const confusion = (
   truePositive: number,

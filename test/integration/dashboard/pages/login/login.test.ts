@@ -1,0 +1,117 @@
+import { createLoginToken } from '#platform/browser-sessions/mod.ts';
+import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import type { Product } from '../../../../support/browser/product.ts';
+
+const SIGNED_OUT = { scopes: [] };
+
+/** Returns the fragment of a one-time link that logs in as a key. */
+async function linkFor({ database: { sql } }: Product, keyId: string): Promise<string> {
+  return `#login=${await createLoginToken(sql, keyId, Date.now())}`;
+}
+
+for (const host of ['127.0.0.1', 'localhost']) {
+  story(
+    `A key logs in at ${host}, and the page of the address is shown again after a reload`,
+    async ({ t, page, context, product, expectComplaint }) => {
+      const { key } = await product.organization(['read']);
+      const url = product.url.replace('127.0.0.1', host);
+      await page.goto(`${url}/settings?range=24h`);
+      const field = page.getByLabel('API key');
+      t.equal(await field.getAttribute('type'), 'password');
+      await field.fill('sk-assay-wrong-wrong-wrong');
+      await page.getByRole('button', { name: 'Log in' }).click();
+      await page.getByRole('alert').getByText('This API key is not valid').waitFor();
+      await field.fill(key);
+      await field.press('Enter');
+      await page.getByRole('heading', { name: 'Settings' }).waitFor();
+      t.equal(page.url(), `${url}/settings?range=24h`);
+      const [cookie] = await context.cookies();
+      t.match(cookie, { name: 'assay', httpOnly: true, sameSite: 'Strict', domain: host });
+      t.equal(await page.evaluate('document.cookie'), '', 'no script can read it');
+      await page.reload();
+      await page.getByRole('heading', { name: 'Settings' }).waitFor();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await field.waitFor();
+      t.same(await context.cookies(), []);
+      expectComplaint(/status of 401/);
+      // The product's own address is another origin than localhost.
+      if (host === 'localhost') expectComplaint(/^Request elsewhere: \w+ http:\/\/localhost:/);
+    },
+    SIGNED_OUT,
+  );
+}
+
+story(
+  'A link logs in once, and its token leaves the address at once',
+  async ({ t, page, context, product, expectComplaint }) => {
+    const { keyId } = await product.organization(['read']);
+    const link = `/settings?range=24h${await linkFor(product, keyId)}`;
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    t.equal(page.url(), `${product.url}/settings?range=24h`);
+    await context.clearCookies();
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByRole('alert').getByText('This link was used already, or is too old').waitFor();
+    t.equal(page.url(), `${product.url}/settings?range=24h`);
+    expectComplaint(/status of 401/);
+  },
+  SIGNED_OUT,
+);
+
+story('A link logs in as its key, also where another key is logged in', async ({ page, product }) => {
+  await page.goto('/settings');
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  const other = await product.organization(['read']);
+  await page.goto('about:blank');
+  await page.goto(`/settings${await linkFor(product, other.keyId)}`);
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  const [me] = await product.database.sql<{ name: string }[]>`
+      select name from assay.organizations where organization_id = ${other.organizationId}`;
+  await page.getByRole('link', { name: me!.name, exact: true }).waitFor();
+});
+
+story(
+  'A session that ends shows the log-in, and the same page after it',
+  async ({ page, organization, product, expectComplaint }) => {
+    await page.goto('/settings?range=24h');
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    const { sql } = product.database;
+    await sql`delete from assay.browser_sessions where organization_id = ${organization.organizationId}`;
+    await page.reload();
+    await page.getByLabel('API key').fill(organization.key);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    expectComplaint(/status of 401/);
+  },
+);
+
+story(
+  'Neither a link on another site nor a typed address shows an answer of the API',
+  async ({ t, page, context, product, expectComplaint }) => {
+    await page.goto('/settings');
+    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    const stranger = await context.newPage();
+    const path = `${product.url}/v1/organization`;
+    await stranger.goto(`data:text/html,<a href="${path}">a link</a>`);
+    await stranger.getByRole('link').click();
+    await stranger.getByText('An API key is required').waitFor();
+    await stranger.goto(path);
+    await stranger.getByText('A log-in is taken from pages of').waitFor();
+    t.equal(await page.evaluate(`fetch('/v1/organization').then(({ status }) => status)`), 200);
+    // A document that is no page has no icon either.
+    expectComplaint(/status of 40[134]/);
+  },
+);
+
+accessibleStory(
+  'The log-in has no barrier, a refused key included',
+  async ({ page, expectComplaint }) => {
+    await page.goto('/');
+    await page.getByLabel('API key').fill('sk-assay-wrong-wrong-wrong');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('alert').waitFor();
+    expectComplaint(/status of 401/);
+  },
+  SIGNED_OUT,
+);

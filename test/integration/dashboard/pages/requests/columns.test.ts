@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core';
+import { story } from '../../../../support/browser/mod.ts';
+
+const titles = (page: Page) => page.locator('.grid th').allTextContents();
+const columnsOf = (page: Page) => new URL(page.url()).searchParams.get('cols');
+/** Names that break what does not quote: separators of the address, operators of the query, HTML, and what objects have. */
+const HOSTILE = [
+  'a,b',
+  '100%',
+  '%2C',
+  'x:y',
+  '"q"',
+  "it's",
+  '<b>',
+  '__proto__',
+  'constructor',
+  'a b',
+  'é&=#?/',
+  '日本',
+];
+
+async function choose(
+  page: Page,
+  work: (dialog: ReturnType<Page['getByRole']>) => Promise<void>,
+): Promise<void> {
+  await page.getByRole('button', { name: 'More' }).click();
+  await page.getByRole('button', { name: 'Columns…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Columns' });
+  await work(dialog);
+  await dialog.waitFor({ state: 'detached' });
+}
+
+story('Columns are chosen and moved, and are in the address', async ({ t, page, organization }) => {
+  await organization.insert([{ user_id: 'anna', properties: { Plan: 'team' } }]);
+  await page.goto('/requests');
+  await page.getByRole('link', { name: 'anna' }).waitFor();
+  await choose(page, async (dialog) => {
+    for (const name of ['Input', 'Output', 'Latency', 'Tokens', 'Cost', 'Scores', 'Model'])
+      await dialog.getByRole('button', { name: `Hide ${name}`, exact: true }).click();
+    await dialog.getByRole('button', { name: '+ Property Plan' }).click();
+    await dialog.getByRole('button', { name: 'Property Plan: further left' }).click();
+    await dialog.getByRole('button', { name: 'Show these' }).click();
+  });
+  await page.getByRole('link', { name: 'team' }).waitFor();
+  t.same(await titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
+  t.equal(columnsOf(page), 'request_created_at,response_status,property:Plan,request_user_id');
+  await page.reload();
+  await page.getByRole('link', { name: 'team' }).waitFor();
+  t.same(await titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
+  await choose(page, async (dialog) => {
+    await dialog.getByRole('button', { name: 'As at first' }).click();
+    await dialog.getByRole('button', { name: 'Show these' }).click();
+  });
+  await page.getByRole('columnheader', { name: 'Cost' }).waitFor();
+  t.equal(columnsOf(page), null);
+});
+
+story(
+  'Properties of any name are columns, after a reload too, and their values filter',
+  async ({ t, page, organization }) => {
+    await organization.insert([
+      {
+        user_id: 'anna',
+        properties: Object.fromEntries(HOSTILE.map((name, index) => [name, `value ${index}`])),
+      },
+      { user_id: 'bob' },
+    ]);
+    await page.goto('/requests?cols=request_user_id');
+    await page.getByRole('link', { name: 'anna' }).waitFor();
+    await choose(page, async (dialog) => {
+      for (const name of HOSTILE)
+        await dialog.getByRole('button', { name: `+ Property ${name}`, exact: true }).click();
+      await dialog.getByRole('button', { name: 'Show these' }).click();
+    });
+    for (const shown of ['at first', 'after a reload']) {
+      await page.getByRole('link', { name: 'value 0', exact: true }).waitFor();
+      t.same(await titles(page), ['Selected', 'User', ...HOSTILE], shown);
+      const cells = await page.locator('.grid-row', { hasText: 'anna' }).locator('td').allTextContents();
+      t.same(cells.slice(1), ['anna', ...HOSTILE.map((_, index) => `value ${index}`)], shown);
+      await page.reload();
+    }
+    const url = page.url();
+    for (const index of HOSTILE.keys()) {
+      await page.goto(url);
+      await page.getByRole('link', { name: `value ${index}`, exact: true }).click();
+      await page.getByText('1 request', { exact: true }).waitFor();
+    }
+  },
+);
+
+story('A score is a column when the address names it', async ({ t, page, organization }) => {
+  await organization.insert([{ user_id: 'anna', scores: { helpful: 0.5 } }]);
+  await page.goto('/requests?cols=request_user_id,score:helpful');
+  await page.getByRole('link', { name: 'anna' }).waitFor();
+  t.same(await titles(page), ['Selected', 'User', 'helpful']);
+  await page.getByRole('link', { name: '0.5' }).click();
+  await page.waitForURL((url) => url.searchParams.get('q') === 'scores.helpful:0.5');
+});

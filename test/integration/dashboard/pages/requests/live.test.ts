@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core';
+import { becomesTrue, standsStill } from '../../../../support/browser/becomes-true.ts';
+import { story } from '../../../../support/browser/mod.ts';
+
+const user = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
+const HIDE = `(() => {
+  Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+})()`;
+const SHOW = `(() => {
+  Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+})()`;
+/** The pause between an answer and the next call. */
+const PAUSE_MS = 1_000;
+/** Notes the calls for rows with the clock of the page, so that a busy machine makes the pauses no shorter. */
+const WATCH = `
+  globalThis.calls = [];
+  const ownFetch = globalThis.fetch;
+  globalThis.fetch = async (...given) => {
+    if (!String(given[0].url ?? given[0]).endsWith('/v1/request/rows')) return ownFetch(...given);
+    const call = { begunMs: performance.now(), isHidden: document.visibilityState === 'hidden' };
+    globalThis.calls.push(call);
+    try {
+      return await ownFetch(...given);
+    } finally {
+      call.endedMs = performance.now();
+    }
+  };`;
+type Call = { begunMs: number; endedMs: number; isHidden: boolean };
+
+story(
+  'A live list shows a new request by itself, asks a second after each answer, and not while the page is hidden',
+  async ({ t, page, organization }) => {
+    await organization.insert([{ user_id: 'anna' }]);
+    await page.addInitScript({ content: WATCH });
+    await page.goto('/requests?live=1');
+    await user(page, 'anna').waitFor();
+    t.ok(await becomesTrue(page, 'globalThis.calls.length >= 4'), 'it asks again and again');
+    await organization.insert([{ user_id: 'bob' }]);
+    await user(page, 'bob').waitFor();
+    await page.evaluate(HIDE);
+    // What must not happen has time to happen.
+    await page.waitForTimeout(3 * PAUSE_MS);
+    await organization.insert([{ user_id: 'carol' }]);
+    await page.evaluate(SHOW);
+    await user(page, 'carol').waitFor();
+    const calls = await page.evaluate<Call[]>('globalThis.calls');
+    const pauses = calls.slice(1).map(({ begunMs }, index) => begunMs - calls[index]!.endedMs);
+    // Timers are rounded to milliseconds.
+    t.same(
+      pauses.filter((ms) => ms < PAUSE_MS - 2),
+      [],
+      'no call comes earlier',
+    );
+    t.notOk(
+      calls.some(({ isHidden }) => isHidden),
+      'none while the page is hidden',
+    );
+  },
+);
+
+story(
+  'A live list that is scrolled stays where it is while newer requests come',
+  async ({ t, page, organization }) => {
+    const now = Date.now();
+    await organization.insert(
+      Array.from({ length: 250 }, (_, index) => ({
+        user_id: `u${index}`,
+        created_at: new Date(now - 5_000 - index * 100),
+      })),
+    );
+    await page.goto('/requests?live=1');
+    await user(page, 'u0').waitFor();
+    await page.locator('.grid-box').hover();
+    for (let turns = 0; turns < 100 && (await user(page, 'u180').count()) === 0; turns++) {
+      await page.mouse.wheel(0, 500);
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    }
+    t.ok(await standsStill(page, '.grid-box'));
+    const topOf = async () => Math.round((await user(page, 'u180').boundingBox())!.y);
+    const before = await topOf();
+    const answer = () =>
+      page.waitForResponse(async (response) => (await response.text()).includes('newcomer'));
+    const come = answer();
+    await organization.insert([{ user_id: 'newcomer' }]);
+    await come;
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    t.equal(await topOf(), before);
+    await page.evaluate("document.querySelector('.grid-box').scrollTop = 0");
+    await user(page, 'newcomer').waitFor();
+  },
+);

@@ -1,0 +1,156 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { story } from '../../../../support/browser/mod.ts';
+
+type Stage = Parameters<Parameters<typeof story>[1]>[0];
+const COUNT = 8;
+const bar = (page: Page) => page.getByRole('region', { name: 'Selected requests' });
+const box = (page: Page, name: string) => page.locator('.grid-row', { hasText: name }).getByRole('checkbox');
+const selected = (page: Page, count: number) =>
+  page.getByText(`${count} selected`, { exact: true }).waitFor();
+
+async function open({ page, organization }: Pick<Stage, 'page' | 'organization'>) {
+  const now = Date.now();
+  const rows = await organization.insert(
+    Array.from({ length: COUNT }, (_, index) => ({
+      user_id: `u${index}`,
+      created_at: new Date(now - (index + 1) * 1_000),
+      request_text: JSON.stringify({
+        model: 'gpt-4o',
+        messages: [{ role: 'user', content: `Question ${index}` }],
+      }),
+    })),
+  );
+  await page.goto('/requests');
+  await page
+    .locator('.grid-row')
+    .nth(COUNT - 1)
+    .waitFor();
+  return rows;
+}
+
+/** Saves the selected requests, and returns the file. */
+async function exported(page: Page, format: 'ndjson' | 'csv'): Promise<{ name: string; text: string }> {
+  await bar(page).getByRole('button', { name: 'Export' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Export' });
+  await dialog.getByLabel('Format').selectOption(format);
+  const download = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Export' }).click();
+  const file = await download;
+  await dialog.waitFor({ state: 'detached' });
+  return { name: file.suggestedFilename(), text: await readFile(await file.path(), 'utf8') };
+}
+
+story(
+  'x selects the current row, and Shift with x or with a click all rows up to it',
+  async ({ t, page, organization }) => {
+    await open({ page, organization });
+    await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await selected(page, 1);
+    t.equal(await box(page, 'u0').isChecked(), true);
+    for (const key of ['j', 'j', 'Shift+x']) await page.keyboard.press(key);
+    await selected(page, 3);
+    await box(page, 'u5').click({ modifiers: ['Shift'] });
+    await selected(page, 6);
+    for (let at = 0; at <= 5; at++) t.equal(await box(page, `u${at}`).isChecked(), true, `u${at}`);
+    await box(page, 'u1').click();
+    await selected(page, 5);
+    await bar(page).getByRole('button', { name: 'Clear' }).click();
+    await bar(page).waitFor({ state: 'detached' });
+    t.equal(await page.locator('.grid-row :checked').count(), 0);
+  },
+);
+
+story(
+  'A property is added to the selected requests, and its column shows it',
+  async ({ t, page, organization }) => {
+    await open({ page, organization });
+    await box(page, 'u1').click();
+    await box(page, 'u2').click();
+    await bar(page).getByRole('button', { name: 'Add a property' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Plan');
+    await dialog.getByLabel('Value').fill('team "a"');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByText('Added to 2 requests').waitFor();
+    await page.goto('/requests?cols=request_user_id,property:Plan&q=property.Plan:*');
+    await page.locator('.grid-row').nth(1).waitFor();
+    t.same((await page.locator('.grid-row td:nth-child(2)').allTextContents()).toSorted(), ['u1', 'u2']);
+    await page.getByRole('link', { name: 'team "a"' }).first().click();
+    await page.getByText('2 requests', { exact: true }).waitFor();
+  },
+);
+
+story('The selected requests are exported, a record a line or as CSV', async ({ t, page, organization }) => {
+  const rows = await open({ page, organization });
+  await box(page, 'u1').click();
+  await box(page, 'u3').click();
+  const ids = [rows[1]!.request_id, rows[3]!.request_id].toSorted();
+  const lines = await exported(page, 'ndjson');
+  t.match(lines.name, /^assay-requests-\d{4}-\d\d-\d\d\.ndjson$/);
+  const records = lines.text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { request_id: string; request_body: { messages: object[] } });
+  t.same(records.map(({ request_id: id }) => id).toSorted(), ids);
+  t.match(lines.text, 'Question 1');
+  const table = await exported(page, 'csv');
+  t.match(table.name, /\.csv$/);
+  const [head, ...rest] = table.text.trimEnd().split(/\r?\n/);
+  t.match(head, 'request_id');
+  t.equal(rest.length, 2);
+  for (const id of ids) t.match(table.text, id);
+});
+
+story('Two to four selected requests are compared by a link', async ({ t, page, organization }) => {
+  const rows = await open({ page, organization });
+  await box(page, 'u1').click();
+  t.equal(await bar(page).getByRole('link', { name: 'Compare' }).count(), 0, 'one cannot be compared');
+  await box(page, 'u3').click();
+  await bar(page).getByRole('link', { name: 'Compare' }).click();
+  await page.waitForURL(/\/compare/);
+  t.equal(new URL(page.url()).searchParams.get('ids'), `${rows[1]!.request_id},${rows[3]!.request_id}`);
+  await page.locator('ins', { hasText: '3' }).waitFor();
+});
+
+story(
+  'The selected requests are scored after the price was shown',
+  async ({ t, page, organization, product }) => {
+    await open({ page, organization });
+    const created = await fetch(`${product.url}/v1/evaluator`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${organization.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        name: 'Polite',
+        scoring_type: 'LLM-BOOLEAN',
+        llm_template: { prompt: 'Is it polite? {{output}}', model: 'gpt-4o-mini' },
+      }),
+    });
+    t.equal(created.status, 200, await created.clone().text());
+    await box(page, 'u1').click();
+    await box(page, 'u3').click();
+    await bar(page).getByRole('button', { name: 'Score with an evaluator' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Score 2 requests' });
+    await dialog.getByLabel('Evaluator').selectOption({ label: 'Polite' });
+    await dialog.getByText('2 requests to score; what it costs is not known yet.').waitFor();
+    await dialog.getByRole('button', { name: 'Score' }).click();
+    await page.getByText('The evaluator has begun').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+  },
+);
+
+story('Erasing asks first, and the selection is gone afterwards', async ({ t, page, organization }) => {
+  await open({ page, organization });
+  await box(page, 'u1').click();
+  await bar(page).getByRole('button', { name: 'Erase' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase 1 request?' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await selected(page, 1);
+  await bar(page).getByRole('button', { name: 'Erase' }).click();
+  const answer = page.waitForResponse(/\/v1\/request\/delete/);
+  await dialog.getByRole('button', { name: 'Erase' }).click();
+  t.ok((await answer).ok());
+  await bar(page).waitFor({ state: 'detached' });
+});

@@ -1,0 +1,58 @@
+import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import type { SeedRequest } from '../../../../support/seed-requests.ts';
+
+const HOUR_AGO = new Date(Date.now() - 3_600_000);
+
+function requests(user_id: string, count: number, more: Partial<SeedRequest> = {}): Partial<SeedRequest>[] {
+  return Array.from({ length: count }, () => ({ user_id, created_at: HOUR_AGO, ...more }));
+}
+
+story(
+  'A user has totals, models, sessions and the latest requests of their own alone',
+  async ({ t, page, organization }) => {
+    await organization.insert([
+      ...requests('ada', 2, {
+        model: 'alpha',
+        response_model: 'alpha',
+        session_id: 'talk',
+        cost_nano: 1_000_000,
+      }),
+      ...requests('ada', 1, { model: 'beta', status: 500, preview_in: 'What is it?' }),
+      ...requests('bob', 4, { model: 'gamma', session_id: 'other' }),
+    ]);
+    await page.goto('/users');
+    await page.getByRole('link', { name: 'ada' }).click();
+    await page.getByRole('heading', { name: 'ada' }).waitFor();
+    await page.getByText('What is it?').waitFor();
+    const models = page.getByRole('table', { name: 'Models' });
+    await models.getByText('beta').waitFor();
+    t.match(await models.innerText(), /alpha\s+2\s+beta\s+1/);
+    t.same(await page.getByText('gamma').count(), 0);
+    await page.getByRole('table', { name: 'Sessions' }).getByRole('link', { name: 'talk' }).waitFor();
+    t.equal(await page.getByRole('link', { name: 'other' }).count(), 0);
+    t.match(await page.locator('.fact-list').innerText(), /Requests\s+3\s+Errors\s+1\s+Cost\s+\$0\.002/);
+    t.ok(await page.getByText('No limit counts this user now').isVisible());
+    await page.locator('.fact-list').getByRole('link', { name: '3' }).click();
+    await page.getByText('3 requests').waitFor();
+    await page.goBack();
+    await models.getByRole('link', { name: 'alpha' }).click();
+    await page.getByText('2 requests').waitFor();
+  },
+);
+
+story("A user's id may be any text", async ({ t, page, organization }) => {
+  const id = 'a/b?c=%2F"\u202e<img src=x onerror=alert(1)>';
+  await organization.insert(requests(id, 2));
+  await page.goto('/users');
+  await page.getByRole('row').nth(1).getByRole('link').first().click();
+  await page.locator('.fact-list').getByRole('link', { name: '2' }).waitFor();
+  t.equal(await page.locator('main img').count(), 0);
+});
+
+accessibleStory('The page of a user has no barrier', async ({ page, organization }) => {
+  await organization.insert(requests('ada', 2, { session_id: 'talk', preview_in: 'Hello' }));
+  await page.goto('/users/ada');
+  await page.getByRole('table', { name: 'Sessions' }).waitFor();
+  await page.getByRole('table', { name: 'Models' }).waitFor();
+  await page.locator('.fact-list').getByRole('link', { name: '2' }).waitFor();
+});

@@ -1,0 +1,157 @@
+import type { Page } from 'playwright-core';
+import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' });
+const SCHEME = 'document.documentElement.style.colorScheme';
+
+story(
+  'The palette goes to a page by arrows and Enter, and to what a pasted id names',
+  async ({ t, page, organization }) => {
+    const [row] = await organization.insert([{ user_id: 'anna-1234567' }]);
+    await page.goto('/keys');
+    await page.getByRole('navigation').waitFor();
+    await page.keyboard.press('Control+k');
+    await palette(page).getByRole('combobox').fill('re');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('/requests');
+    await page.getByRole('textbox', { name: 'Query' }).focus();
+    // It opens while somebody types, too.
+    await page.keyboard.press('Control+k');
+    await palette(page).getByRole('combobox').fill(row!.request_id);
+    await palette(page).getByRole('option', { name: 'Open request' }).waitFor();
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`/requests/${row!.request_id}`);
+    await page.keyboard.press('Control+k');
+    await palette(page).getByRole('combobox').fill('anna-1234567');
+    await palette(page).getByRole('option', { name: 'Requests of user' }).click();
+    await page.waitForURL((url) => url.searchParams.get('q') === 'user:"anna-1234567"');
+    await page.getByText('1 request', { exact: true }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.press('Escape');
+    await palette(page).waitFor({ state: 'detached' });
+    t.match(page.url(), 'anna-1234567');
+  },
+);
+
+story(
+  'While the palette is fetched no key acts on the page, and Escape gives it up',
+  async ({ t, page, context }) => {
+    await page.goto('/settings');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const fetched = Promise.withResolvers<void>();
+    await context.route('**/assets/*.js', async (route) => {
+      await fetched.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest('**/assets/*.js');
+    await page.keyboard.press('Control+k');
+    await asked;
+    for (const key of ['g', 'k']) await page.keyboard.press(key);
+    t.match(page.url(), '/settings');
+    await page.keyboard.press('Escape');
+    for (const key of ['g', 'w']) await page.keyboard.press(key);
+    fetched.resolve();
+    await page.waitForURL('**/webhooks');
+    t.equal(await palette(page).count(), 0);
+  },
+);
+
+story(
+  'The page of the address is marked in the navigation, also below it',
+  async ({ t, page, organization }) => {
+    const [row] = await organization.insert([{}]);
+    const marked = page.locator('[aria-current=page]');
+    for (const [url, label] of [
+      ['/requests', 'Requests'],
+      [`/requests/${row!.request_id}`, 'Requests'],
+      ['/keys', 'Keys'],
+    ] as const) {
+      await page.goto(url);
+      await marked.waitFor();
+      t.equal(await marked.textContent(), label);
+    }
+  },
+);
+
+story('The colours are chosen by the button and by d, and are kept', async ({ t, page }) => {
+  await page.goto('/keys');
+  const button = page.getByRole('button', { name: 'System colours' });
+  await button.click();
+  await page.getByRole('button', { name: 'Light' }).waitFor();
+  t.equal(await page.evaluate(SCHEME), 'light');
+  await page.keyboard.press('d');
+  await page.getByRole('button', { name: 'Dark' }).waitFor();
+  t.equal(await page.evaluate(SCHEME), 'dark');
+  await page.reload();
+  await page.getByRole('button', { name: 'Dark' }).waitFor();
+  t.equal(await page.evaluate(SCHEME), 'dark');
+});
+
+story('The first Tab skips the navigation', async ({ t, page }) => {
+  await page.goto('/keys');
+  await page.getByRole('navigation').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  t.equal(await page.evaluate('document.activeElement.id'), 'page');
+});
+
+story(
+  'On a phone the navigation is behind a button, and closes on the next page',
+  async ({ t, page }) => {
+    await page.goto('/keys');
+    const menu = page.getByRole('button', { name: 'Menu' });
+    await menu.waitFor();
+    const link = page.getByRole('link', { name: 'Users' });
+    t.equal(await link.isVisible(), false);
+    await menu.click();
+    await link.click();
+    await page.waitForURL('/users');
+    t.equal(await menu.getAttribute('aria-expanded'), 'false');
+    t.equal(await link.isVisible(), false);
+  },
+  { context: { viewport: { width: 320, height: 700 } } },
+);
+
+story(
+  'A view is saved for the organization, opened by a click, and deleted',
+  async ({ t, page, organization }) => {
+    await organization.insert([{ user_id: 'anna' }, { user_id: 'bob' }]);
+    await page.goto('/requests?q=user:anna&sort=-cost&tab=request&live=1');
+    const views = page.getByRole('button', { name: 'Views' });
+    await views.click();
+    await page.getByText('No view is saved yet.').waitFor();
+    await page.getByRole('button', { name: 'Save this view…' }).click();
+    await page.getByLabel('Name').fill("Anna's <b>dearest</b>");
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved for everybody').waitFor();
+    await page.goto('/requests');
+    await page.getByText('2 requests', { exact: true }).waitFor();
+    await views.click();
+    await page.getByRole('link', { name: "Anna's <b>dearest</b>" }).click();
+    await page.getByText('1 request', { exact: true }).waitFor();
+    t.same(Object.fromEntries(new URL(page.url()).searchParams), { q: 'user:anna', sort: '-cost' });
+    await views.click();
+    await page.getByRole('button', { name: /^Delete the view/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await views.click();
+    await page.getByText('No view is saved yet.').waitFor();
+  },
+);
+
+accessibleStory('The palette has no barrier', async ({ page }) => {
+  await page.goto('/keys');
+  await page.getByRole('navigation').waitFor();
+  await page.keyboard.press('Control+k');
+  await palette(page).getByRole('option').first().waitFor();
+});
+
+accessibleStory('The sheet of keys has no barrier', async ({ page, organization }) => {
+  await organization.insert([{}]);
+  await page.goto('/requests');
+  await page.locator('.grid-row').waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+});

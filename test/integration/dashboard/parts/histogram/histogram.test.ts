@@ -1,0 +1,64 @@
+import type { Page } from 'playwright-core';
+import { story } from '../../../../support/browser/mod.ts';
+
+type Stage = Parameters<Parameters<typeof story>[1]>[0];
+const FROM = Date.UTC(2026, 10, 2);
+const HOUR_MS = 3_600_000;
+const RANGE = '2026-11-02T00:00:00.000Z..2026-11-03T00:00:00.000Z';
+const slider = (page: Page) => page.getByRole('slider', { name: 'Requests over time' });
+
+/** One request an hour of one day; of the second hour an error. */
+async function open({ page, organization }: Pick<Stage, 'page' | 'organization'>): Promise<number> {
+  await organization.insert(
+    Array.from({ length: 24 }, (_, hour) => ({
+      created_at: new Date(FROM + hour * HOUR_MS + 1),
+      status: hour === 1 ? 500 : 200,
+    })),
+  );
+  await page.goto(`/requests?range=${RANGE}`);
+  const table = page.getByRole('table', { name: 'Requests over time' });
+  await table.locator('tbody tr').first().waitFor({ state: 'attached' });
+  return await table.locator('tbody tr').count();
+}
+
+/** Waits until the address has a range, and returns it. */
+async function chosen(page: Page): Promise<{ from: number; to: number }> {
+  await page.waitForURL((url) => url.searchParams.get('range') !== RANGE);
+  const [from, to] = new URL(page.url()).searchParams.get('range')!.split('..').map(Date.parse);
+  return { from: from!, to: to! };
+}
+
+story('The bars are a table, too, with requests and errors', async ({ t, page, organization }) => {
+  const bars = await open({ page, organization });
+  const cells = await page.getByRole('table', { name: 'Requests over time' }).locator('td').allTextContents();
+  const sum = (of: number) =>
+    cells.reduce((total, cell, at) => total + (at % 2 === of ? Number(cell) : 0), 0);
+  t.same([sum(0), sum(1)], [24, 1]);
+  t.ok(bars >= 24);
+});
+
+story(
+  'The arrows choose a bar, Shift more of them, and Enter makes them the range',
+  async ({ t, page, organization }) => {
+    const bars = await open({ page, organization });
+    const width = (24 * HOUR_MS) / bars;
+    await slider(page).focus();
+    await page.keyboard.press('ArrowRight');
+    t.match(await slider(page).getAttribute('aria-valuetext'), /: 1 requests, 0 errors$/);
+    await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Enter');
+    t.same(await chosen(page), { from: FROM, to: FROM + 2 * width });
+  },
+);
+
+story('Dragging over bars makes them the range', async ({ t, page, organization }) => {
+  const bars = await open({ page, organization });
+  const box = (await slider(page).boundingBox())!;
+  const xOf = (bar: number) => box.x + ((bar + 0.5) * box.width) / bars;
+  await page.mouse.move(xOf(2), box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(xOf(5), box.y + 20);
+  await page.mouse.up();
+  const width = (24 * HOUR_MS) / bars;
+  t.same(await chosen(page), { from: FROM + 2 * width, to: FROM + 6 * width });
+});

@@ -1,0 +1,34 @@
+import type { Page } from 'playwright-core';
+import { story } from '../../../../support/browser/mod.ts';
+
+const focused = (page: Page) =>
+  page.evaluate<string>(
+    `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
+  );
+const expanded = (page: Page) => page.evaluate(`document.activeElement.getAttribute('aria-expanded')`);
+const REACHED = `document.querySelectorAll('[role=treeitem][tabindex="0"]').length`;
+
+story(
+  'Arrows, Home and End move in the tree of a body, open and close it',
+  async ({ t, page, organization }) => {
+    const body = { model: 'gpt-4o', nested: { deep: { deeper: 1 } }, last: true };
+    const [row] = await organization.insert([{ request_text: JSON.stringify(body) }]);
+    await page.goto(`/requests/${row!.request_id}?tab=request`);
+    await page.getByRole('treeitem').nth(2).waitFor();
+    await page.getByRole('treeitem').first().focus();
+    t.equal(await expanded(page), 'true');
+    await page.keyboard.press('ArrowDown');
+    t.match(await focused(page), 'model');
+    await page.keyboard.press('ArrowLeft');
+    t.match(await focused(page), 'request', 'the item above');
+    await page.keyboard.press('ArrowLeft');
+    t.equal(await expanded(page), 'false');
+    await page.keyboard.press('ArrowRight');
+    t.equal(await expanded(page), 'true');
+    await page.keyboard.press('End');
+    t.match(await focused(page), 'last');
+    await page.keyboard.press('Home');
+    t.match(await focused(page), 'request');
+    t.equal(await page.evaluate(REACHED), 1, 'Tab reaches one item');
+  },
+);

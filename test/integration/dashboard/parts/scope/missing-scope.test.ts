@@ -1,0 +1,17 @@
+import { story } from '../../../../support/browser/mod.ts';
+
+story(
+  'A page names the scope that its buttons need',
+  async ({ t, page }) => {
+    await page.goto('/alerts');
+    await page.getByText('Creating and changing alerts needs the scope write').waitFor();
+    t.ok(await page.getByRole('button', { name: 'Create an alert' }).isDisabled());
+  },
+  { scopes: ['read'] },
+);
+
+story('A key with the scope reads nothing of it', async ({ t, page }) => {
+  await page.goto('/alerts');
+  await page.getByText('There is no alert').waitFor();
+  t.equal(await page.getByText('needs the scope').count(), 0);
+});

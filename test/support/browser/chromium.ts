@@ -1,0 +1,25 @@
+/** The Chromium that page tests drive: the machine's own, started once for a test file. */
+import { spawnSync } from 'node:child_process';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Debian's. */
+const DEFAULT_EXECUTABLE = '/usr/bin/chromium';
+
+function executable(): string {
+  return process.env.CHROMIUM ?? DEFAULT_EXECUTABLE;
+}
+
+/** Returns why page tests cannot run here; false when they can. In CI a missing Chromium is a failure, not a reason to skip. */
+export function chromiumIsMissing(): string | false {
+  if (process.env.CI === 'true' || spawnSync(executable(), ['--version']).status === 0) return false;
+  return 'there is no Chromium: install it (Debian: apt-get install chromium), or set CHROMIUM to its path';
+}
+
+/** Starts Chromium without a window; the caller closes it. It ends with this process, however this process ends. */
+export async function launchChromium(): Promise<Browser> {
+  return await chromium.launch({
+    executablePath: executable(),
+    // Chromium refuses to start its sandbox as root.
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+}

@@ -1,0 +1,111 @@
+import t from 'tap';
+import {
+  bodyOf,
+  draftOf,
+  emptyDraft,
+  isNewVersion,
+  readKind,
+  trialOf,
+} from '../../../../../../dashboard/pages/evaluator/definition/draft.ts';
+
+const none = { llm_template: null, code_template: null, external_config: null };
+const input = { inputBody: { messages: [] }, outputBody: { choices: [] }, inputs: {} };
+
+t.test('An evaluator that was not changed in the form is sent as it is', async (t) => {
+  const evaluators = [
+    {
+      ...none,
+      scoring_type: 'LLM-CHOICE',
+      llm_template: {
+        model: 'gpt-4o',
+        prompt: 'Which tone?',
+        choices: [
+          { score: -1, description: 'rude' },
+          { score: 0.5, description: 'friendly' },
+        ],
+      },
+    },
+    { ...none, scoring_type: 'LLM-RANGE', llm_template: { model: 'a', prompt: 'b', min: 0, max: 2.5 } },
+    { ...none, scoring_type: 'LLM-BOOLEAN', llm_template: { model: 'a', prompt: 'b' } },
+    { ...none, scoring_type: 'PYTHON', code_template: { code: 'x', limits: { wallMs: 500 } } },
+    {
+      ...none,
+      scoring_type: 'EXTERNAL',
+      external_config: { adapter: 'autoevals', scorer: 'Levenshtein', expected: '1' },
+    },
+    {
+      ...none,
+      scoring_type: 'EXTERNAL',
+      external_config: { adapter: 'autoevals', scorer: 'ExactMatch', expectedFrom: 'inputs.answer' },
+    },
+  ] as const;
+  for (const { scoring_type, ...templates } of evaluators) {
+    const given = structuredClone({ name: 'One', scoring_type, daily_budget_usd: 2.5, ...templates });
+    const sent = bodyOf(draftOf(given as Parameters<typeof draftOf>[0]));
+    const [field, template] = Object.entries(templates).find(([, value]) => value !== null)!;
+    const budget = scoring_type === 'PYTHON' ? {} : { daily_budget_usd: 2.5 };
+    t.same(sent, { name: 'One', scoring_type, [field]: template, ...budget }, scoring_type);
+  }
+});
+
+t.test('Secrets that were not written again are sent as the mark that keeps them', async (t) => {
+  const draft = draftOf({
+    ...none,
+    name: 'Service',
+    scoring_type: 'EXTERNAL',
+    daily_budget_usd: null,
+    external_config: {
+      adapter: 'http',
+      url: 'https://scores.example.com',
+      headers: { 'x-api-key': '[secret]', 'x-other': '[secret]' },
+      secret: '[secret]',
+    },
+  });
+  const [kept, replaced] = draft.external.headers;
+  const changed = {
+    ...draft,
+    external: { ...draft.external, headers: [kept!, { ...replaced!, value: 'new' }] },
+  };
+  t.match(bodyOf(changed), {
+    external_config: { headers: { 'x-api-key': '[secret]', 'x-other': 'new' }, secret: '[secret]' },
+  });
+  const removed = { ...draft, external: { ...draft.external, secret: { value: '', isSet: false } } };
+  t.match(bodyOf(removed), { external_config: { secret: null } });
+});
+
+t.test('A new header without a value is sent without one, so that the API can refuse it', async (t) => {
+  const draft = emptyDraft('external');
+  const headers = [{ key: 0, name: ' x-api-key ', value: '', isSet: false }];
+  t.match(bodyOf({ ...draft, external: { ...draft.external, headers } }), {
+    external_config: { headers: { 'x-api-key': '' } },
+  });
+});
+
+t.test('Another template is a new version; another name or budget is none', async (t) => {
+  const saved = emptyDraft('llm');
+  t.equal(isNewVersion({ ...saved, name: 'Other', budget: '3' }, saved), false);
+  t.equal(isNewVersion({ ...saved, prompt: 'Other' }, saved), true);
+  t.equal(isNewVersion({ ...saved, max: '9' }, saved), false, 'a range that a boolean does not have');
+});
+
+t.test('A try-out sends the form as it stands, to the route of its kind', async (t) => {
+  const llm = trialOf({ ...emptyDraft('llm'), model: 'gpt-4o', name: 'Polite' }, input);
+  t.equal(llm.path, '/v1/evaluator/llm/test');
+  t.match(llm.body, {
+    evaluatorConfig: { evaluator_scoring_type: 'LLM-BOOLEAN', evaluator_llm_template: { model: 'gpt-4o' } },
+    evaluatorName: 'Polite',
+    testInput: input,
+  });
+  const python = trialOf({ ...emptyDraft('python'), code: 'c', cpuSeconds: '2' }, input);
+  t.same(python, {
+    path: '/v1/evaluator/python/test',
+    body: { code: 'c', limits: { cpuSeconds: 2 }, testInput: input },
+  });
+  t.equal(trialOf(emptyDraft('external'), input).path, '/v1/evaluator/external/test');
+});
+
+t.test('An address that names no kind is that of a judge', async (t) => {
+  t.equal(readKind('python'), 'python');
+  t.equal(readKind('other'), 'llm');
+  t.equal(readKind(undefined), 'llm');
+});

@@ -1,0 +1,41 @@
+import t from 'tap';
+import { parseQuery } from '#core/filter/query-text/mod.ts';
+import {
+  attachmentConfig,
+  attachmentOf,
+  emptyAttachment,
+  requestsQuery,
+} from '../../../../../../dashboard/pages/evaluator/traffic/attachment.ts';
+
+const config = {
+  sampleRate: 12.5,
+  probeRate: 5,
+  propertyFilters: [{ key: 'user tier', value: 'pro' }],
+  filter: parseQuery('status:200 OR status:201'),
+};
+
+t.test('What is attached is shown and sent back as the same', async (t) => {
+  t.same(attachmentConfig(attachmentOf(config)), {
+    sampleRate: 12.5,
+    probeRate: 5,
+    propertyFilters: [{ key: 'user tier', value: 'pro' }],
+    q: 'status:(200 OR 201)',
+  });
+});
+
+t.test('Something new takes a tenth of all requests, without a filter', async (t) => {
+  const properties = [{ key: 0, name: ' ', value: 'left out' }];
+  t.same(attachmentConfig({ ...emptyAttachment(), properties }), {
+    sampleRate: 10,
+    probeRate: 0,
+    propertyFilters: [],
+  });
+});
+
+t.test('The requests of an attachment have its properties and pass its filter', async (t) => {
+  t.equal(requestsQuery(config), 'property."user tier":pro status:(200 OR 201)');
+  t.equal(requestsQuery({ ...config, filter: null }), 'property."user tier":pro');
+  t.equal(requestsQuery({ ...config, filter: 'all', propertyFilters: [] }), '');
+  const filter = parseQuery('status:200 OR user:anna');
+  t.equal(requestsQuery({ ...config, filter }), 'property."user tier":pro (status:200 OR user:anna)');
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  bytes,
+  count,
+  decimal,
+  dollars,
+  milliseconds,
+  NOTHING,
+  percent,
+  plural,
+  shortCount,
+} from '../../../../../dashboard/parts/formats/numbers.ts';
+import { ago, day, fullTime, shortTime } from '../../../../../dashboard/parts/formats/times.ts';
+
+t.test('what is missing is a dash in every format', async (t) => {
+  for (const format of [bytes, count, decimal, dollars, milliseconds, percent, shortCount]) {
+    t.equal(format(null), NOTHING);
+    t.equal(format(undefined), NOTHING);
+  }
+  t.equal(percent(Number.NaN), NOTHING);
+});
+
+t.test('numbers have separators, and things their plural', async (t) => {
+  t.equal(count(12_345), '12,345');
+  t.equal(shortCount(12_345), '12.3K');
+  t.equal(percent(0.1234), '12.3%');
+  t.equal(decimal(0.66666), '0.667');
+  t.same(
+    [0, 1, 2, 1_000].map((value) => plural(value, 'request')),
+    ['0 requests', '1 request', '2 requests', '1,000 requests'],
+  );
+});
+
+t.test('money has as many digits as it needs', async (t) => {
+  t.same([0, 0.00012, 0.0999, 0.1, 1.005, 999.99, 1_000, 1_234_567.8, -0.5, -0.00012].map(dollars), [
+    '$0',
+    '$0.00012',
+    '$0.1',
+    '$0.10',
+    '$1.00',
+    '$999.99',
+    '$1,000',
+    '$1,234,568',
+    '-$0.50',
+    '-$0.00012',
+  ]);
+});
+
+t.test('durations are in the unit that reads best', async (t) => {
+  t.same([0, 1, 999, 1_000, 1_234, 59_990, 60_000, 3_600_000, 48 * 3_600_000].map(milliseconds), [
+    '0 ms',
+    '1 ms',
+    '999 ms',
+    '1 s',
+    '1.23 s',
+    '60 s',
+    '1 min 0 s',
+    '1 h 0 min',
+    '2 d 0 h',
+  ]);
+  t.equal(milliseconds(119_900), '2 min 0 s', 'not 1 min 60 s');
+  t.same([0, 1, 1_023, 1_024, 1_536, 1024 ** 4].map(bytes), [
+    '0 B',
+    '1 B',
+    '1,020 B',
+    '1 KiB',
+    '1.5 KiB',
+    '1 TiB',
+  ]);
+});
+
+t.test('no duration has 60 seconds or 60 minutes, and longer ones are never written as shorter', async () => {
+  fc.assert(
+    fc.property(fc.nat(10 * 86_400_000), (ms) => !/\b60 (?:s|min)$/.test(milliseconds(ms)) || ms < 60_000),
+    { numRuns: 5_000 },
+  );
+});
+
+t.test('a moment of today has no day, and the whole moment has its zone', async (t) => {
+  const now = new Date(2026, 10, 23, 15, 4, 5).getTime();
+  t.equal(shortTime(now - 3_600_000, now), '14:04:05');
+  t.match(shortTime(now - 86_400_000, now), /22.*15:04:05/);
+  t.notMatch(shortTime(now - 86_400_000, now), /2026/);
+  t.match(shortTime(now - 400 * 86_400_000, now), /2025/);
+  t.match(fullTime(now), new Date(now).toISOString());
+  t.match(day(now), /23/);
+});
+
+t.test('how long ago is in whole units', async (t) => {
+  const at = (ms: number) => ago(1_000_000_000_000 - ms, 1_000_000_000_000);
+  t.same([0, 5_000, 90_000, 7_200_000, 5 * 86_400_000, -90_000].map(at), [
+    'just now',
+    '5 s ago',
+    '1 min ago',
+    '2 h ago',
+    '5 d ago',
+    'in 1 min',
+  ]);
+});
