@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import type { Test } from 'tap';
 import type { SandboxTier } from '../../../../../evaluators/python/zygote.ts';
-import { REFUSAL, REFUSED } from './programs/program.ts';
+import { ANYHOW, REFUSAL, REFUSED } from './programs/program.ts';
 import { PROGRAMS } from './programs.ts';
 import { type Endings, SLOW_LIMITS } from './run-programs.ts';
 import { brief, messageOf } from './sandbox.ts';
@@ -21,7 +21,8 @@ export function checkEndings(
   for (const [index, { name, outcome, durationMs }] of endings.entries()) {
     const { ends, isSlow } = PROGRAMS[index]!;
     const isExpected =
-      typeof ends === 'number' ? brief(outcome) === ends : ends.includes(String(brief(outcome)));
+      ends === ANYHOW ||
+      (typeof ends === 'number' ? brief(outcome) === ends : ends.includes(String(brief(outcome))));
     const isAsSaid = ends !== REFUSED || REFUSAL.test(messageOf(outcome));
     t.ok(isExpected && isAsSaid, `${name}: ${brief(outcome)} ${messageOf(outcome).slice(0, 80)}`, { ends });
     if (isSlow)
