@@ -4,11 +4,11 @@ import { App } from './app.tsx';
 import { preparePage } from './pages/routes.tsx';
 import { addressNow } from './state/address.ts';
 import { listenToKeys } from './state/keys.ts';
-import { readIdentity } from './state/me.ts';
+import { mayAskAhead, readIdentity } from './state/me.ts';
 import './styles/main.css';
 
 // Both as early as possible: a page is rendered when it is known who is logged in.
+preparePage(addressNow().path, mayAskAhead());
 void readIdentity();
-preparePage(addressNow().path);
 listenToKeys();
 render(<App />, document.body);

@@ -1,5 +1,7 @@
 /** Calls of the API. The page is served by the API itself, so every address is relative and the browser sends the cookie. */
 
+import { keepAhead, takeAhead } from './ahead.ts';
+
 /** A call that failed, in the API's own sentence. */
 export class ApiFailure extends Error {
   /** 0: no response came. */
@@ -94,8 +96,13 @@ export async function call<T>(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<T> {
-  const response = await send(method, path, body, signal);
+  const response = await (takeAhead([method, path, body], signal) ?? send(method, path, body, signal));
   if (!response.ok) throw await readFailure(response);
   const { data } = (await response.json()) as { data: T };
   return data;
+}
+
+/** Makes a call whose answer a later `call` of the same takes. */
+export function callAhead(method: Method, path: string, body?: unknown): void {
+  keepAhead([method, path, body], (signal) => send(method, path, body, signal));
 }

@@ -24,15 +24,33 @@ const DeadLetters = lazy(() => import('./running.ts').then(({ DeadLetters }) => 
 const System = lazy(() => import('./running.ts').then(({ System }) => System));
 const Settings = lazy(() => import('./running.ts').then(({ Settings }) => Settings));
 
-/** The pages that people open first. */
+/** The pages that people open first, and how to ask for what they show. */
 const LANDING_PAGES = new Map([
-  ['/', Overview],
-  ['/requests', Requests],
+  [
+    '/',
+    {
+      page: Overview,
+      ask: () => import('./overview/overview.tsx').then(({ askOverviewAhead }) => askOverviewAhead()),
+    },
+  ],
+  [
+    '/requests',
+    {
+      page: Requests,
+      ask: () => import('./requests/requests.tsx').then(({ askRowsAhead }) => askRowsAhead()),
+    },
+  ],
 ]);
 
-/** Has the page of a path ready when it is known who is logged in. */
-export function preparePage(path: string): void {
-  void LANDING_PAGES.get(path)?.preload();
+/**
+ * Has the page of a path ready when it is known who is logged in, with what it shows if that may be asked. A page that cannot be
+ * fetched says so when it is rendered.
+ */
+export function preparePage(path: string, mayAsk: boolean): void {
+  const landing = LANDING_PAGES.get(path);
+  if (landing === undefined) return;
+  if (mayAsk) landing.ask().catch(() => {});
+  void landing.page.preload();
 }
 
 /** Shows the page of the address. */

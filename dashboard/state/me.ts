@@ -1,6 +1,7 @@
 /** Who is logged in. */
 import { signal } from '@preact/signals';
 import type { LoginBody, MeJson } from '#core/contracts/login.ts';
+import { endAhead } from '../client/ahead.ts';
 import { type ApiFailure, call, whenSignedOut } from '../client/call.ts';
 import { forgetAll } from '../client/recent.ts';
 import { toFailure } from '../client/resource.ts';
@@ -22,11 +23,21 @@ export const linkFailure = signal<ApiFailure | null>(null);
 /** Of the link that the page was opened with. Taken when the page loads, before anything can read the address. */
 let linkToken = takeLinkToken(window);
 
+/** Whether somebody may be logged in, and nobody else is about to be. */
+export function mayAskAhead(): boolean {
+  return linkToken === null;
+}
+
+/** Forgets what was shown to whoever was logged in before. */
+function forgetWhoever(): void {
+  endAhead();
+  forgetAll();
+}
+
 /** Logs in with an API key, or with the token of a link. */
 export async function logIn(body: LoginBody): Promise<void> {
   const me = await call<Me>('POST', '/v1/login', body);
-  // Of whoever was logged in before.
-  forgetAll();
+  forgetWhoever();
   identity.value = { kind: 'signed-in', me };
 }
 
@@ -59,7 +70,7 @@ export async function readIdentity(): Promise<void> {
 /** Ends the session of this browser. */
 export async function signOut(): Promise<void> {
   await call('POST', '/v1/logout');
-  forgetAll();
+  forgetWhoever();
   identity.value = { kind: 'signed-out' };
 }
 
@@ -69,6 +80,6 @@ export function may(scope: Me['key']['scopes'][number]): boolean {
 }
 
 whenSignedOut(() => {
-  forgetAll();
+  forgetWhoever();
   identity.value = { kind: 'signed-out' };
 });

@@ -71,11 +71,15 @@ export function withRange(q: string, { from, to }: Pick<Range, 'from' | 'to'>): 
   return q.trim() === '' ? created : `(${q}) ${created}`;
 }
 
+/** The moment by which ranges are read: within the same minute, an address is the same range. */
+export function minuteNow(): number {
+  return Math.floor(Date.now() / STEP_MS) * STEP_MS;
+}
+
 /** Returns the range of the address, and the way to change it. A change leaves the place in a list. */
 export function useRange(): Range & { set: (name: string) => void } {
   const { query, set } = useAddress();
-  // A new rendering within the same minute is the same range.
-  const minute = Math.floor(Date.now() / STEP_MS) * STEP_MS;
+  const minute = minuteNow();
   const range = useMemo(() => readRange(query.range, minute), [query.range, minute]);
   return { ...range, set: (name) => set({ range: name === DEFAULT_RANGE ? null : name, at: null }) };
 }

@@ -1,6 +1,6 @@
 /** The overview's calls. */
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
-import { call } from '../../client/call.ts';
+import { call, callAhead } from '../../client/call.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import {
   gradesQuery,
@@ -12,11 +12,20 @@ import {
   totalsQuery,
 } from './measures.ts';
 
+const metricsCall = (query: MetricsQueryBody) => ['POST', '/v1/metrics/query', query] as const;
+const SCORE_KEYS = ['GET', '/v1/score/keys', undefined] as const;
+
 /** Loads an answer; null: not yet. */
 function useMetrics(query: MetricsQueryBody | null): Resource<MetricsAnswer> {
   return useResource(query === null ? null : `metrics ${JSON.stringify(query)}`, (signal) =>
-    call<MetricsAnswer>('POST', '/v1/metrics/query', query, signal),
+    call<MetricsAnswer>(...metricsCall(query!), signal),
   );
+}
+
+/** Asks for what the page shows first. */
+export function askAhead(scope: Scope): void {
+  for (const query of [totalsQuery, statusQuery, modelQuery]) callAhead(...metricsCall(query(scope)));
+  callAhead(...SCORE_KEYS);
 }
 
 /** Loads the values of a dimension; null: of none. */
@@ -42,7 +51,7 @@ export function useOverview(scope: Scope): OverviewData {
   const statuses = useMetrics(statusQuery(scope));
   const models = useMetrics(modelQuery(scope));
   const scores = useResource('score keys', (signal) =>
-    call<{ key: string; count: number }[]>('GET', '/v1/score/keys', undefined, signal),
+    call<{ key: string; count: number }[]>(...SCORE_KEYS, signal),
   );
   const scoreKeys = (scores.data ?? [])
     .toSorted((a, b) => b.count - a.count)

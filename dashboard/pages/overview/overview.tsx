@@ -14,6 +14,8 @@ import { totalOf, totalPlace } from './measures.ts';
 import { useScope } from './scope.ts';
 import { Tiles } from './tiles.tsx';
 
+export { askOverviewAhead } from './scope.ts';
+
 const loadCharts = () => import('./below.ts').then(({ Charts }) => Charts);
 const loadTopLists = () => import('./below.ts').then(({ TopLists }) => TopLists);
 const loadEmptyProduct = () => import('./below.ts').then(({ EmptyProduct }) => EmptyProduct);

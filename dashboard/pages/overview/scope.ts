@@ -1,8 +1,9 @@
 /** What the overview shows: the range, the query and the period before, all of the address. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Span } from '../../parts/chart/buckets.ts';
-import { href, useAddress } from '../../state/address.ts';
-import { rangeName, useRange } from '../../state/range.ts';
+import { type Address, addressNow, href, useAddress } from '../../state/address.ts';
+import { minuteNow, type Range, rangeName, readRange, useRange } from '../../state/range.ts';
+import { askAhead } from './data.ts';
 import type { Scope } from './measures.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,16 +34,26 @@ function useEachMinute(isOn: boolean): void {
   }, [isOn]);
 }
 
+/** Reads what the page's queries are about. */
+function readScope({ q = '' }: Address['query'], { from, to }: Range): Scope {
+  return { q, range: { from, to }, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+}
+
+/** Asks for the figures of the address before the page is there. */
+export function askOverviewAhead(): void {
+  const { query } = addressNow();
+  askAhead(readScope(query, readRange(query.range, minuteNow())));
+}
+
 /** Returns what the page's queries are about. */
 export function useScope(): OverviewScope {
   const { query } = useAddress();
   const range = useRange();
   useEachMinute(range.isRelative);
-  const q = query.q ?? '';
+  const scope = readScope(query, range);
+  const { q } = scope;
   return {
-    q,
-    range: { from: range.from, to: range.to },
-    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ...scope,
     rangeName: range.name,
     isCompared: query.compare === '1',
     zoom: ({ from, to }) => range.set(rangeName(from, to)),

@@ -1,5 +1,5 @@
 /** The list itself: a table of which only the rows on the screen are there. */
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { nextSort, type Sort } from '../../parts/table/sort.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { Gap } from '../../parts/virtual/gap.tsx';
@@ -7,7 +7,7 @@ import { useView } from '../../parts/virtual/use-view.ts';
 import { offsetToShow, type Visible, visibleRows } from '../../parts/virtual/visible.ts';
 import type { GridColumn } from './columns.ts';
 import { GridRow, type RowActions } from './grid-row.tsx';
-import type { RowWindow } from './window.ts';
+import type { RowWindow, Start } from './window.ts';
 
 /** Rows beyond the edges of the screen. */
 const MARGIN = 12;
@@ -105,6 +105,13 @@ function useGrowth({ from, to }: Visible, { window, grow }: Pick<GridProps, 'win
   }, [from, to, window, grow]);
 }
 
+/** Returns how many rows beyond the edges to render: none of a new list, until what is on the screen has been painted. */
+function useMargin(start: Start): number {
+  const [painted, setPainted] = useState<Start | null>(null);
+  useEffect(() => setPainted(start), [start]);
+  return painted === start ? MARGIN : 0;
+}
+
 /** Shows the rows of a window. */
 export function Grid(props: GridProps) {
   const { window, columns, rowHeight, current, isLoading, onPlace, selected, onOpen, onSelect } = props;
@@ -114,7 +121,8 @@ export function Grid(props: GridProps) {
   usePlaces(box, props, offset);
   const view = useView(box);
   offset.current = view.offset;
-  const visible = visibleRows(window.rows.length, rowHeight, view, MARGIN);
+  const margin = useMargin(window.start);
+  const visible = visibleRows(window.rows.length, rowHeight, view, margin);
   useGrowth(visible, props);
 
   // Before the paint: later it would undo a scroll that came since.

@@ -11,6 +11,8 @@ import { useSelection } from './selection.ts';
 import { Toolbar } from './toolbar.tsx';
 import { canBeLive, type RequestList, useList } from './use-list.ts';
 
+export { askRowsAhead } from './use-list.ts';
+
 const loadQuickFilters = () => import('./asked.ts').then(({ QuickFilters }) => QuickFilters);
 const loadBulkBar = () => import('./asked.ts').then(({ BulkBar }) => BulkBar);
 const loadNothingFound = () => import('./asked.ts').then(({ NothingFound }) => NothingFound);

@@ -1,13 +1,14 @@
 /** The list that the address names: its query, order and columns, and the rows it finds. */
 import { useCallback, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { SortField } from '#core/contracts/query.ts';
+import { callAhead } from '../../client/call.ts';
 import { useSettled } from '../../parts/later/use-later.ts';
 import { readSort, type Sort } from '../../parts/table/sort.ts';
-import { type Address, useAddress } from '../../state/address.ts';
-import { type Range, useRange, withRange } from '../../state/range.ts';
+import { type Address, addressNow, useAddress } from '../../state/address.ts';
+import { minuteNow, type Range, readRange, useRange, withRange } from '../../state/range.ts';
 import { type GridColumn, neededColumns, readColumns } from './columns.ts';
 import { keepPlace, readPlace } from './place.ts';
-import { type RowsOnScreen, useRows } from './use-rows.ts';
+import { firstPage, type RowQuery, type RowsOnScreen, useRows } from './use-rows.ts';
 
 const SORTS: readonly SortField[] = [
   'created_at',
@@ -44,23 +45,22 @@ function readKnownSort(text: string | undefined): Sort | null {
 }
 
 /** Whether the newest requests are the first ones. */
-export function canBeLive({ range, sort }: Pick<RequestList, 'range' | 'sort'>): boolean {
+export function canBeLive({ range, sort }: { range: Range; sort: Sort | null }): boolean {
   return range.isRelative && sort === null;
 }
 
-/** Reads the address and loads the list. */
-export function useList(): RequestList {
-  const address = useAddress();
-  const { query } = address;
-  const range = useRange();
+/** What an address says of the list, without the rows. */
+type Asked = Pick<RequestList, 'q' | 'wholeQuery' | 'sort' | 'isLive'> & { asked: RowQuery };
+
+/** Reads an address. */
+function readList(query: Address['query'], range: Range, columns: GridColumn[]): Asked {
   const q = query.q ?? '';
   const wholeQuery = withRange(q, range);
   const sort = readKnownSort(query.sort);
   // Of the newest alone: no other order has its news at the top.
   const isLive = query.live === '1' && canBeLive({ range, sort });
-  const columns = useMemo(() => readColumns(query.cols), [query.cols]);
   const name = JSON.stringify([q, range.name, query.sort ?? '', query.cols ?? '']);
-  const rows = useRows({
+  const asked = {
     name,
     body: {
       q: wholeQuery,
@@ -71,7 +71,26 @@ export function useList(): RequestList {
     // A link to a request in the drawer shows it among its neighbours.
     linked: query.r ?? null,
     isLive,
-  });
+  };
+  return { q, wholeQuery, sort, isLive, asked };
+}
+
+/** Asks for the first rows of the address before the page is there. */
+export function askRowsAhead(): void {
+  const { query } = addressNow();
+  const range = readRange(query.range, minuteNow());
+  callAhead(...firstPage(readList(query, range, readColumns(query.cols)).asked));
+}
+
+/** Reads the address and loads the list. */
+export function useList(): RequestList {
+  const address = useAddress();
+  const { query } = address;
+  const range = useRange();
+  const columns = useMemo(() => readColumns(query.cols), [query.cols]);
+  const { asked, ...list } = readList(query, range, columns);
+  const { name } = asked;
+  const rows = useRows(asked);
   const isSettled = useSettled();
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -84,5 +103,5 @@ export function useList(): RequestList {
     },
     [name, query],
   );
-  return { address, range, q, wholeQuery, sort, columns, isLive, rows, isSettled, onPlace };
+  return { ...list, address, range, columns, rows, isSettled, onPlace };
 }

@@ -45,27 +45,34 @@ function known(key: string, start: Start | null): RowWindow | null {
   return window === null ? null : { ...window, start: start ?? TOP };
 }
 
-function fetchPage(
-  body: Readonly<Record<string, unknown>>,
-  place: object,
-  signal: AbortSignal,
-): Promise<RowPage> {
-  return withPriority(() =>
-    call<RowPage>('POST', '/v1/request/rows', { ...body, ...place, limit: PAGE }, signal),
-  );
+type Body = RowQuery['body'];
+
+/** Returns the call for a page of rows. */
+const pageCall = (body: Body, place: object) =>
+  ['POST', '/v1/request/rows', { ...body, ...place, limit: PAGE }] as const;
+
+const aroundPlace = (id: string | null) => (id === null ? {} : { around: id });
+
+/** Returns where the list begins: a live one at its newest request. */
+function startOf({ isLive, keptPlace, linked }: Omit<RowQuery, 'name'>): Start {
+  return isLive ? TOP : (keptPlace() ?? { id: linked, offset: 0 });
+}
+
+/** Returns the call that a new list begins with. */
+export function firstPage(query: RowQuery): ReturnType<typeof pageCall> {
+  return pageCall(query.body, aroundPlace(startOf(query).id));
+}
+
+function fetchPage(body: Body, place: object, signal: AbortSignal): Promise<RowPage> {
+  return withPriority(() => call<RowPage>(...pageCall(body, place), signal));
 }
 
 /** Fetches the page around a request; of one that is no more, or of none, the first page. */
-async function fetchAround(
-  body: Readonly<Record<string, unknown>>,
-  id: string | null,
-  signal: AbortSignal,
-): Promise<RowPage> {
-  if (id === null) return await fetchPage(body, {}, signal);
+async function fetchAround(body: Body, id: string | null, signal: AbortSignal): Promise<RowPage> {
   try {
-    return await fetchPage(body, { around: id }, signal);
+    return await fetchPage(body, aroundPlace(id), signal);
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 404) throw error;
+    if (id === null || !(error instanceof ApiFailure) || error.status !== 404) throw error;
     return await fetchPage(body, {}, signal);
   }
 }
@@ -82,8 +89,8 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
   }));
   const controller = useRef(new AbortController());
   const isGrowing = useRef(false);
-  const latest = useRef({ body, keptPlace, linked });
-  latest.current = { body, keptPlace, linked };
+  const latest = useRef({ body, keptPlace, linked, isLive });
+  latest.current = { body, keptPlace, linked, isLive };
   const shown = useRef(state);
   shown.current = state;
 
@@ -109,11 +116,10 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
       isLoading: left === null || isLive,
     }));
     const load = async () => {
-      const { body: asked, keptPlace: read, linked: id } = latest.current;
-      const start = isLive ? TOP : (read() ?? { id, offset: 0 });
+      const start = startOf(latest.current);
       try {
         if (!isLive || document.visibilityState === 'visible') {
-          const page = await fetchAround(asked, start.id, own.signal);
+          const page = await fetchAround(latest.current.body, start.id, own.signal);
           const now = shown.current.window;
           const isNewer = isLive && now !== null && now.key === key && now.prev === null;
           if (!own.signal.aborted) show(isNewer ? renew(now, page) : beginWindow(key, page, start));

@@ -1,0 +1,186 @@
+/** Every page in the states that all of them have: nobody logged in, slow, failing, empty, and opened by a stranger's link. */
+import type { Page } from 'playwright-core';
+import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
+import { type Stage, story } from '../../../support/browser/mod.ts';
+import { signIn } from '../../../support/browser/sign-in.ts';
+import { logEntry } from '../../../support/log-entries.ts';
+import { callAs } from './as.ts';
+import { makeJudge } from './evaluators/call-api.ts';
+
+type Given = Pick<Stage, 'organization' | 'product'>;
+/** A page, and a text of it that comes from the organization's data. */
+type Known = { path: string; shows: string };
+
+const SENTENCE = 'The database has no connection left';
+const REFUSAL = {
+  status: 503,
+  headers: { 'service-request-id': 'call-17', 'content-type': 'application/json' },
+  body: JSON.stringify({ data: null, error: SENTENCE }),
+};
+
+/** All calls of the API but the one that tells who is logged in. */
+const isCall = ({ pathname }: URL) => pathname.startsWith('/v1/') && pathname !== '/v1/me';
+
+async function keepDeadLetter({ organization: { organizationId }, product }: Given): Promise<void> {
+  const entry = logEntry({ organizationId }, {});
+  await product.database.sql`
+    insert into assay.dead_letters (origin, organization_id, request_id, reason, entry)
+    values ('outbox/1/2', ${organizationId}, ${entry.id}, 'of no use', ${encodeEntry(entry)})`;
+}
+
+/** Gives the organization something for every page; returns the pages of its own things, which a stranger must not see. */
+async function furnish(given: Given): Promise<Known[]> {
+  const call = <T>(method: string, path: string, body?: unknown) => callAs<T>(given, method, path, body);
+  const [record, other] = await given.organization.insert([
+    { user_id: 'anna', session_id: 'trip-1', session_name: 'Trip to Oslo', model: 'gpt-4o' },
+    { user_id: 'ben', model: 'gpt-4o', status: 429 },
+  ]);
+  const evaluator = await makeJudge(call, { name: 'Polite' });
+  const prompt = await call<{ id: string }>('POST', '/v1/prompt-2025', { name: 'Greeting', promptBody: {} });
+  await call('POST', '/v1/webhook', { url: 'https://example.com/hook', events: ['alert.fired'] });
+  await call('POST', '/v1/alert', {
+    name: 'Error rate',
+    query: { measures: [{ metric: 'errors', aggregate: 'avg' }] },
+    window_minutes: 60,
+    comparison: '>',
+    threshold: 0.05,
+  });
+  await keepDeadLetter(given);
+  return [
+    { path: `/requests/${record!.request_id}`, shows: 'anna' },
+    { path: `/compare?ids=${record!.request_id},${other!.request_id}`, shows: 'gpt-4o' },
+    { path: '/sessions/trip-1', shows: 'Trip to Oslo' },
+    { path: '/users/anna', shows: 'gpt-4o' },
+    { path: `/evaluators/${evaluator.id}`, shows: 'Polite' },
+    { path: `/prompts/${prompt.id}`, shows: 'Greeting' },
+  ];
+}
+
+const LISTS: readonly Known[] = [
+  { path: '/', shows: 'anna' },
+  { path: '/requests', shows: 'anna' },
+  { path: '/sessions', shows: 'Trip to Oslo' },
+  { path: '/users', shows: 'anna' },
+  { path: '/evaluators', shows: 'Polite' },
+  { path: '/prompts', shows: 'Greeting' },
+  { path: '/limits', shows: 'ben' },
+  { path: '/keys', shows: 'sk-assay-' },
+  { path: '/webhooks', shows: 'https://example.com/hook' },
+  { path: '/alerts', shows: 'Error rate' },
+  { path: '/dead-letters', shows: 'of no use' },
+  { path: '/system', shows: 'ingest' },
+  { path: '/settings', shows: 'enterprise' },
+];
+
+const main = (page: Page) => page.getByRole('main');
+const known = (page: Page, shows: string) => main(page).getByText(shows).first();
+
+story(
+  'Every page asks for a log-in, and is shown after it',
+  async (stage) => {
+    const { t, page, context, organization, product, expectComplaint } = stage;
+    const pages = [...LISTS, ...(await furnish(stage))];
+    for (const { path, shows } of pages) {
+      await page.goto(path);
+      await page.getByLabel('API key').waitFor();
+      t.equal(await known(page, shows).count(), 0, `${path}: nothing of it is shown`);
+    }
+    await signIn(context, { ...organization, sql: product.database.sql, url: product.url });
+    for (const { path, shows } of pages) {
+      await page.goto(path);
+      await known(page, shows).waitFor();
+      t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+    }
+    expectComplaint(/status of 401/);
+  },
+  { scopes: [] },
+);
+
+story('Every page waits for slow answers without a failure', async (stage) => {
+  const { t, page } = stage;
+  for (const { path, shows } of [...LISTS, ...(await furnish(stage))]) {
+    const held = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route(isCall, async (route) => {
+      asked.resolve();
+      await held.promise;
+      await route.continue();
+    });
+    await page.goto(path);
+    await asked.promise;
+    await main(page).waitFor();
+    t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+    t.not((await main(page).innerText()).trim(), '', `${path}: something is shown meanwhile`);
+    held.resolve();
+    await known(page, shows).waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  }
+});
+
+/** How long a button that tries again is given before the next look. */
+const LOOK_MS = 1_000;
+
+/** Presses buttons that try again, as long as there are any: a failure that came since has its own. */
+async function tryAgain(page: Page, shows: string): Promise<void> {
+  const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' }).first();
+  while (await retry.isVisible()) {
+    // It may go before it is pressed.
+    await retry.click({ timeout: LOOK_MS }).catch(() => {});
+    await retry.waitFor({ state: 'hidden', timeout: LOOK_MS }).catch(() => {});
+  }
+  await known(page, shows).waitFor();
+}
+
+story(
+  "Every page tells a failure in the API's sentence with the id of the call, and tries again",
+  async (stage) => {
+    const { page, expectComplaint } = stage;
+    for (const { path, shows } of [...LISTS, ...(await furnish(stage))]) {
+      await page.route(isCall, (route) => route.fulfill(REFUSAL));
+      await page.goto(path);
+      const notice = page.getByRole('alert').first();
+      await notice.getByText(SENTENCE).waitFor();
+      await notice.getByText('call-17').waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+      await tryAgain(page, shows);
+    }
+    expectComplaint(/status of 503/);
+  },
+);
+
+const EMPTY: readonly Known[] = [
+  { path: '/', shows: 'No request yet' },
+  { path: '/requests', shows: 'No request yet' },
+  { path: '/sessions', shows: 'No session yet' },
+  { path: '/users', shows: 'No user yet' },
+  { path: '/users/nobody', shows: 'nobody' },
+  { path: '/evaluators', shows: 'No evaluators yet' },
+  { path: '/prompts', shows: 'No prompt is stored yet' },
+  { path: '/limits', shows: 'No limit is in use' },
+  { path: '/webhooks', shows: 'There is no webhook' },
+  { path: '/alerts', shows: 'There is no alert' },
+  { path: '/dead-letters', shows: 'There are no dead letters' },
+];
+
+story('Every page of a new organization says what is not there yet', async ({ t, page }) => {
+  for (const { path, shows } of EMPTY) {
+    await page.goto(path);
+    await known(page, shows).waitFor();
+    t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+  }
+});
+
+story("A link to another organization's things shows nothing of them", async (stage) => {
+  const { t, page, product, expectComplaint } = stage;
+  const other = { product, organization: await product.organization(['gateway', 'read', 'write']) };
+  const ids = ['Polite', 'Greeting', 'Trip to Oslo', 'gpt-4o'];
+  for (const { path } of await furnish(other)) {
+    await page.goto(path);
+    await main(page).waitFor();
+    await page.waitForLoadState('networkidle');
+    const shown = await main(page).innerText();
+    for (const text of ids) t.notMatch(shown, text, `${path} does not show ${text}`);
+    t.match(shown, /There is no|not found|No /i, `${path} says so`);
+  }
+  expectComplaint(/status of 404/);
+});
