@@ -46,6 +46,15 @@ export function groupSources(root, metafile, entries) {
     sources.set(group, [...(sources.get(group) ?? []), join(root, source)]);
     for (const entry of reaching) groups.set(entry, (groups.get(entry) ?? new Set()).add(group));
   }
+  const groupBySource = new Map([...sources].flatMap(([group, own]) => own.map((path) => [path, group])));
+  /** Returns the groups that sources of a group import: who fetches the one needs all of the other. */
+  const neededBy = (group) => {
+    const paths = sources
+      .get(group)
+      .flatMap((path) => metafile.inputs[relative(root, path)].imports)
+      .map(({ path }) => groupBySource.get(join(root, path)));
+    return [...new Set(paths)].filter((needed) => needed !== undefined && needed !== group);
+  };
   const importing = (paths) => paths.map((path) => `import ${JSON.stringify(path)};\n`).join('');
   return {
     name: 'groups',
@@ -55,7 +64,7 @@ export function groupSources(root, metafile, entries) {
         namespace: 'group',
       }));
       onLoad({ filter: /./, namespace: 'group' }, ({ path }) => ({
-        contents: importing(sources.get(path)),
+        contents: importing([...neededBy(path).map((group) => `group:${group}`), ...sources.get(path)]),
         resolveDir: root,
       }));
       onLoad({ filter: /\.tsx?$/, namespace: 'file' }, ({ path }) => {
