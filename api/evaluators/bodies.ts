@@ -9,7 +9,7 @@ import {
   MAX_PROPERTY_VALUE_LENGTH,
 } from '#core/contracts/query.ts';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
-import { EVALUATION_STATES, SCORING_TYPES } from '#core/scoring/mod.ts';
+import { EVALUATION_STATES, RETRIED_FROM, SCORING_TYPES } from '#core/evaluations/mod.ts';
 
 export { DEFAULT_LIMIT };
 
@@ -148,9 +148,6 @@ export const EvaluationQueryBody = Type.Object(
   closed,
 );
 export type EvaluationQueryBody = Static<typeof EvaluationQueryBody>;
-
-/** The states that an evaluation can be tried again from. */
-export const RETRIED_FROM = ['error', 'dead', 'cancelled'] as const;
 
 /** Each member restricts which evaluations of an evaluator are tried again. */
 export const EvaluatorRetryBody = Type.Object(

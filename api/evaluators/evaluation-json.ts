@@ -1,7 +1,13 @@
 /** An evaluation as a row, and as the API shows it. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
-import { EVALUATION_STATES, type EvaluationState, type Lane, PROBES, type Probe } from '#core/scoring/mod.ts';
+import {
+  EVALUATION_STATES,
+  type EvaluationState,
+  type Lane,
+  PROBES,
+  type Probe,
+} from '#core/evaluations/mod.ts';
 import { usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 

@@ -1,9 +1,9 @@
 /** Finds, retries and cancels single evaluations. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import type { EvaluationState } from '#core/scoring/mod.ts';
+import { CANCELLED_FROM, type EvaluationState, RETRIED_FROM } from '#core/evaluations/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { DEFAULT_LIMIT, type EvaluationQueryBody, RETRIED_FROM } from './bodies.ts';
+import { DEFAULT_LIMIT, type EvaluationQueryBody } from './bodies.ts';
 import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
 import { type EvaluationJson, type EvaluationRow, evaluationJson, MAX_HISTORY } from './evaluation-json.ts';
@@ -18,8 +18,6 @@ export type Evaluations = {
   retry(organizationId: string, id: string): Promise<EvaluationJson>;
   cancel(organizationId: string, id: string): Promise<EvaluationJson>;
 };
-
-const CANCELLED_FROM: readonly EvaluationState[] = ['pending', 'paused'];
 
 /** Selects evaluations. The name is the evaluator's current one, even when it is deleted. */
 const columns = (tx: TransactionSql) => tx`

@@ -4,12 +4,13 @@ import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import {
+  ADAPTERS,
   laneOf,
   PAUSE_REASONS,
   type PauseReason,
   SCORING_TYPES,
   type ScoringType,
-} from '#core/scoring/mod.ts';
+} from '#core/evaluations/mod.ts';
 import { usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 
@@ -50,9 +51,7 @@ const LlmTemplateShape = Type.Object(
 );
 const CodeTemplateShape = Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed);
 /** Settings of an external evaluator; the fields depend on the adapter. */
-const ExternalConfigShape = Type.Unsafe<ExternalConfig>(
-  Type.Object({ adapter: OneOf(['http', 'autoeval', 'autoevals']) }),
-);
+const ExternalConfigShape = Type.Unsafe<ExternalConfig>(Type.Object({ adapter: OneOf(ADAPTERS) }));
 
 /** The definition of an evaluator, as a caller gave it. */
 export const TemplateShapes = {

@@ -1,11 +1,8 @@
 /** A run as a row, and as the API shows it. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
+import { RUN_STATES, type RunState } from '#core/evaluations/mod.ts';
 import { nanoToUsd, usdOrNull } from '../requests/mod.ts';
-
-const RUN_STATES = ['running', 'paused', 'cancelled', 'completed', 'budget'] as const;
-/** `completed`: every request is scheduled, and every evaluation has ended. `budget`: it has spent its maxCost, and ended. */
-export type RunState = (typeof RUN_STATES)[number];
 
 export const RunJson = Type.Object(
   {

@@ -1,9 +1,9 @@
 /** Scoring of history: a run walks the requests that pass a filter, from the newest back. The evaluators do the walking. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
+import type { RunState, ScoringType } from '#core/evaluations/mod.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { usdToNano } from '../requests/mod.ts';
 import type { RunBody } from './bodies.ts';
@@ -11,7 +11,7 @@ import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
-import { type RunJson, type RunRow, type RunState, runJson, type StoredState, stateOf } from './run-json.ts';
+import { type RunJson, type RunRow, runJson, type StoredState, stateOf } from './run-json.ts';
 import { setStates } from './set-states.ts';
 import { lockEvaluators } from './store.ts';
 

@@ -1,6 +1,7 @@
 /** The secret fields of `external_config`: the rules for their values, and for keeping them when an evaluator changes. */
+import { SECRET_MARK } from '../evaluations/mod.ts';
 import { quoteValue } from './check.ts';
-import { type ExternalConfig, type ExternalSecrets, invalidConfig, SECRET_MARK } from './external-shape.ts';
+import { type ExternalConfig, type ExternalSecrets, invalidConfig } from './external-shape.ts';
 
 /** The config and secrets of an evaluator before a change. */
 export type PreviousExternal = {

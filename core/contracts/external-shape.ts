@@ -1,24 +1,11 @@
 /** The schema of each adapter's config, and the rules for its fields. */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/compiler';
+import { SCORERS } from '../evaluations/mod.ts';
 import { parseTemplate, type Subject } from '../scoring/mod.ts';
 import { type Checker, Compile, explain, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
 import { closed } from './shapes.ts';
-
-/** Replaces a secret wherever one would be shown. */
-export const SECRET_MARK = '[secret]';
-
-/** Scorers of the npm library `autoevals` that need neither a model nor the user's code, by its names. */
-export const SCORERS = [
-  'ExactMatch',
-  'Levenshtein',
-  'NumericDiff',
-  'JSONDiff',
-  'ListContains',
-  'ValidJSON',
-] as const;
-export type ScorerName = (typeof SCORERS)[number];
 
 /**
  * The address of LastMile's service; other services with the same interface are named by `url`.

@@ -2,6 +2,7 @@
  * The config of EXTERNAL evaluators. Secrets are written once: the stored and shown config has `[secret]` in their place, and
  * their values are kept in a sealed object, keyed by the path of their field.
  */
+import { SECRET_MARK } from '../evaluations/mod.ts';
 import {
   createSecretKeeper,
   type PreviousExternal,
@@ -10,7 +11,7 @@ import {
   type SecretKeeper,
 } from './external-secrets.ts';
 import type { AutoevalConfig, ExternalConfig, ExternalSecrets, HttpConfig } from './external-shape.ts';
-import { checkExpectation, checkScorer, invalidConfig, parseShape, SECRET_MARK } from './external-shape.ts';
+import { checkExpectation, checkScorer, invalidConfig, parseShape } from './external-shape.ts';
 
 export { readSigningKey } from './external-secrets.ts';
 export {
@@ -19,8 +20,6 @@ export {
   type ExternalSecrets,
   type HttpConfig,
   type ScorerConfig,
-  type ScorerName,
-  SECRET_MARK,
   variableLookup,
 } from './external-shape.ts';
 

@@ -1,43 +1,5 @@
-/** The vocabulary of evaluations: types, states, codes, outcomes, subjects. */
-
-/** The types of evaluators. */
-export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
-export type ScoringType = (typeof SCORING_TYPES)[number];
-
-/** The states of an evaluation. The last five are final; `paused` waits for its evaluator, or its run, to be resumed. */
-export const EVALUATION_STATES = [
-  'pending',
-  'running',
-  'paused',
-  'completed',
-  'skipped',
-  'error',
-  'dead',
-  'cancelled',
-] as const;
-export type EvaluationState = (typeof EVALUATION_STATES)[number];
-
-/** Deliberate changes to a judge's input that measure the judge. A probe writes no score. */
-export const PROBES = ['repeat', 'order', 'padding', 'injection'] as const;
-export type Probe = (typeof PROBES)[number];
-
-/** Returns the probes that apply to a type of evaluator: none unless it has a judge, `order` only if it has choices. */
-export function probesFor(scoringType: ScoringType): readonly Probe[] {
-  if (scoringType === 'LLM-CHOICE') return PROBES;
-  return scoringType.startsWith('LLM-') ? PROBES.filter((probe) => probe !== 'order') : [];
-}
-
-/** The resource that an evaluation keeps busy: `python` this machine, `remote` a judge or service that is called. */
-export const LANES = ['python', 'remote'] as const;
-export type Lane = (typeof LANES)[number];
-
-/**
- * Returns the lane of an evaluator's evaluations.
- * @param adapter the adapter of an EXTERNAL evaluator: `autoevals` runs in process, the others call services
- */
-export function laneOf(scoringType: ScoringType, adapter: string | null): Lane {
-  return scoringType === 'PYTHON' || adapter === 'autoevals' ? 'python' : 'remote';
-}
+/** The outcomes of evaluations: codes, reasons, results, subjects. */
+import type { PauseReason } from '../evaluations/mod.ts';
 
 /** Reasons why a record has nothing to score. */
 export const SKIP_REASONS = [
@@ -101,10 +63,6 @@ export const EVALUATION_ERROR_CODES = [
   'internal_error',
 ] as const;
 export type EvaluationErrorCode = (typeof EVALUATION_ERROR_CODES)[number];
-
-/** Reasons why an evaluator is paused: it would fail for every request alike until its owner mends the cause. */
-export const PAUSE_REASONS = ['auth', 'billing', 'model'] as const;
-export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** The result of one attempt. Messages are for callers: no control characters, at most 500 characters. */
 export type Outcome =

@@ -2,39 +2,16 @@
  * Evaluators as the API answers. The schemas of these answers are in api/evaluators; test/unit/dashboard/client/evaluators.test.ts
  * compares both, so that neither changes alone.
  */
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type {
+  Adapter,
+  EvaluationState,
+  PauseReason,
+  Probe,
+  RunState,
+  ScoringType,
+} from '#core/evaluations/mod.ts';
 
-export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
-export type ScoringType = (typeof SCORING_TYPES)[number];
-
-export const EVALUATION_STATES = [
-  'pending',
-  'running',
-  'paused',
-  'completed',
-  'skipped',
-  'error',
-  'dead',
-  'cancelled',
-] as const;
-export type EvaluationState = (typeof EVALUATION_STATES)[number];
-
-/** Stands where a secret is kept. Sent back, it keeps the secret. */
-export const SECRET_MARK = '[secret]';
-
-export type Choice = { score: number; description: string };
-export type LlmTemplate = { model: string; prompt: string; min?: number; max?: number; choices?: Choice[] };
-export type CodeLimits = { wallMs?: number; cpuSeconds?: number; memoryMb?: number };
-export type CodeTemplate = { code: string; limits?: CodeLimits };
-export const SCORERS = [
-  'ExactMatch',
-  'Levenshtein',
-  'NumericDiff',
-  'JSONDiff',
-  'ListContains',
-  'ValidJSON',
-] as const;
-export const ADAPTERS = ['http', 'autoeval', 'autoevals'] as const;
-export type Adapter = (typeof ADAPTERS)[number];
 /** The members of all adapters; which of them one has depends on it. */
 export type ExternalConfig = {
   adapter: Adapter;
@@ -65,7 +42,7 @@ export type Evaluator = Templates & {
   created_at: string;
   updated_at: string;
   version: number;
-  paused: { reason: 'auth' | 'billing' | 'model'; message: string } | null;
+  paused: { reason: PauseReason; message: string } | null;
   waiting: string | null;
   daily_budget_usd: number | null;
 };
@@ -84,7 +61,6 @@ export type OnlineEvaluator = {
   created_at: string;
 };
 
-export type RunState = 'running' | 'paused' | 'cancelled' | 'completed' | 'budget';
 export type Run = {
   id: string;
   version: number;
@@ -109,10 +85,11 @@ export type DryRun = { matching: number; already_scored: number; estimated_cost_
 export type Evaluation = {
   id: string;
   evaluator_id: string;
+  evaluator_name: string;
   version: number;
   request_id: string;
   request_created_at: string;
-  probe: 'repeat' | 'order' | 'padding' | 'injection' | null;
+  probe: Probe | null;
   run_id: string | null;
   state: EvaluationState;
   waiting: string | null;
@@ -165,7 +142,7 @@ export type Agreement = {
   corrected_pass_rate_interval: Interval | null;
   note: string | null;
 };
-export type Probe = {
+export type ProbeStats = {
   count: number;
   mean_absolute_difference: number | null;
   flips: number;
@@ -196,7 +173,7 @@ export type Stats = {
     latency_ms: { total: number; p50: number | null; p95: number | null };
   };
   agreement: Agreement;
-  probes: Record<'repeat' | 'order' | 'padding' | 'injection', Probe>;
+  probes: Record<Probe, ProbeStats>;
 };
 
 type TrialError = { code: string; message: string } | null;

@@ -3,7 +3,7 @@
  * `autoevals`, and give the scores of its version 0.3.0 for ASCII texts; of other texts the library counts UTF-16 units,
  * these scorers characters.
  */
-import type { ScorerName } from '#core/contracts/external.ts';
+import type { ScorerName } from '#core/evaluations/mod.ts';
 import { jsonSimilarity, listSimilarity, numberSimilarity, textSimilarity } from './similarity.ts';
 
 /** One comparison, its values already read as the scorer needs them. */

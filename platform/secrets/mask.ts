@@ -1,4 +1,4 @@
-import { SECRET_MARK } from '#core/contracts/external.ts';
+import { SECRET_MARK } from '#core/evaluations/mod.ts';
 
 /** Parts of a secret that are as good as the secret: the token of `Bearer <token>`, a key without its prefix. */
 const SHORTEST_PART = 8;

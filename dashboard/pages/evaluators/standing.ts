@@ -1,5 +1,6 @@
 /** What an evaluator does at the moment, in a word. */
-import type { Evaluator, OnlineEvaluator, Run, ScoringType, Stats } from '../../client/evaluators.ts';
+import type { PauseReason, ScoringType } from '#core/evaluations/mod.ts';
+import type { Evaluator, OnlineEvaluator, Run, Stats } from '../../client/evaluators.ts';
 
 /** What an evaluator's row takes from other calls. */
 export type Facts = { stats: Stats; online: OnlineEvaluator[]; runs: Run[] };
@@ -45,7 +46,7 @@ export function standingOf(
   return { word: 'Draft', tone: null, why: 'It has scored nothing yet, and is attached to no traffic' };
 }
 
-const PAUSES = {
+const PAUSES: Readonly<Record<PauseReason, string>> = {
   auth: 'The judge refuses the key',
   billing: 'The judge wants to be paid',
   model: "The judge's model cannot be called",

@@ -1,5 +1,7 @@
 /** How evaluators judged the answer. */
+import { RETRIED_FROM } from '#core/evaluations/mod.ts';
 import { call } from '../../client/call.ts';
+import type { Evaluation } from '../../client/evaluators.ts';
 import { useResource } from '../../client/resource.ts';
 import { may } from '../../state/me.ts';
 import { FailureNotice } from '../failure/failure.tsx';
@@ -7,26 +9,8 @@ import { decimal, dollars } from '../formats/numbers.ts';
 import { Hostile } from '../text/hostile.tsx';
 import { attempt } from '../toast/toast.tsx';
 
-/** What is shown of an evaluation. */
-type Evaluation = {
-  id: string;
-  evaluator_id: string;
-  evaluator_name: string;
-  version: number;
-  state: string;
-  waiting: string | null;
-  score: number | null;
-  label: string | null;
-  reasoning: string | null;
-  traces: string | null;
-  flags: string[];
-  warnings: string[];
-  error: { code: string; message: string | null } | null;
-  judge: { model: string | null; request_ids: string[]; cost: number | null } | null;
-};
-
 const OPEN = new Set(['pending', 'running']);
-const RETRYABLE = new Set(['error', 'dead', 'cancelled']);
+const RETRYABLE = new Set<string>(RETRIED_FROM);
 const POLL_MS = 2_000;
 
 function Judge({ judge }: { judge: NonNullable<Evaluation['judge']> }) {

@@ -5,11 +5,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MAX_CODE_LIMITS } from '#core/contracts/evaluator.ts';
-import { SCORERS } from '#core/contracts/external-shape.ts';
+
 import {
   EVALUATION_ERROR_CODES,
   EVALUATION_STATES,
   PROBES,
+  SCORERS,
   SCORING_TYPES,
   SKIP_REASONS,
 } from '#core/scoring/mod.ts';

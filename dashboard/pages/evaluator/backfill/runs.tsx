@@ -1,7 +1,8 @@
 /** The runs of an evaluator, with how far they are. */
 import type { ComponentChildren } from 'preact';
+import type { RunState } from '#core/evaluations/mod.ts';
 import { call } from '../../../client/call.ts';
-import type { Evaluator, Run, RunState } from '../../../client/evaluators.ts';
+import type { Evaluator, Run } from '../../../client/evaluators.ts';
 import { filterText } from '../../../parts/formats/filters.ts';
 import { count, dollars, NOTHING, percent } from '../../../parts/formats/numbers.ts';
 import { fullTime, shortTime } from '../../../parts/formats/times.ts';

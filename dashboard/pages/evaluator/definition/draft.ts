@@ -1,19 +1,17 @@
 /** The form of an evaluator: its fields as texts, and the bodies that they become. Pure. */
 import type {
-  Adapter,
   Choice,
   CodeLimits,
   CodeTemplate,
-  Evaluator,
+  LlmScoringType,
   LlmTemplate,
-  ScoringType,
-  Templates,
-} from '../../../client/evaluators.ts';
+} from '#core/contracts/evaluator.ts';
+import type { Adapter } from '#core/evaluations/mod.ts';
+import type { Evaluator, Templates } from '../../../client/evaluators.ts';
 import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
 
 export const KINDS = ['llm', 'python', 'external'] as const;
 export type Kind = (typeof KINDS)[number];
-export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
 
 /** A choice as it is written; `key` names its row while rows come and go. */
 export type ChoiceDraft = { key: number; score: string; description: string };

@@ -1,5 +1,6 @@
 /** The fields of an external evaluator as texts, and the config that they become. Pure. */
-import { type Adapter, type ExternalConfig, SCORERS, SECRET_MARK } from '../../../client/evaluators.ts';
+import { type Adapter, SCORERS, SECRET_MARK } from '#core/evaluations/mod.ts';
+import type { ExternalConfig } from '../../../client/evaluators.ts';
 
 /** A secret is written once: `value` is empty while the stored one is kept. */
 export type SecretDraft = { value: string; isSet: boolean };

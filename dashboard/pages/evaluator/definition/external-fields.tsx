@@ -1,5 +1,5 @@
 /** The fields of an external evaluator, by its adapter. Secrets are written once, and then only shown to be set. */
-import { type Adapter, SCORERS } from '../../../client/evaluators.ts';
+import { type Adapter, SCORERS } from '#core/evaluations/mod.ts';
 import type { ExternalDraft } from './external-draft.ts';
 import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
 import { HeaderFields, SecretField } from './secret-fields.tsx';

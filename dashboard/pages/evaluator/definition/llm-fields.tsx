@@ -1,11 +1,11 @@
 /** The fields of a judge: its model, its prompt, and what it may answer. */
 import { useRef } from 'preact/hooks';
+import type { LlmScoringType } from '#core/contracts/evaluator.ts';
 import { call } from '../../../client/call.ts';
 import { useResource } from '../../../client/resource.ts';
 import { Field } from '../../../parts/form/field.tsx';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import { ChoiceFields } from './choice-fields.tsx';
-import type { LlmScoringType } from './draft.ts';
 import { unknownVariable, variablesOf } from './faults.ts';
 import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
 

@@ -1,5 +1,6 @@
 /** The columns of the list of evaluations. Reasoning, labels and messages are a model's or a service's texts. */
-import type { Evaluation, EvaluationState } from '../../../client/evaluators.ts';
+import type { EvaluationState } from '#core/evaluations/mod.ts';
+import type { Evaluation } from '../../../client/evaluators.ts';
 import { decimal, dollars, NOTHING } from '../../../parts/formats/numbers.ts';
 import { fullTime, shortTime } from '../../../parts/formats/times.ts';
 import { ROW_LINK } from '../../../parts/table/row-keys.ts';

@@ -1,4 +1,6 @@
 /** All of one evaluation. */
+
+import { CANCELLED_FROM, RETRIED_FROM } from '#core/evaluations/mod.ts';
 import { call } from '../../../client/call.ts';
 import type { Evaluation } from '../../../client/evaluators.ts';
 import { useResource } from '../../../client/resource.ts';
@@ -130,9 +132,6 @@ function Body({ evaluation }: { evaluation: Evaluation }) {
   );
 }
 
-const RETRIED_FROM: readonly string[] = ['error', 'dead', 'cancelled'];
-const CANCELLED_FROM: readonly string[] = ['pending', 'paused'];
-
 export type EvaluationDialogProps = { id: string; onClose: () => void; onChange: () => void };
 
 /** Shows an evaluation; one that failed can be tried again, one that waits can be cancelled. */
@@ -147,7 +146,7 @@ export function EvaluationDialog({ id, onClose, onChange }: EvaluationDialogProp
       reload();
       onChange();
     }, done);
-  const state = data?.state ?? '';
+  const state = data?.state;
   return (
     <Dialog
       title={`Evaluation ${id}`}
@@ -156,12 +155,12 @@ export function EvaluationDialog({ id, onClose, onChange }: EvaluationDialogProp
       actions={
         may('write') && (
           <>
-            {RETRIED_FROM.includes(state) && (
+            {RETRIED_FROM.some((one) => one === state) && (
               <button type="button" onClick={() => act('retry', 'It is tried again')}>
                 Try again
               </button>
             )}
-            {CANCELLED_FROM.includes(state) && (
+            {CANCELLED_FROM.some((one) => one === state) && (
               <button type="button" onClick={() => act('cancel', 'Cancelled')}>
                 Cancel the evaluation
               </button>

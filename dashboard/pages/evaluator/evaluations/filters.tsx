@@ -1,6 +1,7 @@
 /** The filters of the list of evaluations. */
 import type { ComponentChildren } from 'preact';
-import { EVALUATION_STATES, type Evaluator } from '../../../client/evaluators.ts';
+import { EVALUATION_STATES } from '#core/evaluations/mod.ts';
+import type { Evaluator } from '../../../client/evaluators.ts';
 import { useAddress } from '../../../state/address.ts';
 
 type TextFilterProps = { label: string; name: 'code' | 'request' | 'run'; placeholder: string };

@@ -1,5 +1,5 @@
 /** The filters of the list of evaluations, in the address and as the API takes them. Pure. */
-import { EVALUATION_STATES, type EvaluationState } from '../../../client/evaluators.ts';
+import { EVALUATION_STATES, type EvaluationState, RETRIED_FROM } from '#core/evaluations/mod.ts';
 
 /** Of 100 that the API gives at once. */
 export const PAGE_SIZE = 50;
@@ -48,8 +48,6 @@ export function queryBodies(evaluatorId: string, filters: Filters): Record<strin
   const states = state === 'failed' ? ['error', 'dead'] : [state];
   return states.map((one) => ({ ...shared, state: one }));
 }
-
-const RETRIED_FROM = ['error', 'dead', 'cancelled'];
 
 /** Returns the body that retries all evaluations of the list; null: none of them can be, or other filters narrow it. */
 export function retryBody({ state, code, version, run, request }: Filters) {

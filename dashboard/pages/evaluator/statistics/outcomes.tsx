@@ -1,10 +1,6 @@
 /** How evaluations ended, and why some have no score. */
-import {
-  EVALUATION_STATES,
-  type EvaluationState,
-  type Evaluator,
-  type Stats,
-} from '../../../client/evaluators.ts';
+import { EVALUATION_STATES, type EvaluationState } from '#core/evaluations/mod.ts';
+import type { Evaluator, Stats } from '../../../client/evaluators.ts';
 import { Bar } from '../../../parts/chart/bar.tsx';
 import { count } from '../../../parts/formats/numbers.ts';
 import { evaluatorAddress } from '../address.ts';

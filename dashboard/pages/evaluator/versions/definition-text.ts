@@ -1,5 +1,6 @@
 /** A definition as lines, so that two can be compared. Pure. */
-import type { LlmTemplate, Templates } from '../../../client/evaluators.ts';
+import type { LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { Templates } from '../../../client/evaluators.ts';
 
 function llmText({ model, prompt, min, max, choices }: LlmTemplate): string {
   return [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { laneOf, probesFor, publicMessage, SCORING_TYPES } from '#core/scoring/mod.ts';
+import { publicMessage } from '#core/scoring/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 t.test('publicMessage makes one line of a text', async (t) => {
@@ -37,22 +37,4 @@ t.test('publicMessage makes any text fit to be shown and stored', async (t) => {
     }),
   );
   t.ok(publicMessage('a lone \ud83d surrogate').isWellFormed());
-});
-
-t.test('only LLM evaluators have probes, and only LLM-CHOICE has the probe `order`', async (t) => {
-  t.same(Object.fromEntries(SCORING_TYPES.map((type) => [type, [...probesFor(type)].sort()])), {
-    'LLM-BOOLEAN': ['injection', 'padding', 'repeat'],
-    'LLM-CHOICE': ['injection', 'order', 'padding', 'repeat'],
-    'LLM-RANGE': ['injection', 'padding', 'repeat'],
-    PYTHON: [],
-    EXTERNAL: [],
-  });
-});
-
-t.test('evaluations that run in process have the lane python, all others the lane remote', async (t) => {
-  t.equal(laneOf('PYTHON', null), 'python');
-  t.equal(laneOf('EXTERNAL', 'autoevals'), 'python');
-  for (const adapter of ['http', 'autoeval']) t.equal(laneOf('EXTERNAL', adapter), 'remote');
-  for (const type of ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE'] as const)
-    t.equal(laneOf(type, null), 'remote');
 });

@@ -1,6 +1,4 @@
 import t from 'tap';
-import { SCORERS as KNOWN_SCORERS, SECRET_MARK as MARK } from '#core/contracts/external-shape.ts';
-import { EVALUATION_STATES as KNOWN_STATES, SCORING_TYPES as KNOWN_TYPES } from '#core/scoring/mod.ts';
 import type {
   DryRunJson,
   EvaluationJson,
@@ -13,21 +11,17 @@ import type {
   StatsJson,
   VersionJson,
 } from '../../../../api/evaluators/mod.ts';
-import {
-  type DryRun,
-  EVALUATION_STATES,
-  type Evaluation,
-  type Evaluator,
-  type EvaluatorVersion,
-  type ExternalTrial,
-  type LlmTrial,
-  type OnlineEvaluator,
-  type PythonTrial,
-  type Run,
-  SCORERS,
-  SCORING_TYPES,
-  SECRET_MARK,
-  type Stats,
+import type {
+  DryRun,
+  Evaluation,
+  Evaluator,
+  EvaluatorVersion,
+  ExternalTrial,
+  LlmTrial,
+  OnlineEvaluator,
+  PythonTrial,
+  Run,
+  Stats,
 } from '../../../../dashboard/client/evaluators.ts';
 
 /** Compiles only if everything that the API answers fits the type of the pages. */
@@ -44,11 +38,4 @@ t.test('What the API answers fits the types of the pages', async (t) => {
   t.ok(fits<PythonTestJson, PythonTrial>());
   t.ok(fits<RunJson, Run>());
   t.ok(fits<StatsJson, Stats>());
-});
-
-t.test('The words of evaluators on the pages are those of the API', async (t) => {
-  t.same(SCORING_TYPES, KNOWN_TYPES);
-  t.same(EVALUATION_STATES, KNOWN_STATES);
-  t.same(SCORERS, KNOWN_SCORERS);
-  t.equal(SECRET_MARK, MARK);
 });

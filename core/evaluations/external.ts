@@ -1,0 +1,19 @@
+/** The names that the config of an EXTERNAL evaluator has. */
+
+/** Replaces a secret wherever one would be shown. */
+export const SECRET_MARK = '[secret]';
+
+/** The ways to get a score: any service by HTTP, LastMile's AutoEval, and a scorer that runs in process. */
+export const ADAPTERS = ['http', 'autoeval', 'autoevals'] as const;
+export type Adapter = (typeof ADAPTERS)[number];
+
+/** Scorers of the npm library `autoevals` that need neither a model nor the user's code, by its names. */
+export const SCORERS = [
+  'ExactMatch',
+  'Levenshtein',
+  'NumericDiff',
+  'JSONDiff',
+  'ListContains',
+  'ValidJSON',
+] as const;
+export type ScorerName = (typeof SCORERS)[number];

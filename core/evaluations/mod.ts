@@ -1,0 +1,4 @@
+/** The lists of names around evaluations. The dashboard imports them too, so nothing here may import what browsers lack. */
+export * from './external.ts';
+export * from './states.ts';
+export * from './types.ts';

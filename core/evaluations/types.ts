@@ -1,0 +1,31 @@
+/** The types of evaluators, and what depends on them. */
+
+/** The types of evaluators. */
+export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
+export type ScoringType = (typeof SCORING_TYPES)[number];
+
+/** Deliberate changes to a judge's input that measure the judge. A probe writes no score. */
+export const PROBES = ['repeat', 'order', 'padding', 'injection'] as const;
+export type Probe = (typeof PROBES)[number];
+
+/** Returns the probes that apply to a type of evaluator: none unless it has a judge, `order` only if it has choices. */
+export function probesFor(scoringType: ScoringType): readonly Probe[] {
+  if (scoringType === 'LLM-CHOICE') return PROBES;
+  return scoringType.startsWith('LLM-') ? PROBES.filter((probe) => probe !== 'order') : [];
+}
+
+/** The resource that an evaluation keeps busy: `python` this machine, `remote` a judge or service that is called. */
+export const LANES = ['python', 'remote'] as const;
+export type Lane = (typeof LANES)[number];
+
+/**
+ * Returns the lane of an evaluator's evaluations.
+ * @param adapter the adapter of an EXTERNAL evaluator: `autoevals` runs in process, the others call services
+ */
+export function laneOf(scoringType: ScoringType, adapter: string | null): Lane {
+  return scoringType === 'PYTHON' || adapter === 'autoevals' ? 'python' : 'remote';
+}
+
+/** Reasons why an evaluator is paused: it would fail for every request alike until its owner mends the cause. */
+export const PAUSE_REASONS = ['auth', 'billing', 'model'] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
