@@ -3,11 +3,12 @@
  * seed` has made, and the list in live mode while requests come in. The first load's size is a test of its own.
  */
 import { createLogger } from '#platform/observability/log.ts';
+import { launchChromium } from '../support/browser/chromium.ts';
 import { callerOf } from './calls.ts';
 import { dataDirectory, serveApi } from './cluster.ts';
 import { measureLargeRecord } from './dashboard/large-record.ts';
 import { type Figure, measureLive, measureStill } from './dashboard/measures.ts';
-import { openBrowser, signIn } from './dashboard/page.ts';
+import { signIn } from './dashboard/page.ts';
 import { startIncoming } from './incoming.ts';
 import { describeMachine } from './machine.ts';
 import { type SeededOptions, seededCommand } from './options.ts';
@@ -34,7 +35,7 @@ export async function run(args: string[]): Promise<void> {
   await using cluster = await openSeeded(directory.path, options.requests, log);
   const { url, seeded } = cluster;
   await using api = await serveApi(cluster);
-  await using browser = await openBrowser();
+  await using browser = await launchChromium();
   const call = callerOf(api.url, seeded.key);
   const { rounds } = options;
   const signedIn = await signIn(browser, api.url, seeded.key);

@@ -1,17 +1,7 @@
 /** A page of the dashboard that a benchmark drives. What runs in the page is text: its types are the browser's. */
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 
-/** Debian's. */
-const DEFAULT_EXECUTABLE = '/usr/bin/chromium';
 const STEP_MS = 60_000;
-
-/** Starts Chromium; its heap can be measured exactly. */
-export async function openBrowser(): Promise<Browser & AsyncDisposable> {
-  return await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? DEFAULT_EXECUTABLE,
-    chromiumSandbox: process.getuid?.() !== 0,
-  });
-}
 
 /** A log-in, as a browser keeps it: there are only so many a minute. */
 export type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;

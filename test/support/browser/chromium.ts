@@ -1,4 +1,4 @@
-/** The Chromium that page tests drive: the machine's own, started once for a test file. */
+/** The Chromium that page tests and benchmarks drive: the machine's own. A test file starts it once. */
 import { spawnSync } from 'node:child_process';
 import { type Browser, chromium } from 'playwright-core';
 
