@@ -1,86 +1,11 @@
-/** Tokens that a provider did not count: counted here, priced, and marked, or left unknown where they cannot be. */
-import fc from 'fast-check';
-import t, { type Test } from 'tap';
-import type { LogEntryHead } from '#core/contracts/log-entry.ts';
-import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
-import { createLogger } from '#platform/observability/log.ts';
-import { systemClock } from '#platform/process/clock.ts';
-import { buildRecord } from '../../../ingest/build-record.ts';
+/** Tokens that a provider did not count: counted here, priced, and marked. */
+import t from 'tap';
 import { deadLetterOf, insertDeadLetter } from '../../../ingest/dead-letters.ts';
-import { estimateUsage } from '../../../ingest/estimate-usage.ts';
 import { retryDeadLetter } from '../../../ingest/retry-dead-letter.ts';
-import { BatchStore, type BatchStoreOptions } from '../../../ingest/store-batch.ts';
-import { createTokenCounter, type TokenCounter } from '../../../ingest/tokens/mod.ts';
 import { logEntry } from '../../support/log-entries.ts';
-import { loopDelayMs } from '../../support/loop-delay.ts';
-import { slowText } from '../../support/slow-text.ts';
-import { databaseFor } from '../../support/world.ts';
+import { chat, GREETING, PRICE, QUESTION, startUsageWorld } from './usage-world.ts';
 
-const database = await databaseFor(t);
-const { sql } = database;
-const counter = createTokenCounter({
-  clock: systemClock,
-  onFailure: (error) => {
-    throw error;
-  },
-  timeoutMs: 30_000,
-});
-t.teardown(() => counter.close());
-
-type Stored = {
-  prompt_tokens: number | null;
-  completion_tokens: number | null;
-  total_tokens: number | null;
-  cost_nano: number | null;
-  price_source: string | null;
-  usage_estimated: boolean;
-};
-
-type Call = { head?: Partial<LogEntryHead>; request?: unknown; response?: unknown };
-
-/** A store with a counter, unless told otherwise. */
-function storeWith(more: Partial<BatchStoreOptions> = {}): BatchStore {
-  const log = createLogger({ role: 'test', level: 'silent' });
-  return new BatchStore({ sql, log, clock: systemClock, retentionDays: null, counter, ...more });
-}
-
-/** Stores calls in one batch, and returns what became of their tokens, in order. */
-async function store(calls: readonly Call[], into = storeWith()): Promise<Stored[]> {
-  const entries = calls.map(({ head, request = QUESTION, response }) => ({
-    ...logEntry(head, { request, response }),
-    origin: 'test/1',
-  }));
-  await into.store({ entries });
-  const rows = await sql<(Stored & { request_id: string })[]>`
-    select request_id, prompt_tokens, completion_tokens, total_tokens, cost_nano::float8 as cost_nano, price_source,
-           usage_estimated
-      from assay.requests where request_id = any(${entries.map(({ id }) => id)})`;
-  return entries.map(({ id }) => rows.find((row) => row.request_id === id)!);
-}
-
-const QUESTION = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hello' }] };
-const chat = (message: object, more: object = {}) => ({
-  id: 'c1',
-  model: 'gpt-4o-mini',
-  choices: [{ index: 0, message: { role: 'assistant', ...message } }],
-  ...more,
-});
-const GREETING = chat({ content: 'Hello! How can I assist you today?' });
-/** Of gpt-4o-mini, in nano-dollars a token. */
-const PRICE = { prompt: 150, completion: 600 };
-const UNKNOWN: Stored = {
-  prompt_tokens: null,
-  completion_tokens: null,
-  total_tokens: null,
-  cost_nano: null,
-  price_source: null,
-  usage_estimated: false,
-};
-
-const checkUnknown = async (t: Test, what: string, call: Call, into?: BatchStore) => {
-  const [row] = await store([call], into);
-  t.match(row, UNKNOWN, what);
-};
+const { sql, storeWith, store, storeStream } = await startUsageWorld(t);
 
 t.test('an answer without usage gets counted tokens, their cost, and a mark', async (t) => {
   const [row] = await store([{ response: GREETING }]);
@@ -120,14 +45,6 @@ t.test('each record of a batch gets its own tokens', async (t) => {
     ],
   );
 });
-
-/** Stores a stream as far as it came, and returns its record. */
-async function storeStream(head: Partial<LogEntryHead>, events: string): Promise<Stored> {
-  const { id, ...entry } = logEntry({ stream: true, truncated: true, ...head }, { request: QUESTION });
-  await storeWith().store({ entries: [{ ...entry, origin: 'test/1', responseBody: Buffer.from(events) }] });
-  const [row] = await sql<Stored[]>`select * from assay.requests where request_id = ${id}`;
-  return row!;
-}
 
 t.test('the received part of a stream is counted when its client left', async (t) => {
   const chunk = (content: string) =>
@@ -237,55 +154,6 @@ t.test(
   },
 );
 
-t.test('an omitted body is not counted, and without both counts there is no cost', async (t) => {
-  const [noRequest, noResponse, noMessage, noEmbedding] = await store([
-    { head: { omitRequest: true }, response: GREETING },
-    { head: { omitResponse: true }, response: { id: 'c1', object: 'chat.completion', model: 'gpt-4o-mini' } },
-    { head: { omitResponse: true }, response: { id: 'm1', type: 'message', model: 'claude-sonnet-4-5' } },
-    { head: { omitResponse: true }, request: { input: [1, 2] }, response: { object: 'list', model: 'e' } },
-  ]);
-  const none = { total_tokens: null, cost_nano: null, usage_estimated: true };
-  t.match(noRequest, { prompt_tokens: null, completion_tokens: 9, ...none });
-  for (const row of [noResponse, noMessage]) {
-    t.match(row, { prompt_tokens: 8, completion_tokens: null, ...none });
-  }
-  t.match(
-    noEmbedding,
-    { prompt_tokens: 2, completion_tokens: 0, total_tokens: 2 },
-    'embeddings have no text to omit',
-  );
-});
-
-t.test('a call that was not charged, or whose answer is no text, gets no counted tokens', async (t) => {
-  for (const status of [0, 400, 401, 429, 500, 502, 504]) {
-    await checkUnknown(t, `status ${status}`, { head: { status }, response: GREETING });
-  }
-  await checkUnknown(t, 'interrupted', {
-    head: { status: 0, truncated: true, errorCode: 'interrupted' },
-    response: {},
-  });
-  await checkUnknown(t, 'left before a byte came', { head: { status: 499, truncated: true }, response: {} });
-  await checkUnknown(t, 'no text', { response: chat({ content: null }) });
-  await checkUnknown(t, 'a picture', {
-    request: { prompt: 'a cat' },
-    response: { data: [{ b64_json: 'AAAA' }] },
-  });
-  await checkUnknown(t, 'a moderation', {
-    request: { input: 'a' },
-    response: { id: 'm', results: [{ flagged: false }] },
-  });
-  await checkUnknown(t, 'a moderation left out', {
-    head: { omitResponse: true },
-    request: { input: 'a' },
-    response: { id: 'modr-1', model: 'omni-moderation' },
-  });
-});
-
-t.test('an answer from the cache without usage is not counted', async (t) => {
-  const [row] = await store([{ head: { cachedFrom: 'x' }, response: GREETING }]);
-  t.match(row, UNKNOWN);
-});
-
 t.test('the tokens of a model without a price are counted, and its cost is null', async (t) => {
   const head = { provider: 'CUSTOM', requestModel: 'dark-horse' };
   const [row] = await store([{ head, response: { ...GREETING, model: 'dark-horse' } }]);
@@ -300,37 +168,6 @@ t.test('onEstimated receives the number of records stored with counted tokens', 
   t.same(told, [2]);
 });
 
-t.test('a record whose tokens cannot be counted is stored without them', async (t) => {
-  const failing: Pick<TokenCounter, 'count'>[] = [
-    { count: async (texts) => texts.map(() => null) },
-    createTokenCounter({ clock: systemClock, onFailure: () => {}, thread: new URL('file:///nowhere.mjs') }),
-  ];
-  for (const counter of failing)
-    await checkUnknown(t, 'a counter that fails', { response: GREETING }, storeWith({ counter }));
-  const log = createLogger({ role: 'test', level: 'silent' });
-  const without = new BatchStore({ sql, log, clock: systemClock, retentionDays: null });
-  await checkUnknown(t, 'no counter', { response: GREETING }, without);
-  const [begun] = await store(
-    [
-      {
-        head: { truncated: true },
-        response: {
-          type: 'message',
-          content: [{ type: 'text', text: 'Hello' }],
-          stop_reason: null,
-          usage: { input_tokens: 4, output_tokens: 1 },
-        },
-      },
-    ],
-    storeWith({ counter: failing[0]! }),
-  );
-  t.match(
-    begun,
-    { prompt_tokens: 4, completion_tokens: 1, usage_estimated: false },
-    'and what was counted stays',
-  );
-});
-
 t.test('the tokens of a retried dead letter are counted as those of any entry', async (t) => {
   const entry = { ...logEntry({}, { request: QUESTION, response: GREETING }), origin: 'test/1' };
   await sql.begin((tx) => insertDeadLetter(tx, deadLetterOf(entry, 'no reason')));
@@ -338,51 +175,4 @@ t.test('the tokens of a retried dead letter are counted as those of any entry', 
   t.same(await retryDeadLetter(sql, letter!.id), { refused: null });
   const [row] = await sql`select * from assay.requests where request_id = ${entry.id}`;
   t.match(row, { prompt_tokens: 8, completion_tokens: 9, usage_estimated: true });
-});
-
-t.test('counting a prompt of 1 MB does not block the event loop', async (t) => {
-  const requests = Array.from({ length: 3 }, () => ({
-    messages: [{ role: 'user', content: slowText(1_000_000) }],
-  }));
-  const usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
-  const delayOf = (response: unknown) =>
-    loopDelayMs(requests.length, (round) => store([{ request: requests[round], response }]));
-  const counted = await delayOf(GREETING);
-  const given = await delayOf({ ...GREETING, usage });
-  t.comment(`longest delay ${counted.toFixed(1)} ms when counted here, ${given.toFixed(1)} ms when not`);
-  t.ok(counted < given + 100, 'it takes a third of a second or more, elsewhere');
-});
-
-t.test('estimating usage never throws, whatever the request and the answer hold', async () => {
-  const json = fc.jsonValue({ maxDepth: 5 });
-  const member = fc.constantFrom(
-    'messages',
-    'input',
-    'prompt',
-    'tools',
-    'choices',
-    'content',
-    'output',
-    'usage',
-    'object',
-    'data',
-  );
-  const body = fc.dictionary(member, json, { maxKeys: 5, noNullPrototype: false });
-  const status = fc.constantFrom(0, 200, 204, 429, 499, 500);
-  const call = fc.tuple(body, body, status, fc.boolean(), fc.boolean(), fc.boolean());
-  await fc.assert(
-    fc.asyncProperty(call, async ([request, response, status, truncated, omitRequest, omitResponse]) => {
-      const record = buildRecord(
-        logEntry({ status, truncated, omitRequest, omitResponse }, { request, response }),
-      );
-      const [stored] = await estimateUsage([record], counter, BUILT_IN_CATALOG);
-      const { prompt_tokens, completion_tokens, total_tokens, usage_estimated } = stored!.request;
-      for (const tokens of [prompt_tokens, completion_tokens, total_tokens]) {
-        if (tokens !== null && !(Number.isInteger(tokens) && tokens >= 0))
-          throw new Error(`${tokens} tokens`);
-      }
-      if (usage_estimated && record.uncounted === null) throw new Error('marked, and not counted');
-    }),
-    { numRuns: 2_000 },
-  );
 });

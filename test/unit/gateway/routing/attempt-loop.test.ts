@@ -1,26 +1,16 @@
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { addressOf } from '../../../../gateway/routing/circuit-breaker.ts';
 import { createAttemptLoop, createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
 import {
   type CallOptions,
   candidateOf,
-  type Ending,
   PAGE,
   PLAIN,
   refuse,
   startCall,
   Time,
 } from '../../../integration/gateway/routing/world.ts';
-
-/** The circuit breaker's address of the model `a`. */
-const A = addressOf(candidateOf('a'));
-const OK: Ending = { status: 200 };
-const UNREACHABLE: Ending = { fails: 'provider_unreachable' };
-const TIMEOUT: Ending = { fails: 'provider_timeout' };
-const BUSY: Ending = { status: 503 };
-const LIMITED: Ending = { status: 429, headers: { 'retry-after': '2' } };
-const LIMITED_LONG: Ending = { status: 429, headers: { 'retry-after': '30' } };
+import { BUSY, LIMITED, LIMITED_LONG, OK, TIMEOUT, UNREACHABLE } from './endings.ts';
 
 /** `random` is a half, so the waits are 250, 500, 1,000 ms… and what the provider asks for on top. */
 const TABLE: [what: string, options: CallOptions, events: string][] = [
@@ -214,74 +204,6 @@ t.test('a call with a single candidate and no retries reports no attempts', asyn
   t.same(call.attempts, []);
 });
 
-t.test('a client that disconnects ends its call', async (t) => {
-  t.test('a client that disconnects during an attempt stops it, and no other attempt follows', async (t) => {
-    const call = startCall({ script: { a: ['hangs'], b: [] }, retries: 3 });
-    call.time.pass(12);
-    await call.abort();
-    await call.abort();
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a');
-    t.same(call.attempts, [
-      { provider: 'CUSTOM', model: 'a', status: 0, errorCode: 'client_closed_request', latencyMs: 12 },
-    ]);
-  });
-
-  t.test('a client that disconnects during a retry delay cancels the retry', async (t) => {
-    const call = startCall({ script: { a: [BUSY] }, retries: 3 });
-    await call.step();
-    t.equal(call.time.timers, 1);
-    await call.abort();
-    t.equal(call.time.timers, 0);
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a, wait 250');
-    t.equal(call.attempts.length, 1);
-  });
-
-  t.test('a client that disconnects between headers and first byte is sent neither', async (t) => {
-    const call = startCall({ script: { a: [OK], b: [] } });
-    await call.step();
-    await call.abort();
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a');
-    t.match(call.attempts, [{ status: 0, errorCode: 'client_closed_request' }]);
-  });
-
-  t.test('a client that disconnected is sent nothing of a provider that goes on', async (t) => {
-    const atOnce = [OK, UNREACHABLE, BUSY].map((ending) => [ending, 0] as const);
-    const behindHeaders = [OK, { breaksOff: 'provider_timeout' } as const].map(
-      (ending) => [ending, 1] as const,
-    );
-    for (const [ending, steps] of [...atOnce, ...behindHeaders]) {
-      const call = startCall({ script: { a: [ending], b: [OK] }, isDeaf: true });
-      for (let step = 0; step < steps; step += 1) await call.step();
-      await call.abort();
-      await call.finish();
-      t.equal(call.events.join(', '), 'try a, stop a');
-      t.equal(call.attempts.length, 1);
-    }
-  });
-
-  t.test(
-    'a client that disconnects in the middle of a response stops it, and the attempt is reported once',
-    async (t) => {
-      const call = startCall({ script: { a: [BUSY], b: [OK] } });
-      for (let step = 0; step < 3; step += 1) await call.step();
-      await call.abort();
-      await call.finish();
-      t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, stop b');
-      t.equal(call.attempts.length, 2);
-    },
-  );
-
-  t.test('a client that disconnects from a call with one candidate stops its attempt', async (t) => {
-    const call = startCall({ script: { a: ['hangs'] } });
-    await call.abort();
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a');
-  });
-});
-
 t.test('no attempt begins after 10 minutes, when the official clients have given up', async (t) => {
   for (const [retries, script] of [
     [0, { a: [BUSY], b: [] }],
@@ -301,98 +223,6 @@ t.test('no attempt begins after 10 minutes, when the official clients have given
   await inTime.finish();
   t.equal(inTime.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
 });
-
-t.test('calls with a model whose circuit is open', async (t) => {
-  const ill = (address: string, time: Time) => {
-    const breaker = createCircuitBreaker({ clock: time.clock });
-    for (let call = 0; call < 5; call += 1) breaker.settle(address, breaker.admit(address), 'failing');
-    return breaker;
-  };
-
-  t.test('a call tries its other models before the one whose circuit is open', async (t) => {
-    const time = new Time();
-    const breaker = ill(A, time);
-    const well = startCall({ script: { a: [], b: [OK] }, time, breaker });
-    await well.finish();
-    t.equal(well.events.join(', '), 'try b, 200 of b, byte, end');
-    const illToo = startCall({ script: { a: [OK], b: [BUSY] }, time, breaker });
-    await illToo.finish();
-    t.equal(illToo.events.join(', '), 'try b, stop b, try a, 200 of a, byte, end');
-  });
-
-  t.test(
-    'a call with only a model of an open circuit is made, and its success closes the circuit',
-    async (t) => {
-      const time = new Time();
-      const breaker = ill(A, time);
-      const once = startCall({ script: { a: [OK] }, time, breaker });
-      t.equal(breaker.peekPermit(A).kind, 'open');
-      await once.finish();
-      t.equal(once.events.join(', '), 'try a, 200 of a, byte, end');
-      t.equal(breaker.peekPermit(A).kind, 'closed');
-    },
-  );
-
-  t.test('a call whose models all share the open circuit tries them in order', async (t) => {
-    const time = new Time();
-    const candidates = [candidateOf('a', 'http://same.test'), candidateOf('b', 'http://same.test')];
-    const breaker = ill('http://same.test', time);
-    const call = startCall({ script: { a: [BUSY], b: [OK] }, candidates, time, breaker });
-    await call.finish();
-    t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
-  });
-
-  t.test(
-    'an open circuit ends the retries of a model when there is another one, and not otherwise',
-    async (t) => {
-      const time = new Time();
-      const breaker = createCircuitBreaker({ clock: time.clock });
-      for (let call = 0; call < 4; call += 1) breaker.settle(A, breaker.admit(A), 'failing');
-      const call = startCall({ script: { a: [BUSY], b: [OK] }, retries: 3, time, breaker });
-      await call.finish();
-      t.equal(call.events.join(', '), 'try a, stop a, try b, 200 of b, byte, end');
-      const alone = startCall({ script: { a: [BUSY, OK] }, retries: 3, time, breaker });
-      await alone.finish();
-      t.equal(alone.events.join(', '), 'try a, stop a, wait 250, try a, 200 of a, byte, end');
-    },
-  );
-
-  t.test('one call probes an address of an open circuit, and other calls do not wait for it', async (t) => {
-    const time = new Time();
-    const breaker = ill(A, time);
-    time.pass(5_000);
-    const probe = startCall({ script: { a: [OK], b: [] }, time, breaker });
-    const other = startCall({ script: { a: [], b: [OK] }, time, breaker });
-    await other.finish();
-    t.equal(other.events.join(', '), 'try b, 200 of b, byte, end');
-    await probe.finish();
-    t.equal(probe.events.join(', '), 'try a, 200 of a, byte, end');
-    const after = startCall({ script: { a: [OK], b: [] }, time, breaker });
-    await after.finish();
-    t.equal(after.events[0], 'try a');
-  });
-
-  t.test('a probe whose client disconnects lets the next call probe', async (t) => {
-    const time = new Time();
-    const breaker = ill(A, time);
-    time.pass(5_000);
-    await startCall({ script: { a: ['hangs'], b: [] }, time, breaker }).abort();
-    const next = startCall({ script: { a: [OK], b: [] }, time, breaker });
-    await next.finish();
-    t.equal(next.events[0], 'try a');
-  });
-});
-
-t.test(
-  'calls with a single candidate report the health of their address to the circuit breaker',
-  async (t) => {
-    const time = new Time();
-    const breaker = createCircuitBreaker({ clock: time.clock });
-    for (let call = 0; call < 5; call += 1)
-      await startCall({ script: { a: [UNREACHABLE] }, time, breaker }).finish();
-    t.equal(breaker.peekPermit(A).kind, 'open');
-  },
-);
 
 t.test(
   'an attempt that throws before it begins fails with the thrown error, others as internal_error',

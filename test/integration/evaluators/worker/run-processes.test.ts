@@ -1,0 +1,120 @@
+/** The processes that schedule runs: several at once, dying ones, and pages that fail. */
+import t from 'tap';
+import { connectPostgres } from '#platform/postgres/mod.ts';
+import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { openTransaction } from '../../../support/postgres.ts';
+import {
+  lockEvaluations,
+  log,
+  PAGE,
+  requestIds,
+  scheduleAll,
+  scheduledOf,
+  setUp,
+  sum,
+} from './runs-world.ts';
+
+t.setTimeout(120_000);
+
+t.test(
+  'a process that dies while scheduling a page leaves nothing of it, and the next process continues there',
+  async (t) => {
+    const { api, world, organizationId, make, start, get } = await setUp(t);
+    const ids = await world.requests(organizationId, 2 * PAGE + 100);
+    const evaluator = await make('length');
+    const run = await start(evaluator);
+    t.equal(await scheduleNextPage(world.sql, log), PAGE);
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      const dying = connectPostgres({
+        url: api.database.url,
+        max: 1,
+        applicationName: 'dying-walker',
+        statementTimeoutMs: 30_000,
+      });
+      // The page is scheduled, and writing the cursor is blocked.
+      const keeper = await openTransaction(world.sql, lockEvaluations);
+      const walked = scheduleNextPage(dying, log).then(
+        () => 'walked',
+        () => 'died',
+      );
+      await waitFor('the page to be in progress', async () => {
+        const rows = await world.sql`
+        select from pg_stat_activity where application_name = 'dying-walker' and wait_event_type = 'Lock'`;
+        return rows.length === 1;
+      });
+      await world.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dying-walker'`;
+      t.equal(await walked, 'died');
+      await keeper.end();
+      await dying.end();
+      t.match(await get(evaluator, run), { scheduled: PAGE, state: 'running' });
+    }
+    t.same(await scheduleAll(world), [PAGE, 100]);
+    t.same(requestIds(await scheduledOf(world, evaluator)), [...ids].sort());
+    t.equal((await get(evaluator, run)).scheduled, ids.length);
+  },
+);
+
+t.test('several processes share the runs, and schedule no request twice', async (t) => {
+  const { world, organizationId, make, start, get } = await setUp(t);
+  await world.requests(organizationId, 3 * PAGE + 1);
+  const evaluators = [await make('one'), await make('two'), await make('three')];
+  const runs = await Promise.all(evaluators.map((evaluator) => start(evaluator)));
+  const pages: number[] = [];
+  const isOver = async () => {
+    const [row] = await world.sql`
+      select count(*)::int4 as open from assay.evaluation_runs where state = 'running'`;
+    return row!.open === 0;
+  };
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const sql = world.connect(1);
+      while (!(await isOver())) pages.push((await scheduleNextPage(sql, log)) ?? 0);
+    }),
+  );
+  t.equal(sum(pages), 3 * (3 * PAGE + 1));
+  for (const [index, evaluator] of evaluators.entries()) {
+    t.equal((await get(evaluator, runs[index]!)).scheduled, 3 * PAGE + 1);
+  }
+});
+
+t.test('a run whose page fails delays no other run', async (t) => {
+  const { world, organizationId, make, start } = await setUp(t);
+  await world.requests(organizationId, PAGE + 10);
+  const [broken, sound] = [await make('broken'), await make('sound')];
+  const run = await start(broken);
+  // As if a later version had other filters, and this process were of an earlier version.
+  await world.sql`
+    update assay.evaluation_runs set filter = '{"moon": {"phase": {"equals": "full"}}}' where run_id = ${run.id}`;
+  await start(sound);
+  const walker = scheduleRuns({ sql: world.sql, log, onScheduled: () => {} });
+  t.teardown(() => walker.stop());
+  await waitFor(
+    'the other run to be scheduled',
+    async () => (await scheduledOf(world, sound)).length === PAGE + 10,
+    15_000,
+  );
+  t.same(await scheduledOf(world, broken), []);
+});
+
+t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (t) => {
+  const { world, organizationId, make, start } = await setUp(t);
+  await world.requests(organizationId, PAGE + 10);
+  let told = 0;
+  const walker = scheduleRuns({
+    sql: world.sql,
+    log,
+    onScheduled: () => {
+      told += 1;
+    },
+  });
+  const evaluator = await make('length');
+  await start(evaluator);
+  await waitFor(
+    'the run to be scheduled',
+    async () => (await scheduledOf(world, evaluator)).length === PAGE + 10,
+    5_000,
+  );
+  await walker.stop();
+  t.equal(told, 2);
+});
