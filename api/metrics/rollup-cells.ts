@@ -15,14 +15,14 @@ export type Sources = {
   readonly scores: readonly Segment[];
   readonly values: readonly Segment[];
   /** Rows that are subtracted from `values`: they are in its buckets, and outside of the period. */
-  readonly less: readonly Segment[];
+  readonly subtracted: readonly Segment[];
 } | null;
 
 /** Selects the cells of a period: b, g0, …, n, and the columns. */
 export function cellsOfRollups(context: CellContext, sources: NonNullable<Sources>): string {
-  const { plan, totals, scores, values, less } = sources;
+  const { plan, totals, scores, values, subtracted } = sources;
   if (plan.values !== null) {
-    const each = cellsOfEachValue(context, plan.values, values, less);
+    const each = cellsOfEachValue(context, plan.values, values, subtracted);
     return valueCells(context, each, cellsOfAll(context, sources));
   }
   const selects: string[] = [];
@@ -39,11 +39,11 @@ export function topCellsOfRollups(
   sources: NonNullable<Sources>,
   groups: readonly Group[] | null,
 ): string {
-  const { plan, values, less } = sources;
+  const { plan, values, subtracted } = sources;
   const fine = values.filter((segment) => !isOfDays(segment));
   return topValueCells(context, plan.values!, values, groups, {
     all: cellsOfAll(context, sources),
-    fine: cellsOfEachValue(context, plan.values!, fine, less),
+    fine: cellsOfEachValue(context, plan.values!, fine, subtracted),
   });
 }
 
@@ -104,7 +104,7 @@ function scoreCells(context: CellContext, level: Level, segments: readonly Segme
       ? `null::numeric as ${name}`
       : `case when ${condition} then r.value_${part} end as ${name}`;
   });
-  const some = [...isOf.values()].map((one) => `(${one})`).join(' or ');
+  const isOfMetrics = [...isOf.values()].map((one) => `(${one})`).join(' or ');
   const selected = [...keysOf(context), '0 as n', ...parts].join(', ');
-  return `select ${selected} ${fromBuckets(context, 'rollup_scores', level, segments)} and (${some})`;
+  return `select ${selected} ${fromBuckets(context, 'rollup_scores', level, segments)} and (${isOfMetrics})`;
 }

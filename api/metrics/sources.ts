@@ -31,7 +31,7 @@ export async function findSources(
   };
   const totals = await segmentsOf('totals', true);
   const scores = await segmentsOf('scores', plan.scores !== null);
-  const { segments: values, less } = completeFirstDay(
+  const { segments: values, subtracted } = completeFirstDay(
     await segmentsOf('values', plan.values !== null),
     staleDays,
     begins,
@@ -43,23 +43,24 @@ export async function findSources(
     const [row] = await runStatement<{ hasOthers: boolean }>(tx, statement);
     if (row!.hasOthers) return null;
   }
-  return { sources: { plan, totals, scores, values, less }, asOfMs };
+  return { sources: { plan, totals, scores, values, subtracted }, asOfMs };
 }
 
 const DAY_MS = 86_400_000;
 
 /**
- * Reads a day that the range begins in as a whole, less the rows before the range, where these are of a shorter time than its rows
- * in the range: half hours of users are kept for some days only. The rows are those of now, and so the day must be.
+ * Replaces the rows of a range's first day by the whole day, and subtracts the rows of that day before the range, where they span
+ * less time than those in the range: half hours of users are kept for some days only. Subtracted rows are read as they are now,
+ * so the day must be up to date.
  * @param staleDays days that lack changes; null: all may
  */
 function completeFirstDay(
   segments: readonly Segment[],
   staleDays: ReadonlySet<number> | null,
   begins: readonly number[],
-): { segments: readonly Segment[]; less: readonly Segment[] } {
+): { segments: readonly Segment[]; subtracted: readonly Segment[] } {
   const [first, second, ...others] = segments;
-  const asTheyAre = { segments, less: [] };
+  const unchanged = { segments, subtracted: [] };
   // The day must be in one bucket of the answer, and the part of it must be all that is read of it.
   if (
     staleDays === null ||
@@ -68,12 +69,12 @@ function completeFirstDay(
     second === undefined ||
     !isOfDays(second)
   ) {
-    return asTheyAre;
+    return unchanged;
   }
   const dayMs = first.toMs - DAY_MS;
-  if (first.fromMs - dayMs >= first.toMs - first.fromMs || staleDays.has(dayMs)) return asTheyAre;
+  if (first.fromMs - dayMs >= first.toMs - first.fromMs || staleDays.has(dayMs)) return unchanged;
   return {
     segments: [{ ...second, fromMs: dayMs }, ...others],
-    less: [{ ...first, fromMs: dayMs, toMs: first.fromMs }],
+    subtracted: [{ ...first, fromMs: dayMs, toMs: first.fromMs }],
   };
 }

@@ -7,7 +7,7 @@
  * are looked up in all days, and the first of them are exact. What is shorter than a day is added up for all values. As in Fagin,
  * Lotem and Naor, "Optimal aggregation algorithms for middleware" (PODS 2001).
  *
- * All other values together are the sum of all values, which each day has as a cell, less those that were looked up.
+ * All other values together are the sum of all values, which each day has as a cell, minus those that were looked up.
  */
 import type { Segment } from '#core/rollups/mod.ts';
 import { daysOfSegments, isOfDays, type ValueDimension, valueCellsOfDay } from '#platform/rollups/mod.ts';
@@ -39,8 +39,8 @@ export function canRankByLists(
 }
 
 /**
- * Selects the cells of a period: b, g0, n, the columns, and `is_merged`: the cell is that of many values. No row: the lists do not
- * tell the first values, or there are no requests.
+ * Selects the cells of a period: b, g0, n, the columns, and `is_merged`: the cell is that of many values. Selects no row
+ * when the lists do not determine the first values, or there are no requests.
  * @param groups the groups to be shown; null: those with the most requests
  * @param all selects the cells of all requests, without groups
  * @param fine selects the cells of all values in what is shorter than a day; negative ones are subtracted
@@ -61,7 +61,7 @@ export function topValueCells(
   const sources = parameters.bind(query.sources, 'text[]');
   const cellsOf = (isSum: boolean, beginsAt = 'day.begins_at') =>
     valueCellsOfDay({ ...values, isSum }, organization, parameters, beginsAt);
-  const less = names.map((name) => `-v.${name}`).join(', ');
+  const negated = names.map((name) => `-v.${name}`).join(', ');
   const sums = names.map((name) => `sum(${name}) as ${name}`).join(', ');
   const head = groups === null ? Math.max(LEAST_HEAD, HEAD * query.limit) : 1;
   const listed = names.join(', ');
@@ -93,9 +93,9 @@ export function topValueCells(
     valued as materialized (
       select b, ${sums} from (select b, ${listed} from known union all select b, ${listed} from fine) v group by b),
     other as materialized (
-      select b, ${sums} from (select * from valued union all select b, ${less} from shown v) o group by b),
+      select b, ${sums} from (select * from valued union all select b, ${negated} from shown v) o group by b),
     rest as materialized (
-      select b, ${sums} from (select b, ${listed} from (${all}) a union all select b, ${less} from valued v) o group by b)
+      select b, ${sums} from (select b, ${listed} from (${all}) a union all select b, ${negated} from valued v) o group by b)
     select * from (
       select b, g0, ${listed}, false as is_merged from shown
         where g0 in (select g0 from shown group by g0 having sum(n) > 0)

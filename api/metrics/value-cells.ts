@@ -16,14 +16,14 @@ import { type CellContext, cellsOfRequests } from './row-cells.ts';
  */
 export function valueCells(context: CellContext, each: string, all: string): string {
   const names = ['n', ...context.columns.map(({ name }) => name)];
-  const less = names.map((name) => `-v.${name}`).join(', ');
+  const negated = names.map((name) => `-v.${name}`).join(', ');
   const rest = ['b', 'null::text collate "C" as g0', ...names].join(', ');
   const sums = names.map((name) => `sum(${name}) as ${name}`).join(', ');
   // Summed up before they are kept: they are read three times, and each value has a cell in every bucket.
   return `with valued as materialized (
       select b, g0, ${sums} from (${each}) v group by b, g0 having sum(n) > 0),
     rest as materialized (
-      select ${rest} from (${all}) a union all select v.b, null, ${less} from valued v)
+      select ${rest} from (${all}) a union all select v.b, null, ${negated} from valued v)
     select * from valued
     union all select * from rest where (select sum(n) from rest) > 0`;
 }
@@ -31,13 +31,13 @@ export function valueCells(context: CellContext, each: string, all: string): str
 /**
  * Selects the cells of the requests that have a value, by segment.
  * @param segments of the family of values
- * @param less segments of rows, whose cells are negative
+ * @param subtracted segments of rows, whose cells are negative
  */
 export function cellsOfEachValue(
   context: CellContext,
   values: ValueDimension,
   segments: readonly Segment[],
-  less: readonly Segment[],
+  subtracted: readonly Segment[],
 ): string {
   const { query, period, columns, draft } = context;
   const { parameters, organization } = draft;
@@ -52,7 +52,7 @@ export function cellsOfEachValue(
       ? [`select ${selected} from (${cellsOfRequests(context, rows, 'totals')}) p where p.g0 is not null`]
       : [];
   const negative = ['p.b', 'p.g0', ...['n', ...columns.map(({ name }) => name)].map((name) => `-p.${name}`)];
-  return [ofBuckets, ...ofRows(segments, 'p.*'), ...ofRows(less, negative.join(', '))]
+  return [ofBuckets, ...ofRows(segments, 'p.*'), ...ofRows(subtracted, negative.join(', '))]
     .map((select) => `(${select})`)
     .join(' union all ');
 }
