@@ -6,6 +6,7 @@ import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { NOTHING } from '../../parts/formats/numbers.ts';
+import { OlderButton } from '../../parts/table/older-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
@@ -82,13 +83,7 @@ function History({ alert }: { alert: AlertJson }) {
           empty={<p>It has never fired.</p>}
         />
       )}
-      {next !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Older
-          </button>
-        </p>
-      )}
+      <OlderButton next={next} onClick={more} />
     </section>
   );
 }

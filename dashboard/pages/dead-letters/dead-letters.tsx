@@ -7,6 +7,7 @@ import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { bytes, NOTHING } from '../../parts/formats/numbers.ts';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
+import { OlderButton } from '../../parts/table/older-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
@@ -132,13 +133,7 @@ export function DeadLetters() {
           empty={reason === '' ? NONE : NONE_OF_REASON}
         />
       )}
-      {next !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Older
-          </button>
-        </p>
-      )}
+      <OlderButton next={next} onClick={more} />
       {query.letter !== undefined && (
         <Letter id={query.letter} onClose={() => set({ letter: null, do: null })} onChanged={reload} />
       )}

@@ -5,6 +5,7 @@ import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
+import { OlderButton } from '../../parts/table/older-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
@@ -123,13 +124,7 @@ export function AuditLog() {
           empty={<p>No change fits these filters.</p>}
         />
       )}
-      {next !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Older
-          </button>
-        </p>
-      )}
+      <OlderButton next={next} onClick={more} />
     </>
   );
 }

@@ -6,6 +6,7 @@ import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { milliseconds, NOTHING } from '../../parts/formats/numbers.ts';
+import { OlderButton } from '../../parts/table/older-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
@@ -144,13 +145,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
         isLoading={isLoading && dataKey !== key}
         empty={<p>{state === '' ? 'Nothing has been sent yet.' : 'No delivery is in this state.'}</p>}
       />
-      {next !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Older
-          </button>
-        </p>
-      )}
+      <OlderButton next={next} onClick={more} />
     </section>
   );
 }

@@ -3,18 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { ExternalTrial, LlmTrial, PythonTrial, Trial } from '../../../client/evaluators.ts';
 import { count, decimal, dollars, milliseconds } from '../../../parts/formats/numbers.ts';
 import { Hostile } from '../../../parts/text/hostile.tsx';
-
-function Text({ title, text }: { title: string; text: string | null }) {
-  if (text === null || text === '') return null;
-  return (
-    <>
-      <h3>{title}</h3>
-      <pre class="evaluator-text">
-        <Hostile text={text} />
-      </pre>
-    </>
-  );
-}
+import { TitledText } from '../titled-text.tsx';
 
 function Folded({ title, text }: { title: string; text: string | null }) {
   if (text === null || text === '') return null;
@@ -73,7 +62,7 @@ function JudgeTexts({ result }: { result: LlmTrial }) {
           <Hostile text={warning} />
         </p>
       ))}
-      <Text title="Reasoning" text={result.reasoning} />
+      <TitledText title="Reasoning" text={result.reasoning} />
       <Folded title="What the judge saw" text={result.prompt} />
       <Folded title="What it answered, word for word" text={result.raw} />
     </>
@@ -111,8 +100,8 @@ export function TrialResult({ trial, requestId }: { trial: Trial; requestId: str
         </Fact>
       </dl>
       {trial.kind === 'llm' && <JudgeTexts result={trial.result} />}
-      {trial.kind === 'python' && <Text title="Traces" text={trial.result.traces} />}
-      {trial.kind === 'external' && <Text title="Reasoning" text={trial.result.reasoning} />}
+      {trial.kind === 'python' && <TitledText title="Traces" text={trial.result.traces} />}
+      {trial.kind === 'external' && <TitledText title="Reasoning" text={trial.result.reasoning} />}
     </div>
   );
 }

@@ -12,19 +12,8 @@ import { fullTime } from '../../../parts/formats/times.ts';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import { attempt } from '../../../parts/toast/toast.tsx';
 import { may } from '../../../state/me.ts';
+import { TitledText } from '../titled-text.tsx';
 import { JudgeCalls, StateChip } from './columns.tsx';
-
-function Text({ title, text }: { title: string; text: string | null }) {
-  if (text === null || text === '') return null;
-  return (
-    <>
-      <h3>{title}</h3>
-      <pre class="evaluator-text">
-        <Hostile text={text} />
-      </pre>
-    </>
-  );
-}
 
 function JudgeFacts({ judge }: { judge: NonNullable<Evaluation['judge']> }) {
   return (
@@ -125,8 +114,8 @@ function Body({ evaluation }: { evaluation: Evaluation }) {
           <Hostile text={flag} />
         </span>
       ))}
-      <Text title="Reasoning" text={evaluation.reasoning} />
-      <Text title="Traces" text={evaluation.traces} />
+      <TitledText title="Reasoning" text={evaluation.reasoning} />
+      <TitledText title="Traces" text={evaluation.traces} />
       <History history={evaluation.history} />
     </>
   );
