@@ -11,6 +11,7 @@ import { Moment } from '../../parts/formats/moment.tsx';
 import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
 import { Rating } from '../../parts/formats/rating.tsx';
 import { requestsOf } from '../../parts/links/page-of.ts';
+import { RatingButtons } from '../../parts/request/rating-buttons.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { may } from '../../state/me.ts';
@@ -59,12 +60,7 @@ function Grades({ session, onChanged }: Props) {
     <div class="session-grades">
       {may('write') ? (
         <>
-          <button type="button" aria-pressed={rating === true} onClick={() => give(true)}>
-            ▲ Good
-          </button>
-          <button type="button" aria-pressed={rating === false} onClick={() => give(false)}>
-            ▼ Bad
-          </button>
+          <RatingButtons rating={rating} onRate={give} />
           <button type="button" onClick={() => setTagging(true)}>
             {tag === null ? 'Add a tag…' : 'Change the tag…'}
           </button>

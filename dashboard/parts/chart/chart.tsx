@@ -16,6 +16,7 @@ import {
 import { ChartTable } from './chart-table.tsx';
 import { cursor } from './cursor.ts';
 import { Drawing } from './drawing.tsx';
+import { indexAfterKey } from './index-after-key.ts';
 import { Legend } from './legend.tsx';
 import type { ChartContent, ChartKind } from './series.ts';
 import { summaryOf } from './summary.ts';
@@ -40,22 +41,6 @@ function spoken({ series, unit, buckets }: ChartProps, at: number | null): strin
   return `${bucketTime(buckets.begins[at]!, buckets)}: ${values.join(', ')}`;
 }
 
-/** Returns the bucket that an arrow, Home or End leads to; null: another key. */
-function bucketAfter(key: string, at: number | null, last: number): number | null {
-  switch (key) {
-    case 'ArrowLeft':
-      return Math.max(0, (at ?? last + 1) - 1);
-    case 'ArrowRight':
-      return Math.min(last, (at ?? -1) + 1);
-    case 'Home':
-      return 0;
-    case 'End':
-      return last;
-    default:
-      return null;
-  }
-}
-
 /** Does what a key means in a drawing; returns whether it means anything. */
 function press(
   key: string,
@@ -64,7 +49,7 @@ function press(
   open: (index: number) => void,
 ): boolean {
   const last = buckets.begins.length - 1;
-  const next = bucketAfter(key, at, last);
+  const next = indexAfterKey(key, at, last);
   if (next !== null) cursor.value = middlesOf(buckets)[next] ?? null;
   else if (key === 'Enter' && at !== null) open(at);
   else if (key === '+') onZoom(zoomIn(buckets, at ?? Math.floor(last / 2)));

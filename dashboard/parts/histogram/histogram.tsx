@@ -4,6 +4,7 @@ import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { call } from '../../client/call.ts';
 import { afterPriority } from '../../client/priority.ts';
 import { useResource } from '../../client/resource.ts';
+import { indexAfterKey } from '../chart/index-after-key.ts';
 import { count } from '../formats/numbers.ts';
 import { shortTime } from '../formats/times.ts';
 import { type Bar, barsOf, rangeOf } from './bars.ts';
@@ -64,7 +65,7 @@ function Chart({ bars, onRange }: { bars: readonly Bar[]; onRange: HistogramProp
     setChoice((before) => ({ anchor: isDragging.current && before !== null ? before.anchor : focus, focus }));
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const next = nextFocus(event.key, choice?.focus ?? (event.key === 'ArrowRight' ? -1 : last + 1), last);
+    const next = indexAfterKey(event.key, choice?.focus ?? null, last);
     if (next !== null)
       setChoice({ anchor: event.shiftKey && choice !== null ? choice.anchor : next, focus: next });
     else if (event.key === 'Enter' && choice !== null) finish();
@@ -139,22 +140,6 @@ function Bars({ bars, choice }: { bars: readonly Bar[]; choice: Choice | null })
       })}
     </svg>
   );
-}
-
-function nextFocus(key: string, from: number, last: number): number | null {
-  const inside = (index: number) => Math.min(last, Math.max(0, index));
-  switch (key) {
-    case 'ArrowRight':
-      return inside(from + 1);
-    case 'ArrowLeft':
-      return inside(from - 1);
-    case 'Home':
-      return 0;
-    case 'End':
-      return last;
-    default:
-      return null;
-  }
 }
 
 function describe(bars: readonly Bar[], { anchor, focus }: Choice): string {

@@ -1,4 +1,5 @@
 /** The head of a request: what it was, what it cost, how it was graded. */
+
 import { href } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { rate, ratingOf } from '../../state/ratings.ts';
@@ -12,6 +13,7 @@ import { attempt } from '../toast/toast.tsx';
 import { FilterValue } from '../value/value.tsx';
 import { AddScore } from './add-score.tsx';
 import { CopyAs } from './copy-as.tsx';
+import { RatingButtons } from './rating-buttons.tsx';
 import { StatusChip } from './status-chip.tsx';
 
 const PAGE = '/requests';
@@ -88,12 +90,7 @@ function Grades({ head, onChanged }: { head: RecordHead; onChanged: () => void }
     <div class="request-grades">
       {may('write') && (
         <>
-          <button type="button" aria-pressed={rating === true} onClick={() => give(true)}>
-            ▲ Good
-          </button>
-          <button type="button" aria-pressed={rating === false} onClick={() => give(false)}>
-            ▼ Bad
-          </button>
+          <RatingButtons rating={rating} onRate={give} />
           <AddScore id={id} onAdded={onChanged} />
         </>
       )}
