@@ -125,6 +125,7 @@ function levelOf(levels: readonly Level[], wanted: ReadonlySet<RollupDimension>)
 }
 
 const FILTER_COLUMNS: ReadonlySet<string> = new Set<RollupDimension>([
+  'source',
   'provider',
   'model',
   'status',

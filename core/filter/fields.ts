@@ -100,6 +100,7 @@ export const FIXED_SECTIONS: ReadonlyMap<string, ReadonlyMap<string, Field>> = n
       ['model_used', text('model')],
       ['provider', text('provider')],
       ['api_key_id', column('uuid')('api_key_id')],
+      ['source', text('source')],
       ['prompt_id', text('prompt_id')],
       ['prompt_version', text('prompt_version')],
       ['session_id', text('session_id')],

@@ -170,6 +170,9 @@ const KEY_IDS = [
   'ffffffff-ffff-4fff-bfff-ffffffffffff',
 ];
 
+/** All but `evaluator`, whose calls no list shows. */
+const SOURCES = ['gateway', 'api', 'playground'];
+
 const pick = <T>(values: readonly T[]) => fc.constantFrom(...values);
 const orNull = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 3, nil: null });
 
@@ -220,6 +223,7 @@ const COMPARISONS = {
   moment: fc.oneof(equality(moment), ordering(moment)),
   boolean: equality(fc.boolean()),
   uuid: equality(pick(KEY_IDS)),
+  source: fc.oneof(equality(fc.oneof(pick(SOURCES), text)), matching),
   value: fc.oneof(equality(fc.oneof(text, number, fc.boolean())), ordering(number), matching),
 };
 
@@ -231,6 +235,7 @@ const FIELDS: [section: string, field: string, keyof typeof COMPARISONS][] = [
   ['request', 'model_used', 'text'],
   ['request', 'provider', 'text'],
   ['request', 'api_key_id', 'uuid'],
+  ['request', 'source', 'source'],
   ['request', 'prompt_id', 'text'],
   ['request', 'prompt_version', 'text'],
   ['request', 'session_id', 'text'],
@@ -329,6 +334,7 @@ const recordArbitrary = fc.record({
   path: stored,
   modelUsed: stored,
   apiKeyId: orNull(pick(KEY_IDS)),
+  source: pick(SOURCES),
   provider: pick(['OPENAI', 'ANTHROPIC']),
   status: pick([100, 199, 200, 201, 404, 500]),
   wholes: fc.array(whole, { minLength: 5, maxLength: 5 }),
@@ -381,6 +387,7 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
       response_model: responseModel!,
       model: generated.modelUsed,
       api_key_id: generated.apiKeyId,
+      source: generated.source,
       error_code: errorCode!,
       path: generated.path,
       provider: generated.provider,
@@ -406,6 +413,7 @@ export function toRecord(generated: Generated): { seed: Partial<SeedRequest>; re
         model: requestModel!,
         model_used: generated.modelUsed,
         api_key_id: generated.apiKeyId,
+        source: generated.source,
         provider: generated.provider,
         prompt_id: promptId!,
         prompt_version: promptVersion!,

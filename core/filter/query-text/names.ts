@@ -30,6 +30,7 @@ export const SHORT_NAMES: readonly ShortName[] = [
     ['model_used'],
     ['provider'],
     ['api_key', 'api_key_id'],
+    ['source'],
     ['prompt', 'prompt_id'],
     ['prompt_version'],
     ['session', 'session_id'],

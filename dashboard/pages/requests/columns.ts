@@ -102,7 +102,7 @@ const FIXED: readonly GridColumn[] = [
   own('request_path', { title: 'Path', widthRem: 11, field: 'path' }),
   own('request_model', { title: 'Requested model', widthRem: 10, field: 'model' }),
   own('error_code', { title: 'Error', widthRem: 10, field: 'error_code' }),
-  own('source', { title: 'Source', widthRem: 6 }),
+  own('source', { title: 'Source', widthRem: 6, field: 'source' }),
   own('api_key_prefix', {
     title: 'Key',
     widthRem: 8,

@@ -16,6 +16,7 @@ export const FACET_FIELDS: readonly FacetField[] = [
   { title: 'Provider', facet: 'provider', field: 'provider' },
   { title: 'User', facet: 'user', field: 'user' },
   { title: 'API key', facet: 'api_key', field: 'api_key' },
+  { title: 'Source', facet: 'source', field: 'source' },
   { title: 'Path', facet: 'path', field: 'path' },
   { title: 'Prompt', facet: 'prompt_id', field: 'prompt' },
   { title: 'Prompt version', facet: 'prompt_version', field: 'prompt_version' },

@@ -36,6 +36,17 @@ async function checkFacets(t: Test, source: 'rows' | 'rollup'): Promise<void> {
     values: [{ value: null, count: 5 }],
     source,
   });
+  const ofGateway = { request: { source: { equals: 'gateway' } } };
+  t.match(await facets({ field: 'source', filter: ofGateway }), {
+    values: [{ value: 'gateway', count: 5 }],
+    source,
+  });
+  const ofJudges = { q: 'source:evaluator' };
+  t.same((await facets({ field: 'source', ...ofJudges })).values, [], 'sources leaves them out');
+  t.match(await facets({ field: 'source', ...ofJudges, sources: ['gateway', 'evaluator'] }), {
+    values: [{ value: 'evaluator', count: 1 }],
+    source,
+  });
   t.same((await facets({ field: 'error_code' })).values, [{ value: null, count: 5 }]);
   t.same((await facets({ field: 'model', sources: ['evaluator'] })).values, [{ value: 'judge', count: 1 }]);
 }

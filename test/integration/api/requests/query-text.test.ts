@@ -87,6 +87,21 @@ t.test('a text finds what it says, also with odd characters and missing values',
   t.strictSame(await idsOf('-*'), []);
 });
 
+t.test('requests are found by their source; the calls of judges are in no list', async (t) => {
+  const { sql } = api.database;
+  const sources = ['gateway', 'playground', 'api', 'evaluator'];
+  await insertRequests(
+    sql,
+    api.own.organizationId,
+    sources.map((source) => ({ request_id: `from ${source}`, source, user_id: 'source' })),
+  );
+  t.strictSame(await idsOf('user:source source:playground'), ['from playground']);
+  t.strictSame(await idsOf('user:source source:(api OR playground)'), ['from api', 'from playground']);
+  t.strictSame(await idsOf('user:source -source:gateway'), ['from api', 'from playground']);
+  t.strictSame(await idsOf('source:evaluator'), []);
+  await sql`delete from assay.requests where user_id = 'source'`;
+});
+
 t.test('a run and an online evaluator store the filter that their text stands for', async (t) => {
   t.match(await api.make(`${path()}/run`, { q: Q }), { filter: FILTER });
   const online = await api.make(`${path()}/onlineEvaluators`, { config: { sampleRate: 1, q: Q } });

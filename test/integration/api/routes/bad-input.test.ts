@@ -133,7 +133,7 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
     'a wrong filter',
     query({ filter: { request: { modle: {} } } }),
     400,
-    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, source, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   ['an unknown field', query({ filter: 'all', limits: 5 }), 400, 'limits is not a known field'],
   ['limit 0', query({ filter: 'all', limit: 0 }), 400, 'limit must be at least 1, but is 0'],

@@ -43,7 +43,7 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'no field',
     { request: {} },
-    'filter.request must hold one field, but is empty: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request must hold one field, but is empty: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, source, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'two fields',
@@ -53,12 +53,12 @@ const REFUSALS: [what: string, filter: unknown, sentence: string][] = [
   [
     'an unknown field',
     { request: { modle: { equals: 'a' } } },
-    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request.modle is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, source, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'a field of another section',
     { request: { status: { equals: 200 } } },
-    'filter.request.status is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, prompt_id, prompt_version, session_id, session_name, session_path, body',
+    'filter.request.status is not a field of request: use one of id, created_at, user_id, path, model, model_used, provider, api_key_id, source, prompt_id, prompt_version, session_id, session_name, session_path, body',
   ],
   [
     'a name that objects have anyway',

@@ -127,3 +127,26 @@ story(
     await page.getByText('1 request', { exact: true }).waitFor();
   },
 );
+
+story(
+  'A source filters in the panel and in the list, and is completed in the query',
+  async ({ t, page, organization }) => {
+    await organization.insert([{}, {}, { source: 'playground' }, { source: 'evaluator' }]);
+    await page.goto('/requests?facets=1&cols=source');
+    await unfold(page, 'Source');
+    await row(page, 'gateway').getByText('2', { exact: true }).waitFor();
+    t.equal(await row(page, 'evaluator').count(), 0, 'no list shows the calls of judges');
+    await row(page, 'gateway').getByRole('checkbox').click();
+    await asked(page, 'source:gateway');
+    await page.getByText('2 requests', { exact: true }).waitFor();
+    await page.goto('/requests?cols=source');
+    await page.locator('.grid-row').getByRole('link', { name: 'playground' }).click();
+    await asked(page, 'source:playground');
+    await page.getByText('1 request', { exact: true }).waitFor();
+    await page.goto('/requests');
+    await page.getByRole('textbox', { name: 'Query' }).pressSequentially('source:pl');
+    await page.getByRole('option', { name: 'playground' }).click();
+    await page.keyboard.press('Enter');
+    await asked(page, 'source:playground');
+  },
+);

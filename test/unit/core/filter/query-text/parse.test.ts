@@ -98,6 +98,11 @@ const READINGS: [text: string, filter: FilterTree][] = [
   [`api_key:${KEY_ID}`, leaf('request', 'api_key_id', 'equals', KEY_ID)],
   [`-api_key_id:"${KEY_ID}"`, leaf('request', 'api_key_id', 'not-equals', KEY_ID)],
   ['-has:api_key', leaf('request', 'api_key_id', 'equals', null)],
+  ['source:playground', leaf('request', 'source', 'equals', 'playground')],
+  [
+    '-request.source:(api OR g*)',
+    both(leaf('request', 'source', 'not-equals', 'api'), 'and', leaf('request', 'source', 'not-like', 'g%')),
+  ],
   ['error_code:!=rate_limit_exceeded', leaf('response', 'error_code', 'not-equals', 'rate_limit_exceeded')],
   ['has:error_code', leaf('response', 'error_code', 'not-equals', null)],
   ['response.error.code:a', leaf('values', 'response.error.code', 'equals', 'a')],
@@ -154,6 +159,7 @@ const PRINTED = [
   'property."user tier":~"50 %" values.request.model:a values."":a request.body:~a response.a-b.0:1',
   '-status:>=500 * -has:id',
   `-model_used:gpt-4o api_key:(${KEY_ID} OR ${KEY_ID.replace('b', 'c')}) -has:error_code`,
+  '-source:playground status:500',
 ];
 
 t.test(

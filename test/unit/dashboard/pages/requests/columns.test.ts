@@ -63,25 +63,30 @@ t.test('a value that is missing is a dash in every column', async (t) => {
     t.match(column.text(row as never, 0), /^–?$/, column.name);
 });
 
-t.test('a click on the model, the key or the error of a row filters by what the row shows', async (t) => {
-  const row = {
-    request_id: 'r1',
-    model: 'gpt-5',
-    request_model: 'openai/gpt-5',
-    api_key_id: 'b6a02fa1-2b2d-40c5-95e1-93b528d8b55b',
-    api_key_prefix: 'sk-assay-abc',
-    error_code: 'rate_limit_exceeded',
-  };
-  const clicks = readColumns('model,request_model,api_key_prefix,error_code').map((column) => [
-    column.field,
-    column.value(row),
-    column.text(row, 0),
-  ]);
-  t.same(clicks, [
-    ['model_used', 'gpt-5', 'gpt-5'],
-    ['model', 'openai/gpt-5', 'openai/gpt-5'],
-    ['api_key', row.api_key_id, 'sk-assay-abc'],
-    ['error_code', 'rate_limit_exceeded', 'rate_limit_exceeded'],
-  ]);
-  t.ok(neededColumns(readColumns('api_key_prefix')).includes('api_key_id'));
-});
+t.test(
+  'a click on the model, the key, the error or the source of a row filters by what the row shows',
+  async (t) => {
+    const row = {
+      request_id: 'r1',
+      model: 'gpt-5',
+      request_model: 'openai/gpt-5',
+      api_key_id: 'b6a02fa1-2b2d-40c5-95e1-93b528d8b55b',
+      api_key_prefix: 'sk-assay-abc',
+      error_code: 'rate_limit_exceeded',
+      source: 'playground',
+    };
+    const clicks = readColumns('model,request_model,api_key_prefix,error_code,source').map((column) => [
+      column.field,
+      column.value(row),
+      column.text(row, 0),
+    ]);
+    t.same(clicks, [
+      ['model_used', 'gpt-5', 'gpt-5'],
+      ['model', 'openai/gpt-5', 'openai/gpt-5'],
+      ['api_key', row.api_key_id, 'sk-assay-abc'],
+      ['error_code', 'rate_limit_exceeded', 'rate_limit_exceeded'],
+      ['source', 'playground', 'playground'],
+    ]);
+    t.ok(neededColumns(readColumns('api_key_prefix')).includes('api_key_id'));
+  },
+);

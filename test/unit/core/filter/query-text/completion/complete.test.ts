@@ -172,6 +172,7 @@ t.test('values are asked for by the name that facets have, with the text before 
   t.strictSame(asked('model:!=gp'), ['model', 'gp']);
   t.strictSame(asked('model_used:gp'), ['model', 'gp']);
   t.strictSame(asked('api_key:b6'), ['api_key', 'b6']);
+  t.strictSame(asked('source:pl'), ['source', 'pl']);
   t.strictSame(asked('-error_code:(a OR rate'), ['error_code', 'rate']);
   t.strictSame(asked('user:~an'), [undefined, 'an'], 'a part of a text is no value');
   t.strictSame(asked('session:s'), [undefined, 's']);
