@@ -1,8 +1,10 @@
 /** Chips of frequent queries, each with the number of requests behind it. */
+import { useEffect } from 'preact/hooks';
 import { call } from '../../client/call.ts';
 import { afterPriority } from '../../client/priority.ts';
 import { useResource } from '../../client/resource.ts';
 import { shortCount } from '../../parts/formats/numbers.ts';
+import { whenRated } from '../../state/ratings.ts';
 import { QUICK } from './chips.ts';
 import type { RequestList } from './use-list.ts';
 
@@ -27,9 +29,10 @@ async function countAll(list: RequestList, signal: AbortSignal): Promise<number[
 
 /** Each is pressed while the query is its own. */
 export function QuickFilters({ list }: { list: RequestList }) {
-  const { data } = useResource(`quick ${list.range.name}`, (signal) =>
+  const { data, reload } = useResource(`quick ${list.range.name}`, (signal) =>
     afterPriority(signal, () => countAll(list, signal)),
   );
+  useEffect(() => whenRated(reload), [reload]);
   return (
     <div class="requests-quick">
       {QUICK.map(({ title, q }, index) => {
