@@ -8,7 +8,7 @@ export type Resource<T> = {
   data: T | null;
   /** The key that `data` belongs to. */
   dataKey: string | null;
-  /** Why the newest load failed; null after a success. */
+  /** Why the newest load of the key failed; null after a success. */
   failure: ApiFailure | null;
   isLoading: boolean;
   reload: () => void;
@@ -42,10 +42,13 @@ export function useResource<T>(
   });
   const latestLoad = useRef(load);
   latestLoad.current = load;
+  const lastKey = useRef<string | null>(null);
 
   // Before the paint, which the call need not wait for.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks for another load of the same key
   useLayoutEffect(() => {
+    const isSameKey = lastKey.current === key;
+    lastKey.current = key;
     if (key === null) {
       setState({ data: null, dataKey: null, failure: null, isLoading: false });
       return;
@@ -55,7 +58,7 @@ export function useResource<T>(
     const known = recall<T>(key);
     setState((before) =>
       known === null
-        ? { ...before, isLoading: true }
+        ? { ...before, failure: isSameKey ? before.failure : null, isLoading: true }
         : { data: known, dataKey: key, failure: null, isLoading: true },
     );
     const run = async () => {

@@ -4,6 +4,7 @@ import { call } from '../../client/call.ts';
 import { facetValues, loadFieldNames } from '../../parts/facets/values-later.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { useLater } from '../../parts/later/use-later.ts';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { QueryBar } from '../../parts/query-bar/query-bar.tsx';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { useAddress } from '../../state/address.ts';
@@ -78,13 +79,18 @@ function Figures({ onEmpty }: { onEmpty: () => void }) {
   useEmptiness(isNothingFound, onEmpty);
   const Charts = useLater(loadCharts, true);
   const TopLists = useLater(loadTopLists, true);
-  const failed = [totals, statuses, models, grades].filter(({ failure }) => failure !== null);
+  const failed = [totals, statuses, models, grades].filter(
+    ({ failure }) => besideBar(failure, scope.q) !== null,
+  );
   const retry = () => {
     for (const { reload } of failed) reload();
   };
+  const notice = <FailureNotice failure={failed[0]?.failure ?? null} retry={retry} />;
+  // Without an answer, lists would say that the range has nothing.
+  if (totals.data === null && totals.failure !== null) return notice;
   return (
     <>
-      <FailureNotice failure={failed[0]?.failure ?? null} retry={retry} />
+      {notice}
       <Tiles data={data} />
       {Charts !== null && <Charts data={data} scope={scope} />}
       {TopLists !== null && <TopLists data={data} scope={scope} />}

@@ -3,6 +3,7 @@ import { call } from '../../client/call.ts';
 import { useKeyNames } from '../../client/key-names.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { useAddress } from '../../state/address.ts';
 import { errorGroups } from './contents.ts';
 import { type OverviewData, useTop } from './data.ts';
@@ -22,7 +23,8 @@ function Properties({ scope }: { scope: OverviewScope }) {
   const chosen = query.property ?? names?.[0] ?? null;
   const { data, failure, isLoading, reload } = useTop(scope, chosen === null ? null : `property:${chosen}`);
   if (chosen === null) return null;
-  if (failure !== null) return <FailureNotice failure={failure} retry={reload} />;
+  const shown = besideBar(failure, scope.q);
+  if (shown !== null) return <FailureNotice failure={shown} retry={reload} />;
   return (
     <TopList
       title="Properties"
@@ -50,13 +52,15 @@ function Properties({ scope }: { scope: OverviewScope }) {
 
 function Top({
   resource,
+  scope,
   ...props
-}: { resource: Resource<Parameters<typeof errorGroups>[0]> } & Pick<
+}: { resource: Resource<Parameters<typeof errorGroups>[0]>; scope: OverviewScope } & Pick<
   Parameters<typeof TopList>[0],
   'title' | 'none' | 'field' | 'nameOf'
 >) {
   const { data, failure, isLoading, reload } = resource;
-  if (failure !== null) return <FailureNotice failure={failure} retry={reload} />;
+  const shown = besideBar(failure, scope.q);
+  if (shown !== null) return <FailureNotice failure={shown} retry={reload} />;
   return (
     <TopList
       {...props}
@@ -92,7 +96,7 @@ export function TopLists({
         total={models.data?.total.total[1] ?? 0}
         isLoading={models.isLoading}
       />
-      <Top resource={users} title="Users" none="No user" field="user" />
+      <Top resource={users} scope={scope} title="Users" none="No user" field="user" />
       <Properties scope={scope} />
       <TopList
         title="Errors"
@@ -104,7 +108,7 @@ export function TopLists({
         nameOf={(status) => `Status ${status}`}
         isLoading={statuses.isLoading}
       />
-      <Top resource={keys} title="API keys" none="No key" field="api_key" nameOf={keyName} />
+      <Top resource={keys} scope={scope} title="API keys" none="No key" field="api_key" nameOf={keyName} />
     </div>
   );
 }

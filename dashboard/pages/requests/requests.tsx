@@ -2,6 +2,7 @@
 import { useCallback, useMemo, useState } from 'preact/hooks';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { useLater } from '../../parts/later/use-later.ts';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { useKeys } from '../../state/keys.ts';
 import { preferences } from '../../state/preferences.ts';
 import { Grid } from './grid.tsx';
@@ -41,12 +42,12 @@ function List({
     [address.set, setCurrent],
   );
   const BulkBar = useLater(loadBulkBar, selection.ids.size > 0);
-  const isEmpty = window !== null && window.rows.length === 0 && !isLoading;
+  const isEmpty = window !== null && window.rows.length === 0 && !isLoading && failure === null;
   const NothingFound = useLater(loadNothingFound, isEmpty);
   useRowKeys({ list, current, setCurrent, selection });
   return (
     <>
-      <FailureNotice failure={failure} retry={reload} />
+      <FailureNotice failure={besideBar(failure, list.q)} retry={reload} />
       {BulkBar !== null && <BulkBar selection={selection} onChanged={reload} />}
       {NothingFound !== null && <NothingFound list={list} />}
       {window !== null && window.rows.length > 0 && (

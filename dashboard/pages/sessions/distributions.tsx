@@ -4,6 +4,7 @@ import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count, decimal, dollars, milliseconds } from '../../parts/formats/numbers.ts';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { bodyOf, type SessionList } from './use-sessions.ts';
 
 type Name = keyof SessionMetrics['summary'];
@@ -80,7 +81,8 @@ export function Distributions({ list }: { list: SessionList }) {
         signal,
       ),
   );
-  if (failure !== null) return <FailureNotice failure={failure} retry={reload} />;
+  const shown = besideBar(failure, q);
+  if (shown !== null) return <FailureNotice failure={shown} retry={reload} />;
   return (
     <>
       <div class={isLoading ? 'distributions busy' : 'distributions'}>

@@ -2,6 +2,7 @@
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count } from '../../parts/formats/numbers.ts';
 import { useLater } from '../../parts/later/use-later.ts';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { useRowKeys } from '../../parts/table/row-keys.ts';
 import { Table } from '../../parts/table/table.tsx';
@@ -48,8 +49,8 @@ function List({ list }: { list: SessionList }) {
 /** The page /sessions. */
 export function Sessions() {
   const list = useSessions();
-  const { rows, sessions } = list;
-  const isEmpty = rows.data !== null && sessions.length === 0 && !rows.isLoading;
+  const { q, rows, sessions } = list;
+  const isEmpty = rows.data !== null && sessions.length === 0 && !rows.isLoading && rows.failure === null;
   const NothingFound = useLater(loadNothingFound, isEmpty);
   return (
     <div class="sessions">
@@ -62,7 +63,7 @@ export function Sessions() {
         <ViewsMenu page="sessions" />
       </div>
       <Search list={list} />
-      <FailureNotice failure={rows.failure} retry={rows.reload} />
+      <FailureNotice failure={besideBar(rows.failure, q)} retry={rows.reload} />
       {NothingFound !== null && <NothingFound list={list} />}
       {sessions.length > 0 && (
         <>

@@ -6,6 +6,7 @@ import { useResource } from '../../client/resource.ts';
 import { facetValues, loadFieldNames } from '../../parts/facets/values-later.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count } from '../../parts/formats/numbers.ts';
+import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { QueryBar } from '../../parts/query-bar/query-bar.tsx';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { useRowKeys } from '../../parts/table/row-keys.ts';
@@ -98,9 +99,11 @@ export function Users() {
         completeValues={completeValues}
         loadNames={loadFieldNames}
       />
-      <FailureNotice failure={failure} retry={reload} />
+      <FailureNotice failure={besideBar(failure, q)} retry={reload} />
       {data === null && isLoading && <p class="muted">Loading…</p>}
-      {isEmpty && !isLoading && <NoUsers hasUsers={data.hasUsers} hasQuery={q.trim() !== ''} />}
+      {isEmpty && !isLoading && failure === null && (
+        <NoUsers hasUsers={data.hasUsers} hasQuery={q.trim() !== ''} />
+      )}
       {data !== null && !isEmpty && <Found list={list} found={data} />}
     </div>
   );

@@ -5,6 +5,7 @@ import { afterPriority } from '../../client/priority.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../failure/failure.tsx';
 import { count, shortCount } from '../formats/numbers.ts';
+import { besideBar } from '../query-bar/beside-bar.ts';
 import { addCondition, conditionsOn, removeCondition } from '../query-bar/edit.ts';
 import { FacetCheck } from './facet-check.tsx';
 import type { FacetField } from './fields.ts';
@@ -54,7 +55,7 @@ function Values({ of, scope, onChange }: FacetProps) {
   const toggle = (row: FacetRow, exclude: boolean) => onChange(toggled(scope.q, field, row, exclude));
   return (
     <div class={isLoading ? 'facet-values busy' : 'facet-values'}>
-      <FailureNotice failure={failure} retry={reload} />
+      <FailureNotice failure={besideBar(failure, scope.q)} retry={reload} />
       {(search !== '' || counted.length > limit || limit > FIRST) && (
         <input
           type="search"

@@ -56,7 +56,7 @@ export function QueryBar({ value, onCommit, completeValues, loadNames, onOpenId 
         )}
         <HelpButton />
       </div>
-      <p id={faultId} class="query-bar-sentence bad" hidden={!isFaultShown}>
+      <p id={faultId} class="query-bar-sentence bad" role="alert" hidden={!isFaultShown}>
         {isFaultShown && faultSentence(explained, text)}
       </p>
       {explained.scansBodies && (

@@ -1,4 +1,4 @@
-/** When a mistake is shown: not while its part is being written. */
+/** When a mistake is shown: at once in the query that is asked, else not while its part is being written. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Explained } from '#core/filter/query-text/mod.ts';
 
@@ -10,11 +10,13 @@ const LONG_PAUSE_MS = 2_500;
 /**
  * Returns whether the mistake is shown, and the way to show it at once.
  * @param text changes when something is typed
+ * @param asked the query of the page: one with a mistake comes from a link
  */
 export function useFault(
   text: string,
   { error }: Explained,
   cursor: number,
+  asked: string,
 ): { isShown: boolean; show: () => void } {
   const [shownFor, setShownFor] = useState<string | null>(null);
   const isInside =
@@ -24,7 +26,7 @@ export function useFault(
     const timer = setTimeout(() => setShownFor(text), isInside ? LONG_PAUSE_MS : PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, error, isInside]);
-  return { isShown: error !== null && shownFor === text, show: () => setShownFor(text) };
+  return { isShown: error !== null && (shownFor === text || asked === text), show: () => setShownFor(text) };
 }
 
 /** Returns the sentence about a mistake, which is the API's own. */

@@ -61,7 +61,7 @@ export function useQueryField(props: QueryFieldProps): QueryField {
   }, [value]);
 
   const explained = useMemo(() => explain(text), [text]);
-  const fault = useFault(text, explained, cursor);
+  const fault = useFault(text, explained, cursor, value);
   const options = useCompletion({ text, at: isOpen ? cursor : null, names, completeValues });
 
   const readField = () => {

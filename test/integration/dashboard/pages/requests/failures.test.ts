@@ -30,6 +30,60 @@ story(
   },
 );
 
+/** Sentences of all notices. */
+const notices = async (page: Page) => {
+  await page.waitForLoadState('networkidle');
+  return await page.getByRole('alert').allInnerTexts();
+};
+const NOTHING = /^No (?:request|session|user)|^None/;
+const MISTAKE = /^abc: status must be a number, but is "abc"/;
+
+for (const [path, found] of [
+  ['/requests?facets=1&', 'anna'],
+  ['/sessions?', 'one'],
+  ['/users?', 'anna'],
+  ['/?', 'anna'],
+] as const) {
+  story(
+    `A mistake in the query of a link is told once, under the bar: ${path}`,
+    async ({ t, page, organization, expectComplaint }) => {
+      await organization.insert([{ user_id: 'anna', session_id: 'one' }]);
+      await page.goto(`${path}q=status:abc`);
+      await page.locator('.query-bar').getByText(MISTAKE).waitFor();
+      if (path.includes('facets')) await page.locator('summary', { hasText: 'Model' }).first().click();
+      const told = await notices(page);
+      t.equal(told.length, 1, told.join());
+      t.same(await page.locator('main').getByText(NOTHING).allInnerTexts(), [], 'no answer says so');
+      await page.getByRole('textbox', { name: 'Query' }).fill('user:anna');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: found, exact: true }).first().waitFor();
+      t.same(await notices(page), []);
+      expectComplaint(/status of 400/);
+    },
+  );
+}
+
+story(
+  'A mistake keeps the rows before, and hides no failure of another kind',
+  async ({ t, page, organization, expectComplaint }) => {
+    await organization.insert([{ user_id: 'anna' }]);
+    await page.goto('/requests?q=status:abc');
+    await page.locator('.query-bar').getByText(MISTAKE).waitFor();
+    await page.getByRole('textbox', { name: 'Query' }).fill('user:anna');
+    await page.keyboard.press('Enter');
+    await user(page, 'anna').waitFor();
+    await page.goBack();
+    await page.locator('.query-bar').getByText(MISTAKE).waitFor();
+    t.equal((await notices(page)).length, 1);
+    t.equal(await user(page, 'anna').count(), 1, 'the rows before are there');
+    await page.route(ROWS, (route) => route.fulfill(REFUSAL));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('The database has no connection left').waitFor();
+    t.equal((await notices(page)).length, 2);
+    expectComplaint(/status of (400|503)/);
+  },
+);
+
 story('A slow answer leaves the rows before on the page', async ({ t, page, organization }) => {
   await organization.insert([{ user_id: 'anna' }, { user_id: 'bob' }]);
   await page.goto('/requests');
