@@ -23,7 +23,9 @@ export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = 
       // Elysia parses bodies before anything else. So its parser returns the request unread, and the body's schema reads it
       // later, after the key was checked.
       .onParse(({ request }) => request)
-      .derive(async ({ request, path, params }) => {
+      .derive(async (context) => {
+        const { request, path, params } = context;
+        context.query = readParameters(request.url);
         const caller = await authorize(request, keys, scope);
         const { allowed } = caller.key;
         if (needsPath && allowed !== null) requirePath(allowed, [withoutSlash(path)]);
@@ -32,6 +34,18 @@ export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = 
         return caller;
       })
   );
+}
+
+/**
+ * Returns the parameters in a URL, of a repeated one the first. Elysia's own reading splits texts at commas and parses those that
+ * look like JSON.
+ */
+function readParameters(url: string): Record<string, string> {
+  const start = url.indexOf('?');
+  if (start === -1) return {};
+  const entries = [...new URLSearchParams(url.slice(start))];
+  // The last of equal names stays.
+  return Object.fromEntries(entries.reverse());
 }
 
 /**

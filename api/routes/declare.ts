@@ -99,14 +99,10 @@ export const Failure = Type.Object(
   { additionalProperties: false, $id: 'Failure' },
 );
 
-/** The parameters in the query of a URL, as texts. The first of a repeated one counts, as in `URLSearchParams`. */
+/** The parameters in the query of a URL, as texts: `authorized` has read them. */
 export function parameters<T extends TSchema>(shape: T): Declared<Static<T>> {
   const checker = Compile(shape);
-  return declare({ shape }, (query) => {
-    const given = Object.entries(query as Record<string, string | string[]>);
-    const first = given.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]);
-    return { value: parseWith(checker, Object.fromEntries(first)) };
-  });
+  return declare({ shape }, (query) => ({ value: parseWith(checker, query) }));
 }
 
 const Uuid = Type.String({ format: 'uuid' });
