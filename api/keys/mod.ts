@@ -90,11 +90,12 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
         return { ...toKeyJson(record, nowMs), key };
       }),
 
-    list: ({ organizationId }, { state = null, limit, offset }) =>
+    list: ({ organizationId }, { state = null, ids, limit, offset }) =>
       inOrganization(sql, organizationId, async (tx) => {
         const nowMs = clock.now();
         const page = {
           state,
+          ids: ids?.split(',') ?? null,
           at: new Date(nowMs),
           limit: limit === undefined ? KEY_PAGE.unlessGiven : Number(limit),
           offset: Number(offset ?? 0),

@@ -24,20 +24,27 @@ export async function selectKey(
   return record;
 }
 
-/** A page of keys; `state` null: of every state, `at` being the present. */
-export type KeyPage = { state: KeyState | null; at: Date; limit: number; offset: number };
+/** A page of keys; `state` null: of every state, `at` being the present; `ids` null: with any id. */
+export type KeyPage = {
+  state: KeyState | null;
+  ids: readonly string[] | null;
+  at: Date;
+  limit: number;
+  offset: number;
+};
 
 /** Lists keys, newest first. */
 export function selectKeys(
   tx: TransactionSql,
   organizationId: string,
-  { state, at, limit, offset }: KeyPage,
+  { state, ids, at, limit, offset }: KeyPage,
 ): Promise<KeyRecord[]> {
   return tx<KeyRecord[]>`
     select ${keyColumns(tx)} from ${keyTables(tx)}
     where k.organization_id = ${organizationId}
       and (${state}::text is null or ${state} = case
         when k.revoked_at is not null then 'revoked' when k.expires_at <= ${at} then 'expired' else 'active' end)
+      and (${listOrNull(ids)}::uuid[] is null or k.key_id = any (${listOrNull(ids)}::uuid[]))
     order by k.created_at desc, k.key_id
     limit ${limit} offset ${offset}`;
 }

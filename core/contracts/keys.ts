@@ -19,6 +19,8 @@ export type KeyState = (typeof KEY_STATES)[number];
 /** Keys of one page. */
 export const KEY_PAGE = { most: 100, unlessGiven: 100 } as const;
 
+const UUID = '[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}';
+
 const Name = Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH, description: 'What the key is for' });
 const Scopes = Type.Array(OneOf<Scope>(SCOPES), { minItems: 1, maxItems: SCOPES.length });
 const listOf = <T extends TSchema>(item: T, maxItems: number, description: string) =>
@@ -125,6 +127,13 @@ export type NewKeyJson = Static<typeof NewKeyJson>;
 export const ListKeysQuery = Type.Object(
   {
     state: Type.Optional(OneOf<KeyState>(KEY_STATES)),
+    ids: Type.Optional(
+      Type.String({
+        pattern: `^${UUID}(?:,${UUID}){0,${KEY_PAGE.most - 1}}$`,
+        rule: `must be 1 to ${KEY_PAGE.most} ids of keys, separated by commas`,
+        description: `Only the keys with these ids, separated by commas: at most ${KEY_PAGE.most}`,
+      }),
+    ),
     limit: Type.Optional(
       Type.String({
         pattern: '^([1-9][0-9]?|100)$',

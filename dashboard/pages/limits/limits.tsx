@@ -9,8 +9,8 @@ import { UsageTable } from './usage-table.tsx';
 /** The page /limits. */
 export function Limits() {
   const { query, set } = useAddress();
-  const names = useKeyNames();
   const { data, failure, isLoading, reload } = useUsage();
+  const names = useKeyNames(data?.map(({ api_key_id: id }) => id) ?? []);
   return (
     <>
       <header class="page-head">
@@ -34,7 +34,7 @@ export function Limits() {
         {data === null && isLoading && <p class="muted">Loading…</p>}
         {data !== null && <UsageTable usage={data} names={names} text={query.find ?? ''} />}
       </section>
-      <Refusals names={names} />
+      <Refusals />
     </>
   );
 }

@@ -1,8 +1,8 @@
 /** Calls of a time range that ended with status 429, by key and by user. */
 import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { call } from '../../client/call.ts';
-import type { KeyNames } from '../../client/key-names.ts';
-import { useResource } from '../../client/resource.ts';
+import { useKeyNames } from '../../client/key-names.ts';
+import { type Resource, useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count, NOTHING } from '../../parts/formats/numbers.ts';
 import { addCondition } from '../../parts/query-bar/edit.ts';
@@ -18,7 +18,7 @@ const MOST_GROUPS = 50;
 type Group = { value: string | null; refused: number };
 type Dimension = 'api_key' | 'user';
 
-function useRefusals(dimension: Dimension, { from, to }: Range) {
+function useRefusals(dimension: Dimension, { from, to }: Range): Resource<MetricsAnswer> {
   return useResource(`refusals ${dimension} ${from} ${to}`, (signal) =>
     call<MetricsAnswer>(
       'POST',
@@ -54,14 +54,13 @@ function By({
   title,
   dimension,
   first,
-  range,
+  refusals: { data, failure, isLoading, reload },
 }: {
   title: string;
   dimension: Dimension;
   first: Column<Group>;
-  range: Range;
+  refusals: Resource<MetricsAnswer>;
 }) {
-  const { data, failure, isLoading, reload } = useRefusals(dimension, range);
   const groups = groupsOf(data, dimension);
   return (
     <section>
@@ -83,8 +82,11 @@ function By({
 }
 
 /** Lists refused calls with links to the requests behind them. */
-export function Refusals({ names }: { names: KeyNames }) {
+export function Refusals() {
   const range = useRange();
+  const byKey = useRefusals('api_key', range);
+  const byUser = useRefusals('user', range);
+  const names = useKeyNames(groupsOf(byKey.data, 'api_key').map(({ value }) => value));
   const requests = (q: string) => href('/requests', { q, range: range.name });
   const key: Column<Group> = {
     name: 'key',
@@ -116,8 +118,8 @@ export function Refusals({ names }: { names: KeyNames }) {
       </div>
       <p class="muted">Calls that ended with status 429: refused by a limit here, or by the provider.</p>
       <div class="cards">
-        <By title="By key" dimension="api_key" first={key} range={range} />
-        <By title="By user" dimension="user" first={user} range={range} />
+        <By title="By key" dimension="api_key" first={key} refusals={byKey} />
+        <By title="By user" dimension="user" first={user} refusals={byUser} />
       </div>
     </section>
   );

@@ -7,6 +7,7 @@ import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { useAddress } from '../../state/address.ts';
 import { errorGroups } from './contents.ts';
 import { type OverviewData, useTop } from './data.ts';
+import { groupValue } from './measures.ts';
 import type { OverviewScope } from './scope.ts';
 import { TopList } from './top-list.tsx';
 
@@ -82,7 +83,7 @@ export function TopLists({
 }) {
   const users = useTop(scope, 'user');
   const keys = useTop(scope, 'api_key');
-  const names = useKeyNames();
+  const names = useKeyNames(keys.data?.series.map(groupValue) ?? []);
   const keyName = (id: string) => names.get(id) ?? `Key ${id.slice(0, SHORT_ID)}`;
   const errors = statuses.data === null ? [] : errorGroups(statuses.data);
   return (

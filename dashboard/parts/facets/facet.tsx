@@ -42,7 +42,6 @@ function Values({ of, scope, onChange }: FacetProps) {
   const [limit, setLimit] = useState(FIRST);
   const { facet, field, title } = of;
   const isOfKeys = facet === 'api_key';
-  const names = useKeyNames(isOfKeys);
   // Keys are searched here, by their names, which the facet does not have. One value more tells whether there are more.
   const asked = isOfKeys ? { search: '', limit: MOST_KEYS } : { search, limit: limit + 1 };
   const key = `facet ${JSON.stringify([facet, scope, asked])}`;
@@ -50,8 +49,10 @@ function Values({ of, scope, onChange }: FacetProps) {
     afterPriority(signal, () => loadFacet(facet, scope, asked, signal)),
   );
   const found = data?.values ?? [];
+  const conditions = conditionsOn(scope.q, field);
+  const names = useKeyNames(isOfKeys ? [...found, ...conditions].map(({ value }) => value) : []);
   const counted = isOfKeys ? found.filter(({ value }) => isNamed(names, String(value), search)) : found;
-  const rows = facetRows(counted.slice(0, limit), conditionsOn(scope.q, field));
+  const rows = facetRows(counted.slice(0, limit), conditions);
   const toggle = (row: FacetRow, exclude: boolean) => onChange(toggled(scope.q, field, row, exclude));
   return (
     <div class={isLoading ? 'facet-values busy' : 'facet-values'}>

@@ -2,7 +2,7 @@
 import type { Facets } from '#core/contracts/facets.ts';
 import type { ScoreKey } from '#core/contracts/names.ts';
 import { call } from '../../client/call.ts';
-import { loadKeyNames, NO_KEY_NAMES } from '../../client/key-names.ts';
+import { type KeyNames, loadKeyNames } from '../../client/key-names.ts';
 import { useResource } from '../../client/resource.ts';
 import type { CompleteValues } from '../query-bar/complete-values.ts';
 import { withoutField } from '../query-bar/edit.ts';
@@ -38,11 +38,10 @@ export function facetValues(scope: Scope): CompleteValues {
     if (facet !== 'api_key')
       return (await loadFacet(facet, scope, { search, limit: OFFERED }, signal)).values;
     // A part of a key's name finds it, too, and only here names are known.
-    const [{ values }, names] = await Promise.all([
-      loadFacet(facet, scope, { search: '', limit: MOST_KEYS }, signal),
-      // Ids are better than nothing: the key may not be allowed on this path.
-      loadKeyNames(signal).catch(() => NO_KEY_NAMES),
-    ]);
+    const { values } = await loadFacet(facet, scope, { search: '', limit: MOST_KEYS }, signal);
+    const ids = values.map(({ value }) => value);
+    // Ids are better than nothing: the key may not be allowed on this path.
+    const names = await loadKeyNames(ids, signal).catch((): KeyNames => new Map());
     return values.map((one) => ({ ...one, name: names.get(String(one.value)) }));
   };
 }

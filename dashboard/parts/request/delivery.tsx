@@ -52,7 +52,7 @@ export function Delivery({ id }: { id: string }) {
   const { data, failure, reload } = useResource(`delivery ${id}`, (signal) =>
     call<DeliveryJson>('GET', `/v1/request/${encodeURIComponent(id)}/delivery`, undefined, signal),
   );
-  const names = useKeyNames();
+  const names = useKeyNames([data?.api_key_id]);
   if (data === null) return <FailureNotice failure={failure} retry={reload} />;
   const { cached_from: origin, attempts, api_key_id: key, error_code: code } = data;
   return (

@@ -65,6 +65,10 @@ t.test('parameters of the list are checked', async (t) => {
     ['?limit=0', /^limit must be a whole number from 1 to 100, but is "0"/],
     ['?limit=101', /^limit must be a whole number/],
     ['?offset=-1', /^offset must be a whole number of at least 0/],
+    ['?ids=', /^ids must be 1 to 100 ids of keys, separated by commas, but is ""/],
+    ['?ids=x', /^ids must be 1 to 100 ids/],
+    [`?ids=${manager.id},`, /^ids must be 1 to 100 ids/],
+    [`?ids=${Array.from({ length: 101 }, () => manager.id).join()}`, /^ids must be 1 to 100 ids/],
     ['?page=2', /^page is not a known field/],
   ] as const) {
     const answer = await call(`/v1/keys${query}`, { key: manager.key });

@@ -94,6 +94,25 @@ t.test('keys are listed newest first, in pages that neither overlap nor skip, an
     );
   }
   t.same(await list('?offset=100000'), []);
+  t.equal((await list('?limit=1&limit=2')).length, 1, 'the first of a repeated parameter counts');
+});
+
+t.test('keys are found by their ids, of the own organization alone', async (t) => {
+  const made = [await make({ name: 'one' }), await make({ name: 'two' }), await make({ name: 'three' })];
+  const [one, two] = made.map(({ id }) => id);
+  const [other] = await sql<{ id: string }[]>`
+    select key_id as id from assay.api_keys where organization_id = ${api.other.organizationId}`;
+  const foreign = other!.id;
+  const list = async (ids: readonly string[], more = '') =>
+    ((await call(`/v1/keys?ids=${ids.join()}${more}`, { key: manager.key })).body.data as Shown[]).map(
+      ({ id }) => id,
+    );
+  t.same(await list([one!, two!.toUpperCase(), one!, foreign]), [two, one], 'each once, newest first');
+  t.same(await list([foreign]), []);
+  t.same(await list([one!, two!], '&limit=1&offset=1'), [one]);
+  await call(`/v1/keys/${one}`, { key: manager.key, method: 'DELETE' });
+  t.same(await list([one!, two!], '&state=revoked'), [one]);
+  t.same(await list(Array.from({ length: 100 }, () => one!)), [one]);
 });
 
 t.test('a changed key keeps what the body leaves out, and loses what is null', async (t) => {
