@@ -115,6 +115,11 @@ export function DeadLetters() {
     <>
       <header class="page-head">
         <h1>Dead letters</h1>
+        {reason === '' && letters.length > 0 && (
+          <button type="button" disabled={!may('write')} onClick={() => set({ do: 'retry-all' })}>
+            Retry all letters
+          </button>
+        )}
       </header>
       <p class="muted">
         Log entries that could not be stored are kept with the reason. Retry them once the cause is mended.
@@ -137,7 +142,7 @@ export function DeadLetters() {
       {query.letter !== undefined && (
         <Letter id={query.letter} onClose={() => set({ letter: null, do: null })} onChanged={reload} />
       )}
-      {query.do === 'retry-all' && reason !== '' && may('write') && (
+      {query.do === 'retry-all' && may('write') && (
         <RetryAll reason={reason} onClose={() => set({ do: null })} onChanged={reload} />
       )}
     </>

@@ -1,4 +1,4 @@
-/** The retry of all letters with one reason, with its progress. */
+/** The retry of all letters, or of those with one reason, with its progress. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiFailure } from '../../client/call.ts';
 import { toFailure } from '../../client/resource.ts';
@@ -10,6 +10,7 @@ import { type Progress, retryEach } from './retry-each.ts';
 
 type State = 'asking' | 'running' | 'done';
 
+/** `reason` is empty for letters of any reason. */
 export type RetryAllProps = { reason: string; onClose: () => void; onChanged: () => void };
 
 /** Closing it stops after the letter that is being retried. */
@@ -35,7 +36,7 @@ export function RetryAll({ reason, onClose, onChanged }: RetryAllProps) {
   };
   return (
     <Dialog
-      title="Retry all letters with this reason"
+      title={reason === '' ? 'Retry all letters' : 'Retry all letters with this reason'}
       onClose={onClose}
       actions={
         <>
@@ -50,9 +51,11 @@ export function RetryAll({ reason, onClose, onChanged }: RetryAllProps) {
         </>
       }
     >
-      <p class="break">
-        <Hostile text={reason} />
-      </p>
+      {reason !== '' && (
+        <p class="break">
+          <Hostile text={reason} />
+        </p>
+      )}
       <p role="status">
         {state === 'asking' && 'Each letter is stored, or kept with a new reason.'}
         {state !== 'asking' && `${count(progress.stored)} stored, ${count(progress.refused)} refused again`}

@@ -1,4 +1,4 @@
-/** Retries of all letters with one reason, one after the other. */
+/** Retries of many letters, one after the other. */
 import type { DeadLetterPage, RetriedJson } from '#core/contracts/dead-letter.ts';
 import { call } from '../../client/call.ts';
 import { toFailure } from '../../client/resource.ts';
@@ -9,7 +9,7 @@ const PATH = '/v1/dead-letter';
 const NOT_FOUND = 404;
 
 /**
- * Retries each letter that has the reason, the newest first, and tells the numbers after each. One that another has retried or
+ * Retries each letter that has the reason, or of any ('') reason, the newest first, and tells the numbers after each. One that another has retried or
  * dropped meanwhile is passed over.
  * @throws ApiFailure, AbortError
  */
@@ -21,7 +21,10 @@ export async function retryEach(
   const progress = { stored: 0, refused: 0 };
   let after: string | null = null;
   do {
-    const query: URLSearchParams = new URLSearchParams({ reason, ...(after !== null && { after }) });
+    const query: URLSearchParams = new URLSearchParams({
+      ...(reason !== '' && { reason }),
+      ...(after !== null && { after }),
+    });
     const page: DeadLetterPage = await call('GET', `${PATH}?${query}`, undefined, signal);
     for (const { id } of page.letters) {
       try {

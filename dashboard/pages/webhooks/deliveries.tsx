@@ -12,6 +12,7 @@ import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
+import { RedeliverFailed } from './redeliver-failed.tsx';
 
 const EVERY_MS = 3_000;
 const STATE_CHIPS: Record<DeliveryJson['state'], string> = {
@@ -135,6 +136,7 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
             ))}
           </select>
         </label>
+        {may('write') && <RedeliverFailed webhookId={webhookId} onDone={reload} />}
       </div>
       <FailureNotice failure={failure} retry={reload} />
       <Table

@@ -80,13 +80,30 @@ story('All letters of one reason are retried, and those of others stay', async (
   await page.getByRole('link', { name: 'another' }).waitFor();
 });
 
+story('All letters are retried, whatever their reasons, with the numbers', async ({ t, page, ...stage }) => {
+  await page.goto('/dead-letters');
+  await page.getByText('There are no dead letters').waitFor();
+  t.equal(await page.getByRole('button', { name: 'Retry all letters' }).count(), 0, 'there are none');
+  await keep(stage, { reason: REASON });
+  await keep(stage, { reason: 'another' });
+  await keep(stage, { reason: 'a third', head: 'no head' });
+  await page.reload();
+  await page.getByRole('button', { name: 'Retry all letters' }).click();
+  await page.getByRole('button', { name: 'Retry all', exact: true }).click();
+  await page.getByText('2 stored, 1 refused again. All have been retried.').waitFor();
+  await page.getByRole('button', { name: 'Close' }).last().click();
+  await page.getByRole('row').nth(2).waitFor({ state: 'detached' });
+  await page.getByRole('row').nth(1).waitFor();
+});
+
 story(
   'A key that may only read sees letters and cannot retry them',
   async ({ t, page, ...stage }) => {
     const { id } = await keep(stage);
     await page.goto(`/dead-letters?letter=${id}`);
     await page.getByText('needs the scope write').waitFor();
-    t.ok(await page.getByRole('button', { name: 'Retry' }).isDisabled());
+    t.ok(await page.getByRole('button', { name: 'Retry', exact: true }).isDisabled());
+    t.ok(await page.getByRole('button', { name: 'Retry all letters' }).isDisabled());
     t.ok(await page.getByRole('button', { name: 'Drop' }).isDisabled());
   },
   { scopes: ['read'] },

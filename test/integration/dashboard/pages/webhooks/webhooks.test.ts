@@ -74,11 +74,28 @@ story(
     await page.getByText('1 attempt, the last with status 500').click();
     await page.getByText('<img src=x>').waitFor();
     t.equal(await page.locator('main img').count(), 0);
-    await page.getByRole('button', { name: /^Redeliver/ }).click();
+    await page.getByRole('button', { name: /^Redeliver msg_/ }).click();
     await page.getByText('It is delivered again').waitFor();
     await page.getByRole('cell', { name: 'pending' }).waitFor();
   },
 );
+
+story('All failed deliveries are made again, and the page says how many', async ({ page, ...stage }) => {
+  const { id } = await make(stage);
+  await fail(stage, id);
+  await fail(stage, id);
+  await page.goto(`/webhooks?w=${id}`);
+  const redeliver = async () => {
+    await page.getByRole('button', { name: 'Redeliver all failed' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Redeliver all' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await redeliver();
+  await page.getByText('Delivered again: 2', { exact: true }).waitFor();
+  await page.getByRole('cell', { name: 'pending' }).nth(1).waitFor();
+  await redeliver();
+  await page.getByText('No delivery has failed').waitFor();
+});
 
 story(
   'A key that may only read sees webhooks and cannot change them',
