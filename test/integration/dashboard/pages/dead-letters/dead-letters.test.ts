@@ -51,7 +51,7 @@ story(
 story('A letter that is refused again stays open with the new reason', async ({ page, ...stage }) => {
   const { id } = await keep(stage, { head: 'no head' });
   await page.goto(`/dead-letters?letter=${id}`);
-  await page.getByRole('button', { name: 'Retry' }).click();
+  await page.getByRole('button', { name: 'Retry', exact: true }).click();
   await page.getByRole('dialog').getByText('Refused again').waitFor();
 });
 
