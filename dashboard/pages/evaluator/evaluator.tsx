@@ -2,6 +2,7 @@
 import { useRoute } from 'preact-iso/router';
 import { call } from '../../client/call.ts';
 import type { Evaluator } from '../../client/evaluators.ts';
+import { remember } from '../../client/recent.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { useAddress } from '../../state/address.ts';
@@ -41,14 +42,16 @@ function TabLinks({ id, tab }: { id: string; tab: Tab }) {
   );
 }
 
-function TabContent({ tab, evaluator, onChange }: { tab: Tab; evaluator: Evaluator; onChange: () => void }) {
+type TabContentProps = { tab: Tab; evaluator: Evaluator; onSaved: (evaluator: Evaluator) => void };
+
+function TabContent({ tab, evaluator, onSaved }: TabContentProps) {
   switch (tab) {
     case 'statistics':
       return <Statistics evaluator={evaluator} />;
     case 'evaluations':
       return <Evaluations evaluator={evaluator} />;
     case 'definition':
-      return <Definition key={evaluator.version} evaluator={evaluator} onChange={onChange} />;
+      return <Definition evaluator={evaluator} onSaved={onSaved} />;
     case 'traffic':
       return <Traffic evaluator={evaluator} />;
     case 'backfill':
@@ -61,7 +64,8 @@ function TabContent({ tab, evaluator, onChange }: { tab: Tab; evaluator: Evaluat
 function OneEvaluator({ id }: { id: string }) {
   const { query, go } = useAddress();
   const tab = readTab(query.tab);
-  const { data, dataKey, failure, reload } = useResource(`evaluator ${id}`, (signal) =>
+  const key = `evaluator ${id}`;
+  const { data, dataKey, failure, reload } = useResource(key, (signal) =>
     call<Evaluator>('GET', `/v1/evaluator/${encodeURIComponent(id)}`, undefined, signal),
   );
   const step = (by: number) => {
@@ -72,7 +76,12 @@ function OneEvaluator({ id }: { id: string }) {
     '[': { what: 'Tab before', run: () => step(-1) },
     ']': { what: 'Next tab', run: () => step(1) },
   });
-  const isCurrent = dataKey === `evaluator ${id}`;
+  const isCurrent = dataKey === key;
+  const showSaved = (evaluator: Evaluator) => {
+    // Shown at once: until the next answer, the form would be as it was before.
+    remember(key, evaluator);
+    reload();
+  };
   return (
     <>
       <FailureNotice failure={failure} retry={reload} />
@@ -81,7 +90,7 @@ function OneEvaluator({ id }: { id: string }) {
         <>
           <Head evaluator={data} onChange={reload} />
           <TabLinks id={id} tab={tab} />
-          <TabContent tab={tab} evaluator={data} onChange={reload} />
+          <TabContent tab={tab} evaluator={data} onSaved={showSaved} />
         </>
       )}
     </>

@@ -11,6 +11,7 @@ import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { kindOf, standingOf } from '../evaluators/standing.ts';
 import { scoredAddress } from './address.ts';
+import { forgetDraft } from './definition/unsaved.ts';
 
 type HeadProps = { evaluator: Evaluator; onChange: () => void };
 
@@ -55,6 +56,7 @@ function Delete({ evaluator }: { evaluator: Evaluator }) {
           verb="Delete"
           run={async () => {
             await call('DELETE', `/v1/evaluator/${evaluator.id}`);
+            forgetDraft(evaluator.id);
             tell('Evaluator deleted');
             go('/evaluators');
           }}

@@ -3,9 +3,9 @@ import type { Evaluator } from '../../../client/evaluators.ts';
 import { draftOf } from './draft.ts';
 import { Editor } from './editor.tsx';
 
-export type DefinitionProps = { evaluator: Evaluator; onChange: () => void };
+export type DefinitionProps = { evaluator: Evaluator; onSaved: (evaluator: Evaluator) => void };
 
 /** Shows the form with the current version. */
-export function Definition({ evaluator, onChange }: DefinitionProps) {
-  return <Editor saved={evaluator} first={draftOf(evaluator)} onSaved={onChange} />;
+export function Definition({ evaluator, onSaved }: DefinitionProps) {
+  return <Editor saved={evaluator} first={draftOf(evaluator)} onSaved={onSaved} />;
 }

@@ -6,6 +6,7 @@ import { Form } from '../../../parts/form/form.tsx';
 import { WithScope } from '../../../parts/form/scope.tsx';
 import { tell } from '../../../parts/toast/toast.tsx';
 import { bodyOf, type Draft, isNewVersion } from './draft.ts';
+import { DraftNotice } from './draft-notice.tsx';
 import { ExternalFields } from './external-fields.tsx';
 import { fieldOf } from './faults.ts';
 import { type FormProps, faultOf, TextField } from './fields.tsx';
@@ -13,6 +14,7 @@ import { LlmFields } from './llm-fields.tsx';
 import { offeredVariables, usePicked } from './picked.ts';
 import { PythonFields } from './python-fields.tsx';
 import { TryOut } from './try-out.tsx';
+import { useUnsaved } from './unsaved.ts';
 
 export type EditorProps = {
   /** Null: it is new. */
@@ -72,11 +74,11 @@ function SaveNote({ saved, isNew }: { saved: Evaluator | null; isNew: boolean })
 
 /** Shows the form. Without the scope to save, it can be read. */
 export function Editor({ saved, first, onSaved }: EditorProps) {
-  const [draft, setDraft] = useState(first);
+  const holder = useUnsaved(saved, first);
+  const { draft, change } = holder;
   const [fault, setFault] = useState<string | null>(null);
   const picked = usePicked();
   useFocusOnFault(fault);
-  const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   /** Shows a refusal at its field. Returns whether there is one. */
   const place = (error: unknown): boolean => {
     const message = error instanceof ApiFailure && error.status === 400 ? error.message : null;
@@ -90,6 +92,7 @@ export function Editor({ saved, first, onSaved }: EditorProps) {
       const evaluator = await call<Evaluator>(method, `/v1/evaluator${path}`, bodyOf(draft));
       const isNewer = saved !== null && evaluator.version > saved.version;
       tell(isNewer ? `Saved as version ${evaluator.version}` : 'Saved');
+      holder.markSaved(draft, evaluator);
       onSaved(evaluator);
     } catch (error) {
       if (!place(error)) throw error;
@@ -100,6 +103,7 @@ export function Editor({ saved, first, onSaved }: EditorProps) {
     <div class="evaluator-editor">
       <section class="card evaluator-form" aria-label="Definition">
         <WithScope scope="write" what="create and change evaluators, and to try them out">
+          <DraftNotice saved={saved} holder={holder} onDiscard={() => setFault(null)} />
           <Form
             verb={saved === null ? 'Create' : 'Save'}
             onSubmit={save}

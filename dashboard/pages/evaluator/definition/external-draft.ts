@@ -117,3 +117,21 @@ export function configOf(draft: ExternalDraft): Record<string, unknown> {
   const members = Object.entries(membersOf(draft)).filter(([, value]) => value !== undefined);
   return { adapter: draft.adapter, ...Object.fromEntries(members) };
 }
+
+const secretsOf = ({ secret, apiKey, headers }: ExternalDraft): SecretDraft[] => [secret, apiKey, ...headers];
+
+/** Whether a secret was written. */
+export function hasSecrets(draft: ExternalDraft): boolean {
+  return secretsOf(draft).some(({ value }) => value !== '');
+}
+
+/** Returns the fields without the secrets that were written; those that are stored stay marked. */
+export function withoutSecrets(draft: ExternalDraft): ExternalDraft {
+  const emptied = <Secret extends SecretDraft>(secret: Secret): Secret => ({ ...secret, value: '' });
+  return {
+    ...draft,
+    secret: emptied(draft.secret),
+    apiKey: emptied(draft.apiKey),
+    headers: draft.headers.map(emptied),
+  };
+}

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { forgetAll, recall, remember } from '../../../../dashboard/client/recent.ts';
+import { forgetAll, Memory, recall, remember, whenForgotten } from '../../../../dashboard/client/recent.ts';
 
 t.beforeEach(forgetAll);
 
@@ -16,4 +16,18 @@ t.test('of many answers the oldest go', async (t) => {
   for (let index = 0; index < 100; index++) remember(`key ${index}`, index);
   t.equal(recall('key 0'), null);
   t.equal(recall('key 99'), 99);
+});
+
+t.test('what others keep is forgotten with the answers', async (t) => {
+  const memory = new Memory<number>(10);
+  let forgotten = 0;
+  whenForgotten(() => forgotten++);
+  memory.put('a', 1);
+  memory.put('b', 2);
+  memory.delete('a');
+  t.equal(memory.get('a'), null);
+  t.equal(memory.get('b'), 2);
+  forgetAll();
+  t.equal(memory.get('b'), null);
+  t.equal(forgotten, 1);
 });
