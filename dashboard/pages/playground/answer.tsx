@@ -5,7 +5,7 @@ import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
 import { useBodies } from '../../parts/record/use-bodies.ts';
 import { StatusChip } from '../../parts/request/status-chip.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
-import type { Run } from './use-runs.ts';
+import type { Run } from './run.ts';
 
 function Facts({ run: { firstMs, totalMs, row, requestId, status, isStopped, phase } }: { run: Run }) {
   const facts: [string, string][] = [

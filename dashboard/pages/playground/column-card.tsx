@@ -9,8 +9,8 @@ import { Answer } from './answer.tsx';
 import { type Column, type Draft, LABELS, PARAMETERS, type PromptChoice, type Talk } from './draft.ts';
 import { MODELS } from './models.tsx';
 import { PromptFields } from './prompt-choice.tsx';
+import type { Run } from './run.ts';
 import { savedBody } from './saved-body.ts';
-import type { Run } from './use-runs.ts';
 
 type Change = (changes: Partial<Column>) => void;
 

@@ -1,17 +1,18 @@
 /** The page /playground: the same messages to several models, side by side. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { PromptVersionJson } from '#core/contracts/prompt.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { loadVersion } from '../../parts/prompts/load.ts';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
-import { href, useAddress } from '../../state/address.ts';
+import { addressNow, go, href, useAddress } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { may } from '../../state/me.ts';
 import { ColumnCard, TalkFields } from './column-card.tsx';
 import { type Column, copyColumn, type Draft, MOST_COLUMNS, PATHS } from './draft.ts';
 import { useModels } from './models.tsx';
-import { type DraftHolder, useDraft } from './use-draft.ts';
+import { openState, PATH, type PlaygroundState, startAnew } from './state.ts';
+import { type ChangeDraft, useDraft } from './use-draft.ts';
 import { useRuns } from './use-runs.ts';
 import { writeCall } from './write-call.ts';
 
@@ -19,8 +20,8 @@ import { writeCall } from './write-call.ts';
 const FEW = 2;
 
 /** Starts calls, and says which columns cannot be run as they are. */
-function useCalls(draft: Draft) {
-  const runs = useRuns();
+function useCalls(state: PlaygroundState, draft: Draft) {
+  const runs = useRuns(state);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
   const run = async (column: Column) => {
     if (!may('gateway')) return;
@@ -42,7 +43,11 @@ function Columns({
   draft,
   change,
   calls,
-}: Pick<DraftHolder, 'change'> & { draft: Draft; calls: ReturnType<typeof useCalls> }) {
+}: {
+  draft: Draft;
+  change: ChangeDraft;
+  calls: ReturnType<typeof useCalls>;
+}) {
   const { list, priceOf } = useModels();
   const { columns } = draft;
   const set = (index: number, changes: Partial<Column>) =>
@@ -76,8 +81,10 @@ function Columns({
   );
 }
 
-function Workbench({ draft, change }: { draft: Draft; change: DraftHolder['change'] }) {
-  const calls = useCalls(draft);
+type WorkbenchProps = { state: PlaygroundState; draft: Draft; change: ChangeDraft; onAnew: () => void };
+
+function Workbench({ state, draft, change, onAnew }: WorkbenchProps) {
+  const calls = useCalls(state, draft);
   const { columns, from } = draft;
   const runAll = () => {
     for (const column of columns) void calls.run(column);
@@ -103,6 +110,9 @@ function Workbench({ draft, change }: { draft: Draft; change: DraftHolder['chang
             Compare these
           </a>
         )}
+        <button type="button" title="The way back leads to these columns again" onClick={onAnew}>
+          Start anew
+        </button>
         <button
           type="button"
           disabled={columns.length >= MOST_COLUMNS}
@@ -134,26 +144,39 @@ function Workbench({ draft, change }: { draft: Draft; change: DraftHolder['chang
   );
 }
 
-function Loaded() {
+function Loaded({ onAnew }: { onAnew: () => void }) {
   const { query } = useAddress();
-  const { draft, failure, change } = useDraft(query);
+  const [state] = useState(() => openState(query));
+  const change = useDraft(state, query);
+  const draft = state.draft.value;
   if (draft === null) return <p class="muted">Reading the request…</p>;
   return (
     <>
-      <FailureNotice failure={failure} />
-      <Workbench draft={draft} change={change} />
+      <FailureNotice failure={state.failure} />
+      <Workbench state={state} draft={draft} change={change} onAnew={onAnew} />
     </>
   );
 }
 
 /** Is made anew when the history leads to another entry of the same page. */
 export function Playground() {
-  const { url } = useLocation();
+  const { url, path } = useLocation();
   const [entry, setEntry] = useState(0);
+  const shown = useRef(url);
+  // While the next page is fetched, this one is still there; the address is no longer its own.
+  if (path === PATH) shown.current = url;
   useEffect(() => {
-    const next = () => setEntry((before) => before + 1);
+    const next = () => {
+      if (addressNow().path === PATH) setEntry((before) => before + 1);
+    };
     addEventListener('popstate', next);
     return () => removeEventListener('popstate', next);
   }, []);
-  return <Loaded key={`${entry} ${url}`} />;
+  const anew = () => {
+    startAnew();
+    go(PATH);
+    // The router may have had this address all the time.
+    setEntry((before) => before + 1);
+  };
+  return <Loaded key={`${entry} ${shown.current}`} onAnew={anew} />;
 }

@@ -1,34 +1,15 @@
-/**
- * What the page holds, kept in the entry of the history: the way back and a reload find it as it was. The address names the
- * request, the models and the prompts, for a link. Both are written past the router, which would take it for another page.
- */
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { parseExactJson } from '#core/json-values/mod.ts';
-import type { ApiFailure } from '../../client/call.ts';
+/** The draft of the page: as it was left, else as the address asks for it. */
+import { useEffect, useLayoutEffect } from 'preact/hooks';
 import { toFailure } from '../../client/resource.ts';
 import { loadInputs, loadVersion } from '../../parts/prompts/load.ts';
 import { bodiesOf, openRecord } from '../../parts/record/open-record.ts';
-import { type Address, href } from '../../state/address.ts';
-import { addressOf, type LinkedColumn, readColumns } from './address.ts';
+import type { Address } from '../../state/address.ts';
+import { type LinkedColumn, readColumns } from './address.ts';
 import { type Column, copyColumn, type Draft, emptyDraft, readDraft } from './draft.ts';
+import { markLatest, nameInEntry, type PlaygroundState, writeEntry } from './state.ts';
 import { inputText } from './write-call.ts';
 
-/** UTF-16 code units that an entry of the history can hold in every browser. */
-const LONGEST_STATE = 500_000;
 const WRITE_AFTER_MS = 300;
-
-type Entry = { playground?: unknown };
-
-function readEntry(): Draft | null {
-  const { playground } = (history.state ?? {}) as Entry;
-  return typeof playground === 'string' ? (parseExactJson(playground) as Draft) : null;
-}
-
-function writeEntry(draft: Draft): void {
-  const text = JSON.stringify(draft);
-  const state = { playground: text.length > LONGEST_STATE ? null : text };
-  history.replaceState(state, '', href(location.pathname, addressOf(draft)));
-}
 
 async function readLinked(base: Column, linked: LinkedColumn, signal: AbortSignal): Promise<Column> {
   const { model = base.model, prompt: promptId, version = '', inputs: requestId, used = version } = linked;
@@ -75,56 +56,48 @@ async function loadDraft(query: Address['query'], signal: AbortSignal): Promise<
   return columns.length === 0 ? draft : { ...draft, columns };
 }
 
-export type DraftHolder = {
-  /** Null: it is still read. */
-  draft: Draft | null;
-  /** Why the request of the address cannot be replayed. */
-  failure: ApiFailure | null;
-  change: (next: (draft: Draft) => Draft) => void;
-};
+export type ChangeDraft = (next: (draft: Draft) => Draft) => void;
 
-/** Returns the draft of the address, and the way to change it. */
-export function useDraft(query: Address['query']): DraftHolder {
-  const [draft, setDraft] = useState<Draft | null>(readEntry);
-  const [failure, setFailure] = useState<ApiFailure | null>(null);
-  const latest = useRef(draft);
-  latest.current = draft;
-  const isChanged = useRef(false);
+/** Reads the draft of the address, unless there is one, and keeps what is changed. Returns the way to change it. */
+export function useDraft(state: PlaygroundState, query: Address['query']): ChangeDraft {
+  const { draft } = state;
+
+  useLayoutEffect(() => nameInEntry(state), [state]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the page is made anew for another address
   useEffect(() => {
-    if (draft !== null) return;
+    if (draft.value !== null) return;
     const controller = new AbortController();
     loadDraft(query, controller.signal)
-      .then(setDraft)
+      .then((read) => {
+        draft.value = read;
+        markLatest(state);
+      })
       .catch((error: unknown) => {
         if (controller.signal.aborted) return;
-        setFailure(toFailure(error));
-        setDraft(emptyDraft());
+        state.failure = toFailure(error);
+        draft.value = emptyDraft();
       });
     return () => controller.abort();
-  }, []);
+  }, [state]);
 
+  const now = draft.value;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change waits anew
   useEffect(() => {
-    if (draft === null || !isChanged.current) return;
-    const timer = setTimeout(() => writeEntry(draft), WRITE_AFTER_MS);
+    const timer = setTimeout(() => writeEntry(state), WRITE_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [draft]);
+  }, [state, now]);
 
   useEffect(() => {
-    const { pathname } = location;
-    const write = () => {
-      // After a click on a link, the entry is another page's already.
-      if (isChanged.current && latest.current !== null && location.pathname === pathname)
-        writeEntry(latest.current);
-    };
+    const write = () => writeEntry(state);
     addEventListener('pagehide', write);
     return () => removeEventListener('pagehide', write);
-  }, []);
+  }, [state]);
 
-  const change: DraftHolder['change'] = (next) => {
-    isChanged.current = true;
-    setDraft((before) => (before === null ? null : next(before)));
+  return (next) => {
+    if (draft.value === null) return;
+    state.isChanged = true;
+    draft.value = next(draft.value);
+    markLatest(state);
   };
-  return { draft, failure, change };
 }

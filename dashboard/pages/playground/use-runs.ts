@@ -1,27 +1,13 @@
 /** The calls of the columns: while they run, and how they ended. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { PlaygroundBody } from '#core/contracts/playground.ts';
 import type { RequestRow, RowPage } from '#core/contracts/rows.ts';
 import { type ApiFailure, call } from '../../client/call.ts';
 import { toFailure } from '../../client/resource.ts';
 import { keepAnswer } from '../../parts/record/open-record.ts';
+import type { Run } from './run.ts';
 import { type RawAnswer, runCall } from './run-call.ts';
-
-export type Run = {
-  /** `kept`: the whole answer, or what came of it, is with the worker. */
-  phase: 'running' | 'kept' | 'failed';
-  isStopped: boolean;
-  requestId: string | null;
-  status: number;
-  /** The text so far, in pieces: each is laid out once. */
-  pieces: readonly string[];
-  /** Milliseconds to the first byte of a stream, and to the end. */
-  firstMs: number | null;
-  totalMs: number | null;
-  failure: ApiFailure | null;
-  /** Of the logged request; null: it is not stored yet. */
-  row: RequestRow | null;
-};
+import { loginSignal, markLatest, type PlaygroundState } from './state.ts';
 
 const BEGINNING: Run = {
   phase: 'running',
@@ -49,7 +35,7 @@ function withText(pieces: readonly string[], text: string): readonly string[] {
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Looks for the logged request until it is there; null: it does not come, or the page has gone. */
+/** Looks for the logged request until it is there; null: it does not come, or the log-in has ended. */
 async function findRow(requestId: string, signal: AbortSignal): Promise<RequestRow | null> {
   for (const ms of ROW_WAITS_MS) {
     await wait(ms);
@@ -63,8 +49,12 @@ async function findRow(requestId: string, signal: AbortSignal): Promise<RequestR
 
 type Change = (changes: Partial<Run> | ((run: Run) => Partial<Run>)) => void;
 
-/** Makes a call to its end. Returns the id of the request; null: none was made. */
-async function follow(body: PlaygroundBody, change: Change, signal: AbortSignal): Promise<string | null> {
+/** Makes a call to its end. Returns the id of the request; null: none was made, or nobody may see it any more. */
+async function follow(
+  body: PlaygroundBody,
+  change: Change,
+  { signal, login }: { signal: AbortSignal; login: AbortSignal },
+): Promise<string | null> {
   const begun = performance.now();
   const answer: RawAnswer = { text: '', isStream: false };
   const elapsed = () => Math.round(performance.now() - begun);
@@ -80,7 +70,9 @@ async function follow(body: PlaygroundBody, change: Change, signal: AbortSignal)
   } catch (error) {
     if (!signal.aborted) failure = toFailure(error);
   }
-  const ended = { totalMs: elapsed(), isStopped: signal.aborted, failure };
+  if (login.aborted) return null;
+  // The text is with the worker from now on.
+  const ended = { pieces: [], totalMs: elapsed(), isStopped: signal.aborted, failure };
   const { requestId, status } = seen;
   if (requestId === null) {
     change({ ...ended, phase: 'failed' });
@@ -98,37 +90,35 @@ export type Runs = {
   stop: (key: string) => void;
 };
 
-/** Returns the runs of a page, which end with it. */
-export function useRuns(): Runs {
-  const [runs, setRuns] = useState<Readonly<Record<string, Run>>>({});
-  const controllers = useRef(new Map<string, AbortController>());
-  const page = useRef(new AbortController());
+/** Returns the runs of a state. Those under way are stopped when the page goes; what came of them stays. */
+export function useRuns(state: PlaygroundState): Runs {
+  const { runs, controllers } = state;
   useEffect(
     () => () => {
-      page.current.abort();
-      for (const controller of controllers.current.values()) controller.abort();
+      for (const controller of controllers.values()) controller.abort();
     },
-    [],
+    [controllers],
   );
   const start: Runs['start'] = (key, body) => {
-    controllers.current.get(key)?.abort();
+    controllers.get(key)?.abort();
     const controller = new AbortController();
-    controllers.current.set(key, controller);
+    controllers.set(key, controller);
+    markLatest(state);
+    const login = loginSignal();
     const change: Change = (changes) => {
       // A run that another one has replaced says no more.
-      if (controllers.current.get(key) !== controller) return;
-      setRuns((before) => {
-        const run = before[key] ?? BEGINNING;
-        const next = typeof changes === 'function' ? changes(run) : changes;
-        return { ...before, [key]: { ...run, ...next } };
-      });
+      if (controllers.get(key) !== controller) return;
+      const run = runs.value[key] ?? BEGINNING;
+      const next = typeof changes === 'function' ? changes(run) : changes;
+      runs.value = { ...runs.value, [key]: { ...run, ...next } };
     };
     change(() => BEGINNING);
-    void follow(body, change, controller.signal).then(async (requestId) => {
+    void follow(body, change, { signal: controller.signal, login }).then(async (requestId) => {
       if (requestId === null) return;
-      const row = await findRow(requestId, page.current.signal).catch(() => null);
+      const row = await findRow(requestId, login).catch(() => null);
       change({ row });
     });
   };
-  return { of: (key) => runs[key] ?? null, start, stop: (key) => controllers.current.get(key)?.abort() };
+  const now = runs.value;
+  return { of: (key) => now[key] ?? null, start, stop: (key) => controllers.get(key)?.abort() };
 }

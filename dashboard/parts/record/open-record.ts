@@ -1,5 +1,6 @@
 /** Records in the worker that keeps them, as the page asks for them. */
 import { ApiFailure } from '../../client/call.ts';
+import { whenForgotten } from '../../client/recent.ts';
 import { readIdentity } from '../../state/me.ts';
 import { startWorker } from '../../workers/start.ts';
 import type { BodyMethods, BodyReader } from './body-methods.ts';
@@ -46,6 +47,15 @@ function running(): Worker {
   };
   return worker;
 }
+
+// It keeps what the log-in could read.
+whenForgotten(() => {
+  worker?.terminate();
+  worker = null;
+  const ended = new DOMException('The log-in has ended', 'AbortError');
+  for (const { reject } of waiting.values()) reject(ended);
+  waiting.clear();
+});
 
 function ask(asked: Asked, signal?: AbortSignal): Promise<unknown> {
   calls += 1;
