@@ -63,36 +63,45 @@ export type EvaluatorQueryBody = Static<typeof EvaluatorQueryBody>;
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const MAX_PROPERTY_FILTERS = 20;
 
-export const OnlineEvaluatorBody = Type.Object(
+const onlineConfig = Type.Object(
   {
-    config: Type.Object(
-      {
-        /** Share of the requests that pass the filters. */
-        sampleRate: Percent,
-        /** Conditions that must all hold. */
-        propertyFilters: Type.Optional(
-          Type.Array(
-            Type.Object(
-              {
-                key: Type.String({ minLength: 1, maxLength: MAX_PROPERTY_NAME_LENGTH }),
-                value: Type.String({ maxLength: MAX_PROPERTY_VALUE_LENGTH }),
-              },
-              closed,
-            ),
-            { maxItems: MAX_PROPERTY_FILTERS },
-          ),
+    /** Share of the requests that pass the filters. */
+    sampleRate: Percent,
+    /** Conditions that must all hold. */
+    propertyFilters: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            key: Type.String({ minLength: 1, maxLength: MAX_PROPERTY_NAME_LENGTH }),
+            value: Type.String({ maxLength: MAX_PROPERTY_VALUE_LENGTH }),
+          },
+          closed,
         ),
-        filter: Type.Optional(Nullable(FilterShape)),
-        q: Type.Optional(QueryText),
-        /** Share of the sampled requests with a probe, which measures the evaluator itself. */
-        probeRate: Type.Optional(Percent),
-      },
-      closed,
+        { maxItems: MAX_PROPERTY_FILTERS },
+      ),
     ),
+    filter: Type.Optional(Nullable(FilterShape)),
+    q: Type.Optional(QueryText),
+    /** Share of the sampled requests with a probe, which measures the evaluator itself. */
+    probeRate: Type.Optional(Percent),
   },
   closed,
 );
+
+export const OnlineEvaluatorBody = Type.Object({ config: onlineConfig }, closed);
 export type OnlineEvaluatorBody = Static<typeof OnlineEvaluatorBody>;
+
+export const OnlineEvaluatorPatch = Type.Object(
+  {
+    config: Type.Partial(onlineConfig, {
+      ...closed,
+      minProperties: 1,
+      description: 'Absent fields stay as they are; `filter` null is every request',
+    }),
+  },
+  closed,
+);
+export type OnlineEvaluatorPatch = Static<typeof OnlineEvaluatorPatch>;
 
 /** The largest limit of a run: more requests than a database holds. */
 const MAX_RUN_REQUESTS = 1_000_000_000;

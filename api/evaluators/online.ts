@@ -6,7 +6,7 @@ import { closed, Timestamp } from '#core/contracts/shapes.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import type { OnlineEvaluatorBody } from './bodies.ts';
+import type { OnlineEvaluatorBody, OnlineEvaluatorPatch } from './bodies.ts';
 import type { Context } from './context.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
@@ -41,6 +41,13 @@ export type OnlineEvaluators = {
   ): Promise<OnlineEvaluatorJson>;
   /** Newest first. */
   list(organizationId: string, evaluatorId: string): Promise<OnlineEvaluatorJson[]>;
+  /** Changes the given fields, for requests that are stored from now on: what was scheduled before stays. */
+  change(
+    organizationId: string,
+    evaluatorId: string,
+    onlineId: string,
+    body: OnlineEvaluatorPatch,
+  ): Promise<OnlineEvaluatorJson>;
   remove(organizationId: string, evaluatorId: string, onlineId: string): Promise<null>;
 };
 
@@ -75,7 +82,7 @@ function onlineJson(row: OnlineRow): OnlineEvaluatorJson {
 }
 
 /** Checks a filter and returns it as it is stored: JSON as given, a text as its tree; null when there is none. */
-function checkedFilter({ filter: given, q }: OnlineEvaluatorBody['config']): string | null {
+function checkedFilter({ filter: given, q }: OnlineEvaluatorPatch['config']): string | null {
   const filter = filterOf({ filter: given ?? undefined, ...(q !== undefined && { q }) }, ONLINE);
   if (filter === null) return null;
   parseFilter(filter);
@@ -120,6 +127,28 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
           where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
           order by created_at desc, online_id desc`;
         return rows.map(onlineJson);
+      });
+    },
+
+    async change(organizationId, evaluatorId, onlineId, { config }) {
+      const { sampleRate = null, propertyFilters, probeRate = null, filter, q } = config;
+      const properties = propertyFilters === undefined ? null : storableJson(propertyFilters).text;
+      const keepsFilter = filter === undefined && q === undefined;
+      const newFilter = checkedFilter(config);
+      return inOrganization(sql, organizationId, async (tx) => {
+        await requireEvaluator(tx, organizationId, evaluatorId);
+        // One statement, so that two changes at once of different fields both hold.
+        const [row] = await tx<OnlineRow[]>`
+          update assay.online_evaluators set
+            sample_rate = coalesce(${sampleRate}, sample_rate),
+            property_filters = coalesce(${properties}::text::jsonb, property_filters),
+            filter = case when ${keepsFilter} then filter else ${newFilter}::text::jsonb end,
+            probe_rate = coalesce(${probeRate}, probe_rate)
+          where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
+            and online_id = ${onlineId}
+          returning *`;
+        if (row === undefined) throw unknown('online evaluator', onlineId);
+        return onlineJson(row);
       });
     },
 

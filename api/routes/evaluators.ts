@@ -14,6 +14,7 @@ import {
   NewEvaluatorBody,
   OnlineEvaluatorBody,
   OnlineEvaluatorJson,
+  OnlineEvaluatorPatch,
   PythonTestBody,
   PythonTestJson,
   RetriedJson,
@@ -149,6 +150,7 @@ function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
 
 /** `/v1/evaluator/:id/onlineEvaluators`: the rules by which an evaluator scores logged requests. */
 function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptions) {
+  const ofOnline = uuids({ id: 'evaluator', onlineId: 'online evaluator' });
   const reading = authorized(keys, 'read', TAG).get(
     '/v1/evaluator/:id/onlineEvaluators',
     ({ key, params }) => online.list(key.organizationId, params.id),
@@ -171,11 +173,21 @@ function onlineEvaluators({ keys, evaluators: { online } }: EvaluatorRoutesOptio
         },
       },
     )
+    .patch(
+      '/v1/evaluator/:id/onlineEvaluators/:onlineId',
+      ({ key, params, body }) => online.change(key.organizationId, params.id, params.onlineId, body),
+      {
+        params: ofOnline,
+        body: jsonBody(OnlineEvaluatorPatch, { config: { sampleRate: 20 } }),
+        response: reply(OnlineEvaluatorJson),
+        detail: { summary: 'Changes that for the requests that are logged from now on' },
+      },
+    )
     .delete(
       '/v1/evaluator/:id/onlineEvaluators/:onlineId',
       ({ key, params }) => online.remove(key.organizationId, params.id, params.onlineId),
       {
-        params: uuids({ id: 'evaluator', onlineId: 'online evaluator' }),
+        params: ofOnline,
         response: reply(Type.Null()),
         detail: { summary: 'Ends that' },
       },

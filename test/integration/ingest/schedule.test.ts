@@ -148,6 +148,24 @@ t.test('a record that is delivered again after its evaluator was changed is not 
   );
 });
 
+t.test('a change of what is sampled holds for later records, and leaves what is scheduled', async (t) => {
+  const { online, logged, ingest, redeliver, evaluations, scheduledFor, sql } = await setUp(t);
+  const evaluator = await online({ probeRate: 100 });
+  const before = await logged();
+  await ingest();
+  const scheduled = await evaluations();
+  t.equal(scheduled.length, 2, 'an evaluation and a probe');
+  await sql`update assay.online_evaluators set sample_rate = 0, probe_rate = 0`;
+  await logged();
+  await ingest();
+  await redeliver();
+  t.same([...(await evaluations())], [...scheduled], 'neither taken back nor made again');
+  await sql`update assay.online_evaluators set sample_rate = 100`;
+  const after = await logged();
+  await ingest();
+  t.same(await scheduledFor(evaluator), [before, after].sort());
+});
+
 t.test('two processes that read the same outbox schedule each request once', async (t) => {
   const { online, logged, drain, scheduledFor } = await setUp(t);
   const evaluator = await online({ filter: 'all' });

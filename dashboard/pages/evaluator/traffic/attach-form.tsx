@@ -5,7 +5,7 @@ import type { Evaluator } from '../../../client/evaluators.ts';
 import { Form } from '../../../parts/form/form.tsx';
 import { QueryField } from '../../../parts/form/query-field.tsx';
 import { TextField } from '../definition/fields.tsx';
-import { type Attachment, attachmentConfig, type PropertyDraft } from './attachment.ts';
+import type { Attachment, PropertyDraft } from './attachment.ts';
 
 type PropertiesProps = { properties: PropertyDraft[]; onChange: (properties: PropertyDraft[]) => void };
 
@@ -56,7 +56,7 @@ export type AttachFormProps = {
   verb: string;
   evaluator: Evaluator;
   first: Attachment;
-  onSubmit: (config: ReturnType<typeof attachmentConfig>) => Promise<void>;
+  onSubmit: (draft: Attachment) => Promise<void>;
 };
 
 /** Shows the form. A refusal of the query text is shown at its field. */
@@ -69,7 +69,7 @@ export function AttachForm({ verb, evaluator, first, onSubmit }: AttachFormProps
   };
   const submit = async () => {
     try {
-      await onSubmit(attachmentConfig(draft));
+      await onSubmit(draft);
     } catch (error) {
       const isOfQuery = error instanceof ApiFailure && /^(?:config\.)?(?:q|filter)\b/.test(error.message);
       if (!isOfQuery) throw error;

@@ -32,8 +32,16 @@ export function attachmentConfig({ sampleRate, probeRate, properties, q }: Attac
     propertyFilters: properties
       .filter(({ name }) => name.trim() !== '')
       .map(({ name, value }) => ({ key: name.trim(), value })),
-    ...(q.trim() !== '' && { q }),
+    ...(q.trim() === '' ? { filter: null } : { q }),
   };
+}
+
+/** Returns the members of the `config` that were changed: the others stay as they are, whoever changes them meanwhile. */
+export function attachmentChanges(first: Attachment, now: Attachment): Record<string, unknown> {
+  const before: Record<string, unknown> = attachmentConfig(first);
+  const isChanged = ([name, value]: [string, unknown]) =>
+    JSON.stringify(value) !== JSON.stringify(before[name]);
+  return Object.fromEntries(Object.entries(attachmentConfig(now)).filter(isChanged));
 }
 
 /** Returns all conditions as one query text, for the list of requests; '' for every request. */

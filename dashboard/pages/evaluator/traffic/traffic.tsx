@@ -14,7 +14,13 @@ import { tell } from '../../../parts/toast/toast.tsx';
 import { href } from '../../../state/address.ts';
 import { may } from '../../../state/me.ts';
 import { AttachForm } from './attach-form.tsx';
-import { attachmentOf, emptyAttachment, requestsQuery } from './attachment.ts';
+import {
+  attachmentChanges,
+  attachmentConfig,
+  attachmentOf,
+  emptyAttachment,
+  requestsQuery,
+} from './attachment.ts';
 
 const pathOf = ({ id }: Evaluator) => `/v1/evaluator/${id}/onlineEvaluators`;
 
@@ -68,7 +74,7 @@ type AskedProps = { evaluator: Evaluator; asked: Asked; onClose: () => void; onD
 function AskedDialog({ evaluator, asked, onClose, onDone }: AskedProps) {
   if (asked === null) return null;
   const { kind, one } = asked;
-  const detach = () => call<null>('DELETE', `${pathOf(evaluator)}/${one.id}`);
+  const path = `${pathOf(evaluator)}/${one.id}`;
   if (kind === 'detach') {
     return (
       <Confirm
@@ -76,7 +82,7 @@ function AskedDialog({ evaluator, asked, onClose, onDone }: AskedProps) {
         text="Requests logged from now on are not scored by this rule. Scores and evaluations that wait stay."
         verb="Detach"
         run={async () => {
-          await detach();
+          await call<null>('DELETE', path);
           tell('Detached');
           onDone();
         }}
@@ -84,18 +90,21 @@ function AskedDialog({ evaluator, asked, onClose, onDone }: AskedProps) {
       />
     );
   }
-  // A rule never changes: a new one comes first, so that no request falls between both; a request of both is scored once.
+  const first = attachmentOf(one.config);
   return (
     <Dialog title="Change what is scored" onClose={onClose} isWide>
+      <p>The change is for requests logged from now on. Evaluations that wait are made nevertheless.</p>
       <AttachForm
         verb="Save"
         evaluator={evaluator}
-        first={attachmentOf(one.config)}
-        onSubmit={async (config) => {
-          await call('POST', pathOf(evaluator), { config });
-          await detach();
-          tell('Changed for requests logged from now on');
-          onDone();
+        first={first}
+        onSubmit={async (draft) => {
+          const config = attachmentChanges(first, draft);
+          if (Object.keys(config).length > 0) {
+            await call('PATCH', path, { config });
+            tell('Changed for requests logged from now on');
+            onDone();
+          }
           onClose();
         }}
       />
@@ -135,8 +144,8 @@ export function Traffic({ evaluator }: { evaluator: Evaluator }) {
             verb="Attach"
             evaluator={evaluator}
             first={emptyAttachment()}
-            onSubmit={async (config) => {
-              await call('POST', pathOf(evaluator), { config });
+            onSubmit={async (draft) => {
+              await call('POST', pathOf(evaluator), { config: attachmentConfig(draft) });
               tell('Attached');
               setTurn((before) => before + 1);
               reload();

@@ -89,9 +89,12 @@ t.test('provider keys are logged without their values, evaluators with their ver
   const id = idOf(made);
   const online = await call(`/v1/evaluator/${id}/onlineEvaluators`, 'POST', { config: { sampleRate: 5 } });
   const onlineId = idOf(online);
+  await call(`/v1/evaluator/${id}/onlineEvaluators/${onlineId}`, 'PATCH', { config: { sampleRate: 6 } });
+  const [change] = await log(`?target_kind=online_evaluator&target_id=${onlineId}`);
+  t.match(change, { action: 'update', changes: { sample_rate: { from: 5, to: 6 } } });
   await call(`/v1/evaluator/${id}`, 'DELETE');
   t.same(await actionsOn(id), ['create', 'delete']);
-  t.equal((await actionsOn(onlineId))[0], 'create');
+  t.same((await actionsOn(onlineId)).slice(0, 2), ['create', 'update']);
 });
 
 t.test('the life of a prompt is in the log, without the text of its versions', async (t) => {

@@ -58,6 +58,7 @@ function routes({ evaluator, online, run, evaluation }: Ids): [string, string, u
     ['GET', `${one}/stats`, undefined, 'read'],
     ['POST', `${one}/onlineEvaluators`, { config: { sampleRate: 1 } }, 'write'],
     ['GET', `${one}/onlineEvaluators`, undefined, 'read'],
+    ['PATCH', `${one}/onlineEvaluators/${online}`, { config: { sampleRate: 1 } }, 'write'],
     ['DELETE', `${one}/onlineEvaluators/${online}`, undefined, 'write'],
     ['POST', `${one}/run`, { filter: 'all' }, 'write'],
     ['POST', `${one}/run`, { filter: 'all', dryRun: true }, 'write'],
@@ -124,12 +125,13 @@ t.test('runs and online evaluators are found under their own evaluator alone', a
   const two = await api.make('/v1/evaluator', { name: 'Two', ...BOOLEAN });
   const run = await api.make(`/v1/evaluator/${one.id}/run`, { filter: 'all' });
   const online = await api.make(`/v1/evaluator/${one.id}/onlineEvaluators`, { config: { sampleRate: 1 } });
-  for (const [method, path] of [
+  for (const [method, path, body] of [
     ['GET', `run/${run.id}`],
     ['POST', `run/${run.id}/cancel`],
+    ['PATCH', `onlineEvaluators/${online.id}`, { config: { sampleRate: 2 } }],
     ['DELETE', `onlineEvaluators/${online.id}`],
   ] as const) {
-    t.equal((await call(method, `/v1/evaluator/${two.id}/${path}`, undefined)).status, 404, path);
+    t.equal((await call(method, `/v1/evaluator/${two.id}/${path}`, body)).status, 404, path);
   }
   t.match(await api.make(`/v1/evaluator/${one.id}/run/${run.id}`), { state: 'running' });
 });
@@ -178,7 +180,7 @@ t.test('another method on an evaluator route is a 405 that lists the allowed one
     ['POST', `/v1/evaluator/${id}`, 'GET, PUT, DELETE'],
     ['GET', '/v1/evaluator/query', 'POST'],
     ['PUT', `/v1/evaluator/${id}/onlineEvaluators`, 'POST, GET'],
-    ['GET', `/v1/evaluator/${id}/onlineEvaluators/${id}`, 'DELETE'],
+    ['GET', `/v1/evaluator/${id}/onlineEvaluators/${id}`, 'PATCH, DELETE'],
     ['DELETE', `/v1/evaluator/${id}/run/${id}`, 'GET'],
     ['GET', `/v1/evaluation/1/retry`, 'POST'],
   ];
@@ -249,9 +251,12 @@ t.test(
         .length,
       (await tx`update assay.evaluations set state = 'pending' where request_id = 'theirs' returning 1`)
         .length,
+      (
+        await tx`update assay.online_evaluators set sample_rate = 0 where online_id = ${theirs.online} returning 1`
+      ).length,
       (await tx`delete from assay.online_evaluators where online_id = ${theirs.online} returning 1`).length,
     ]);
-    t.strictSame(changed, [0, 0, 0]);
+    t.strictSame(changed, [0, 0, 0, 0]);
     const closed = (statement: string) =>
       t.rejects(
         inOrganization(sql, api.own.organizationId, (tx) => tx.unsafe(statement)),

@@ -55,6 +55,73 @@ t.test('an online evaluator is created, listed and removed, with its filter stor
   t.strictSame([unknown.status, unknown.body.error], [404, 'There is no online evaluator with the id "x"']);
 });
 
+t.test('an online evaluator is changed in place, and keeps what is not named', async (t) => {
+  const filter = { request: { model: { equals: 'gpt-4o' } } };
+  const config = { sampleRate: 5, propertyFilters: [{ key: 'Plan', value: 'pro' }], filter, probeRate: 1 };
+  const made = await api.make<Online>(online(), { config });
+  const path = `${online()}/${made.id}`;
+  const change = (changes: object) => api.make<Online>(path, { config: changes }, 'PATCH');
+  const steps: [object, object][] = [
+    [{ sampleRate: 50 }, { sampleRate: 50 }],
+    [{ probeRate: 0 }, { probeRate: 0 }],
+    [{ propertyFilters: [] }, { propertyFilters: [] }],
+    [{ q: 'status:500' }, { filter: { response: { status: { equals: 500 } } } }],
+    [{ filter: null }, { filter: null }],
+    [
+      { filter: 'all', sampleRate: 0 },
+      { filter: 'all', sampleRate: 0 },
+    ],
+  ];
+  let expected = made;
+  for (const [changes, shown] of steps) {
+    expected = { ...expected, config: { ...expected.config, ...shown } };
+    t.strictSame(await change(changes), expected, JSON.stringify(changes));
+  }
+  t.strictSame((await api.make<Online[]>(online()))[0], expected, 'as it was attached first');
+  await api.make(path, undefined, 'DELETE');
+  const gone = await api.call(path, { method: 'PATCH', body: { config: { sampleRate: 1 } } });
+  t.strictSame(
+    [gone.status, gone.body.error],
+    [404, `There is no online evaluator with the id "${made.id}"`],
+  );
+});
+
+t.test('an invalid change of an online evaluator is refused, and changes nothing', async (t) => {
+  const made = await api.make<Online>(online(), { config: { sampleRate: 5, q: 'status:200' } });
+  const path = `${online()}/${made.id}`;
+  const REFUSALS: [unknown, string | RegExp][] = [
+    [{}, 'config is required'],
+    [{ config: {} }, /^config must/],
+    [{ config: { sampleRate: 101 } }, 'config.sampleRate must be at most 100, but is 101'],
+    [{ config: { sampleRate: null } }, /^config\.sampleRate must be a number/],
+    [{ config: { sampleRate: 1, q: 'colour:1' } }, /^config\.q/],
+    [{ config: { sampleRate: 1, filter: 7 } }, 'filter must be "all", a leaf or a branch, but is 7'],
+    [{ config: { filter: 'all', q: 'status:200' } }, /exclude each other/],
+    [{ config: { sampleRate: 1, sample: 1 } }, 'config.sample is not a known field'],
+  ];
+  for (const [body, sentence] of REFUSALS) {
+    const answer = await api.call(path, { method: 'PATCH', body });
+    t.equal(answer.status, 400, `${sentence}`);
+    t.match(answer.body.error, sentence);
+  }
+  t.strictSame((await api.make<Online[]>(online()))[0], made);
+  await api.make(path, undefined, 'DELETE');
+});
+
+t.test('two changes of an online evaluator at once both hold', async (t) => {
+  const made = await api.make<Online>(online(), { config: { sampleRate: 1 } });
+  const path = `${online()}/${made.id}`;
+  await Promise.all(
+    [{ sampleRate: 2 }, { probeRate: 3 }, { q: 'status:200' }].map((config) =>
+      api.make(path, { config }, 'PATCH'),
+    ),
+  );
+  t.match((await api.make<Online[]>(online()))[0], {
+    config: { sampleRate: 2, probeRate: 3, filter: { response: { status: { equals: 200 } } } },
+  });
+  await api.make(path, undefined, 'DELETE');
+});
+
 t.test('an invalid online evaluator is refused', async (t) => {
   const REFUSALS: [unknown, string | RegExp][] = [
     [{}, 'config is required'],

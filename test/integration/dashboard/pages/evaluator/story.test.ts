@@ -172,6 +172,36 @@ story(
   },
 );
 
+story(
+  'What is attached to traffic is changed in place, and only what was changed is sent',
+  async ({ t, page, organization, product }) => {
+    const callApi = callApiOf(product, organization);
+    const { id } = await makeJudge(callApi);
+    const path = `/v1/evaluator/${id}/onlineEvaluators`;
+    const config = { sampleRate: 10, q: 'status:200', propertyFilters: [{ key: 'Plan', value: 'pro' }] };
+    const made = await callApi<{ id: string; config: object }>('POST', path, { config });
+    await page.goto(`/evaluators/${id}?tab=traffic`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change what is scored' });
+    await dialog.getByText('Evaluations that wait are made nevertheless').waitFor();
+    await dialog.getByLabel('Share of the requests, in percent').fill('25');
+    // Somebody else, meanwhile.
+    await callApi('PATCH', `${path}/${made.id}`, { config: { probeRate: 5 } });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('row').filter({ hasText: 'status:200' }).getByText('25%').waitFor();
+    t.same(await callApi('GET', path), [
+      { ...made, config: { ...made.config, sampleRate: 25, probeRate: 5 } },
+    ]);
+
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog.getByLabel('Only requests that pass').fill('');
+    await dialog.getByRole('button', { name: 'Remove property 1' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('cell', { name: 'Every request' }).waitFor();
+  },
+);
+
 story('In the field for code Tab indents, and Escape then Tab leaves it', async ({ t, page }) => {
   await page.goto('/evaluators/new?kind=python');
   const code = page.getByLabel('Python code');

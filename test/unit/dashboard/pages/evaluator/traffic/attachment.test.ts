@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseQuery } from '#core/filter/query-text/mod.ts';
 import {
+  attachmentChanges,
   attachmentConfig,
   attachmentOf,
   emptyAttachment,
@@ -29,7 +30,17 @@ t.test('Something new takes a tenth of all requests, without a filter', async (t
     sampleRate: 10,
     probeRate: 0,
     propertyFilters: [],
+    filter: null,
   });
+});
+
+t.test('Of a change, only what is another than before is sent', async (t) => {
+  const first = attachmentOf(config);
+  t.same(attachmentChanges(first, first), {});
+  t.same(attachmentChanges(first, { ...first, sampleRate: '50' }), { sampleRate: 50 });
+  t.same(attachmentChanges(first, { ...first, q: ' ' }), { filter: null }, 'every request');
+  t.same(attachmentChanges({ ...first, q: '' }, { ...first, q: 'status:500' }), { q: 'status:500' });
+  t.same(attachmentChanges(first, { ...first, properties: [] }), { propertyFilters: [] });
 });
 
 t.test('The requests of an attachment have its properties and pass its filter', async (t) => {
