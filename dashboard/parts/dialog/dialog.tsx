@@ -14,7 +14,10 @@ export type DialogProps = {
   isWide?: boolean;
 };
 
-/** Is open as long as it is shown. Escape, the cross and a click beside it close it. */
+/** What somebody fills in. */
+const FIELDS = '.dialog-body :is(input, select, textarea):not(:disabled)';
+
+/** Is open as long as it is shown, with the focus on its first field. Escape, the cross and a click beside it close it. */
 export function Dialog({ title, onClose, children, actions, isWide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -23,6 +26,8 @@ export function Dialog({ title, onClose, children, actions, isWide = false }: Di
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();
+    // The browser's choice is the first that can have it: the cross.
+    dialog?.querySelector<HTMLElement>(FIELDS)?.focus();
     // The browser gives the focus back only when a dialog is closed that is still there.
     return () => {
       dialog?.close();

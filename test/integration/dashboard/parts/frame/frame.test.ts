@@ -11,7 +11,8 @@ story(
     await page.goto('/keys');
     await page.getByRole('navigation').waitFor();
     await page.keyboard.press('Control+k');
-    await palette(page).getByRole('combobox').fill('re');
+    await palette(page).waitFor();
+    await page.keyboard.type('re');
     await page.keyboard.press('Enter');
     await page.waitForURL('/requests');
     await page.getByRole('textbox', { name: 'Query' }).focus();
