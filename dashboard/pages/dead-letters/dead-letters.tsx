@@ -1,16 +1,14 @@
 /** The dead letters: log entries that could not be stored. */
-import { useState } from 'preact/hooks';
 import type { DeadLetterPage, DeadLetterSummary } from '#core/contracts/dead-letter.ts';
 import { call } from '../../client/call.ts';
-import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { bytes, NOTHING } from '../../parts/formats/numbers.ts';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
-import { OlderButton } from '../../parts/table/older-button.tsx';
+import { Older } from '../../parts/table/older.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
+import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
-import { attempt } from '../../parts/toast/toast.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { Letter } from './letter.tsx';
@@ -33,7 +31,11 @@ function columns(addressOf: (changes: Record<string, string | null>) => string):
       name: 'reason',
       title: 'Reason',
       cell: ({ reason }) => (
-        <a class="break" href={addressOf({ reason, letter: null })} title="Only letters with this reason">
+        <a
+          class="break clamped"
+          href={addressOf({ reason, letter: null })}
+          title="Only letters with this reason"
+        >
           <Hostile text={reason} />
         </a>
       ),
@@ -50,39 +52,22 @@ function columns(addressOf: (changes: Record<string, string | null>) => string):
       name: 'excerpt',
       title: 'Request begins',
       cell: ({ excerpt }) => (
-        <code class="break">
+        <code class="break clamped">
           {excerpt.encoding === 'base64' ? 'No text' : <Hostile text={excerpt.text} />}
-          {excerpt.is_cut && '…'}
+          {excerpt.encoding !== 'base64' && excerpt.is_cut && '…'}
         </code>
       ),
     },
   ];
 }
 
-type Older = { key: string; letters: DeadLetterSummary[]; next: string | null };
-
-/** The newest page of letters with a reason, or of all (''), and the older ones that were asked for. */
+/** The letters with a reason, or all (''). */
 function useLetters(reason: string) {
-  const [older, setOlder] = useState<Older | null>(null);
-  const load = (after: string | null, signal?: AbortSignal) => {
+  return usePages(`dead letters ${reason}`, async (after, signal) => {
     const query = new URLSearchParams({ ...(reason !== '' && { reason }), ...(after !== null && { after }) });
-    return call<DeadLetterPage>('GET', `${PATH}?${query}`, undefined, signal);
-  };
-  const key = `dead letters ${reason}`;
-  const resource = useResource(key, (signal) => load(null, signal));
-  const { data } = resource;
-  const shown = older?.key === key ? older : null;
-  const next = shown === null ? (data?.next ?? null) : shown.next;
-  const more = () =>
-    attempt(async () => {
-      const page = await load(next);
-      setOlder({ key, letters: [...(shown?.letters ?? []), ...page.letters], next: page.next });
-    }, 'Older letters are shown');
-  const reload = () => {
-    setOlder(null);
-    resource.reload();
-  };
-  return { ...resource, reload, more, next, letters: [...(data?.letters ?? []), ...(shown?.letters ?? [])] };
+    const { letters: rows, next } = await call<DeadLetterPage>('GET', `${PATH}?${query}`, undefined, signal);
+    return { rows, next };
+  });
 }
 
 const NONE = <p>There are no dead letters: every log entry has been stored.</p>;
@@ -109,7 +94,7 @@ function ReasonFilter({ reason }: { reason: string }) {
 export function DeadLetters() {
   const { path, query, set } = useAddress();
   const { reason = '' } = query;
-  const { data, dataKey, letters, next, failure, isLoading, reload, more } = useLetters(reason);
+  const { data, rows, failure, isLoading, reload, more } = useLetters(reason);
   const addressOf = (changes: Record<string, string | null>) => href(path, { ...query, ...changes });
   return (
     <>
@@ -132,13 +117,13 @@ export function DeadLetters() {
         <Table
           caption="Dead letters"
           columns={columns(addressOf)}
-          rows={letters}
+          rows={rows}
           keyOf={({ id }) => id}
-          isLoading={isLoading && dataKey !== `dead letters ${reason}`}
+          isLoading={isLoading}
           empty={reason === '' ? NONE : NONE_OF_REASON}
         />
       )}
-      <OlderButton next={next} onClick={more} />
+      <Older more={more} />
       {query.letter !== undefined && (
         <Letter id={query.letter} onClose={() => set({ letter: null, do: null })} onChanged={reload} />
       )}

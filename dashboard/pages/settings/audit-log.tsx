@@ -1,14 +1,13 @@
 /** The audit log: who changed what, and when. The address has the filters. */
-import { useState } from 'preact/hooks';
 import type { AuditEntry, AuditPage } from '#core/contracts/audit.ts';
 import { call } from '../../client/call.ts';
-import { useResource } from '../../client/resource.ts';
+import { type KeyNames, useKeyNames } from '../../client/key-names.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { OlderButton } from '../../parts/table/older-button.tsx';
+import { Older } from '../../parts/table/older.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
+import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
-import { attempt } from '../../parts/toast/toast.tsx';
 import { href, useAddress } from '../../state/address.ts';
 
 const FILTERS = [
@@ -47,7 +46,7 @@ function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
   );
 }
 
-const COLUMNS: readonly Column<AuditEntry>[] = [
+const columns = (names: KeyNames): readonly Column<AuditEntry>[] => [
   { name: 'at', title: 'Time', cell: ({ at }) => <Moment at={at} /> },
   {
     name: 'actor',
@@ -55,7 +54,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     cell: ({ actor: { kind, id } }) => (
       <>
         {id !== null && `${ACTORS[kind]} `}
-        <Value name="actor" value={id ?? kind} label={id ?? ACTORS[kind]} />
+        <Value name="actor" value={id ?? kind} label={id === null ? ACTORS[kind] : (names.get(id) ?? id)} />
       </>
     ),
   },
@@ -87,28 +86,22 @@ function FilterForm({ filters }: { filters: Filters }) {
   );
 }
 
-type Older = AuditPage & { key: string };
-
 /** Lists entries, newest first. */
 export function AuditLog() {
+  const names = useKeyNames();
   const { query } = useAddress();
-  const [older, setOlder] = useState<Older | null>(null);
   const filters: Filters = Object.fromEntries(
     FILTERS.flatMap(({ name }) => (query[name] === undefined ? [] : [[name, query[name]]])),
   );
-  const key = `audit ${new URLSearchParams(filters)}`;
-  const load = (after: string | null, signal?: AbortSignal) => {
+  const load = async (after: string | null, signal: AbortSignal) => {
     const wanted = new URLSearchParams({ ...filters, ...(after !== null && { after }) });
-    return call<AuditPage>('GET', `/v1/audit?${wanted}`, undefined, signal);
+    const { entries: rows, next } = await call<AuditPage>('GET', `/v1/audit?${wanted}`, undefined, signal);
+    return { rows, next };
   };
-  const { data, dataKey, failure, isLoading, reload } = useResource(key, (signal) => load(null, signal));
-  const shown = older?.key === key ? older : null;
-  const next = shown === null ? (data?.next ?? null) : shown.next;
-  const more = () =>
-    attempt(async () => {
-      const page = await load(next);
-      setOlder({ key, entries: [...(shown?.entries ?? []), ...page.entries], next: page.next });
-    }, 'Older entries are shown');
+  const { data, rows, failure, isLoading, reload, more } = usePages(
+    `audit ${new URLSearchParams(filters)}`,
+    load,
+  );
   return (
     <>
       <FilterForm filters={filters} />
@@ -117,14 +110,14 @@ export function AuditLog() {
       {data !== null && (
         <Table
           caption="Audit log"
-          columns={COLUMNS}
-          rows={[...data.entries, ...(shown?.entries ?? [])]}
+          columns={columns(names)}
+          rows={rows}
           keyOf={({ id }) => id}
-          isLoading={isLoading && dataKey !== key}
+          isLoading={isLoading}
           empty={<p>No change fits these filters.</p>}
         />
       )}
-      <OlderButton next={next} onClick={more} />
+      <Older more={more} />
     </>
   );
 }
