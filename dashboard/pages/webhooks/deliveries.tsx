@@ -1,13 +1,12 @@
 /** The deliveries of a webhook, with their attempts. */
-import { useState } from 'preact/hooks';
 import type { DeliveryJson, DeliveryPage } from '#core/contracts/webhook.ts';
 import { call } from '../../client/call.ts';
-import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { milliseconds, NOTHING } from '../../parts/formats/numbers.ts';
-import { OlderButton } from '../../parts/table/older-button.tsx';
+import { Older } from '../../parts/table/older.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
+import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
@@ -24,7 +23,7 @@ const STATE_CHIPS: Record<DeliveryJson['state'], string> = {
 };
 const STATES = ['', ...Object.keys(STATE_CHIPS)];
 
-function Attempts({ attempts, due_at, reason }: DeliveryJson) {
+function Attempts({ state, attempts, due_at, reason, isPaused }: DeliveryJson & { isPaused: boolean }) {
   const last = attempts.at(-1);
   return (
     <>
@@ -53,9 +52,15 @@ function Attempts({ attempts, due_at, reason }: DeliveryJson) {
           </ol>
         </details>
       )}
-      {due_at !== null && (
+      {state === 'pending' && due_at !== null && (
         <span class="muted">
-          Next attempt <Moment at={due_at} />
+          {isPaused ? (
+            'Waits until the webhook is resumed'
+          ) : (
+            <>
+              {Date.parse(due_at) > Date.now() ? 'Next attempt' : 'Due'} <Moment at={due_at} />
+            </>
+          )}
         </span>
       )}
       {reason !== null && <Hostile text={reason} />}
@@ -63,60 +68,82 @@ function Attempts({ attempts, due_at, reason }: DeliveryJson) {
   );
 }
 
-function columns(redeliver: (id: string) => void): readonly Column<DeliveryJson>[] {
+/** A request that was erased has no page any more; nor has one whose delivery was cancelled, for that is why. */
+function isThere({ event, state }: DeliveryJson): boolean {
+  return event !== 'request.deleted' && state !== 'cancelled';
+}
+
+function RequestId(delivery: DeliveryJson) {
+  const { request_id: id } = delivery;
+  if (id === null) return <>{NOTHING}</>;
+  if (!isThere(delivery))
+    return (
+      <code>
+        <Hostile text={id} />
+      </code>
+    );
+  return (
+    <a href={`/requests/${encodeURIComponent(id)}`}>
+      <code>
+        <Hostile text={id} />
+      </code>
+    </a>
+  );
+}
+
+/** What can be done with a delivery in a state: one that waits is made at once, one that has ended is made again. */
+const VERBS: Partial<Record<DeliveryJson['state'], string>> = {
+  pending: 'Send now',
+  delivered: 'Redeliver',
+  failed: 'Redeliver',
+};
+
+function columns(redeliver: (id: string) => void, isPaused: boolean): readonly Column<DeliveryJson>[] {
   return [
     { name: 'at', title: 'Event', cell: ({ event_at }) => <Moment at={event_at} /> },
     { name: 'event', title: 'Kind', cell: ({ event }) => event },
-    {
-      name: 'request',
-      title: 'Request',
-      cell: ({ request_id }) =>
-        request_id === null ? (
-          NOTHING
-        ) : (
-          <a href={`/requests/${encodeURIComponent(request_id)}`}>
-            <Hostile text={request_id} />
-          </a>
-        ),
-    },
+    { name: 'request', title: 'Request', cell: (delivery) => <RequestId {...delivery} /> },
     { name: 'state', title: 'State', cell: ({ state }) => <span class={STATE_CHIPS[state]}>{state}</span> },
-    { name: 'attempts', title: 'Attempts', cell: (delivery) => <Attempts {...delivery} /> },
+    {
+      name: 'attempts',
+      title: 'Attempts',
+      cell: (delivery) => <Attempts {...delivery} isPaused={isPaused} />,
+    },
     {
       name: 'actions',
       title: 'Action',
       cell: ({ id, state }) =>
-        may('write') && (state === 'delivered' || state === 'failed') ? (
-          <button type="button" aria-label={`Redeliver ${id}`} onClick={() => redeliver(id)}>
-            Redeliver
-          </button>
-        ) : null,
+        may('write') &&
+        !(isPaused && state === 'pending') &&
+        VERBS[state] !== undefined && (
+          <div class="row-actions">
+            <button type="button" aria-label={`${VERBS[state]} ${id}`} onClick={() => redeliver(id)}>
+              {VERBS[state]}
+            </button>
+          </div>
+        ),
     },
   ];
 }
 
-/** Lists deliveries, newest first; the newest page is loaded again every three seconds. */
-export function Deliveries({ webhookId }: { webhookId: string }) {
+/** Lists deliveries, newest first; loaded again every three seconds. */
+export function Deliveries({ webhookId, isPaused }: { webhookId: string; isPaused: boolean }) {
   const { query, set } = useAddress();
-  const [older, setOlder] = useState<{ key: string; rows: DeliveryJson[]; next: string | null } | null>(null);
   const state = query.state ?? '';
   const path = `/v1/webhook/${webhookId}/deliveries`;
-  const load = (after: string | null, signal?: AbortSignal) => {
+  const load = async (after: string | null, signal: AbortSignal) => {
     const wanted = new URLSearchParams({ ...(state !== '' && { state }), ...(after !== null && { after }) });
-    return call<DeliveryPage>('GET', `${path}?${wanted}`, undefined, signal);
+    const { deliveries: rows, next } = await call<DeliveryPage>(
+      'GET',
+      `${path}?${wanted}`,
+      undefined,
+      signal,
+    );
+    return { rows, next };
   };
-  const key = `deliveries ${webhookId} ${state}`;
-  const { data, dataKey, failure, isLoading, reload } = useResource(key, (signal) => load(null, signal), {
+  const { rows, failure, isLoading, reload, more } = usePages(`deliveries ${webhookId} ${state}`, load, {
     everyMs: EVERY_MS,
   });
-  const shown = older?.key === key ? older : null;
-  const next = shown === null ? (data?.next ?? null) : shown.next;
-  const known = new Set(data?.deliveries.map(({ id }) => id));
-  const rows = [...(data?.deliveries ?? []), ...(shown?.rows.filter(({ id }) => !known.has(id)) ?? [])];
-  const more = () =>
-    attempt(async () => {
-      const page = await load(next);
-      setOlder({ key, rows: [...(shown?.rows ?? []), ...page.deliveries], next: page.next });
-    }, 'Older deliveries are shown');
   const redeliver = (id: string) =>
     attempt(async () => {
       await call('POST', `${path}/${id}/redeliver`);
@@ -136,18 +163,20 @@ export function Deliveries({ webhookId }: { webhookId: string }) {
             ))}
           </select>
         </label>
-        {may('write') && <RedeliverFailed webhookId={webhookId} onDone={reload} />}
+        <button type="button" disabled={!may('write')} onClick={() => set({ do: 'redeliver' })}>
+          Redeliver what failed…
+        </button>
       </div>
       <FailureNotice failure={failure} retry={reload} />
       <Table
         caption="Deliveries"
-        columns={columns(redeliver)}
+        columns={columns(redeliver, isPaused)}
         rows={rows}
         keyOf={({ id }) => id}
-        isLoading={isLoading && dataKey !== key}
+        isLoading={isLoading}
         empty={<p>{state === '' ? 'Nothing has been sent yet.' : 'No delivery is in this state.'}</p>}
       />
-      <OlderButton next={next} onClick={more} />
+      <Older more={more} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
-/** The events of webhooks, in words. */
-import type { WebhookEvent } from '#core/contracts/webhook.ts';
+/** The events of webhooks, and why one is paused, in words. */
+import type { WebhookEvent, WebhookPause } from '#core/contracts/webhook.ts';
 
 const WORDS: Record<WebhookEvent, string> = {
   'request.logged': 'A request was stored.',
@@ -18,3 +18,12 @@ export const EVENTS = (Object.keys(WORDS) as WebhookEvent[]).map((name) => ({
   label: name,
   hint: WORDS[name],
 }));
+
+export const PAUSES: Record<WebhookPause, string> = {
+  caller: 'by hand',
+  failing: 'nothing could be delivered',
+  gone: 'its receiver is gone',
+  filter: 'its filter failed',
+  backlog: 'too much waits',
+  secret: 'its secret cannot be read',
+};

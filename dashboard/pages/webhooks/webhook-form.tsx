@@ -11,8 +11,10 @@ import { toFailure } from '../../client/resource.ts';
 import { Checks } from '../../parts/form/checks.tsx';
 import { type FieldFault, findFault } from '../../parts/form/fault.ts';
 import { Form } from '../../parts/form/form.tsx';
+import { QueryField } from '../../parts/form/query-field.tsx';
 import { Select } from '../../parts/form/select.tsx';
 import { TextField } from '../../parts/form/text-field.tsx';
+import { filterText } from '../../parts/formats/filters.ts';
 import { EVENTS } from './events.ts';
 
 const PAYLOADS = [
@@ -33,21 +35,20 @@ export type WebhookFormProps = {
   save: (body: CreateWebhookBody) => Promise<void>;
 };
 
-/** A filter that is there stays unless a text takes its place. */
+/** The filter is shown as text; one that is not touched stays as it was given. */
 export function WebhookForm({ verb, webhook, save }: WebhookFormProps) {
   const [url, setUrl] = useState(webhook?.url ?? '');
   const [events, setEvents] = useState<WebhookEvent[]>(webhook?.events ?? ['request.logged']);
-  const [q, setQ] = useState('');
-  const [isUnfiltered, setUnfiltered] = useState(false);
+  const filter = filterText(webhook?.filter ?? null);
+  const [q, setQ] = useState(filter);
   const [payload, setPayload] = useState<string>(webhook?.payload ?? 'thin');
   const [format, setFormat] = useState<string>(webhook?.format ?? 'standard');
   const [fault, setFault] = useState<FieldFault | null>(null);
-  const hasFilter = webhook !== null && webhook.filter !== null;
   const submit = async () => {
     setFault(null);
     const body: CreateWebhookBody = { url, events, payload: payload as Payload, format: format as Format };
-    if (q.trim() !== '') body.q = q;
-    else if (isUnfiltered) body.filter = null;
+    if (q.trim() === '') body.filter = null;
+    else if (q !== filter) body.q = q;
     try {
       await save(body);
     } catch (error) {
@@ -70,34 +71,15 @@ export function WebhookForm({ verb, webhook, save }: WebhookFormProps) {
       />
       <Checks legend="Events" checks={EVENTS} chosen={events} onChange={setEvents} />
       {faultAt('events') !== null && <p class="bad">{faultAt('events')}</p>}
-      {hasFilter && (
-        <details>
-          <summary>It has a filter</summary>
-          <pre class="webhook-filter">{JSON.stringify(webhook.filter, null, 2)}</pre>
-        </details>
-      )}
-      <TextField
-        label={hasFilter ? 'Another filter' : 'Filter'}
-        hint="Of requests, as in the query bar. Empty: all of them, or as it was."
-        placeholder="status:>=500 model:gpt-4o*"
+      <QueryField
+        label="Filter"
+        hint="Of requests, as in the query bar. Empty: all of them."
         fault={faultAt('q')}
-        value={q}
-        onInput={setQ}
+        q={q}
+        onChange={setQ}
       />
-      {hasFilter && (
-        <label>
-          <input
-            type="checkbox"
-            checked={isUnfiltered}
-            onChange={({ currentTarget }) => setUnfiltered(currentTarget.checked)}
-          />{' '}
-          Remove the filter
-        </label>
-      )}
-      <div class="field-row">
-        <Select label="Payload" options={PAYLOADS} value={payload} onChange={setPayload} />
-        <Select label="Format" options={FORMATS} value={format} onChange={setFormat} />
-      </div>
+      <Select label="Payload" options={PAYLOADS} value={payload} onChange={setPayload} />
+      <Select label="Format" options={FORMATS} value={format} onChange={setFormat} />
     </Form>
   );
 }

@@ -1,12 +1,19 @@
 /** One webhook: its state, what can be done with it, and its deliveries. */
 import type { WebhookJson } from '#core/contracts/webhook.ts';
 import { call } from '../../client/call.ts';
+import { filterText } from '../../parts/formats/filters.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
+import { plural } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
-import { useAddress } from '../../state/address.ts';
+import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
+import { rangeName } from '../../state/range.ts';
 import { Deliveries } from './deliveries.tsx';
+import { PAUSES } from './events.ts';
+
+const PAYLOAD_WORDS = { thin: 'ids and a few columns', full: 'requests with their bodies' };
+const FORMAT_WORDS = { standard: 'as JSON', chat: 'as a line for chat systems' };
 
 function Actions({ webhook, reload }: { webhook: WebhookJson; reload: () => void }) {
   const { set } = useAddress();
@@ -52,9 +59,18 @@ function Actions({ webhook, reload }: { webhook: WebhookJson; reload: () => void
   );
 }
 
+/** Returns the address of the requests whose events were not sent. */
+function requestsOf({ from, until }: NonNullable<WebhookJson['missed']>, q: string): string {
+  return href('/requests', {
+    q,
+    range: rangeName(Date.parse(from), until === null ? Date.now() : Date.parse(until)),
+  });
+}
+
 /** Shows one webhook. */
 export function WebhookView({ webhook, reload }: { webhook: WebhookJson; reload: () => void }) {
   const { missed } = webhook;
+  const filter = filterText(webhook.filter);
   return (
     <>
       <dl class="facts card">
@@ -65,15 +81,48 @@ export function WebhookView({ webhook, reload }: { webhook: WebhookJson; reload:
           </dd>
         </div>
         <div>
+          <dt>State</dt>
+          <dd>
+            {webhook.paused_reason === null ? (
+              <span class="chip chip-good">active</span>
+            ) : (
+              <>
+                <span class="chip chip-warn">paused</span> {PAUSES[webhook.paused_reason]}
+              </>
+            )}
+          </dd>
+        </div>
+        <div>
           <dt>Events</dt>
-          <dd>{webhook.events.join(', ')}</dd>
+          <dd class="chips">
+            {webhook.events.map((event) => (
+              <span key={event} class="chip">
+                {event}
+              </span>
+            ))}
+          </dd>
         </div>
         <div>
           <dt>Sends</dt>
           <dd>
-            {webhook.payload}, {webhook.format}
-            {webhook.filter !== null && ', filtered'}
+            {PAYLOAD_WORDS[webhook.payload]}, {FORMAT_WORDS[webhook.format]}
           </dd>
+        </div>
+        <div>
+          <dt>Of the requests</dt>
+          <dd class="break">
+            {filter === '' ? (
+              'all'
+            ) : (
+              <code>
+                <Hostile text={filter} />
+              </code>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Waiting</dt>
+          <dd>{plural(webhook.pending, 'message')}</dd>
         </div>
         <div>
           <dt>Last delivered</dt>
@@ -90,7 +139,8 @@ export function WebhookView({ webhook, reload }: { webhook: WebhookJson; reload:
       {missed !== null && (
         <p class="muted">
           Events were not sent from <Moment at={missed.from} /> until <Moment at={missed.until} none="now" />,
-          because {missed.reason === 'paused' ? 'it was paused' : 'the feed of changes was lost'}.
+          because {missed.reason === 'paused' ? 'it was paused' : 'the feed of changes was lost'}.{' '}
+          <a href={requestsOf(missed, filter)}>The requests of that time</a>
         </p>
       )}
       {webhook.rotating_until !== null && (
@@ -99,7 +149,7 @@ export function WebhookView({ webhook, reload }: { webhook: WebhookJson; reload:
         </p>
       )}
       <Actions webhook={webhook} reload={reload} />
-      <Deliveries webhookId={webhook.id} />
+      <Deliveries webhookId={webhook.id} isPaused={webhook.state === 'paused'} />
     </>
   );
 }

@@ -12,8 +12,12 @@ import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
+import { PAUSES } from './events.ts';
 import { WebhookDialogs } from './webhook-dialogs.tsx';
 import { WebhookView } from './webhook-view.tsx';
+
+/** A webhook that fails is paused by itself. */
+const EVERY_MS = 15_000;
 
 const COLUMNS: readonly Column<WebhookJson>[] = [
   {
@@ -32,21 +36,23 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
       state === 'active' ? (
         <span class="chip chip-good">active</span>
       ) : (
-        <span class="chip chip-warn">paused: {paused_reason}</span>
+        <>
+          <span class="chip chip-warn">paused</span> {paused_reason !== null && PAUSES[paused_reason]}
+        </>
       ),
   },
   {
     name: 'events',
     title: 'Events',
     cell: ({ events, filter }) => (
-      <>
+      <span class="chips">
         {events.map((event) => (
           <span key={event} class="chip">
             {event}
           </span>
         ))}
-        {filter !== null && <span class="chip">filtered</span>}
-      </>
+        {filter !== null && <span class="muted">filtered</span>}
+      </span>
     ),
   },
   { name: 'pending', title: 'Waiting', isNumber: true, cell: ({ pending }) => count(pending) },
@@ -65,8 +71,10 @@ const EMPTY = (
 export function Webhooks() {
   const { query, set } = useAddress();
   const [made, setMade] = useState<NewWebhookJson | null>(null);
-  const { data, failure, isLoading, reload } = useResource('webhooks', (signal) =>
-    call<WebhookJson[]>('GET', '/v1/webhook', undefined, signal),
+  const { data, failure, isLoading, reload } = useResource(
+    'webhooks',
+    (signal) => call<WebhookJson[]>('GET', '/v1/webhook', undefined, signal),
+    { everyMs: EVERY_MS },
   );
   const open = data?.find(({ id }) => id === query.w);
   return (

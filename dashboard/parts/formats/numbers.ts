@@ -22,11 +22,11 @@ export function count(value: number | null | undefined): string {
 }
 
 /**
- * A number of things whose plural ends in s.
+ * A number of things, whose plural ends in s unless it is given.
  * @example plural(1, 'request') // '1 request'
  */
-export function plural(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : nouns}`;
 }
 
 /** @example shortCount(12345) // '12.3K' */

@@ -10,7 +10,11 @@ const make = (stage: Pick<Stage, 'organization' | 'product'>) =>
   });
 
 /** Keeps a delivery whose only attempt failed with a hostile answer. */
-async function fail({ organization, product }: Pick<Stage, 'organization' | 'product'>, webhookId: string) {
+async function fail(
+  { organization, product }: Pick<Stage, 'organization' | 'product'>,
+  webhookId: string,
+  { event = 'request.logged', requestId = null }: { event?: string; requestId?: string | null } = {},
+) {
   const tries = [
     {
       at: new Date().toISOString(),
@@ -22,8 +26,8 @@ async function fail({ organization, product }: Pick<Stage, 'organization' | 'pro
   ];
   await product.database.sql`
     insert into assay.webhook_deliveries
-      (webhook_id, delivery_id, organization_id, event, event_at, state, due_at, finished_at, tries)
-    values (${webhookId}, ${newDeliveryId(Date.now())}, ${organization.organizationId}, 'request.logged', now(),
+      (webhook_id, delivery_id, organization_id, event, request_id, event_at, state, due_at, finished_at, tries)
+    values (${webhookId}, ${newDeliveryId(Date.now())}, ${organization.organizationId}, ${event}, ${requestId}, now(),
             'failed', now(), now(), ${JSON.stringify(tries)}::text::jsonb)`;
 }
 
@@ -44,13 +48,18 @@ story('A webhook is created with a filter, and its secret is shown once', async 
   t.not(webhook?.filter, null);
 });
 
-story('A filter that cannot be read is refused beside its field', async ({ t, page, expectComplaint }) => {
+story('A mistake in the filter is named beside its field', async ({ t, page }) => {
   await page.goto('/webhooks?new=1');
-  await page.getByLabel('Address').fill('https://example.com/');
   await page.getByLabel('Filter').fill('status:abc');
-  await page.getByRole('button', { name: 'Create webhook' }).click();
   await page.locator('.field p.bad').waitFor();
   t.equal(await page.getByLabel('Filter').getAttribute('aria-invalid'), 'true');
+});
+
+story('An address that is refused is said so beside its field', async ({ page, expectComplaint }) => {
+  await page.goto('/webhooks?new=1');
+  await page.getByLabel('Address').fill('http://10.0.0.1/');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await page.locator('.field p.bad').waitFor();
   expectComplaint(/status of 400/);
 });
 
@@ -80,22 +89,56 @@ story(
   },
 );
 
-story('All failed deliveries are made again, and the page says how many', async ({ page, ...stage }) => {
+story('All deliveries that failed are made again at once', async ({ t, page, ...stage }) => {
   const { id } = await make(stage);
   await fail(stage, id);
   await fail(stage, id);
   await page.goto(`/webhooks?w=${id}`);
-  const redeliver = async () => {
-    await page.getByRole('button', { name: 'Redeliver all failed' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Redeliver all' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  };
-  await redeliver();
-  await page.getByText('Delivered again: 2', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Redeliver what failed…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByText('2 deliveries made again').waitFor();
   await page.getByRole('cell', { name: 'pending' }).nth(1).waitFor();
-  await redeliver();
-  await page.getByText('No delivery has failed').waitFor();
+  t.equal(await page.getByRole('button', { name: /^Send now/ }).count(), 2);
 });
+
+story(
+  'A delivery leads to its request, unless that was erased',
+  async ({ t, page, organization, ...stage }) => {
+    const { id } = await make({ organization, ...stage });
+    const [request] = await organization.insert([{}]);
+    await fail({ organization, ...stage }, id, { requestId: request!.request_id });
+    await fail({ organization, ...stage }, id, { requestId: 'ERASED', event: 'request.deleted' });
+    await page.goto(`/webhooks?w=${id}`);
+    await page.getByRole('cell', { name: 'ERASED' }).waitFor();
+    t.equal(await page.getByRole('link', { name: 'ERASED' }).count(), 0);
+    await page.getByRole('link', { name: request!.request_id }).click();
+    await page.waitForURL(`**/requests/${request!.request_id}`);
+  },
+);
+
+story(
+  'A webhook shows its filter, and the requests that it missed',
+  async ({ page, organization, ...stage }) => {
+    const { id } = await callAs<NewWebhookJson>({ organization, ...stage }, 'POST', '/v1/webhook', {
+      url: 'https://example.com/hooks/assay',
+      events: ['request.logged'],
+      q: 'status:>=500',
+    });
+    const sinceMs = Date.now() - 3_600_000;
+    await organization.insert([
+      { status: 500 },
+      { status: 500, created_at: new Date(sinceMs - 3_600_000) },
+      { status: 200 },
+    ]);
+    await stage.product.database.sql`
+    update assay.webhooks set missed_from = ${new Date(sinceMs)}, missed_until = now(), missed_reason = 'feed'
+     where webhook_id = ${id}`;
+    await page.goto(`/webhooks?w=${id}`);
+    await page.getByText('status:>=500').waitFor();
+    await page.getByRole('link', { name: 'The requests of that time' }).click();
+    await page.getByText('1 request', { exact: true }).waitFor();
+  },
+);
 
 story(
   'A key that may only read sees webhooks and cannot change them',
