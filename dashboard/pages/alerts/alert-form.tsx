@@ -6,18 +6,15 @@ import { toFailure } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { type FieldFault, findFault } from '../../parts/form/fault.ts';
 import { Form } from '../../parts/form/form.tsx';
+import { QueryField } from '../../parts/form/query-field.tsx';
 import { Select } from '../../parts/form/select.tsx';
 import { TextField } from '../../parts/form/text-field.tsx';
 import { type AlertFields, bodyOf, fieldsOf } from './alert-fields.ts';
 import { TryOut } from './try-out.tsx';
-import { AGGREGATES, GROUPINGS, METRICS } from './words.ts';
+import { WebhookChoice } from './webhook-choice.tsx';
+import { AGGREGATES, GROUPINGS, METRICS, NO_DATA } from './words.ts';
 
 const COMPARISONS = ['>', '>=', '<', '<='].map((name) => ({ name, label: name }));
-const NO_DATA = [
-  { name: 'ok', label: 'As if all were well' },
-  { name: 'alert', label: 'As if beyond the threshold' },
-  { name: 'keep', label: 'No change of the state' },
-];
 const HOURS = 24;
 const FIELDS = ['name', 'window_minutes', 'threshold', 'warning', 'for_minutes', 'q', 'query'];
 const PHRASES = { q: /^(?:query\.|alert\.query\.)?q\b/ };
@@ -95,13 +92,12 @@ function What({ fields, change, faultAt }: FormState) {
           onChange={(groupBy) => change({ groupBy })}
         />
       </div>
-      <TextField
+      <QueryField
         label="Filter"
-        hint="Of requests, as in the query bar. Empty: all."
-        placeholder="model:gpt-4o*"
+        hint="Of requests, as in the query bar. Empty: all of them."
         fault={faultAt('q') ?? faultAt('query')}
-        value={fields.q}
-        onInput={(q) => change({ q })}
+        q={fields.q}
+        onChange={(q) => change({ q })}
       />
     </>
   );
@@ -199,6 +195,7 @@ export function AlertForm({ verb, alert, save }: AlertFormProps) {
     >
       <What {...form} />
       <When {...form} />
+      <WebhookChoice chosen={form.fields.webhooks} onChange={(webhooks) => form.change({ webhooks })} />
       <FailureNotice failure={failure} />
       {tried !== null && <TryOut {...tried} hours={HOURS} />}
     </Form>

@@ -1,161 +1,175 @@
-/** One alert: its state, what fires, and when it fired before. */
-import { useState } from 'preact/hooks';
-import type { AlertHistoryEntry, AlertHistoryPage, AlertJson } from '#core/contracts/alert.ts';
+/** One alert: its state, what fires with the requests behind it, and when it fired before. */
+import type { AlertJson } from '#core/contracts/alert.ts';
 import { call } from '../../client/call.ts';
-import { useResource } from '../../client/resource.ts';
-import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { type KeyNames, useKeyNames } from '../../client/key-names.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { NOTHING } from '../../parts/formats/numbers.ts';
-import { OlderButton } from '../../parts/table/older-button.tsx';
+import { plural } from '../../parts/formats/numbers.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
-import { conditionText, groupText, STATE_CHIPS, valueText } from './words.ts';
+import { groupColumn, SEVERITY_CHIPS } from './group.tsx';
+import { History } from './history.tsx';
+import { alertFilter, requestsBehind } from './requests-behind.ts';
+import { StateChip } from './state-chip.tsx';
+import { Tells } from './tells.tsx';
+import { conditionText, NO_DATA, STATE_WORDS, valueText } from './words.ts';
 
-const SEVERITY_CHIPS = { critical: 'chip chip-bad', warning: 'chip chip-warn' };
-const REASONS = { changed: 'it was changed', disabled: 'it was disabled', deleted: 'it was deleted' };
+type FiringGroup = AlertJson['firing'][number];
 
-function columns(alert: AlertJson): readonly Column<AlertHistoryEntry>[] {
+function firingColumns(alert: AlertJson, names: KeyNames): readonly Column<FiringGroup>[] {
+  const { query, evaluated_at: end } = alert;
   return [
-    { name: 'at', title: 'Time', cell: ({ at }) => <Moment at={at} /> },
     {
-      name: 'event',
-      title: 'Event',
-      cell: ({ event, severity, reason }) => (
-        <>
-          <span class={event === 'fired' ? SEVERITY_CHIPS[severity] : 'chip chip-good'}>
-            {event}, {severity}
-          </span>{' '}
-          {reason !== null && `because ${REASONS[reason]}`}
-        </>
-      ),
+      name: 'severity',
+      title: 'Severity',
+      cell: ({ severity }) => <span class={SEVERITY_CHIPS[severity]}>{severity}</span>,
     },
+    ...groupColumn<FiringGroup>(alert, names),
+    { name: 'value', title: 'Value', isNumber: true, cell: ({ value }) => valueText(query, value) },
+    { name: 'since', title: 'Fired', cell: ({ since }) => <Moment at={since} /> },
     {
-      name: 'group',
-      title: 'Group',
+      name: 'requests',
+      title: 'Requests',
       cell: ({ group }) =>
-        Object.keys(group).length === 0 ? (
-          NOTHING
-        ) : (
-          <span class="break">
-            <Hostile text={groupText(group)} />
-          </span>
-        ),
-    },
-    { name: 'value', title: 'Value', isNumber: true, cell: ({ value }) => valueText(alert.query, value) },
-    {
-      name: 'threshold',
-      title: 'Threshold',
-      isNumber: true,
-      cell: ({ threshold }) => valueText(alert.query, threshold),
+        end !== null && <a href={requestsBehind(alert, group, Date.parse(end))}>Of the last window</a>,
     },
   ];
 }
 
-function History({ alert }: { alert: AlertJson }) {
-  const [older, setOlder] = useState<AlertHistoryPage | null>(null);
-  const path = `/v1/alert/${alert.id}/history`;
-  // A new state comes with a new entry.
-  const { data, failure, isLoading, reload } = useResource(`history ${alert.id} ${alert.state}`, (signal) =>
-    call<AlertHistoryPage>('GET', path, undefined, signal),
-  );
-  const next = older === null ? (data?.next ?? null) : older.next;
-  const known = new Set(data?.entries.map(({ id }) => id));
-  const entries = [...(data?.entries ?? []), ...(older?.entries.filter(({ id }) => !known.has(id)) ?? [])];
-  const more = () =>
-    attempt(async () => {
-      const page = await call<AlertHistoryPage>('GET', `${path}?after=${next}`);
-      setOlder({ entries: [...(older?.entries ?? []), ...page.entries], next: page.next });
-    }, 'Older entries are shown');
-  return (
-    <section class="part">
-      <h2>History</h2>
-      <FailureNotice failure={failure} retry={reload} />
-      {data === null && isLoading && <p class="muted">Loading…</p>}
-      {data !== null && (
-        <Table
-          caption="History"
-          columns={columns(alert)}
-          rows={entries}
-          keyOf={({ id }) => id}
-          empty={<p>It has never fired.</p>}
-        />
-      )}
-      <OlderButton next={next} onClick={more} />
-    </section>
-  );
-}
-
-function Firing({ alert: { firing, query, skipped_groups: skipped } }: { alert: AlertJson }) {
+function Firing({ alert, names }: { alert: AlertJson; names: KeyNames }) {
+  const { firing, skipped_groups: skipped } = alert;
   return (
     <>
       {firing.length > 0 && (
-        <ul class="card" aria-label="Firing">
-          {firing.map(({ group, severity, since, value }) => (
-            <li key={`${severity} ${groupText(group)}`}>
-              <span class={SEVERITY_CHIPS[severity]}>{severity}</span> <Hostile text={groupText(group)} />{' '}
-              {valueText(query, value)}, since <Moment at={since} />
-            </li>
-          ))}
-        </ul>
+        <section class="part">
+          <h2>Firing</h2>
+          <Table
+            caption="Firing"
+            columns={firingColumns(alert, names)}
+            rows={firing}
+            keyOf={({ severity, group }) => `${severity} ${JSON.stringify(group)}`}
+          />
+        </section>
       )}
-      {skipped > 0 && <p class="muted">{skipped} groups are not watched, because there are too many.</p>}
+      {skipped > 0 && (
+        <p class="muted">
+          {plural(skipped, 'group')} {skipped === 1 ? 'is' : 'are'} not watched: an alert watches 100 at most.
+        </p>
+      )}
     </>
   );
 }
 
-/** Shows one alert. */
-export function AlertView({ alert }: { alert: AlertJson }) {
-  const { set } = useAddress();
-  const { state, error, gone_webhooks: gone, webhooks } = alert;
+function Facts({ alert }: { alert: AlertJson }) {
+  const { state, query, evaluated_at, warning, comparison } = alert;
+  const filter = alertFilter(query);
+  const isGrouped = (query.groupBy ?? []).length > 0;
   return (
-    <>
-      <dl class="facts card">
+    <dl class="facts card">
+      <div>
+        <dt>State</dt>
+        <dd>
+          <StateChip state={state} error={alert.error} />{' '}
+          <span class="muted">
+            {STATE_WORDS[state]}
+            {evaluated_at !== null && (
+              <>
+                {STATE_WORDS[state] !== undefined && '; '}last evaluated <Moment at={evaluated_at} />
+              </>
+            )}
+          </span>
+        </dd>
+      </div>
+      <div>
+        <dt>Fires when</dt>
+        <dd class="break">
+          <Hostile text={conditionText(alert)} />
+        </dd>
+      </div>
+      {warning !== null && (
         <div>
-          <dt>Name</dt>
-          <dd class="break">
-            <Hostile text={alert.name} />
-          </dd>
-        </div>
-        <div>
-          <dt>State</dt>
+          <dt>Warns when</dt>
           <dd>
-            <span class={STATE_CHIPS[state]}>{state}</span>
+            {comparison} {valueText(query, warning)}
           </dd>
         </div>
-        <div>
-          <dt>Fires when</dt>
-          <dd>{conditionText(alert)}</dd>
-        </div>
+      )}
+      {!isGrouped && (
         <div>
           <dt>Now</dt>
-          <dd>{valueText(alert.query, alert.value)}</dd>
+          <dd>{valueText(query, alert.value)}</dd>
         </div>
-        <div>
-          <dt>Tells</dt>
-          <dd>
-            {webhooks === 'all' ? 'all webhooks' : `${webhooks.length} webhooks`}
-            {gone.length > 0 && `, ${gone.length} of them deleted`}
-          </dd>
-        </div>
-      </dl>
+      )}
+      <div>
+        <dt>Of the requests</dt>
+        <dd class="break">
+          {filter === '' ? (
+            'all'
+          ) : (
+            <code>
+              <Hostile text={filter} />
+            </code>
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>No data counts</dt>
+        <dd>{NO_DATA.find(({ name }) => name === alert.no_data)?.label}</dd>
+      </div>
+      <div>
+        <dt>Tells</dt>
+        <dd>
+          <Tells alert={alert} />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+function Actions({ alert, reload }: { alert: AlertJson; reload: () => void }) {
+  const { set } = useAddress();
+  const { id, enabled } = alert;
+  const isBarred = !may('write');
+  const toggle = () =>
+    attempt(
+      async () => {
+        await call('PATCH', `/v1/alert/${id}`, { enabled: !enabled });
+        reload();
+      },
+      enabled ? 'Disabled: what fired is resolved' : 'Enabled: it is evaluated within a minute',
+    );
+  return (
+    <div class="filters">
+      <button type="button" disabled={isBarred} onClick={toggle}>
+        {enabled ? 'Disable' : 'Enable'}
+      </button>
+      <button type="button" disabled={isBarred} onClick={() => set({ do: 'edit' })}>
+        Change
+      </button>
+      <button type="button" class="danger" disabled={isBarred} onClick={() => set({ do: 'delete' })}>
+        Delete
+      </button>
+    </div>
+  );
+}
+
+/** Shows one alert. */
+export function AlertView({ alert, reload }: { alert: AlertJson; reload: () => void }) {
+  const { error, query } = alert;
+  const names = useKeyNames(query.groupBy?.[0] === 'api_key');
+  return (
+    <>
+      <Facts alert={alert} />
       {error !== null && (
         <p class="missing-scope" role="note">
           It cannot be evaluated: <Hostile text={error} />
         </p>
       )}
-      <Firing alert={alert} />
-      <div class="filters">
-        <button type="button" disabled={!may('write')} onClick={() => set({ do: 'edit' })}>
-          Change
-        </button>
-        <button type="button" class="danger" disabled={!may('write')} onClick={() => set({ do: 'delete' })}>
-          Delete
-        </button>
-      </div>
-      <History alert={alert} />
+      <Actions alert={alert} reload={reload} />
+      <Firing alert={alert} names={names} />
+      <History alert={alert} names={names} />
     </>
   );
 }

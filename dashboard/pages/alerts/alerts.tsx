@@ -14,7 +14,8 @@ import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { AlertForm } from './alert-form.tsx';
 import { AlertView } from './alert-view.tsx';
-import { conditionText, STATE_CHIPS, valueText } from './words.ts';
+import { StateChip } from './state-chip.tsx';
+import { bySeverity, conditionText, valueText } from './words.ts';
 
 /** An alert is evaluated once a minute. */
 const EVERY_MS = 15_000;
@@ -34,16 +35,24 @@ const COLUMNS: readonly Column<AlertJson>[] = [
     title: 'State',
     cell: ({ state, error, firing }) => (
       <>
-        <span class={STATE_CHIPS[state]}>{state}</span> {firing.length > 0 && `${firing.length} firing`}
+        <StateChip state={state} error={error} /> {firing.length > 0 && `${firing.length} firing`}
         {error !== null && (
           <p class="bad break">
-            Not evaluated: <Hostile text={error} />
+            <Hostile text={error} />
           </p>
         )}
       </>
     ),
   },
-  { name: 'condition', title: 'Fires when', cell: (alert) => conditionText(alert) },
+  {
+    name: 'condition',
+    title: 'Fires when',
+    cell: (alert) => (
+      <span class="break">
+        <Hostile text={conditionText(alert)} />
+      </span>
+    ),
+  },
   { name: 'value', title: 'Now', isNumber: true, cell: ({ query, value }) => valueText(query, value) },
   {
     name: 'evaluated',
@@ -117,7 +126,7 @@ export function Alerts() {
   return (
     <>
       <header class="page-head">
-        <h1>{query.alert === undefined ? 'Alerts' : 'Alert'}</h1>
+        <h1 class="break">{open === null ? 'Alerts' : <Hostile text={open.name} />}</h1>
         {query.alert !== undefined && <a href="/alerts">All alerts</a>}
         <button type="button" class="primary" disabled={!may('write')} onClick={() => set({ new: '1' })}>
           Create an alert
@@ -127,10 +136,16 @@ export function Alerts() {
       <FailureNotice failure={failure} retry={reload} />
       {data === null && isLoading && <p class="muted">Loading…</p>}
       {data !== null && query.alert === undefined && (
-        <Table caption="Alerts" columns={COLUMNS} rows={data} keyOf={({ id }) => id} empty={EMPTY} />
+        <Table
+          caption="Alerts"
+          columns={COLUMNS}
+          rows={bySeverity(data)}
+          keyOf={({ id }) => id}
+          empty={EMPTY}
+        />
       )}
       {data !== null && query.alert !== undefined && open === null && <p>There is no such alert.</p>}
-      {open !== null && <AlertView alert={open} />}
+      {open !== null && <AlertView key={open.id} alert={open} reload={reload} />}
       {may('write') && <Dialogs alert={open} reload={reload} />}
     </>
   );

@@ -11,7 +11,6 @@ import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
-import { RedeliverFailed } from './redeliver-failed.tsx';
 
 const EVERY_MS = 3_000;
 const STATE_CHIPS: Record<DeliveryJson['state'], string> = {
