@@ -1,5 +1,6 @@
 /** The head of a session: what it was, what it cost, how people judge it. */
-import { useState } from 'preact/hooks';
+import { Fragment } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 import type { SessionRow } from '#core/contracts/session.ts';
 import { call } from '../../client/call.ts';
 import { CopyButton } from '../../parts/copy/copy.tsx';
@@ -8,13 +9,15 @@ import { Field } from '../../parts/form/field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { Fact, Facts } from '../../parts/formats/fact.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
+import { count, dollars, milliseconds, plural } from '../../parts/formats/numbers.ts';
 import { Rating } from '../../parts/formats/rating.tsx';
-import { requestsOf } from '../../parts/links/page-of.ts';
+import { pageOf, requestsOf } from '../../parts/links/page-of.ts';
 import { RatingButtons } from '../../parts/request/rating-buttons.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { may } from '../../state/me.ts';
+import { axisOf, spanOf } from './axis.ts';
+import { type Leaf, usersOf } from './tree.ts';
 import { apiPath } from './use-session.ts';
 
 type Props = { session: SessionRow; onChanged: () => void };
@@ -79,14 +82,46 @@ function Grades({ session, onChanged }: Props) {
   );
 }
 
-/** Shows the head. */
-export function SessionHead({ session, onChanged }: Props) {
+/** Users that are named; the others are counted. */
+const MOST_USERS = 3;
+
+function Users({ users }: { users: readonly string[] }) {
+  const more = users.length - MOST_USERS;
+  return (
+    <>
+      {users.slice(0, MOST_USERS).map((id, index) => (
+        <Fragment key={id}>
+          {index > 0 && ', '}
+          <a href={pageOf('user', id)}>
+            <Hostile text={id === '' ? '(empty)' : id} />
+          </a>
+        </Fragment>
+      ))}
+      {more > 0 && ` and ${plural(more, 'other')}`}
+    </>
+  );
+}
+
+/**
+ * Shows the head.
+ * @param leaves the requests that are loaded: they say who asked, and when the last answer ended, which the session does not
+ */
+export function SessionHead({ session, leaves, onChanged }: Props & { leaves: readonly Leaf[] }) {
   const {
     session_id: id,
     session_name: name,
     created_at: first,
     latest_request_created_at: latest,
   } = session;
+  const users = useMemo(() => usersOf(leaves), [leaves]);
+  const lengthMs = useMemo(
+    () =>
+      axisOf(
+        leaves.map(({ request }) => spanOf(request)),
+        true,
+      ).lengthMs,
+    [leaves],
+  );
   return (
     <header class="session-head">
       <h1>
@@ -100,12 +135,19 @@ export function SessionHead({ session, onChanged }: Props) {
       </p>
       <Facts>
         <Fact name="Requests">{count(session.total_requests)}</Fact>
-        <Fact name="Duration">{milliseconds(Date.parse(latest) - Date.parse(first))}</Fact>
+        <Fact name="Duration">
+          {milliseconds(Math.max(lengthMs, Date.parse(latest) - Date.parse(first)))}
+        </Fact>
         <Fact name="Cost">{dollars(session.total_cost)}</Fact>
         <Fact name="Tokens">
           {count(session.prompt_tokens)} + {count(session.completion_tokens)}
         </Fact>
         <Fact name="Mean latency">{milliseconds(session.avg_latency)}</Fact>
+        {users.length > 0 && (
+          <Fact name={users.length === 1 ? 'User' : 'Users'}>
+            <Users users={users} />
+          </Fact>
+        )}
         <Fact name="First request">
           <Moment at={first} />
         </Fact>

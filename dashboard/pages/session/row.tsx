@@ -35,6 +35,7 @@ export function RequestLink({ request, onOpen }: { request: SessionRequest; onOp
         </span>
       )}{' '}
       <a
+        class="session-text"
         href={href(path, { ...query, r: id })}
         onClick={(event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;

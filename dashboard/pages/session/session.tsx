@@ -80,7 +80,7 @@ function Loaded({
         <p>
           <a href="/sessions">All sessions</a>
         </p>
-        <SessionHead session={session} onChanged={onChanged} />
+        <SessionHead session={session} leaves={view.all} onChanged={onChanged} />
         <Views id={session.session_id} view={view} />
         {!isWhole && (
           <p class="session-more">

@@ -9,7 +9,7 @@ import type { SessionView } from './use-view.ts';
 
 const COLUMNS = [
   { title: 'Path', widthRem: 18 },
-  { title: 'Began', widthRem: 6, isNumber: true },
+  { title: 'Began', widthRem: 7.5, isNumber: true },
   { title: 'Latency', widthRem: 6, isNumber: true },
   { title: 'Requests', widthRem: 5, isNumber: true },
   { title: 'Tokens', widthRem: 6, isNumber: true },
@@ -31,7 +31,9 @@ function Node({ row, index, onToggle }: { row: NodeRow; index: number; onToggle:
             onClick={() => onToggle(node.path)}
           >
             <span aria-hidden="true">{isClosed ? '▸' : '▾'}</span>
-            <Hostile text={node.name === '' ? '/' : node.name} />
+            <span class="session-text" title={node.path}>
+              <Hostile text={node.name === '' ? '/' : node.name} />
+            </span>
           </button>
           {errors > 0 && (
             <span class="chip chip-bad">

@@ -53,6 +53,11 @@ export function leavesOf(root: SessionNode): Leaf[] {
   );
 }
 
+/** Returns the users of requests, in the order in which they came. */
+export function usersOf(leaves: readonly Leaf[]): string[] {
+  return [...new Set(leaves.flatMap(({ request }) => request.user_id ?? []))];
+}
+
 export type TreeRow =
   | { kind: 'node'; depth: number; node: SessionNode; errors: number; isClosed: boolean }
   | { kind: 'request'; depth: number; request: SessionRequest };

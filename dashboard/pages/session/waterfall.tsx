@@ -91,7 +91,7 @@ export function Waterfall({ view }: { view: SessionView }) {
             <td title={leaf.request.session_path ?? '/'}>
               <Indented depth={leaf.depth}>
                 <RequestLink request={leaf.request} onOpen={open} />
-                <span class="muted">
+                <span class="muted session-text">
                   <Hostile text={lastPart(leaf.request.session_path)} />
                 </span>
               </Indented>

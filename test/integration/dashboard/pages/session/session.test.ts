@@ -52,6 +52,23 @@ story(
 );
 
 story(
+  'A session lasts until its last answer, and leads to the users who asked',
+  async ({ t, page, organization }) => {
+    await organization.insert([
+      step(0, { user_id: 'ada', latency_ms: 24_000 }),
+      step(1, { user_id: 'ada' }),
+      step(2, { user_id: 'bob' }),
+    ]);
+    await page.goto('/sessions/trip');
+    const facts = page.locator('.session-head');
+    await facts.getByText('24 s').waitFor();
+    t.match(await facts.innerText(), /Users\s+ada, bob/);
+    await facts.getByRole('link', { name: 'bob' }).click();
+    await page.waitForURL('**/users/bob');
+  },
+);
+
+story(
   'The waterfall has a bar for each request in the order of time, and the cost so far',
   async ({ t, page, organization }) => {
     await organization.insert(RUN);
