@@ -42,6 +42,10 @@ const NAMES: Record<ProviderName, string> = {
   custom: 'Custom address',
 };
 const PROVIDERS = Object.entries(NAMES).map(([name, label]) => ({ name, label }));
+/** Returns the usual name of a provider. */
+function nameOf(provider: string): string {
+  return (NAMES as Readonly<Record<string, string>>)[provider] ?? provider;
+}
 const FIRST_PROVIDER: ProviderName = 'openai';
 
 function Actions({ provider }: { provider: string }) {
@@ -51,14 +55,14 @@ function Actions({ provider }: { provider: string }) {
     <div class="row-actions">
       <button
         type="button"
-        aria-label={`Replace the key of ${provider}`}
+        aria-label={`Replace the key of ${nameOf(provider)}`}
         onClick={() => set({ put: provider })}
       >
         Replace
       </button>
       <button
         type="button"
-        aria-label={`Remove the key of ${provider}`}
+        aria-label={`Remove the key of ${nameOf(provider)}`}
         onClick={() => set({ remove: provider })}
       >
         Remove
@@ -68,7 +72,7 @@ function Actions({ provider }: { provider: string }) {
 }
 
 const COLUMNS: readonly Column<ProviderKey>[] = [
-  { name: 'provider', title: 'Provider', cell: ({ provider }) => provider },
+  { name: 'provider', title: 'Provider', cell: ({ provider }) => nameOf(provider) },
   {
     name: 'hint',
     title: 'Key',
@@ -80,7 +84,13 @@ const COLUMNS: readonly Column<ProviderKey>[] = [
       ),
   },
   { name: 'created', title: 'Stored', cell: ({ created_at }) => <Moment at={created_at} /> },
-  { name: 'updated', title: 'Replaced', cell: ({ updated_at }) => <Moment at={updated_at} /> },
+  {
+    name: 'updated',
+    title: 'Replaced',
+    cell: ({ created_at, updated_at }) => (
+      <Moment at={updated_at === created_at ? null : updated_at} none="never" />
+    ),
+  },
   { name: 'actions', title: 'Actions', cell: ({ provider }) => <Actions provider={provider} /> },
 ];
 
@@ -95,10 +105,10 @@ function StoreKey({
 }) {
   const [provider, setProvider] = useState<string>(begin === '' ? FIRST_PROVIDER : begin);
   const [key, setKey] = useState('');
-  const title = begin === '' ? 'Add a provider key' : `Replace the key of ${begin}`;
+  const title = begin === '' ? 'Add a provider key' : `Replace the key of ${nameOf(begin)}`;
   const store = async () => {
     await call('PUT', `${PATH}/${encodeURIComponent(provider)}`, { key });
-    tell(`The key of ${provider} is stored: gateways use it within a second`);
+    tell(`The key of ${nameOf(provider)} is stored: gateways use it within a second`);
     onStored();
     onClose();
   };
@@ -130,7 +140,7 @@ function Dialogs({ reload }: { reload: () => void }) {
   if (remove === undefined) return null;
   return (
     <Confirm
-      title={`Remove the key of ${remove}?`}
+      title={`Remove the key of ${nameOf(remove)}?`}
       text="Calls to this provider then need a key of the operator's, or are refused."
       verb="Remove"
       run={async () => {

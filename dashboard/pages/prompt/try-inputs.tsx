@@ -4,7 +4,7 @@ import type { RequestRow, RowPage } from '#core/contracts/rows.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
-import { ago } from '../../parts/formats/times.ts';
+import { Moment } from '../../parts/formats/moment.tsx';
 import { versionName } from '../../parts/prompts/load.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -45,7 +45,7 @@ export function TryInputs({
     {
       name: 'when',
       title: 'When',
-      cell: ({ request_created_at: at }) => at !== undefined && ago(at, Date.now()),
+      cell: ({ request_created_at: at }) => at !== undefined && <Moment at={at} />,
     },
     { name: 'version', title: 'Version', cell: ({ prompt_version: used }) => used },
     { name: 'in', title: 'Question', cell: ({ preview_in: text }) => <Hostile text={text ?? ''} /> },

@@ -97,7 +97,16 @@ export function VersionTable(props: VersionTableProps) {
         </span>
       ),
     },
-    { name: 'model', title: 'Model', cell: ({ model }) => model !== null && <Hostile text={model} /> },
+    {
+      name: 'model',
+      title: 'Model',
+      cell: ({ model }) =>
+        model !== null && (
+          <code>
+            <Hostile text={model} />
+          </code>
+        ),
+    },
     {
       name: 'environments',
       title: 'Environments',

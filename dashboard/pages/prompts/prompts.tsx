@@ -24,7 +24,7 @@ function columns(uses: Uses | null, chooseTag: (tag: string) => void, range: str
       name: 'name',
       title: 'Name',
       cell: ({ id, name }) => (
-        <a href={`/prompts/${encodeURIComponent(id)}`}>
+        <a class="break" href={`/prompts/${encodeURIComponent(id)}`}>
           <Hostile text={name} />
         </a>
       ),
@@ -33,7 +33,7 @@ function columns(uses: Uses | null, chooseTag: (tag: string) => void, range: str
       name: 'tags',
       title: 'Tags',
       cell: ({ tags }) => (
-        <span class="prompts-tags">
+        <span class="chips">
           {tags.map((tag) => (
             <button key={tag} type="button" class="chip" onClick={() => chooseTag(tag)}>
               <Hostile text={tag} />

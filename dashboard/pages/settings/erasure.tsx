@@ -28,6 +28,12 @@ type Counted = { q: string; matching: number };
 
 const PATH = '/v1/request/delete';
 const EVERY_MS = 2_000;
+const STATE_CHIPS: Record<Deletion['state'], string> = {
+  running: 'chip',
+  completed: 'chip chip-good',
+  cancelled: 'chip chip-warn',
+  failed: 'chip chip-bad',
+};
 
 function columns(cancel: (id: string) => void): readonly Column<Deletion>[] {
   return [
@@ -37,7 +43,7 @@ function columns(cancel: (id: string) => void): readonly Column<Deletion>[] {
       title: 'State',
       cell: ({ state, error }) => (
         <>
-          {state} {error !== null && <Hostile text={error} />}
+          <span class={STATE_CHIPS[state]}>{state}</span> {error !== null && <Hostile text={error} />}
         </>
       ),
     },
@@ -80,7 +86,7 @@ function Start({ onStarted }: { onStarted: () => void }) {
     onStarted();
   };
   return (
-    <section class="card">
+    <section class="card form">
       <h2>Erase requests</h2>
       <Form verb="Count them" onSubmit={countMatches}>
         <TextField

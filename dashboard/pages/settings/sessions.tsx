@@ -27,15 +27,17 @@ function columns(end: (session: BrowserSessionJson) => void): Column<BrowserSess
     },
     { name: 'began', title: 'Logged in', cell: ({ created_at }) => <Moment at={created_at} /> },
     { name: 'used', title: 'Last used', cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
-    { name: 'ends', title: 'Ends', cell: ({ expires_at }) => <Moment at={expires_at} /> },
+    { name: 'ends', title: 'Ends at the latest', cell: ({ expires_at }) => <Moment at={expires_at} /> },
     {
       name: 'end',
       title: 'Action',
       cell: (session) =>
         !session.is_current && (
-          <button type="button" class="danger" onClick={() => end(session)}>
-            End
-          </button>
+          <div class="row-actions">
+            <button type="button" class="danger" onClick={() => end(session)}>
+              End
+            </button>
+          </div>
         ),
     },
   ];

@@ -18,6 +18,7 @@ function metric(
 
 const METRICS: readonly Column<UserMetrics>[] = [
   metric('cost', 'Cost', ({ cost }) => dollars(cost)),
+  metric('last_active', 'Latest', ({ last_active: last }) => <Moment at={last} />, false),
   metric('total_prompt_tokens', 'Prompt tokens', ({ total_prompt_tokens: tokens }) => count(tokens)),
   metric('total_completion_tokens', 'Completion tokens', ({ total_completion_tokens: tokens }) =>
     count(tokens),
@@ -32,7 +33,6 @@ const METRICS: readonly Column<UserMetrics>[] = [
     ({ average_requests_per_day_active: requests }) => decimal(requests),
   ),
   metric('first_active', 'First request', ({ first_active: first }) => <Moment at={first} />, false),
-  metric('last_active', 'Latest', ({ last_active: last }) => <Moment at={last} />, false),
 ];
 
 /** @param range of the requests that a link leads to */
@@ -42,7 +42,7 @@ export function columnsFor(range: string): Column<UserMetrics>[] {
       'user_id',
       'User',
       ({ user_id: id }) => (
-        <a class={`users-id ${ROW_LINK}`} href={pageOf('user', id)}>
+        <a class={`users-id ${ROW_LINK}`} href={pageOf('user', id)} title={id}>
           <Hostile text={id === '' ? '(empty)' : id} />
         </a>
       ),
