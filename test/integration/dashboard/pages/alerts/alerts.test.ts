@@ -106,7 +106,7 @@ story(
 
 story(
   'An alert says that it tells nobody, and names the webhooks that it tells',
-  async ({ page, ...stage }) => {
+  async ({ t, page, ...stage }) => {
     const { id } = await make(stage);
     await page.goto(`/alerts?alert=${id}`);
     await page.getByText('Nobody: no webhook asks for the events of alerts').waitFor();
@@ -117,6 +117,8 @@ story(
       await callAs(stage, 'POST', '/v1/webhook', { url: `https://${host}/hook`, events: [event] });
     }
     await page.reload();
+    await page.getByRole('link', { name: 'told.example.com' }).waitFor();
+    t.equal(await page.getByRole('link', { name: 'other.example.com' }).count(), 0);
     await page.getByRole('link', { name: 'told.example.com' }).click();
     await page.getByText('https://told.example.com/hook').waitFor();
   },

@@ -102,6 +102,25 @@ story('All deliveries that failed are made again at once', async ({ t, page, ...
 });
 
 story(
+  'Older deliveries stay below newer ones, and show what becomes of them',
+  async ({ t, page, ...stage }) => {
+    const { id } = await make(stage);
+    for (let index = 0; index < 25; index += 1) await fail(stage, id);
+    await page.goto(`/webhooks?w=${id}`);
+    await page.getByRole('button', { name: 'Older' }).click();
+    const rows = page.getByRole('table', { name: 'Deliveries' }).locator('tbody tr');
+    await rows
+      .nth(24)
+      .getByRole('button', { name: /^Redeliver/ })
+      .click();
+    await rows.nth(24).getByRole('cell', { name: 'pending' }).waitFor();
+    for (let index = 0; index < 5; index += 1) await fail(stage, id);
+    await rows.nth(29).getByRole('cell', { name: 'pending' }).waitFor();
+    t.equal(await rows.count(), 30, 'none is lost between the pages');
+  },
+);
+
+story(
   'A delivery leads to its request, unless that was erased',
   async ({ t, page, organization, ...stage }) => {
     const { id } = await make({ organization, ...stage });
@@ -117,7 +136,7 @@ story(
 );
 
 story(
-  'A webhook shows its filter, and the requests that it missed',
+  'A webhook shows its filter, keeps it, and leads to the requests that it missed',
   async ({ page, organization, ...stage }) => {
     const { id } = await callAs<NewWebhookJson>({ organization, ...stage }, 'POST', '/v1/webhook', {
       url: 'https://example.com/hooks/assay',
@@ -134,6 +153,11 @@ story(
     update assay.webhooks set missed_from = ${new Date(sinceMs)}, missed_until = now(), missed_reason = 'feed'
      where webhook_id = ${id}`;
     await page.goto(`/webhooks?w=${id}`);
+    await page.getByText('status:>=500').waitFor();
+    await page.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('score.written').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('definition').getByText('score.written').waitFor();
     await page.getByText('status:>=500').waitFor();
     await page.getByRole('link', { name: 'The requests of that time' }).click();
     await page.getByText('1 request', { exact: true }).waitFor();
