@@ -1,7 +1,7 @@
 /** One alert: its state, what fires with the requests behind it, and when it fired before. */
 import type { AlertJson } from '#core/contracts/alert.ts';
 import { call } from '../../client/call.ts';
-import { type KeyNames, useKeyNames } from '../../client/key-names.ts';
+import type { KeyNames } from '../../client/key-names.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { plural } from '../../parts/formats/numbers.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
@@ -9,7 +9,7 @@ import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
-import { groupColumn, SEVERITY_CHIPS } from './group.tsx';
+import { groupColumn, SEVERITY_CHIPS, useGroupNames } from './group.tsx';
 import { History } from './history.tsx';
 import { alertFilter, requestsBehind } from './requests-behind.ts';
 import { StateChip } from './state-chip.tsx';
@@ -38,8 +38,9 @@ function firingColumns(alert: AlertJson, names: KeyNames): readonly Column<Firin
   ];
 }
 
-function Firing({ alert, names }: { alert: AlertJson; names: KeyNames }) {
+function Firing({ alert }: { alert: AlertJson }) {
   const { firing, skipped_groups: skipped } = alert;
+  const names = useGroupNames(alert, firing);
   return (
     <>
       {firing.length > 0 && (
@@ -157,8 +158,7 @@ function Actions({ alert, reload }: { alert: AlertJson; reload: () => void }) {
 
 /** Shows one alert. */
 export function AlertView({ alert, reload }: { alert: AlertJson; reload: () => void }) {
-  const { error, query } = alert;
-  const names = useKeyNames(query.groupBy?.[0] === 'api_key');
+  const { error } = alert;
   return (
     <>
       <Facts alert={alert} />
@@ -168,8 +168,8 @@ export function AlertView({ alert, reload }: { alert: AlertJson; reload: () => v
         </p>
       )}
       <Actions alert={alert} reload={reload} />
-      <Firing alert={alert} names={names} />
-      <History alert={alert} names={names} />
+      <Firing alert={alert} />
+      <History alert={alert} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { Moment } from '../../parts/formats/moment.tsx';
 import { Older } from '../../parts/table/older.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
-import { groupColumn, SEVERITY_CHIPS } from './group.tsx';
+import { groupColumn, SEVERITY_CHIPS, useGroupNames } from './group.tsx';
 import { requestsBehind } from './requests-behind.ts';
 import { valueText } from './words.ts';
 
@@ -46,7 +46,7 @@ function columns(alert: AlertJson, names: KeyNames): readonly Column<AlertHistor
 }
 
 /** Lists the events, newest first. */
-export function History({ alert, names }: { alert: AlertJson; names: KeyNames }) {
+export function History({ alert }: { alert: AlertJson }) {
   const load = async (after: string | null, signal: AbortSignal) => {
     const page = after === null ? '' : `?after=${after}`;
     const path = `/v1/alert/${alert.id}/history${page}`;
@@ -56,6 +56,7 @@ export function History({ alert, names }: { alert: AlertJson; names: KeyNames })
   // A group that fires or is resolved comes with a new entry.
   const key = `history ${alert.id} ${alert.state} ${alert.firing.map(({ since }) => since)}`;
   const { data, rows, failure, isLoading, reload, more } = usePages(key, load);
+  const names = useGroupNames(alert, rows);
   return (
     <section class="part">
       <h2>History</h2>

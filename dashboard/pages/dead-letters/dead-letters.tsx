@@ -100,7 +100,7 @@ export function DeadLetters() {
     <>
       <header class="page-head">
         <h1>Dead letters</h1>
-        {reason === '' && letters.length > 0 && (
+        {reason === '' && rows.length > 0 && (
           <button type="button" disabled={!may('write')} onClick={() => set({ do: 'retry-all' })}>
             Retry all letters
           </button>

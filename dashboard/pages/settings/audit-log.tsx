@@ -88,7 +88,6 @@ function FilterForm({ filters }: { filters: Filters }) {
 
 /** Lists entries, newest first. */
 export function AuditLog() {
-  const names = useKeyNames();
   const { query } = useAddress();
   const filters: Filters = Object.fromEntries(
     FILTERS.flatMap(({ name }) => (query[name] === undefined ? [] : [[name, query[name]]])),
@@ -102,6 +101,7 @@ export function AuditLog() {
     `audit ${new URLSearchParams(filters)}`,
     load,
   );
+  const names = useKeyNames(rows.map(({ actor: { id } }) => id));
   return (
     <>
       <FilterForm filters={filters} />
