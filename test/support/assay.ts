@@ -103,7 +103,7 @@ export function runMain(
 export async function waitFor(
   what: string,
   probe: () => boolean | Promise<boolean>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await probe())) {

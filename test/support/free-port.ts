@@ -8,6 +8,8 @@ import { createServer } from 'node:net';
 const FIRST = 10_000;
 const LAST = 32_000;
 const ATTEMPTS = 100;
+/** Of the ports that fetch and browsers refuse to call (https://fetch.spec.whatwg.org/#port-blocking), those in the range. */
+const BLOCKED: readonly number[] = [10_080];
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -21,7 +23,7 @@ function isFree(port: number): Promise<boolean> {
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST, LAST);
-    if (await isFree(port)) return port;
+    if (!BLOCKED.includes(port) && (await isFree(port))) return port;
   }
   throw new Error(`No port from ${FIRST} to ${LAST} is free`);
 }

@@ -29,7 +29,7 @@ export type NatsOptions = {
   config?: string;
 };
 
-const READY_TIMEOUT_MS = 10_000;
+const READY_TIMEOUT_MS = 60_000;
 
 /** Why tests with NATS cannot run here; false when they can. In CI a missing server is a failure, not a reason to skip. */
 export function natsIsMissing(): string | false {

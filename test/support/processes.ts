@@ -55,9 +55,9 @@ export function cpuLimitOf({ pid }: Process): number | null {
   }
 }
 
-/** Waits until `condition` holds, 5 s at most; whether it does. */
+/** Waits until `condition` holds, 30 s at most; whether it does. */
 export async function eventually(condition: () => boolean): Promise<boolean> {
-  const deadline = performance.now() + 5_000;
+  const deadline = performance.now() + 30_000;
   while (!condition()) {
     if (performance.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, 20));

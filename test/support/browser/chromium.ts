@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { type Browser, chromium } from 'playwright-core';
 
+/** Decides only how late a browser that never starts is reported; a busy machine takes long to start one. */
+const START_TIMEOUT_MS = 120_000;
 /** Debian's. */
 const DEFAULT_EXECUTABLE = '/usr/bin/chromium';
 
@@ -19,6 +21,7 @@ export function chromiumIsMissing(): string | false {
 export async function launchChromium(): Promise<Browser> {
   return await chromium.launch({
     executablePath: executable(),
+    timeout: START_TIMEOUT_MS,
     // Chromium refuses to start its sandbox as root.
     chromiumSandbox: process.getuid?.() !== 0,
   });
