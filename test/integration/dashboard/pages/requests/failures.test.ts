@@ -131,8 +131,14 @@ story(
     await organization.insert([{ user_id: 'anna' }, { user_id: 'bob' }]);
     await page.goto('/requests?q=user:anna&sort=-latency');
     await user(page, 'anna').waitFor();
-    // Counts and chart have been asked for, so that the next call is that of the button.
-    await page.waitForLoadState('networkidle');
+    // Counts and chart are there, so that the next call is that of the button.
+    await page.getByText('1 request', { exact: true }).waitFor();
+    await page.getByRole('button', { name: /^Errors\s*0$/ }).waitFor();
+    await page
+      .getByRole('table', { name: 'Requests over time' })
+      .locator('tbody tr')
+      .first()
+      .waitFor({ state: 'attached' });
     await product.database
       .sql`delete from assay.browser_sessions where organization_id = ${organization.organizationId}`;
     await page.getByRole('button', { name: 'Refresh' }).click();

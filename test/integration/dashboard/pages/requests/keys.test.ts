@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
 import { story } from '../../../../support/browser/mod.ts';
+import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
 
@@ -12,14 +13,13 @@ const CURRENT = `document.querySelector('[aria-current=true] td:nth-child(5)')?.
 
 /** Presses what the sheet shows: `Ctrl k`, or `g, r` for keys one after the other. */
 async function press(page: Page, shown: string): Promise<void> {
-  for (const chord of shown.split(', ')) {
-    await page.keyboard.press(
-      chord
-        .split(' ')
-        .map((key) => KEYS[key] ?? key)
-        .join('+'),
-    );
-  }
+  const chords = shown.split(', ').map((chord) =>
+    chord
+      .split(' ')
+      .map((key) => KEYS[key] ?? key)
+      .join('+'),
+  );
+  await pressAtOnce(page, chords);
 }
 
 const drawer = (page: Page) => page.getByRole('complementary', { name: 'Request' });
@@ -98,7 +98,7 @@ async function open({ organization }: Stage): Promise<string> {
       status,
       user_id: `u${index}`,
       created_at: new Date(now - (index + 1) * 1_000),
-      request_text: '{"model":"gpt-4o","messages":[]}',
+      request_text: '{"model":"gpt-4o","messages":[{"role":"user","content":"What is the time?"}]}',
     })),
   );
   return `/requests?r=${rows[1]!.request_id}`;
@@ -108,6 +108,30 @@ async function show(page: Page, url: string): Promise<void> {
   await page.goto(url);
   await page.locator('[aria-current=true]', { hasText: 'u1' }).waitFor();
   await drawer(page).getByRole('tablist').waitFor();
+}
+
+/** All that Tab reaches, in the order of the page. */
+const FOCUSABLE = `[...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"], summary')]
+  .filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }))`;
+/** Whether nothing that Tab reaches comes or goes for some frames. */
+const IS_COMPLETE = `(async () => {
+  const count = () => ${FOCUSABLE}.length;
+  const before = count();
+  for (let frames = 0; frames < 10; frames++) {
+    await new Promise((done) => requestAnimationFrame(done));
+    if (count() !== before) return false;
+  }
+  return true;
+})()`;
+
+/** Shows a page of `open`, and waits for the parts that are fetched late: they come between the others. */
+async function showAll(stage: Stage, url: string): Promise<void> {
+  const { t, page } = stage;
+  await show(page, url);
+  await page.getByRole('button', { name: /^Errors\s*2$/ }).waitFor();
+  await page.getByRole('button', { name: 'More' }).waitFor();
+  await drawer(page).locator('.conversation').getByText('What is the time?').waitFor();
+  t.ok(await becomesTrue(page, IS_COMPLETE), 'no part comes any more');
 }
 
 story(
@@ -139,7 +163,7 @@ const OF_DIALOGS = new Set(['Escape', 'Enter', 'Ctrl k']);
 
 story('No key works while a query is typed: its letters are text', async (stage) => {
   const { t, page } = stage;
-  await show(page, await open(stage));
+  await showAll(stage, await open(stage));
   const field = page.getByRole('textbox', { name: 'Query' });
   await field.focus();
   const before = await page.evaluate(STATE);
@@ -151,7 +175,7 @@ story('No key works while a query is typed: its letters are text', async (stage)
 
 story('No key of the page works behind a dialog', async (stage) => {
   const { t, page } = stage;
-  await show(page, await open(stage));
+  await showAll(stage, await open(stage));
   await page.keyboard.press('?');
   await dialog(page, 'Keys');
   const before = await page.evaluate(STATE);
@@ -161,6 +185,8 @@ story('No key of the page works behind a dialog', async (stage) => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await drawer(page).waitFor();
 });
+
+const DRAWER_BODY = `document.querySelector('.drawer-body')`;
 
 story('Enter presses the button that has the focus, and arrows scroll the request', async (stage) => {
   const { t, page } = stage;
@@ -174,9 +200,11 @@ story('Enter presses the button that has the focus, and arrows scroll the reques
   await page.keyboard.press('Enter');
   await hasQuery(page, 'q', 'user:u1');
   await page.setViewportSize({ width: 1_440, height: 320 });
+  const canScroll = `(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight)(${DRAWER_BODY})`;
+  t.ok(await becomesTrue(page, canScroll), 'there is more than can be seen');
   await page.locator('.drawer-body').focus();
   await page.keyboard.press('ArrowDown');
-  t.ok(await becomesTrue(page, `document.querySelector('.drawer-body').scrollTop > 0`), 'it scrolled');
+  t.ok(await becomesTrue(page, `${DRAWER_BODY}.scrollTop > 0`), 'it scrolled');
   await current(page, 'u1');
 });
 
@@ -199,11 +227,9 @@ story(
 
 story('Tab reaches all that can be pressed, once, in the order of the page', async (stage) => {
   const { t, page } = stage;
-  await show(page, await open(stage));
+  await showAll(stage, await open(stage));
   const wanted = await page.evaluate<number>(`(() => {
-    const all = [...document.querySelectorAll('a[href], button, input, select, textarea, [tabindex="0"], summary')].filter(
-      (one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true }),
-    );
+    const all = ${FOCUSABLE};
     all.forEach((one, index) => { one.dataset.order = String(index); });
     document.activeElement.blur();
     return all.length;
@@ -230,6 +256,7 @@ story(
     await page.goto('/requests');
     await page.locator('.grid').getByRole('link', { name: 'anna' }).click();
     await page.getByText('1 request', { exact: true }).waitFor();
+    await page.locator('.grid').getByRole('link', { name: 'bob' }).waitFor({ state: 'detached' });
     await page.keyboard.press('j');
     await current(page, 'anna');
     await page.keyboard.press('Enter');

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import { becomesTrue, standsStill } from '../../../../support/browser/becomes-true.ts';
 import { story } from '../../../../support/browser/mod.ts';
+import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
+import { wheelTo } from '../../../../support/browser/wheel-to.ts';
 
 const ROWS = 600;
 const PITCH_MS = 1_000;
@@ -34,19 +36,6 @@ const PLACE = `(() => {
 })()`;
 type Place = { user: string; from: number };
 const placeOf = (page: Page) => page.evaluate<Place | null>(PLACE);
-const FRAMES = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
-
-/** Turns the wheel until a user is there. */
-async function wheelTo(page: Page, name: string, step: number, look = async () => {}): Promise<void> {
-  await page.locator('.grid-box').hover();
-  for (let turns = 0; turns < 300 && (await user(page, name).count()) === 0; turns++) {
-    await page.mouse.wheel(0, step);
-    await page.evaluate(FRAMES);
-    await look();
-  }
-  await user(page, name).waitFor();
-}
-
 /** Whether the place in this step of the history is the one that is seen. */
 const IS_KEPT = `(() => {
   const { id, offset } = history.state?.place ?? {};
@@ -91,8 +80,10 @@ story('Back and forward restore query, order and the open request', async ({ t, 
   await page.goto('/requests');
   await user(page, 'u5').click();
   await page.getByText('1 request', { exact: true }).waitFor();
+  await user(page, 'u7').waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Latency' }).click();
   await page.waitForURL(/sort=/);
+  await page.locator('.requests-list:not(.busy)').waitFor();
   await page.locator('.grid-row a').first().click();
   const drawer = page.getByRole('complementary', { name: 'Request' });
   await drawer.getByText(rows[5]!.request_id).waitFor();
@@ -108,6 +99,7 @@ story('Back and forward restore query, order and the open request', async ({ t, 
   await page.goForward();
   await page.goForward();
   await drawer.getByText(rows[5]!.request_id).waitFor();
+  await user(page, 'u7').waitFor({ state: 'detached' });
   t.equal(page.url(), all);
   t.same(await users(page), ['u5']);
 });
@@ -118,10 +110,9 @@ story(
     await insertMany(organization);
     await page.goto('/requests');
     await user(page, 'u0').waitFor();
-    await wheelTo(page, 'u300', 700);
+    await wheelTo(page, user(page, 'u300'), 700);
     const place = await keptPlace(t, page);
-    await page.keyboard.press('g');
-    await page.keyboard.press('k');
+    await pressAtOnce(page, ['g', 'k']);
     await page.waitForURL(/\/keys/);
     await page.goBack();
     await waitForPlace(t, page, place, 'after back');
@@ -140,7 +131,7 @@ story(
     await insertMany(organization);
     await page.goto('/requests');
     await user(page, 'u0').waitFor();
-    await wheelTo(page, 'u300', 700);
+    await wheelTo(page, user(page, 'u300'), 700);
     await page.locator('.grid-row', { hasText: 'u300' }).getByRole('link').first().click();
     const drawer = page.getByRole('complementary', { name: 'Request' });
     await drawer.getByRole('tablist').waitFor();
@@ -171,8 +162,8 @@ story(
       );
       for (const name of now) seen.add(name);
     };
-    await wheelTo(page, 'u0', -500, look);
-    await wheelTo(page, `u${ROWS - 1}`, 500, look);
+    await wheelTo(page, user(page, 'u0'), -300, look);
+    await wheelTo(page, user(page, `u${ROWS - 1}`), 300, look);
     t.equal(seen.size, ROWS);
   },
 );

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
 
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' });
 const SCHEME = 'document.documentElement.style.colorScheme';
@@ -49,10 +50,10 @@ story(
     const asked = page.waitForRequest('**/assets/*.js');
     await page.keyboard.press('Control+k');
     await asked;
-    for (const key of ['g', 'k']) await page.keyboard.press(key);
+    await pressAtOnce(page, ['g', 'k']);
     t.match(page.url(), '/settings');
     await page.keyboard.press('Escape');
-    for (const key of ['g', 'w']) await page.keyboard.press(key);
+    await pressAtOnce(page, ['g', 'w']);
     fetched.resolve();
     await page.waitForURL('**/webhooks');
     t.equal(await palette(page).count(), 0);
