@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { ScriptedProvider } from '../../../../support/scripted-provider.ts';
 import { callApiOf, makeJudge } from '../evaluators/call-api.ts';
@@ -241,15 +242,41 @@ story(
   },
 );
 
-const TABS = {
-  Statistics: 'statistics',
-  Evaluations: 'evaluations',
-  Definition: 'definition',
-  'Attached traffic': 'traffic',
-  'Score history': 'backfill',
-  Versions: 'versions',
+/** The tabs, each with what of it comes last: axe is to see all of it. */
+const TABS: Readonly<Record<string, { tab: string; waitFor: (page: Page) => Promise<void> }>> = {
+  Statistics: {
+    tab: 'statistics',
+    waitFor: async (page) => {
+      await page.getByRole('link', { name: '1 evaluations' }).waitFor();
+      await page.locator('figure canvas').nth(1).waitFor();
+    },
+  },
+  Evaluations: {
+    tab: 'evaluations',
+    waitFor: (page) => page.getByRole('row').filter({ hasText: '<script>alert(2)</script>' }).waitFor(),
+  },
+  Definition: {
+    tab: 'definition',
+    waitFor: async (page) => {
+      await page.getByText('No new version').waitFor();
+      await page.getByLabel('Newest requests').getByText('Hi?').waitFor({ state: 'attached' });
+      await page.getByRole('region', { name: 'Try-out' }).getByText('Good morning!').first().waitFor();
+    },
+  },
+  'Attached traffic': {
+    tab: 'traffic',
+    waitFor: (page) => page.getByRole('row').filter({ hasText: 'status:200' }).getByText('10%').waitFor(),
+  },
+  'Score history': {
+    tab: 'backfill',
+    waitFor: (page) => page.getByRole('link', { name: '1 completed' }).waitFor(),
+  },
+  Versions: {
+    tab: 'versions',
+    waitFor: (page) => page.getByRole('region', { name: 'Version 2' }).locator('mark').first().waitFor(),
+  },
 };
-for (const [title, tab] of Object.entries(TABS)) {
+for (const [title, { tab, waitFor }] of Object.entries(TABS)) {
   accessibleStory(
     `${title} of an evaluator has no barrier`,
     async ({ page, organization, product, callPath }) => {
@@ -268,8 +295,7 @@ for (const [title, tab] of Object.entries(TABS)) {
       await page.getByRole('link', { name: '1 completed' }).waitFor();
       await page.goto(`/evaluators/${id}?tab=${tab}&r=${record!.request_id}`);
       await page.getByRole('link', { name: title }).waitFor();
-      // Everything is there when nothing is under way any more.
-      await page.waitForLoadState('networkidle');
+      await waitFor(page);
     },
   );
 }

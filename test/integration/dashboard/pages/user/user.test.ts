@@ -31,7 +31,7 @@ story(
     await page.getByRole('table', { name: 'Sessions' }).getByRole('link', { name: 'talk' }).waitFor();
     t.equal(await page.getByRole('link', { name: 'other' }).count(), 0);
     t.match(await page.locator('.fact-list').innerText(), /Requests\s+3\s+Errors\s+1\s+Cost\s+\$0\.002/);
-    t.ok(await page.getByText('No limit counts this user now').isVisible());
+    await page.getByText('No limit counts this user now').waitFor();
     await page.locator('.fact-list').getByRole('link', { name: '3' }).click();
     await page.getByText('3 requests').waitFor();
     await page.goBack();

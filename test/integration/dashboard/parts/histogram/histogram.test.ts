@@ -2,9 +2,11 @@ import type { Page } from 'playwright-core';
 import { story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
-const FROM = Date.UTC(2026, 10, 2);
 const HOUR_MS = 3_600_000;
-const RANGE = '2026-11-02T00:00:00.000Z..2026-11-03T00:00:00.000Z';
+const DAY_MS = 24 * HOUR_MS;
+/** A whole day that has passed, in the browser's time zone, which is UTC. */
+const FROM = Math.floor(Date.now() / DAY_MS) * DAY_MS - 3 * DAY_MS;
+const RANGE = `${new Date(FROM).toISOString()}..${new Date(FROM + DAY_MS).toISOString()}`;
 const slider = (page: Page) => page.getByRole('slider', { name: 'Requests over time' });
 
 /** One request an hour of one day; of the second hour an error. */
@@ -41,7 +43,7 @@ story(
   'The arrows choose a bar, Shift more of them, and Enter makes them the range',
   async ({ t, page, organization }) => {
     const bars = await open({ page, organization });
-    const width = (24 * HOUR_MS) / bars;
+    const width = DAY_MS / bars;
     await slider(page).focus();
     await page.keyboard.press('ArrowRight');
     t.match(await slider(page).getAttribute('aria-valuetext'), /: 1 requests, 0 errors$/);
@@ -53,12 +55,14 @@ story(
 
 story('Dragging over bars makes them the range', async ({ t, page, organization }) => {
   const bars = await open({ page, organization });
+  // The count of the quick filter above the bars is the last that could move them.
+  await page.getByRole('button', { name: /^Errors\s*1$/ }).waitFor();
   const box = (await slider(page).boundingBox())!;
   const xOf = (bar: number) => box.x + ((bar + 0.5) * box.width) / bars;
   await page.mouse.move(xOf(2), box.y + 20);
   await page.mouse.down();
   await page.mouse.move(xOf(5), box.y + 20);
   await page.mouse.up();
-  const width = (24 * HOUR_MS) / bars;
+  const width = DAY_MS / bars;
   t.same(await chosen(page), { from: FROM + 2 * width, to: FROM + 6 * width });
 });

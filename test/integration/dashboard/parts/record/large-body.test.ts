@@ -26,11 +26,15 @@ const WATCH = `
     }
   };`;
 
+/** A busy machine takes long for 32 MiB. Decides only how late a step that never ends is reported. */
+const STEP_TIMEOUT_MS = 120_000;
+
 type Reached = { fetched: string[]; largestMessage: number };
 
 story(
   'A record of 32 MiB is read, searched and scrolled, and the thread of the page never holds a body of it',
   async ({ t, page, organization }) => {
+    page.setDefaultTimeout(STEP_TIMEOUT_MS);
     const [large, small] = await organization.insert(largeAndSmallRecord());
     await page.addInitScript({ content: WATCH });
     await openSmallRecord(page, small!.request_id);
