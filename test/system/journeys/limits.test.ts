@@ -61,15 +61,28 @@ function clientOf({ assay }: World, apiKey: string, defaultHeaders: Record<strin
   return new OpenAI({ baseURL: `${assay.gatewayUrl}/v1`, apiKey, defaultHeaders });
 }
 
-async function query({ assay }: World, key: string, body: object): Promise<RequestRecord[]> {
+/** The most that a query returns at once. */
+const PAGE = 100;
+
+async function queryPage({ assay }: World, key: string, body: object): Promise<RequestRecord[]> {
   const response = await fetch(`${assay.apiUrl}/v1/request/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ limit: 100, ...body }),
+    body: JSON.stringify({ limit: PAGE, ...body }),
   });
   const { data, error } = (await response.json()) as { data: RequestRecord[]; error: string | null };
   if (error !== null) throw new Error(error);
   return data;
+}
+
+/** Returns all records that a query finds. */
+async function query(world: World, key: string, body: object): Promise<RequestRecord[]> {
+  const records: RequestRecord[] = [];
+  for (;;) {
+    const page = await queryPage(world, key, { ...body, offset: records.length });
+    records.push(...page);
+    if (page.length < PAGE) return records;
+  }
 }
 
 /** The records that a query finds, once there are `count`. */
@@ -212,12 +225,20 @@ async function cached(t: Test, world: World): Promise<void> {
   t.equal(hits.length, 1);
 }
 
+const LOGS_PER_WINDOW = 20;
+const LOG_WINDOW_MS = 5_000;
+/** More than may be logged within a minute, so that a slow machine makes too many calls all the same. */
+const CHATTY_CALLS = 300;
+
 async function loggingRate(t: Test, world: World): Promise<void> {
-  const key = await newKey(world, '--organization', 'chatty', '--logs-per-5s', '20');
+  const key = await newKey(world, '--organization', 'chatty', '--logs-per-5s', `${LOGS_PER_WINDOW}`);
   const client = clientOf(world, key);
+  const begunAt = performance.now();
   const responses = await Promise.all(
-    Array.from({ length: 100 }, () => client.chat.completions.create(ask('Hello')).asResponse()),
+    Array.from({ length: CHATTY_CALLS }, () => client.chat.completions.create(ask('Hello')).asResponse()),
   );
+  // A window may begin before the calls and another end after them.
+  const windows = 2 + Math.ceil((performance.now() - begunAt) / LOG_WINDOW_MS);
   const bodies = await Promise.all(
     responses.map((response) => response.json() as Promise<OpenAI.ChatCompletion>),
   );
@@ -226,7 +247,8 @@ async function loggingRate(t: Test, world: World): Promise<void> {
     'all are served',
   );
   const logged = responses.filter(({ headers }) => headers.get('service-logged') !== 'false');
-  t.ok(logged.length > 0 && logged.length < 50, `${logged.length} are logged`);
+  t.ok(logged.length > 0, 'some are logged');
+  t.ok(logged.length <= LOGS_PER_WINDOW * windows, `${logged.length} are logged in ${windows} windows`);
   const records = await found(world, key, logged.length, { filter: 'all' });
   t.same(
     records.map(({ request_id }) => request_id).sort(),

@@ -5,7 +5,7 @@ import { scriptedProvider } from '../../support/world.ts';
 
 const KILLS = 3;
 const BETWEEN_KILLS_MS = 1_000;
-const RECOVERED_WITHIN_MS = 15_000;
+const RECOVERED_WITHIN_MS = 60_000;
 
 t.test(
   'kill -9 of Postgres under load fails no call, loses no record, and queries are answered again',

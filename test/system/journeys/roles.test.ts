@@ -119,7 +119,8 @@ for (const runtime of ['node', 'deno'] as const satisfies Runtime[]) {
       await waitFor(
         'both gateways to refuse the key',
         async () => (await refused(gateway1)) && (await refused(gateway2)),
-        5_000,
+        // Sooner than a key is read again without an announcement.
+        20_000,
       );
 
       for (const { run } of [gateway1, gateway2, api, ingest2]) {

@@ -29,7 +29,7 @@ const FRESH_PAUSE_MS = 40;
 const KNOCK_EVERY_MS = Number(process.env.ASSAY_KNOCK_EVERY_MS ?? 20);
 const FINDABLE_WITHIN_MS = 30_000;
 
-t.setTimeout(60_000 + RESTARTS * 15_000);
+t.setTimeout(180_000 + RESTARTS * 60_000);
 
 /** Streams take from a tenth of a second to one and a half: some are in the middle whenever a gateway is told to stop. */
 function scriptStreams(provider: ScriptedProvider, random: () => number): void {

@@ -10,6 +10,8 @@ import {
   temporaryDataDir,
   waitFor,
 } from '../../support/assay.ts';
+import { freePort } from '../../support/free-port.ts';
+import { postgresPid } from '../../support/postgres.ts';
 
 const runtimes: Runtime[] = ['node', 'deno'];
 const ROLES = ['gateway', 'api', 'ingest', 'evaluators'];
@@ -20,15 +22,17 @@ for (const runtime of runtimes) {
     async (t) => {
       const dataDir = temporaryDataDir();
       t.teardown(dataDir.remove);
-      const first = await startAssay({ runtime, dataDir: dataDir.path, environment: { GATEWAYS: '2' } });
+      // Ports that no other process is given between the kill and the next start.
+      const environment = { GATEWAY_PORT: `${await freePort()}`, API_PORT: `${await freePort()}` };
+      const first = await startAssay({
+        runtime,
+        dataDir: dataDir.path,
+        environment: { ...environment, GATEWAYS: '2' },
+      });
       const pids = ROLES.map((role) => first.pidOf(role));
       first.process.kill('SIGKILL');
       await first.ended;
       // On the same ports: the roles of the first must have let go of them.
-      const environment = {
-        GATEWAY_PORT: new URL(first.gatewayUrl).port,
-        API_PORT: new URL(first.apiUrl).port,
-      };
       const second = await startAssay({ runtime, dataDir: dataDir.path, environment });
       t.teardown(() => second.stop());
       t.same(pids.filter(isAlive), [], 'the orphans have ended');
@@ -38,6 +42,15 @@ for (const runtime of runtimes) {
       t.same(await second.stop(), { code: 0, signal: null });
     },
   );
+}
+
+/** Returns the process id of the embedded PostgreSQL; null while there is none, and its file is not there or not written. */
+function runningPostgres(dataDir: string): number | null {
+  try {
+    return postgresPid(dataDir) || null;
+  } catch {
+    return null;
+  }
 }
 
 /** Kills each part of a running Assay, which starts it again. */
@@ -58,8 +71,13 @@ async function surviveDeaths(t: Test, assay: Assay): Promise<void> {
     }
   });
   await t.test('the embedded PostgreSQL is started again when it dies, and the roles find it', async () => {
+    const before = postgresPid(assay.dataDir);
     assay.killPostgres();
-    await waitFor('the gateway to notice', async () => !(await isReady(assay.gatewayUrl)));
+    // The gateway may be ready again before it was seen that it was not.
+    await waitFor('another PostgreSQL', () => {
+      const now = runningPostgres(assay.dataDir);
+      return now !== null && now !== before;
+    });
     await waitFor('the gateway to be ready again', () => isReady(assay.gatewayUrl));
   });
 }
