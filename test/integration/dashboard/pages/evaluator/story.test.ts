@@ -260,7 +260,11 @@ const TABS: Readonly<Record<string, { tab: string; waitFor: (page: Page) => Prom
     waitFor: async (page) => {
       await page.getByText('No new version').waitFor();
       await page.getByLabel('Newest requests').getByText('Hi?').waitFor({ state: 'attached' });
-      await page.getByRole('region', { name: 'Try-out' }).getByText('Good morning!').first().waitFor();
+      await page
+        .getByRole('region', { name: 'Try-out' })
+        .getByText('Good morning!')
+        .first()
+        .waitFor({ state: 'attached' });
     },
   },
   'Attached traffic': {

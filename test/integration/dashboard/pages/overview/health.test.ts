@@ -1,13 +1,13 @@
 import { story } from '../../../../support/browser/mod.ts';
+import { callAs } from '../as.ts';
 
-story('The state of a healthy system moves nothing when it comes', async ({ t, page, organization }) => {
-  await organization.insert([{}]);
+story('The state of a healthy system moves nothing when it comes', async ({ t, page, ...stage }) => {
+  await stage.organization.insert([{}]);
+  const system = await callAs<object>(stage, 'GET', '/v1/system');
   const shown = Promise.withResolvers<void>();
   await page.route('**/v1/system', async (route) => {
     await shown.promise;
-    const response = await route.fetch();
-    const { data } = (await response.json()) as { data: object };
-    await route.fulfill({ response, json: { data: { ...data, health: 'ok', reasons: [] }, error: null } });
+    await route.fulfill({ json: { data: { ...system, health: 'ok', reasons: [] }, error: null } });
   });
   await page.goto('/');
   await page.locator('.tile').first().waitFor();
