@@ -120,7 +120,8 @@ t.test('an answer or expected value over the bounds fails with input_too_large',
     await run({ scorer: 'ListContains', expectedFrom: 'inputs.list' }, { output: list, inputs: { list } }),
     { score: 1 },
   );
-  t.ok(performance.now() - began < 5_000);
+  // Far below what a comparison of every length would take.
+  t.ok(performance.now() - began < 60_000);
 });
 
 t.test('any answer text ends in a score from 0 to 1 or in a failure, never in an exception', async () => {

@@ -44,7 +44,7 @@ def evaluate(input, output):
   const results = await sandbox.evaluateMany({
     code,
     records: records(...inputs),
-    limits: { ...DEFAULT_LIMITS, wallMs: 300 },
+    limits: { ...DEFAULT_LIMITS, wallMs: 2_000 },
   });
   t.same(
     results.map(({ outcome }) => brief(outcome)),

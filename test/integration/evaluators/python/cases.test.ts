@@ -130,15 +130,15 @@ t.test(
     const run = (body: string, limits = DEFAULT_LIMITS) =>
       sandbox.evaluate({ code: define(body), input, output, limits });
     const [cpu, ignoring, wall, computed, small, large] = await Promise.all([
-      run('while True: pass', { ...DEFAULT_LIMITS, wallMs: 10_000 }),
+      run('while True: pass', { ...DEFAULT_LIMITS, wallMs: 60_000 }),
       run('import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass', {
         ...DEFAULT_LIMITS,
-        wallMs: 10_000,
+        wallMs: 60_000,
       }),
       run('import time; time.sleep(60)', { ...DEFAULT_LIMITS, wallMs: 300 }),
       run('while True: pass', { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 900 }),
-      run('return len(bytearray(100 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 64 }),
-      run('return len(bytearray(400 << 20)) > 0', { ...DEFAULT_LIMITS, memoryMb: 512 }),
+      run('return len(bytearray(100 << 20)) > 0', { ...DEFAULT_LIMITS, wallMs: 60_000, memoryMb: 64 }),
+      run('return len(bytearray(400 << 20)) > 0', { ...DEFAULT_LIMITS, wallMs: 60_000, memoryMb: 512 }),
     ]);
     t.match(cpu.outcome, {
       code: 'py_timeout',
@@ -151,7 +151,7 @@ t.test(
       message: 'The code used more than 1 s of CPU',
     });
     t.match(wall.outcome, { code: 'py_timeout', retry: 'later', message: 'The code ran longer than 300 ms' });
-    t.ok(wall.durationMs >= 295 && wall.durationMs < 5_000, `${wall.durationMs} ms`);
+    t.ok(wall.durationMs >= 295 && wall.durationMs < 30_000, `${wall.durationMs} ms`);
     t.match(computed.outcome, { code: 'py_timeout', message: 'The code ran longer than 900 ms' });
     t.equal(brief(small.outcome), 'py_memory');
     t.equal(brief(large.outcome), 1);

@@ -1,7 +1,10 @@
 import t from 'tap';
+import { DEFAULT_LIMITS } from '../../../../evaluators/python/mod.ts';
 import { brief, define, openSandbox, TIERS_HERE } from './support/sandbox.ts';
 
 const SECRET = 'TENANT-A-0123456789';
+/** For evaluations that must not fail on a busy machine. Other limits of CPU would need children that do not wait idle. */
+const AMPLE = { ...DEFAULT_LIMITS, wallMs: 60_000 };
 
 /**
  * Searches for the secret everywhere Python allows: frames, objects, and the mapped memory around its own objects, page by
@@ -48,12 +51,14 @@ sys.modules["leak"] = sys
 print(input)
 import time; time.sleep(0.3)
 return 1`);
-    const before = sandbox.evaluate({ code: keep, input: SECRET, output: SECRET });
+    const before = sandbox.evaluate({ code: keep, input: SECRET, output: SECRET, limits: AMPLE });
     await before;
-    const during = sandbox.evaluate({ code: keep, input: SECRET, output: SECRET });
+    const during = sandbox.evaluate({ code: keep, input: SECRET, output: SECRET, limits: AMPLE });
     await new Promise((resolve) => setTimeout(resolve, 50));
     const searches = await Promise.all(
-      Array.from({ length: 4 }, () => sandbox.evaluate({ code: define(SEARCH), input: 'b', output: 'b' })),
+      Array.from({ length: 4 }, () =>
+        sandbox.evaluate({ code: define(SEARCH), input: 'b', output: 'b', limits: AMPLE }),
+      ),
     );
     for (const { outcome } of searches) t.equal(brief(outcome), 0, JSON.stringify(outcome));
     const patched = await sandbox.evaluate({
@@ -62,6 +67,7 @@ return 1`);
       ),
       input: '',
       output: '',
+      limits: AMPLE,
     });
     t.equal(brief(patched.outcome), 0, 'a module patched by one evaluation is unchanged in the next');
     t.equal((await during).traces, `${SECRET}\n`);
@@ -70,7 +76,12 @@ return 1`);
 
 t.test('the search for a secret finds one in its own process', async (t) => {
   const sandbox = await openSandbox(t);
-  const { outcome } = await sandbox.evaluate({ code: define(SEARCH), input: SECRET, output: SECRET });
+  const { outcome } = await sandbox.evaluate({
+    code: define(SEARCH),
+    input: SECRET,
+    output: SECRET,
+    limits: AMPLE,
+  });
   t.ok(outcome.state === 'completed' && outcome.score > 0, JSON.stringify(outcome));
 });
 
@@ -82,7 +93,9 @@ t.test(
     const code = define(
       'import os, time\ntime.sleep(0.1)\nreturn os.getuid() if os.getuid() == os.geteuid() == os.getgid() else 0',
     );
-    const results = await Promise.all([1, 2, 3].map(() => sandbox.evaluate({ code, input: '', output: '' })));
+    const results = await Promise.all(
+      [1, 2, 3].map(() => sandbox.evaluate({ code, input: '', output: '', limits: AMPLE })),
+    );
     const users = results.map(({ outcome }) => Number(brief(outcome)));
     t.equal(new Set(users).size, 3);
     t.ok(users.every((user) => user >= 64_200));

@@ -100,7 +100,7 @@ t.test('a kernel without system call filters gives the tier none at once', async
   for (const tier of TIERS_HERE) {
     t.match(sandbox.why, `${tier}: a child cannot lock itself down: [Errno 22] seccomp is refused`);
   }
-  t.ok(performance.now() - startedAt < 5_000);
+  t.ok(performance.now() - startedAt < 30_000);
 });
 
 t.test('every escape is stopped on a kernel without Landlock as well', async (t) => {

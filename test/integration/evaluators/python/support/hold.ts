@@ -1,4 +1,4 @@
-/** A service with a busy sandbox, for a test to kill: it reports when it is ready, and runs on. */
+/** A service with a busy sandbox, for a test to kill: it reports its tier, and runs on. */
 
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -12,4 +12,4 @@ const limits = { ...DEFAULT_LIMITS, cpuSeconds: 10, wallMs: 10_000 };
 for (const body of ['while True: pass', 'import time; time.sleep(60)', 'import signal\n    signal.pause()']) {
   void sandbox.evaluate({ code: `def evaluate(input, output):\n    ${body}`, input: '', output: '', limits });
 }
-setTimeout(() => process.stdout.write(`${sandbox.tier}\n`), 300);
+process.stdout.write(`${sandbox.tier}\n`);
