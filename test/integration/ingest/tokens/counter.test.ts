@@ -9,6 +9,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import type { TokenCounterOptions } from '../../../../ingest/tokens/counter.ts';
 import { createTokenCounter, type TokenCounter } from '../../../../ingest/tokens/mod.ts';
 import { prose } from '../../../bench/prose.ts';
+import { leastOf } from '../../../support/least-of.ts';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { mixed, slowText } from '../../../support/slow-text.ts';
 
@@ -132,17 +133,23 @@ t.test('texts given to the token counter', async (t) => {
       'lone surrogates': mixed(['\ud800', '\ud801', '\udc00'], 1_000_000),
     };
     for (const [what, text] of Object.entries(slow)) {
-      const startedAt = performance.now();
-      const [tokens] = await counter.count([text]);
-      const tookMs = performance.now() - startedAt;
-      t.comment(`${what}: ${tokens} tokens in ${tookMs.toFixed(0)} ms`);
-      t.ok(tokens !== null && tookMs < 2_000);
+      const leastMs = await leastOf(
+        5,
+        async () => {
+          const startedAt = performance.now();
+          const [tokens] = await counter.count([text]);
+          t.not(tokens, null);
+          return performance.now() - startedAt;
+        },
+        2_000,
+      );
+      t.ok(leastMs < 2_000, `${what}: ${leastMs.toFixed(0)} ms`);
     }
     t.same(failures, []);
   });
 
   await t.test('counting long texts does not block the calling thread', async (t) => {
-    const texts = Array.from({ length: 3 }, () => slowText(1_000_000));
+    const texts = Array.from({ length: 5 }, () => slowText(1_000_000));
     const longestMs = await loopDelayMs(texts.length, (round) => counter.count([texts[round]!]));
     t.comment(`longest delay while 1 MB was counted: ${longestMs.toFixed(1)} ms`);
     t.ok(longestMs < 100);
