@@ -2,7 +2,7 @@
  * The playground: passes calls of the dashboard on to the gateway, because a page may connect to its own origin only. They are
  * made with the rights, limits and provider keys of the key that is logged in, by a signature in place of the key itself.
  */
-import { type Dispatcher, Pool } from 'undici';
+import { type Dispatcher, errors, Pool } from 'undici';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { PlaygroundBody } from '#core/contracts/playground.ts';
 import { Reply } from '#platform/http-server/mod.ts';
@@ -11,9 +11,11 @@ import type { Clock } from '#platform/process/clock.ts';
 import type { ProxyChoice } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signKeyCall } from '#platform/secrets/mod.ts';
 import { callHeaders, passedHeaders } from './headers.ts';
+import { createCallSlots } from './slots.ts';
 
 /** A call, by the key that is logged in. */
 export type PlaygroundCall = {
+  organizationId: string;
   keyId: string;
   body: PlaygroundBody;
   /** The member `body` as it was written. */
@@ -25,7 +27,7 @@ export type PlaygroundCall = {
 export type Playground = {
   /**
    * Makes a call. Resolves with the gateway's response, whatever its status, which is passed on as it arrives.
-   * @throws AssayError gateway_unreachable; client_closed_request
+   * @throws AssayError too_many_playground_calls, playground_busy; gateway_unreachable, gateway_timeout; client_closed_request
    */
   call(call: PlaygroundCall): Promise<Response>;
   /** Closes all connections. */
@@ -45,13 +47,14 @@ export type PlaygroundOptions = {
 const CONNECT_MS = 5_000;
 /** The default of PROVIDER_FIRST_BYTE_TIMEOUT_MS, and time for the gateway to say so. */
 const SILENCE_MS = 605_000;
-/** Calls at a time; more wait. Each is a person who looks at an answer. */
+/** Calls at a time; more are refused. Each is a person who looks at an answer. */
 const CONNECTIONS = 128;
 
 export function createPlayground(options: PlaygroundOptions): Playground {
   const { gateway, internalSecret, clock, proxyFor, silenceMs = SILENCE_MS } = options;
   const base = new URL(gateway.url);
   const prefix = base.pathname.replace(/\/$/, '');
+  const takeSlot = createCallSlots(CONNECTIONS);
   const pool = new Pool(base.origin, {
     connections: CONNECTIONS,
     connect: gatewayConnector(base, { connectMs: CONNECT_MS, certFile: gateway.certFile, proxyFor }),
@@ -62,12 +65,13 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   });
 
   return {
-    async call({ keyId, body, written, signal }) {
+    async call({ organizationId, keyId, body, written, signal }) {
       const { path = '/v1/chat/completions' } = body;
       const headers = {
         ...callHeaders(body),
         [INTERNAL_HEADER]: signKeyCall(internalSecret, keyId, clock.now()),
       };
+      const endCall = takeSlot(organizationId);
       try {
         const answer = await pool.request({
           method: 'POST',
@@ -76,17 +80,29 @@ export function createPlayground(options: PlaygroundOptions): Playground {
           body: written,
           signal,
         });
+        // Comes however the response ends: in full, broken off, or because the page has gone away.
+        answer.body.once('close', endCall);
         return new Reply(passedBody(answer.body), {
           status: answer.statusCode,
           headers: passedHeaders(answer.headers),
         });
       } catch (error) {
+        endCall();
         if (signal.aborted) throw signal.reason;
-        throw unreachable(error);
+        throw error instanceof errors.HeadersTimeoutError ? silent(error, silenceMs) : unreachable(error);
       }
     },
     close: () => pool.destroy(),
   };
+}
+
+/** The gateway has the call, and may have made it: who sends it again may pay twice. */
+function silent(error: unknown, silenceMs: number): AssayError {
+  return new AssayError(
+    'gateway_timeout',
+    `The gateway took the call and did not answer within ${silenceMs / 1_000} s: the model may have been called, so look at the requests before you send it again`,
+    { cause: error, detail: describeError(error) },
+  );
 }
 
 function unreachable(error: unknown): AssayError {

@@ -32,7 +32,13 @@ export function playgroundRoutes({ keys, playground, models, maxBodyBytes }: Pla
   const calling = authorized(keys, 'gateway', TAG).post(
     '/v1/playground',
     async ({ key, body: { body, written }, request: { signal } }) =>
-      playground.call({ keyId: key.keyId, body, written: written[0]!, signal }),
+      playground.call({
+        organizationId: key.organizationId,
+        keyId: key.keyId,
+        body,
+        written: written[0]!,
+        signal,
+      }),
     {
       body: jsonBodyAsWritten(PlaygroundBody, EXAMPLE, { maxBytes: maxBodyBytes, asWritten: [['body']] }),
       response: foreignReply(),

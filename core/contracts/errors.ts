@@ -36,6 +36,7 @@ export const ERROR_CODES = {
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   too_many_logins: { status: 429, type: 'rate_limit_error' },
   too_many_exports: { status: 429, type: 'rate_limit_error' },
+  too_many_playground_calls: { status: 429, type: 'rate_limit_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },
   client_closed_request: { status: 499, type: 'invalid_request_error' },
   internal_error: { status: 500, type: 'internal_error' },
@@ -47,8 +48,10 @@ export const ERROR_CODES = {
   evaluators_unavailable: { status: 503, type: 'service_unavailable' },
   too_many_connections: { status: 503, type: 'service_unavailable' },
   outbox_unavailable: { status: 503, type: 'service_unavailable' },
+  playground_busy: { status: 503, type: 'service_unavailable' },
   query_too_slow: { status: 503, type: 'service_unavailable' },
   provider_timeout: { status: 504, type: 'timeout_error' },
+  gateway_timeout: { status: 504, type: 'timeout_error' },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

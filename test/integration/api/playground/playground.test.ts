@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createKey } from '#platform/keys/mod.ts';
+import { systemClock } from '#platform/process/clock.ts';
 import { signKeyCall } from '#platform/secrets/mod.ts';
+import { createPlayground } from '../../../../api/playground/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { createWorld } from '../../../support/world.ts';
 
@@ -199,6 +201,60 @@ t.test('while the gateway cannot be reached, the API says so in its own form', a
   t.equal(answer.status, 502);
   t.match(await answer.json(), { data: null, error: /^The gateway cannot be reached/ });
 });
+
+t.test('an organization has sixteen calls at a time, and delays no other', async (t) => {
+  const page = new AbortController();
+  const text = JSON.stringify({ body: CHAT });
+  provider.script(() => ({ kind: 'hang' }));
+  const before = provider.requests.length;
+  const stalled = Array.from({ length: 16 }, () => play(text, { signal: page.signal }).catch(() => null));
+  await waitFor('sixteen calls', () => provider.requests.length === before + 16);
+  const refused = await play(text);
+  t.equal(refused.status, 429);
+  t.match(await refused.json(), {
+    data: null,
+    error: /^The organization has 16 calls of the playground under way/,
+  });
+  provider.script(null);
+  const other = await world.organization();
+  const { key: otherKey } = await createKey(sql, {
+    organizationId: other.organizationId,
+    scopes: ['gateway', 'read'],
+  });
+  t.equal((await play(text, { key: otherKey })).status, 200);
+  page.abort();
+  await Promise.all(stalled);
+  await waitFor('the calls to end', async () => (await play(text)).status === 200);
+  for (let call = 0; call < 20; call += 1) {
+    const answer = await play(text);
+    t.equal(answer.status, 200, 'calls that have ended do not count');
+    await answer.arrayBuffer();
+  }
+});
+
+t.test(
+  'a gateway that takes a call and stays silent is told apart from one that is not reached',
+  async (t) => {
+    provider.script(() => ({ kind: 'hang' }));
+    const playground = createPlayground({
+      gateway: { url: provider.url, certFile: null },
+      internalSecret: 'secret',
+      clock: systemClock,
+      silenceMs: 1_000,
+    });
+    t.teardown(() => playground.close());
+    const before = provider.requests.length;
+    const call = playground.call({
+      organizationId,
+      keyId: record.keyId,
+      body: { body: CHAT },
+      written: Buffer.from(JSON.stringify(CHAT)),
+      signal: new AbortController().signal,
+    });
+    await t.rejects(call, { code: 'gateway_timeout', status: 504, message: /did not answer within 1 s/ });
+    t.equal(provider.requests.length, before + 1);
+  },
+);
 
 t.test('the path leads to the endpoint of its dialect', async (t) => {
   provider.script(() => ({
