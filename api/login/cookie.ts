@@ -34,13 +34,23 @@ export function hasLoginCookie(rawHeaders: readonly string[]): boolean {
  * @throws AssayError invalid_header for two of them: a page of another port may have added one
  */
 export function readLoginCookie(rawHeaders: readonly string[], origin: string): string | null {
-  const wanted = nameFor(origin);
-  const values = [...cookiesOf(rawHeaders)].filter(([name]) => name === wanted);
+  const values = secretsOf(rawHeaders, origin);
   if (values.length > 1) {
-    const message = `The cookie ${wanted} is given more than once: delete the cookies of ${new URL(origin).hostname} in this browser`;
+    const message = `The cookie ${nameFor(origin)} is given more than once: delete the cookies of ${new URL(origin).hostname} in this browser`;
     throw new AssayError('invalid_header', message);
   }
-  return values[0]?.[1] ?? null;
+  return values[0] ?? null;
+}
+
+/** Returns the secret that a new log-in replaces in a browser; null: there is none, or it is not clear which one it is. */
+export function replacedCookie(rawHeaders: readonly string[], origin: string): string | null {
+  const values = secretsOf(rawHeaders, origin);
+  return values.length === 1 ? values[0]! : null;
+}
+
+function secretsOf(rawHeaders: readonly string[], origin: string): string[] {
+  const wanted = nameFor(origin);
+  return [...cookiesOf(rawHeaders)].filter(([name]) => name === wanted).map(([, value]) => value);
 }
 
 /** Returns the header that sets the cookie; null deletes it. */

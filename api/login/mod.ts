@@ -17,7 +17,7 @@ import { isLoopback } from '#platform/outbound/mod.ts';
 import { inOrganization, noteActor, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { selectKey, toKeyJson } from '../keys/mod.ts';
-import { hasLoginCookie, loginCookie, readLoginCookie } from './cookie.ts';
+import { hasLoginCookie, loginCookie, readLoginCookie, replacedCookie } from './cookie.ts';
 import { originOf, requireOwnPage } from './own-page.ts';
 import { sessionFields, toSessionJson } from './session-json.ts';
 import { addressOf, createTries } from './tries.ts';
@@ -41,7 +41,10 @@ export type LoginService = {
    * @throws AssayError address_not_allowed, cross_site_request
    */
   admit(request: Request): string;
-  /** @throws AssayError too_many_logins, invalid_body, invalid_api_key, key_expired, invalid_login_token, missing_scope */
+  /**
+   * Logs in, and ends the log-in of the cookie that came with the call.
+   * @throws AssayError too_many_logins, invalid_body, invalid_api_key, key_expired, invalid_login_token, missing_scope
+   */
   logIn(request: Request, origin: string, body: LoginBody): Promise<WithCookie<MeJson>>;
   /** Ends the log-in of a call's cookie, if it has one. */
   logOut(request: Request, origin: string): Promise<WithCookie<null>>;
@@ -70,7 +73,7 @@ export type LoginServiceOptions = {
 
 export function createLoginService(options: LoginServiceOptions): LoginService {
   const { sql, ownerSql, keys, sessions, clock, publicUrl, ports, announce } = options;
-  const countTry = createTries();
+  const tryToLogIn = createTries();
 
   function admit(request: Request): string {
     const origin = originOf(request, publicUrl);
@@ -109,6 +112,16 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     };
   }
 
+  /** Ends the log-in that a secret opens, if there is one. */
+  async function endOf(secret: string | null): Promise<void> {
+    const session = secret === null ? null : await sessions.find(secret);
+    if (session === null) return;
+    const { organizationId, keyId, sessionId } = session;
+    noteActor(keyId);
+    await inOrganization(sql, organizationId, (tx) => endSession(tx, keyId, sessionId));
+    await spreadEnd(keyId);
+  }
+
   /** Makes the end of log-ins known: to this process at once, to the others within a second. */
   async function spreadEnd(keyId: string): Promise<void> {
     sessions.forgetOf(keyId);
@@ -135,12 +148,14 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     logIn: async (request, origin, body) => {
       const nowMs = clock.now();
       const isProxied = origin.startsWith('https:') && !serverRequestOf(request).peer.isSecure;
-      countTry(addressOf(request, isProxied), nowMs);
-      const key = await keyOf(body);
-      if (!key.scopes.has('read')) {
+      const key = await tryToLogIn(addressOf(request, isProxied), nowMs, async () => {
+        const found = await keyOf(body);
+        if (found.scopes.has('read')) return found;
         throw new AssayError('missing_scope', 'This API key lacks the scope read, which log-in needs');
-      }
+      });
       const { organizationId, keyId } = key;
+      // The new cookie replaces this one in the browser: nobody could log out of its log-in any more.
+      await endOf(replacedCookie(rawHeadersOf(request), origin));
       await deleteExpiredSessions(ownerSql, nowMs);
       noteActor(keyId);
       const userAgent = request.headers.get('user-agent') ?? '';
@@ -151,14 +166,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     },
 
     logOut: async (request, origin) => {
-      const secret = readLoginCookie(rawHeadersOf(request), origin);
-      const session = secret === null ? null : await sessions.find(secret);
-      if (session !== null) {
-        const { organizationId, keyId, sessionId } = session;
-        noteActor(keyId);
-        await inOrganization(sql, organizationId, (tx) => endSession(tx, keyId, sessionId));
-        await spreadEnd(keyId);
-      }
+      await endOf(readLoginCookie(rawHeadersOf(request), origin));
       return { data: null, cookie: loginCookie(origin, null) };
     },
 

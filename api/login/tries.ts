@@ -1,4 +1,7 @@
-/** Limit of the tries to log in from one address. Keys cannot be guessed; this keeps the tries from being a load. */
+/**
+ * Limit of the tries to log in from one address that fail, and of those under way at once. Keys cannot be guessed; this keeps
+ * the tries from being a load.
+ */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
@@ -12,31 +15,63 @@ const MAX_ADDRESSES = 10_000;
 /** Bits of an IPv6 address that one customer of a provider has at least. */
 const IPV6_BITS = 64;
 
+const TRIED_IN_VAIN = `tried to log in ${MAX_TRIES} times in vain within a minute`;
+const TRIES_UNDER_WAY = `${MAX_TRIES} tries to log in that failed or are under way`;
+
 /** An address has tried too often. */
 export class LoginRateError extends AssayError {
   /** Whole seconds until another try is taken; at least 1. */
   readonly retryAfterS: number;
 
-  constructor(waitMs: number) {
+  /** @param what what the address has done too often */
+  constructor(what: string, waitMs: number) {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1_000));
-    super(
-      'too_many_logins',
-      `This address has tried to log in ${MAX_TRIES} times within a minute: try again in ${retryAfterS} s`,
-    );
+    super('too_many_logins', `This address has ${what}: try again in ${retryAfterS} s`);
     this.retryAfterS = retryAfterS;
   }
 }
 
-/** Creates the function that counts a try, or throws a LoginRateError. */
-export function createTries(): (address: string, nowMs: number) => void {
-  /** The moments of the latest tries, oldest first. */
-  const tries = new LRUCache<string, number[]>({ max: MAX_ADDRESSES });
-  return (address, nowMs) => {
+/** Runs a try to log in from an address, unless the address has tried too often. @throws LoginRateError; what the try throws */
+export type Tries = <Result>(address: string, nowMs: number, logIn: () => Promise<Result>) => Promise<Result>;
+
+type TriesOfAddress = {
+  /** The moments at which the latest tries that failed began, oldest first. */
+  failed: number[];
+  /** Each may fail, so each counts until it has ended. */
+  underWay: number;
+};
+
+/** Wait of an address whose tries under way fill its limit: they end within moments, and most succeed. */
+const UNDER_WAY_MS = 1_000;
+
+export function createTries(): Tries {
+  const addresses = new LRUCache<string, TriesOfAddress>({ max: MAX_ADDRESSES });
+  return async (address, nowMs, logIn) => {
     const network = networkOf(address);
-    const recent = (tries.get(network) ?? []).filter((at) => at > nowMs - WINDOW_MS);
-    if (recent.length >= MAX_TRIES) throw new LoginRateError(recent[0]! + WINDOW_MS - nowMs);
-    tries.set(network, [...recent, nowMs]);
+    const own = addresses.get(network) ?? { failed: [], underWay: 0 };
+    own.failed = own.failed.filter((at) => at > nowMs - WINDOW_MS);
+    if (own.failed.length >= MAX_TRIES) {
+      throw new LoginRateError(TRIED_IN_VAIN, own.failed[0]! + WINDOW_MS - nowMs);
+    }
+    if (own.failed.length + own.underWay >= MAX_TRIES) {
+      throw new LoginRateError(TRIES_UNDER_WAY, UNDER_WAY_MS);
+    }
+    own.underWay += 1;
+    addresses.set(network, own);
+    try {
+      return await logIn();
+    } catch (error) {
+      if (isCallersFailure(error)) own.failed.push(nowMs);
+      throw error;
+    } finally {
+      own.underWay -= 1;
+    }
   };
+}
+
+/** Returns whether a try failed for what was sent, and not because a store is away. */
+function isCallersFailure(error: unknown): boolean {
+  return error instanceof AssayError && error.status < 500;
 }
 
 /** Returns an IPv4 address, also one that is embedded, or the first half of an IPv6 address. */
