@@ -1,5 +1,5 @@
 /** The dialogs of what is done with selected requests. */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
@@ -87,14 +87,26 @@ function ScoreDialog({ ids, onClose }: OneProps) {
 
 function PropertyDialog({ ids, onClose, onChanged }: OneProps) {
   const [property, setProperty] = useState(NO_PROPERTY);
+  const [closing] = useState(() => new AbortController());
+  const { signal } = closing;
+  useLayoutEffect(() => () => closing.abort(), [closing]);
   const add = async () => {
-    // One after the other: each waits for its request, and the first failure says where it stopped.
-    for (const id of ids) {
-      await call('PUT', `/v1/request/${encodeURIComponent(id)}/property`, property);
+    let done = 0;
+    try {
+      // One after the other: the first failure ends it, and so does closing the dialog.
+      for (const id of ids) {
+        await call('PUT', `/v1/request/${encodeURIComponent(id)}/property`, property, signal);
+        done += 1;
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      const of = done === ids.length ? '' : `${done} of `;
+      if (done > 0) tell(`Added to ${of}${plural(ids.length, 'request')}`);
+      onChanged();
     }
-    tell(`Added to ${plural(ids.length, 'request')}`);
-    onChanged();
-    onClose();
+    // Once closed, another dialog may be open.
+    if (!signal.aborted) onClose();
   };
   return (
     <Dialog title={`Add a property to ${plural(ids.length, 'request')}`} onClose={onClose}>
