@@ -5,13 +5,10 @@ import { ApiFailure, call } from '../../client/call.ts';
 import { withPriority } from '../../client/priority.ts';
 import { recall, remember } from '../../client/recent.ts';
 import { toFailure } from '../../client/resource.ts';
-import { append, beginWindow, prepend, type RowWindow, renew, type Start } from './window.ts';
+import { append, beginWindow, MOST_KEPT, prepend, type RowWindow, renew, type Start } from './window.ts';
 
 const PAGE = 100;
 const LIVE_MS = 1_000;
-
-/** Longer windows are not kept for the way back: they are loaded again around their place. */
-const MOST_KEPT = 2_000;
 
 export type RowQuery = {
   /** Names the list: with another name it begins anew. A range that moves on with the time keeps its name. */
@@ -122,7 +119,9 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
           const page = await fetchAround(latest.current.body, start.id, own.signal);
           const now = shown.current.window;
           const isNewer = isLive && now !== null && now.key === key && now.prev === null;
-          if (!own.signal.aborted) show(isNewer ? renew(now, page) : beginWindow(key, page, start));
+          const isAtTop = latest.current.keptPlace()?.id === null;
+          if (!own.signal.aborted)
+            show(isNewer ? renew(now, page, { isAtTop }) : beginWindow(key, page, start));
         }
       } catch (error) {
         if (!own.signal.aborted) fail(error);
@@ -141,7 +140,8 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
       const { window } = shown.current;
       const cursor = window?.[end] ?? null;
       if (window === null || cursor === null || isGrowing.current) return;
-      const { signal } = controller.current;
+      const own = controller.current;
+      const { signal } = own;
       isGrowing.current = true;
       try {
         const page = await fetchPage(
@@ -150,11 +150,14 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
           signal,
         );
         const now = shown.current.window;
-        if (!signal.aborted && now !== null) show(end === 'next' ? append(now, page) : prepend(now, page));
+        // A live list may have begun anew meanwhile: what is behind its end is another page.
+        if (!signal.aborted && now !== null && now[end] === cursor)
+          show(end === 'next' ? append(now, page) : prepend(now, page));
       } catch (error) {
         if (!signal.aborted) fail(error);
       }
-      isGrowing.current = false;
+      // The next list has a page of its own under way.
+      if (controller.current === own) isGrowing.current = false;
     },
     [show, fail],
   );

@@ -1,6 +1,9 @@
 /** The rows that are loaded: a stretch of the whole list, which grows at both ends. */
 import type { RequestRow, RowPage } from '#core/contracts/rows.ts';
 
+/** Longer windows are not kept for the way back, and a live one begins anew when it is shown from its top. */
+export const MOST_KEPT = 2_000;
+
 export type RowWindow = {
   /** The query that the rows answer. */
   key: string;
@@ -44,16 +47,20 @@ export function prepend(window: RowWindow, page: RowPage): RowWindow {
   };
 }
 
-/** Takes in the newest page of all: what is newer than the rows, and what became of the first ones. */
-export function renew(window: RowWindow, page: RowPage): RowWindow {
+/**
+ * Takes in the newest page of all: what is newer than the rows, and what became of the first ones.
+ * @param isAtTop whether the rows behind the page are out of sight, so that too many of them may go
+ */
+export function renew(window: RowWindow, page: RowPage, { isAtTop }: { isAtTop: boolean }): RowWindow {
   const indexIn = (rows: RowWindow['rows'], id: string | undefined) =>
     rows.findIndex(({ request_id }) => request_id === id);
   const added = indexIn(page.rows, window.rows[0]?.request_id);
-  const last = indexIn(window.rows, page.rows.at(-1)?.request_id);
   // More than a page has come, or the first row has gone.
-  if (added === -1)
+  if (added === -1 || (isAtTop && window.rows.length > MOST_KEPT))
     return { ...beginWindow(window.key, page, window.start), shift: window.shift, news: window.news };
-  const rest = last === -1 ? [] : window.rows.slice(last + 1);
+  // Not always the last one of the page: a request may be stored late, among older ones.
+  const known = new Set(page.rows.map(({ request_id }) => request_id));
+  const rest = window.rows.slice(window.rows.findLastIndex(({ request_id }) => known.has(request_id)) + 1);
   return {
     ...window,
     rows: [...page.rows, ...rest],

@@ -91,3 +91,49 @@ story(
     await user(page, 'newcomer').waitFor();
   },
 );
+
+story(
+  'When more than a page comes while older rows are loaded, no row is missing between the two',
+  async ({ t, page, organization }) => {
+    const now = Date.now();
+    const insert = (name: string, count: number, newestMs: number) =>
+      organization.insert(
+        Array.from({ length: count }, (_, index) => ({
+          user_id: `${name}${index}`,
+          created_at: new Date(newestMs - index * 10),
+        })),
+      );
+    await insert('u', 150, now - 60_000);
+    const held = Promise.withResolvers<void>();
+    const isAsked = Promise.withResolvers<void>();
+    let isFirst = true;
+    await page.route('**/v1/request/rows', async (route) => {
+      if (isFirst && route.request().postData()?.includes('"after"')) {
+        isFirst = false;
+        isAsked.resolve();
+        await held.promise;
+      }
+      await route.continue();
+    });
+    await page.goto('/requests?live=1');
+    await user(page, 'u0').waitFor();
+    await page.locator('.grid-box').evaluate((box) => box.scrollTo(0, 3_000));
+    await isAsked.promise;
+    const older = page.waitForResponse(
+      (response) => response.request().postData()?.includes('"after"') ?? false,
+    );
+    await insert('n', 150, now - 20_000);
+    await page.locator('.grid-row', { hasText: /n\d/ }).first().waitFor();
+    held.resolve();
+    await older;
+    const seen = new Set<string>();
+    await page.locator('.grid-box').evaluate((box) => box.scrollTo(0, 0));
+    for (let turns = 0; turns < 300 && !seen.has('u149'); turns++) {
+      for (const text of await page.locator('.grid-row').getByRole('link').allTextContents())
+        if (/^[nu]\d+$/.test(text)) seen.add(text);
+      await page.locator('.grid-box').evaluate((box) => box.scrollBy(0, 300));
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    }
+    t.equal(seen.size, 300);
+  },
+);

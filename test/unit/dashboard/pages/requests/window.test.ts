@@ -3,10 +3,11 @@ import { idsBetween } from '../../../../../dashboard/pages/requests/selection.ts
 import {
   append,
   beginWindow,
+  MOST_KEPT,
   neighbour,
   prepend,
   type RowWindow,
-  renew,
+  renew as renewAt,
 } from '../../../../../dashboard/pages/requests/window.ts';
 
 const START = { id: null, offset: 0 };
@@ -18,6 +19,9 @@ const page = (ids: string, next: string | null = null, prev: string | null = nul
 const idsOf = ({ rows }: RowWindow) => rows.map(({ request_id: id }) => id).join('');
 const begin = (ids: string, next: string | null = null, prev: string | null = null) =>
   beginWindow('k', page(ids, next, prev), START);
+
+const renew = (window: RowWindow, newest: ReturnType<typeof page>, isAtTop = false) =>
+  renewAt(window, newest, { isAtTop });
 
 t.test('pages are added at both ends, and a row that is there already is not there twice', async (t) => {
   const middle = begin('def', 'n', 'p');
@@ -44,6 +48,31 @@ t.test('after more than a page of newer rows the list begins with them', async (
   t.match(renewed, { next: 'q' });
   t.equal(idsOf(renew(begin(''), page('ab'))), 'ab');
 });
+
+t.test('a request that is stored late, among older ones, costs no row behind the newest page', async (t) => {
+  const loaded = append(begin('cdef', 'n'), page('ghi', 'm'));
+  const renewed = renew(loaded, page('bcdX', 'other'));
+  t.equal(idsOf(renewed), 'bcdXefghi');
+  t.match(renewed, { next: 'm', news: 1 });
+  const whole = renew(begin('cd', 'n'), page('bcdX', 'other'));
+  t.equal(idsOf(whole), 'bcdX');
+  t.equal(whole.next, 'other', 'nothing is loaded behind the page');
+});
+
+t.test(
+  'a live list that has become long begins anew when it is shown from its top, and only then',
+  async (t) => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ request_id: `r${index}` }));
+    const newest = { rows: rows(100), next: 'after the page', prev: null };
+    const of = (count: number) => beginWindow('k', { rows: rows(count), next: 'end', prev: null }, START);
+    const renewed = renew(of(MOST_KEPT + 1), newest, true);
+    t.match(renewed, { next: 'after the page', start: START });
+    t.equal(renewed.rows.length, 100);
+    t.equal(renew(of(MOST_KEPT), newest, true).rows.length, MOST_KEPT);
+    t.equal(renew(of(MOST_KEPT + 1), newest, false).rows.length, MOST_KEPT + 1, 'rows on the screen stay');
+  },
+);
 
 t.test('the row beside one is found, and at an end the last one there', async (t) => {
   const { rows } = begin('abc');
