@@ -21,6 +21,8 @@ const FIELDS = '.dialog-body :is(input, select, textarea):not(:disabled)';
 export function Dialog({ title, onClose, children, actions, isWide = false }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  /** Where the pointer went down: a drag over the edge, to select a text, ends in a click on the dialog. */
+  const pressed = useRef<EventTarget | null>(null);
   useKeys(title, {}, { isModal: true });
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -44,8 +46,11 @@ export function Dialog({ title, onClose, children, actions, isWide = false }: Di
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        pressed.current = event.target;
+      }}
       onClick={(event) => {
-        if (event.target === element.current) onClose();
+        if (event.target === element.current && pressed.current === element.current) onClose();
       }}
     >
       <div class="dialog-inside">
