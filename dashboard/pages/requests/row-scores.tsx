@@ -6,8 +6,8 @@ import { ratingOf } from '../../state/ratings.ts';
 
 /** Scores, feedback, and evaluations that have no outcome yet. */
 export function RowScores({ row }: { row: RequestRow }) {
-  const { request_id: id, scores, evaluations_pending: pending } = row;
-  const rating = ratingOf(id, row.feedback_rating);
+  const { scores, evaluations_pending: pending } = row;
+  const rating = ratingOf(row);
   return (
     <>
       {rating !== null && (

@@ -5,6 +5,7 @@ import { ApiFailure, call } from '../../client/call.ts';
 import { withPriority } from '../../client/priority.ts';
 import { recall, remember } from '../../client/recent.ts';
 import { toFailure } from '../../client/resource.ts';
+import { noteAsked } from '../../state/ratings.ts';
 import { append, beginWindow, MOST_KEPT, prepend, type RowWindow, renew, type Start } from './window.ts';
 
 const PAGE = 100;
@@ -60,8 +61,11 @@ export function firstPage(query: RowQuery): ReturnType<typeof pageCall> {
   return pageCall(query.body, aroundPlace(startOf(query).id));
 }
 
-function fetchPage(body: Body, place: object, signal: AbortSignal): Promise<RowPage> {
-  return withPriority(() => call<RowPage>(...pageCall(body, place), signal));
+async function fetchPage(body: Body, place: object, signal: AbortSignal): Promise<RowPage> {
+  const askedMs = performance.now();
+  const page = await withPriority(() => call<RowPage>(...pageCall(body, place), signal));
+  noteAsked(page.rows, askedMs);
+  return page;
 }
 
 /** Fetches the page around a request; of one that is no more, or of none, the first page. */

@@ -84,7 +84,7 @@ function Alike({ head }: { head: RecordHead }) {
 
 function Grades({ head, onChanged }: { head: RecordHead; onChanged: () => void }) {
   const { request_id: id, scores } = head;
-  const rating = ratingOf(id, head.feedback_rating);
+  const rating = ratingOf(head);
   const give = (next: boolean) => attempt(() => rate(id, next), next ? 'Rated good' : 'Rated bad');
   return (
     <div class="request-grades">

@@ -1,6 +1,7 @@
 /** One request, in the drawer and on its page. */
 import { useEffect } from 'preact/hooks';
 import { useResource } from '../../client/resource.ts';
+import { noteAsked } from '../../state/ratings.ts';
 import { Conversation } from '../conversation/conversation.tsx';
 import { FailureNotice } from '../failure/failure.tsx';
 import { JsonBody } from '../json/json-body.tsx';
@@ -34,9 +35,12 @@ function useAhead(neighbours: readonly string[], isReady: boolean): void {
 /** Shows the request; another one takes its place when it has come. */
 export function RequestView({ id, neighbours = [] }: RequestViewProps) {
   const key = `record ${id}`;
-  const { data, dataKey, failure, isLoading, reload } = useResource<RecordHead>(key, (signal) =>
-    openRecord(id, signal),
-  );
+  const { data, dataKey, failure, isLoading, reload } = useResource<RecordHead>(key, async (signal) => {
+    const askedMs = performance.now();
+    const head = await openRecord(id, signal);
+    noteAsked([head], askedMs);
+    return head;
+  });
   useAhead(neighbours, dataKey === key);
   // Of this request what is there stays; another one's would be taken for it.
   if (data === null || (failure !== null && dataKey !== key))

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { wheelTo } from '../../../../support/browser/wheel-to.ts';
+import { callAs } from '../as.ts';
 
 const user = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
 const HIDE = `(() => {
@@ -137,3 +138,14 @@ story(
     t.equal(seen.size, 300);
   },
 );
+
+story('A rating that another gives later is shown in place of the own one', async ({ page, ...stage }) => {
+  const [row] = await stage.organization.insert([{ user_id: 'anna' }]);
+  await page.goto('/requests?live=1');
+  await user(page, 'anna').waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('+');
+  await page.locator('.grid-row').getByText('▲ good').waitFor();
+  await callAs(stage, 'POST', `/v1/request/${row!.request_id}/feedback`, { rating: false });
+  await page.locator('.grid-row').getByText('▼ bad').waitFor();
+});
