@@ -146,3 +146,5 @@ addEventListener('message', async ({ data: question }: MessageEvent<Question>) =
     running.delete(call);
   }
 });
+
+tell({ kind: 'ready' });

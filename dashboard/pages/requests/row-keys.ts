@@ -1,5 +1,6 @@
 /** Keys of the list. */
 import { copyText } from '../../parts/copy/copy.tsx';
+import { tellMissingPart } from '../../parts/later/missing-part.ts';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { href } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
@@ -89,7 +90,7 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
       what: 'Copy the request as cURL',
       run: withCurrent((id) => {
         const path = rows.find(({ request_id }) => request_id === id)?.request_path;
-        void loadCopyAs().then((copyAs) => copyAs('curl', id, path ?? CHAT));
+        void loadCopyAs().then((copyAs) => copyAs('curl', id, path ?? CHAT), tellMissingPart);
       }),
     },
     '+': { what: 'Rate good', run: rated(true) },

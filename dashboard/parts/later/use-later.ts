@@ -2,7 +2,7 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { afterPriority } from '../../client/priority.ts';
-import { tell } from '../toast/toast.tsx';
+import { tellMissingPart } from './missing-part.ts';
 
 /**
  * Returns a component once it is there; null before, and while it is not wanted.
@@ -19,8 +19,7 @@ export function useLater<Props>(
     load().then(
       // A component is a function, which would be called for the next state.
       (loaded) => isShown && setPart(() => loaded),
-      // After an upgrade, the files of the version before are gone.
-      () => isShown && tell('A part of this page could not be fetched: reload the page', { isBad: true }),
+      () => isShown && tellMissingPart(),
     );
     return () => {
       isShown = false;

@@ -23,7 +23,8 @@ export function useCompletion({ text, at, names, completeValues }: CompletionPro
   const [language, setLanguage] = useState<Language | null>(null);
   const isUsed = at !== null;
   useEffect(() => {
-    if (isUsed && language === null) void import('../later/asked.ts').then(setLanguage);
+    // Without it, a query can be written all the same.
+    if (isUsed && language === null) import('../later/asked.ts').then(setLanguage, () => {});
   }, [isUsed, language]);
   const completion = useMemo(
     () => (at === null || language === null ? null : language.completeAt(text, at, names)),

@@ -3,6 +3,7 @@ import { ApiFailure } from '../../client/call.ts';
 import { whenForgotten } from '../../client/recent.ts';
 import { readIdentity } from '../../state/me.ts';
 import { startWorker } from '../../workers/start.ts';
+import { MISSING_PART } from '../later/missing-part.ts';
 import type { BodyMethods, BodyReader } from './body-methods.ts';
 import type { Answer, MethodName, Question, RecordHead, TurnPage } from './record-protocol.ts';
 
@@ -26,7 +27,12 @@ let calls = 0;
 function running(): Worker {
   if (worker !== null) return worker;
   worker = startWorker('record');
+  let isReady = false;
   worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    if (data.kind === 'ready') {
+      isReady = true;
+      return;
+    }
     const one = waiting.get(data.call);
     waiting.delete(data.call);
     if (data.kind === 'done') one?.resolve(data.value);
@@ -41,8 +47,8 @@ function running(): Worker {
     worker?.terminate();
     worker = null;
     const failure = { status: 0, requestId: null, retryAfterS: null };
-    for (const { reject } of waiting.values())
-      reject(new ApiFailure('The record is too large for this browser', failure));
+    const reason = isReady ? 'The record is too large for this browser' : MISSING_PART;
+    for (const { reject } of waiting.values()) reject(new ApiFailure(reason, failure));
     waiting.clear();
   };
   return worker;
@@ -63,11 +69,15 @@ function ask(asked: Asked, signal?: AbortSignal): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   if (signal?.aborted) return Promise.reject(signal.reason);
   waiting.set(call, { resolve, reject });
-  signal?.addEventListener('abort', () => {
+  const stop = () => {
     if (!waiting.delete(call)) return;
     worker?.postMessage({ kind: 'stop', call } satisfies Question);
-    reject(signal.reason);
-  });
+    reject(signal?.reason);
+  };
+  signal?.addEventListener('abort', stop);
+  // A record is asked about hundreds of times, all with one signal.
+  const leave = () => signal?.removeEventListener('abort', stop);
+  promise.then(leave, leave);
   running().postMessage({ ...asked, call } satisfies Question);
   return promise;
 }

@@ -43,5 +43,7 @@ export type ToldFailure = {
 };
 
 export type Answer =
+  /** The first of all: the worker has been fetched. */
+  | { kind: 'ready' }
   | { call: number; kind: 'done'; value: unknown }
   | { call: number; kind: 'failed'; failure: ToldFailure };

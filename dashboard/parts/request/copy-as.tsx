@@ -1,4 +1,5 @@
 /** Copies the call of a request. */
+import { toFailure } from '../../client/resource.ts';
 import { identity } from '../../state/me.ts';
 import { copyText } from '../copy/copy.tsx';
 import { bodiesOf } from '../record/open-record.ts';
@@ -13,9 +14,14 @@ const KINDS: readonly { kind: SnippetKind; title: string }[] = [
 /** Of `npm start`, where the API does not know the gateway's address. */
 const LOCAL_GATEWAY = 'http://127.0.0.1:8787';
 
-/** Copies the call of a request, with the request's own body. */
+/** Copies the call of a request, with the request's own body, or tells why not. */
 export async function copyAs(kind: SnippetKind, id: string, path: string): Promise<void> {
-  const body = await bodiesOf(id).copy(['request']);
+  let body: string | null;
+  try {
+    body = await bodiesOf(id).copy(['request']);
+  } catch (error) {
+    return tell(toFailure(error).message, { isBad: true });
+  }
   if (body === null) return tell('The body is too long for the clipboard', { isBad: true });
   const me = identity.value.kind === 'signed-in' ? identity.value.me : null;
   await copyText(

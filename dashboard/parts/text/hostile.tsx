@@ -8,9 +8,11 @@ function MarkView({ mark }: { mark: Mark }) {
   const { hidden } = mark;
   useEffect(() => {
     let isShown = true;
-    void import('./mark-titles.ts').then(({ titleOf }) => {
-      if (isShown) setTitle(titleOf({ hidden }));
-    });
+    import('./mark-titles.ts').then(
+      ({ titleOf }) => isShown && setTitle(titleOf({ hidden })),
+      // The mark says enough.
+      () => {},
+    );
     return () => {
       isShown = false;
     };

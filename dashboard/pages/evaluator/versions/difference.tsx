@@ -1,5 +1,6 @@
 /** What changed between two texts. The comparing is fetched when it is first needed. */
 import { useEffect, useState } from 'preact/hooks';
+import { tellMissingPart } from '../../../parts/later/missing-part.ts';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import type { DiffLine } from './lines.ts';
 
@@ -32,9 +33,10 @@ export function Difference({ before, after }: { before: string | null; after: st
   const [lines, setLines] = useState<DiffLine[] | null>(null);
   useEffect(() => {
     let isCurrent = true;
-    void import('./lines.ts').then(({ diffLines }) => {
-      if (isCurrent) setLines(diffLines(before ?? after, after));
-    });
+    import('./lines.ts').then(
+      ({ diffLines }) => isCurrent && setLines(diffLines(before ?? after, after)),
+      () => isCurrent && tellMissingPart(),
+    );
     return () => {
       isCurrent = false;
     };
