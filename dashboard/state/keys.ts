@@ -11,6 +11,8 @@ export type Binding = {
   run: (event: KeyboardEvent) => void;
   /** Works while somebody types, too. */
   whileTyping?: boolean;
+  /** Runs again and again while the key is held: a step through a list, never what costs or writes. */
+  mayRepeat?: boolean;
 };
 
 /** Bindings by key: `j`, `Shift+x`, `Mod+k` (Control, or Command on a Mac), or a sequence such as `g r`. */
@@ -83,9 +85,17 @@ function startsSequence(name: string): boolean {
   );
 }
 
+/** What Safari tells of the key that ends a composition, which it says is over by then. */
+const COMPOSED = 229;
+
+/** Whether a key belongs to an input method: Enter takes the word that is being composed. */
+export function isOfInputMethod({ isComposing, keyCode }: KeyboardEvent): boolean {
+  return isComposing || keyCode === COMPOSED;
+}
+
 /** Runs what a key is bound to. */
 function press(event: KeyboardEvent): void {
-  if (event.isComposing || event.defaultPrevented) return;
+  if (isOfInputMethod(event) || event.defaultPrevented) return;
   const name = nameOf(event);
   const isSecond = pending !== null && event.timeStamp < pending.until;
   const sequence = isSecond ? `${pending!.key} ${name}` : null;
@@ -97,8 +107,9 @@ function press(event: KeyboardEvent): void {
     if (startsSequence(name)) pending = { key: name, until: event.timeStamp + SEQUENCE_MS };
     return;
   }
+  // Also when it is held: it must not become a key of the browser.
   event.preventDefault();
-  binding.run(event);
+  if (!event.repeat || binding.mayRepeat) binding.run(event);
 }
 
 /** Listens to the keys of the whole page; called once. */
@@ -120,9 +131,9 @@ export function useKeys(title: string, bindings: Bindings, { isModal = false } =
   // biome-ignore lint/correctness/useExhaustiveDependencies: `names` stands for the bindings, whose functions are read when a key is pressed
   useLayoutEffect(() => {
     const stable = Object.fromEntries(
-      Object.entries(latest.current).map(([name, { what, whileTyping = false }]) => [
+      Object.entries(latest.current).map(([name, { what, whileTyping = false, mayRepeat = false }]) => [
         name,
-        { what, whileTyping, run: (event: KeyboardEvent) => latest.current[name]?.run(event) },
+        { what, whileTyping, mayRepeat, run: (event: KeyboardEvent) => latest.current[name]?.run(event) },
       ]),
     );
     const group = { title, bindings: stable, isModal };

@@ -53,10 +53,10 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
       void attempt(() => rate(id, rating), rating ? 'Rated good' : 'Rated bad');
     });
   useKeys('List of requests', {
-    j: { what: 'Next request', run: () => move(1) },
-    k: { what: 'Previous request', run: () => move(-1) },
-    ArrowDown: { what: 'Next request', run: () => move(1) },
-    ArrowUp: { what: 'Previous request', run: () => move(-1) },
+    j: { what: 'Next request', run: () => move(1), mayRepeat: true },
+    k: { what: 'Previous request', run: () => move(-1), mayRepeat: true },
+    ArrowDown: { what: 'Next request', run: () => move(1), mayRepeat: true },
+    ArrowUp: { what: 'Previous request', run: () => move(-1), mayRepeat: true },
     Enter: {
       what: 'Open the request; again: go into it',
       run: withCurrent((id) => {
@@ -68,8 +68,8 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
       what: 'Open it on a page',
       run: withCurrent((id) => address.go(`/requests/${encodeURIComponent(id)}`)),
     },
-    e: { what: 'Next error', run: () => moveToError(1) },
-    'Shift+e': { what: 'Previous error', run: () => moveToError(-1) },
+    e: { what: 'Next error', run: () => moveToError(1), mayRepeat: true },
+    'Shift+e': { what: 'Previous error', run: () => moveToError(-1), mayRepeat: true },
     x: { what: 'Select', run: withCurrent((id) => selection.toggle(id, false)) },
     'Shift+x': { what: 'Select up to here', run: withCurrent((id) => selection.toggle(id, true)) },
     c: {

@@ -16,15 +16,15 @@ export function useSessionKeys({ order, failed, current, setCurrent, open, addre
     const found = ahead.find((id) => failed.has(id));
     if (found !== undefined) setCurrent(found);
   };
-  const next = { what: 'Next request', run: () => move(order, 1) };
-  const previous = { what: 'Previous request', run: () => move(order, -1) };
+  const next = { what: 'Next request', run: () => move(order, 1), mayRepeat: true };
+  const previous = { what: 'Previous request', run: () => move(order, -1), mayRepeat: true };
   useKeys('Session', {
     j: next,
     k: previous,
     ArrowDown: next,
     ArrowUp: previous,
-    e: { what: 'Next error', run: () => moveToError(1) },
-    'Shift+e': { what: 'Previous error', run: () => moveToError(-1) },
+    e: { what: 'Next error', run: () => moveToError(1), mayRepeat: true },
+    'Shift+e': { what: 'Previous error', run: () => moveToError(-1), mayRepeat: true },
     ...(current === null
       ? {}
       : {

@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Option } from '#core/filter/query-text/completion/mod.ts';
 import { type Explained, explain } from '#core/filter/query-text/mod.ts';
+import { isOfInputMethod } from '../../state/keys.ts';
 import type { CompleteValues } from './complete-values.ts';
 import { replaceText, takeOption } from './field-text.ts';
 import { keepQuery, pastQueries } from './history.ts';
@@ -135,7 +136,7 @@ export function useQueryField(props: QueryFieldProps): QueryField {
     },
     openList: () => setOpen(true),
     onKeyDown: (event) => {
-      if (event.isComposing) return;
+      if (isOfInputMethod(event)) return;
       const option = options[chosen];
       const isHandled = handleKey(event, {
         option,

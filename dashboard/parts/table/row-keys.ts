@@ -19,8 +19,8 @@ export function useRowKeys(title: string, what: string) {
     links[next]?.focus();
   };
   useKeys(title, {
-    j: { what: `Next ${what}; Enter opens it`, run: () => move(1) },
-    k: { what: `${what[0]!.toUpperCase()}${what.slice(1)} before`, run: () => move(-1) },
+    j: { what: `Next ${what}; Enter opens it`, run: () => move(1), mayRepeat: true },
+    k: { what: `${what[0]!.toUpperCase()}${what.slice(1)} before`, run: () => move(-1), mayRepeat: true },
   });
   return box;
 }

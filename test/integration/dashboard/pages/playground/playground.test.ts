@@ -168,3 +168,24 @@ accessibleStory('The playground has no barrier', async ({ page, organization, ca
   await column(page, 1).getByText('Cost').waitFor();
   provider.script(null);
 });
+
+story('Control and Enter that are held make one call', async ({ t, page, callPath }) => {
+  const { provider } = await callPath();
+  provider.script(() => ANSWER);
+  const before = provider.requests.length;
+  await page.goto('/playground?column.1.model=gpt-4o-mini');
+  await page.getByLabel('Text of message 1').fill('Tell me');
+  const calls: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/playground')) calls.push(request.url());
+  });
+  await page.keyboard.down('Control');
+  // From the second time on, the browser says that the key is held.
+  for (let times = 0; times < 4; times++) await page.keyboard.down('Enter');
+  await page.keyboard.up('Enter');
+  await page.keyboard.up('Control');
+  await column(page, 1).getByText('A small picture').waitFor();
+  t.equal(calls.length, 1);
+  t.equal(provider.requests.length, before + 1);
+  provider.script(null);
+});

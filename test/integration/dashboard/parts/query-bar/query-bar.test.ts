@@ -222,3 +222,17 @@ accessibleStory(
     await page.keyboard.press('ArrowDown');
   },
 );
+
+story('Enter that ends a composition asks nothing, also where the browser says it is over', async (stage) => {
+  const { t, page } = stage;
+  await page.goto('/requests');
+  const bar = page.locator('textarea.query-bar-field');
+  await bar.fill('status:200');
+  // As Safari has it: no longer composing, and the code of a key that the input method took.
+  await bar.dispatchEvent('keydown', { key: 'Enter', keyCode: 229, isComposing: false, bubbles: true });
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  t.notMatch(page.url(), /q=/);
+  await page.keyboard.press('Escape');
+  await bar.press('Enter');
+  await page.waitForURL(/q=status/);
+});
