@@ -1,5 +1,5 @@
 /** The page /playground: the same messages to several models, side by side. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import type { PromptVersionJson } from '#core/contracts/prompt.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
@@ -23,12 +23,22 @@ const FEW = 2;
 function useCalls(state: PlaygroundState, draft: Draft) {
   const runs = useRuns(state);
   const [faults, setFaults] = useState<Readonly<Record<string, string>>>({});
+  /** Null: the page has gone. */
+  const columns = useRef<readonly Column[] | null>(draft.columns);
+  useLayoutEffect(() => {
+    columns.current = draft.columns;
+    return () => {
+      columns.current = null;
+    };
+  }, [draft.columns]);
   const run = async (column: Column) => {
     if (!may('gateway')) return;
     try {
       const versionId = column.prompt?.versionId ?? '';
       const version: Pick<PromptVersionJson, 'variables'> =
         versionId === '' ? { variables: [] } : await loadVersion(versionId);
+      // A call costs: none is made for what went while the version was loaded.
+      if (!columns.current?.some(({ key }) => key === column.key)) return;
       const call = writeCall(draft, column, version.variables);
       setFaults(({ [column.key]: _, ...others }) => others);
       runs.start(column.key, call);

@@ -189,3 +189,34 @@ story('Control and Enter that are held make one call', async ({ t, page, callPat
   t.equal(provider.requests.length, before + 1);
   provider.script(null);
 });
+
+story('No call is made for a column that was removed while its prompt was loaded', async (stage) => {
+  const { t, page, organization } = stage;
+  const headers = { authorization: `Bearer ${organization.key}` };
+  const data = { name: 'Support', promptBody: { model: 'gpt-4o-mini', messages: BODY.messages } };
+  const stored = await page.request.post('/v1/prompt-2025', { headers, data });
+  const { id, versionId } = ((await stored.json()) as { data: { id: string; versionId: string } }).data;
+  const first = `column.1.model=gpt-4o-mini&column.1.prompt=${id}&column.1.version=${versionId}`;
+  await page.goto(`/playground?${first}&column.2.model=gpt-4o`);
+  await column(page, 2).waitFor();
+  const held = Promise.withResolvers<void>();
+  const isAsked = Promise.withResolvers<void>();
+  const calls: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/playground')) calls.push(request.url());
+  });
+  await page.route('**/query/version', async (route) => {
+    isAsked.resolve();
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Run column 1' }).click();
+  await isAsked.promise;
+  await page.getByRole('button', { name: 'Remove column 1' }).click();
+  await column(page, 2).waitFor({ state: 'detached' });
+  const version = page.waitForResponse(/query\/version$/);
+  held.resolve();
+  await (await version).finished();
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  t.same(calls, []);
+});
