@@ -1,6 +1,7 @@
 /** What can be done with the selected requests. */
 
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
+import { MAX_LEAVES } from '#core/filter/query-text/mod.ts';
 import { copyText } from '../../parts/copy/copy.tsx';
 import { count } from '../../parts/formats/numbers.ts';
 import { href } from '../../state/address.ts';
@@ -14,13 +15,18 @@ const MOST_COMPARED = 4;
 
 /** Is there while something is selected. */
 export function BulkBar({ selection, onChanged }: { selection: Selection; onChanged: () => void }) {
+  const limitId = useId();
   const [action, setAction] = useState<BulkAction | null>(null);
   const ids = [...selection.ids];
   if (ids.length === 0) return null;
+  // Each id is a condition of the query that names them.
+  const isTooMany = ids.length > MAX_LEAVES;
   const canCompare = ids.length >= 2 && ids.length <= MOST_COMPARED;
+  const limited = { disabled: isTooMany, 'aria-describedby': isTooMany ? limitId : undefined };
   return (
     <section class="requests-bulk" aria-label="Selected requests">
       <strong>{count(ids.length)} selected</strong>
+      {isTooMany && <span id={limitId}>At most {MAX_LEAVES} can be scored, exported or erased at once</span>}
       {canCompare && (
         <a class="button" href={href('/compare', { ids: ids.join(',') })}>
           Compare
@@ -28,7 +34,7 @@ export function BulkBar({ selection, onChanged }: { selection: Selection; onChan
       )}
       {may('write') && (
         <>
-          <button type="button" onClick={() => setAction('score')}>
+          <button type="button" {...limited} onClick={() => setAction('score')}>
             Score with an evaluator
           </button>
           <button type="button" onClick={() => setAction('property')}>
@@ -36,14 +42,14 @@ export function BulkBar({ selection, onChanged }: { selection: Selection; onChan
           </button>
         </>
       )}
-      <button type="button" onClick={() => setAction('export')}>
+      <button type="button" {...limited} onClick={() => setAction('export')}>
         Export
       </button>
       <button type="button" onClick={() => copyText(ids.join('\n'), `${ids.length} ids`)}>
         Copy ids
       </button>
       {may('write') && (
-        <button type="button" class="danger" onClick={() => setAction('erase')}>
+        <button type="button" class="danger" {...limited} onClick={() => setAction('erase')}>
           Erase
         </button>
       )}

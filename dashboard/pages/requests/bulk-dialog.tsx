@@ -1,6 +1,7 @@
 /** The dialogs of what is done with selected requests. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { call } from '../../client/call.ts';
+import type { DryRun, Evaluator } from '../../client/evaluators.ts';
 import { useResource } from '../../client/resource.ts';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
@@ -30,12 +31,22 @@ function queryOf(ids: readonly string[]): string {
   return quoted.length === 1 ? `id:${quoted[0]}` : `id:(${quoted.join(' OR ')})`;
 }
 
-type Evaluator = { id: string; name: string };
-type DryRun = { matching: number; already_scored: number; estimated_cost_usd: number | null };
+/** Times the estimate that a run may cost: less would stop runs whose requests are a little longer than the average. */
+const MARGIN = 2;
+
+/** Returns the most that a run may cost, to the nano-dollar; undefined: not known, or it costs nothing. */
+function maxCostOf({ estimated_cost_usd: cost }: DryRun): number | undefined {
+  const nano = Math.round((cost ?? 0) * MARGIN * 1e9);
+  // The API's least.
+  return nano === 0 ? undefined : Math.max(1_000, nano) / 1e9;
+}
 
 /** Says what a run would do and cost. */
-function priceSentence({ matching, already_scored: scored, estimated_cost_usd: cost }: DryRun): string {
-  const price = cost === null ? '; what it costs is not known yet' : `, about ${dollars(cost)}`;
+function priceSentence(dry: DryRun): string {
+  const { matching, already_scored: scored, estimated_cost_usd: cost } = dry;
+  const most = maxCostOf(dry);
+  const end = most === undefined ? '' : `, and it ends at ${dollars(most)}`;
+  const price = cost === null ? '; what it costs is not known yet' : `, about ${dollars(cost)}${end}`;
   const rest =
     scored === 0 ? '' : ` ${plural(scored, 'request')} that this version has scored stay as they are.`;
   return `${plural(matching - scored, 'request')} to score${price}.${rest}`;
@@ -52,18 +63,21 @@ function ScoreDialog({ ids, onClose }: OneProps) {
   const price = useResource(priceKey, (signal) =>
     call<DryRun>('POST', path, { ...body, dryRun: true }, signal),
   );
+  // Of these requests and this evaluator, as they are now.
+  const dry = price.dataKey === priceKey && !price.isLoading && price.failure === null ? price.data : null;
   const start = async () => {
-    await call('POST', path, body);
+    if (dry === null) return;
+    await call('POST', path, { ...body, maxCost: maxCostOf(dry) });
     tell('The evaluator has begun; scores appear in the list as they come');
     onClose();
   };
   return (
     <Dialog title={`Score ${plural(ids.length, 'request')}`} onClose={onClose}>
       <FailureNotice failure={failure ?? price.failure} />
-      <Form verb="Score" onSubmit={start}>
+      <Form verb="Score" onSubmit={start} isReady={dry !== null}>
         <Field
           label="Evaluator"
-          hint={price.data !== null && price.dataKey === priceKey && priceSentence(price.data)}
+          hint={dry !== null && priceSentence(dry)}
           control={(attributes) => (
             <select
               {...attributes}

@@ -11,17 +11,19 @@ export type FormProps = {
   /** Throws what the API refuses. */
   onSubmit: () => Promise<void>;
   children: ComponentChildren;
+  /** Whether what is to be sent is there; it is when nothing is said. */
+  isReady?: boolean;
   /** Beside the button. */
   more?: ComponentChildren;
 };
 
 /** @example <Form verb="Create key" onSubmit={create}><Field … /></Form> */
-export function Form({ verb, onSubmit, children, more }: FormProps) {
+export function Form({ verb, onSubmit, children, isReady = true, more }: FormProps) {
   const [failure, setFailure] = useState<ApiFailure | null>(null);
   const [isSending, setSending] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
-    if (isSending) return;
+    if (isSending || !isReady) return;
     setSending(true);
     setFailure(null);
     try {
@@ -36,7 +38,7 @@ export function Form({ verb, onSubmit, children, more }: FormProps) {
       {children}
       <FailureNotice failure={failure} />
       <div class="form-actions">
-        <button type="submit" class="primary" disabled={isSending}>
+        <button type="submit" class="primary" disabled={isSending || !isReady}>
           {verb}
         </button>
         {more}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { story } from '../../../../support/browser/mod.ts';
+import { callAs } from '../as.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
 const COUNT = 8;
@@ -153,4 +154,66 @@ story('Erasing asks first, and the selection is gone afterwards', async ({ t, pa
   await dialog.getByRole('button', { name: 'Erase' }).click();
   t.ok((await answer).ok());
   await bar(page).waitFor({ state: 'detached' });
+});
+
+story('Nothing is scored before its price is known, nor after that failed', async (stage) => {
+  const { t, page, organization } = stage;
+  await open(stage);
+  await callAs(stage, 'POST', '/v1/evaluator', {
+    name: 'Polite',
+    scoring_type: 'LLM-BOOLEAN',
+    llm_template: { prompt: 'Is it polite? {{output}}', model: 'gpt-4o-mini' },
+  });
+  t.ok(organization.key);
+  const held = Promise.withResolvers<void>();
+  let isRefused = true;
+  await page.route('**/v1/evaluator/*/run', async (route) => {
+    if (isRefused) return route.fulfill({ status: 503, json: { data: null, error: 'Not now' } });
+    await held.promise;
+    await route.continue();
+  });
+  await box(page, 'u1').click();
+  await bar(page).getByRole('button', { name: 'Score with an evaluator' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Score 1 request' });
+  const score = dialog.getByRole('button', { name: 'Score' });
+  t.ok(await score.isDisabled(), 'no evaluator is chosen');
+  await dialog.getByLabel('Evaluator').selectOption({ label: 'Polite' });
+  await dialog.getByText('Not now').waitFor();
+  t.ok(await score.isDisabled(), 'the price cannot be told');
+  stage.expectComplaint(/status of 503/);
+  isRefused = false;
+  await dialog.getByLabel('Evaluator').selectOption('');
+  await dialog.getByLabel('Evaluator').selectOption({ label: 'Polite' });
+  t.ok(await score.isDisabled(), 'the price is not there yet');
+  held.resolve();
+  await dialog.getByText('1 request to score').waitFor();
+  t.ok(await score.isEnabled());
+});
+
+story('More requests than one query can name are neither scored, exported nor erased', async (stage) => {
+  const { t, page, organization } = stage;
+  const now = Date.now();
+  const count = 501;
+  await organization.insert(
+    Array.from({ length: count }, (_, index) => ({
+      user_id: `u${index}`,
+      created_at: new Date(now - (index + 1) * 100),
+    })),
+  );
+  await page.goto('/requests');
+  await box(page, 'u0').first().click();
+  const last = page.locator('.grid-row', { has: page.getByRole('link', { name: 'u500', exact: true }) });
+  for (let turns = 0; turns < 300 && (await last.count()) === 0; turns++) {
+    await page.locator('.grid-box').evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  }
+  await last.getByRole('checkbox').click({ modifiers: ['Shift'] });
+  await selected(page, count);
+  await bar(page).getByText('At most 500 can be scored, exported or erased at once').waitFor();
+  for (const name of ['Score with an evaluator', 'Export', 'Erase'])
+    t.ok(await bar(page).getByRole('button', { name }).isDisabled(), name);
+  t.ok(await bar(page).getByRole('button', { name: 'Add a property' }).isEnabled());
+  await last.getByRole('checkbox').click();
+  await selected(page, count - 1);
+  t.ok(await bar(page).getByRole('button', { name: 'Export' }).isEnabled());
 });
