@@ -28,10 +28,12 @@ export function RetryAll({ reason, onClose, onChanged }: RetryAllProps) {
       await retryEach(reason, setProgress, signal);
       setState('done');
     } catch (error) {
-      if (signal.aborted) return;
-      setFailure(toFailure(error));
-      setState('asking');
+      if (!signal.aborted) {
+        setFailure(toFailure(error));
+        setState('asking');
+      }
     }
+    // Also after a stop: some have been retried.
     onChanged();
   };
   return (

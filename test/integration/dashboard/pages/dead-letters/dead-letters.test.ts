@@ -120,3 +120,23 @@ accessibleStory('A dead letter has no barrier', async ({ page, ...stage }) => {
   await page.goto(`/dead-letters?letter=${id}`);
   await page.getByText('Request body').click();
 });
+
+story('After a stop the list shows what has been retried until then', async ({ page, ...stage }) => {
+  for (let index = 0; index < 3; index += 1) await keep(stage, { reason: REASON });
+  let retried = 0;
+  const isHeld = Promise.withResolvers<void>();
+  await page.route('**/v1/dead-letter/*/retry', async (route) => {
+    retried += 1;
+    if (retried === 1) return route.continue();
+    // It never gets there.
+    isHeld.resolve();
+  });
+  await page.goto('/dead-letters');
+  await page.getByRole('link', { name: REASON }).first().click();
+  await page.getByRole('button', { name: 'Retry all of this reason' }).click();
+  await page.getByRole('button', { name: 'Retry all', exact: true }).click();
+  await isHeld.promise;
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('row').nth(3).waitFor({ state: 'detached' });
+  await page.getByRole('row').nth(2).waitFor();
+});
