@@ -10,14 +10,21 @@ export function toLocalField(ms: number): string {
 }
 
 /** Returns the moment of a field; null: it is empty. */
-export function fromLocalField(text: string): number | null {
+function fromLocalField(text: string): number | null {
   const ms = new Date(text).getTime();
   return text === '' || Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns what is wrong with two fields; null: nothing is. */
-export function faultOf(from: string, to: string): string | null {
-  const [begin, end] = [fromLocalField(from), fromLocalField(to)];
+/**
+ * Returns the moment of a field that was filled from one: the same to the millisecond while the text is unchanged. The text has
+ * no seconds, and on the day that the clock is set back two moments have the same.
+ */
+export function momentOf(text: string, original: number): number | null {
+  return text === toLocalField(original) ? original : fromLocalField(text);
+}
+
+/** Returns what is wrong with two moments; null: nothing is. */
+export function faultOf(begin: number | null, end: number | null): string | null {
   if (begin === null || end === null) return 'Both moments are needed';
   return begin < end ? null : 'The range must end after its beginning';
 }

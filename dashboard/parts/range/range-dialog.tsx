@@ -3,21 +3,24 @@ import { useState } from 'preact/hooks';
 import { rangeName, useRange } from '../../state/range.ts';
 import { Dialog } from '../dialog/dialog.tsx';
 import { Field } from '../form/field.tsx';
-import { faultOf, fromLocalField, toLocalField } from './local-time.ts';
+import { faultOf, momentOf, toLocalField } from './local-time.ts';
 import { Presets } from './presets.tsx';
 
 /** Sets the range of the address. */
 export function RangeDialog({ onClose }: { onClose: () => void }) {
   const range = useRange();
-  const [from, setFrom] = useState(toLocalField(range.from));
-  const [to, setTo] = useState(toLocalField(range.to));
+  // A range that ends now moves on with the time.
+  const [original] = useState(range);
+  const [from, setFrom] = useState(toLocalField(original.from));
+  const [to, setTo] = useState(toLocalField(original.to));
   const [fault, setFault] = useState<string | null>(null);
   const apply = (event: Event) => {
     event.preventDefault();
-    const found = faultOf(from, to);
+    const [begin, end] = [momentOf(from, original.from), momentOf(to, original.to)];
+    const found = faultOf(begin, end);
     setFault(found);
     if (found !== null) return;
-    range.set(rangeName(fromLocalField(from)!, fromLocalField(to)!));
+    range.set(rangeName(begin!, end!));
     onClose();
   };
   return (
