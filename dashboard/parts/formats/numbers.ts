@@ -9,8 +9,9 @@ const PERCENT = lazyFormat<number>(
   () => new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 }),
 );
 const CENTS = lazyFormat<number>(
-  () => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2, maximumFractionDigits: 9 }),
+  () => new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
 );
+const BELOW_CENTS = lazyFormat<number>(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }));
 const SMALL = lazyFormat<number>(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }));
 
 /** What stands where there is no value. */
@@ -45,16 +46,17 @@ export function decimal(value: number | null | undefined): string {
 }
 
 /**
- * US dollars, with as many digits as the amount needs.
+ * US dollars: to the cent, and below ten cents with two digits that count.
+ * @example dollars(1234.5) // '$1,234.50'
  * @example dollars(0.00012) // '$0.00012'
  */
 export function dollars(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
   if (value === 0) return '$0';
   if (value < 0) return `-${dollars(-value)}`;
-  if (value >= 1_000) return `$${WHOLE.format(Math.round(value))}`;
-  if (value >= 0.1) return `$${value.toFixed(2)}`;
-  return `$${CENTS.format(value)}`;
+  // Rounded first: 0.0999 are ten cents, written as others are.
+  const small = value < 0.1 ? BELOW_CENTS.format(value) : '0.1';
+  return `$${small === '0.1' ? CENTS.format(value) : small}`;
 }
 
 /** @example milliseconds(1234) // '1.23 s' */

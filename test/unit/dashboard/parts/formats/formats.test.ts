@@ -32,19 +32,46 @@ t.test('numbers have separators, and things their plural', async (t) => {
   );
 });
 
-t.test('money has as many digits as it needs', async (t) => {
-  t.same([0, 0.00012, 0.0999, 0.1, 1.005, 999.99, 1_000, 1_234_567.8, -0.5, -0.00012].map(dollars), [
-    '$0',
-    '$0.00012',
-    '$0.1',
-    '$0.10',
-    '$1.00',
-    '$999.99',
-    '$1,000',
-    '$1,234,568',
-    '-$0.50',
-    '-$0.00012',
-  ]);
+t.test('money is written to the cent, and below ten cents with two digits that count', async (t) => {
+  const texts = {
+    0: '$0',
+    1e-9: '$0.000000001',
+    0.00012: '$0.00012',
+    0.0015: '$0.0015',
+    0.05: '$0.05',
+    0.0949: '$0.095',
+    0.0999: '$0.10',
+    0.1: '$0.10',
+    0.995: '$1.00',
+    5: '$5.00',
+    999.99: '$999.99',
+    999.999: '$1,000.00',
+    1000: '$1,000.00',
+    1234567.8: '$1,234,567.80',
+  };
+  for (const [value, text] of Object.entries(texts)) t.equal(dollars(Number(value)), text);
+  t.equal(dollars(-0.5), '-$0.50');
+  t.equal(dollars(-0.00012), '-$0.00012');
+});
+
+t.test('money is never written as another amount than the rounded one', async () => {
+  const amount = fc.oneof(
+    fc.double({ min: 1e-9, max: 0.2, noNaN: true }),
+    fc.double({ min: 0.09, max: 1_100, noNaN: true }),
+    fc.integer({ min: 1, max: 10 ** 9 }).map((cents) => cents / 100),
+  );
+  fc.assert(
+    fc.property(amount, (value) => {
+      const text = dollars(value);
+      const read = Number(text.slice(1).replaceAll(',', ''));
+      const isCents = value >= 0.1 || read >= 0.1;
+      // Half of what the last digit stands for, and what a double is off.
+      const most = (isCents ? 0.005 : 10 ** (Math.floor(Math.log10(value)) - 1) / 2) * (1 + 1e-9);
+      const isForm = isCents ? /^\$\d{1,3}(?:,\d{3})*\.\d\d$/ : /^\$0\.0+[1-9]\d?$/;
+      return Math.abs(read - value) <= most + value * 1e-12 && isForm.test(text) && dollars(read) === text;
+    }),
+    { numRuns: 10_000 },
+  );
 });
 
 t.test('durations are in the unit that reads best', async (t) => {
