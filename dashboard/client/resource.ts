@@ -63,7 +63,7 @@ export function useResource<T>(
     );
     const run = async () => {
       if (document.visibilityState === 'hidden' && everyMs !== null) {
-        timer = setTimeout(run, everyMs);
+        document.addEventListener('visibilitychange', run, { once: true, signal: controller.signal });
         return;
       }
       try {

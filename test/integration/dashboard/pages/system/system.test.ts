@@ -33,3 +33,19 @@ accessibleStory('The system has no barrier', async ({ page }) => {
   await page.goto('/system');
   await page.getByRole('row', { name: 'api' }).waitFor();
 });
+
+story('A page that was opened in the background loads as soon as it is shown', async ({ page }) => {
+  // What waits for a second or longer never comes.
+  await page.addInitScript({
+    content: `
+      const ownTimeout = globalThis.setTimeout;
+      globalThis.setTimeout = (run, ms, ...given) => (ms >= 1000 ? 0 : ownTimeout(run, ms, ...given));
+      Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });`,
+  });
+  await page.goto('/system');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+  await page.getByRole('row', { name: 'api' }).first().waitFor();
+});
