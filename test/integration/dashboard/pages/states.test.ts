@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
 import { type Stage, story } from '../../../support/browser/mod.ts';
 import { signIn } from '../../../support/browser/sign-in.ts';
+import { tryAgain } from '../../../support/browser/try-again.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { callAs } from './as.ts';
 import { makeJudge } from './evaluators/call-api.ts';
@@ -117,20 +118,6 @@ story('Every page waits for slow answers without a failure', async (stage) => {
   }
 });
 
-/** How long a button that tries again is given before the next look. */
-const LOOK_MS = 1_000;
-
-/** Presses buttons that try again, as long as there are any: a failure that came since has its own. */
-async function tryAgain(page: Page, shows: string): Promise<void> {
-  const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' }).first();
-  while (await retry.isVisible()) {
-    // It may go before it is pressed.
-    await retry.click({ timeout: LOOK_MS }).catch(() => {});
-    await retry.waitFor({ state: 'hidden', timeout: LOOK_MS }).catch(() => {});
-  }
-  await known(page, shows).waitFor();
-}
-
 story(
   "Every page tells a failure in the API's sentence with the id of the call, and tries again",
   async (stage) => {
@@ -142,7 +129,8 @@ story(
       await notice.getByText(SENTENCE).waitFor();
       await notice.getByText('call-17').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
-      await tryAgain(page, shows);
+      await tryAgain(page);
+      await known(page, shows).waitFor();
     }
     expectComplaint(/status of 503/);
   },
