@@ -37,10 +37,13 @@ type State = Pick<RowsOnScreen, 'window' | 'failure' | 'isLoading'>;
 /** Where a list begins that is not continued. */
 const TOP: Start = { id: null, offset: 0 };
 
-/** Returns the rows that were shown before, at a place. */
-function known(key: string, start: Start | null): RowWindow | null {
+/** Returns the rows that were shown before, at a place; null: there are none, or a link leads to a request beyond them. */
+function known(key: string, start: Start | null, linked: string | null): RowWindow | null {
   const window = recall<RowWindow>(`rows ${key}`);
-  return window === null ? null : { ...window, start: start ?? TOP };
+  if (window === null) return null;
+  const isBeyond = start === null && linked !== null;
+  if (isBeyond && !window.rows.some(({ request_id }) => request_id === linked)) return null;
+  return { ...window, start: start ?? TOP };
 }
 
 type Body = RowQuery['body'];
@@ -84,7 +87,7 @@ async function fetchAround(body: Body, id: string | null, signal: AbortSignal): 
 export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery): RowsOnScreen {
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState<State>(() => ({
-    window: known(key, keptPlace()),
+    window: known(key, keptPlace(), linked),
     failure: null,
     isLoading: true,
   }));
@@ -110,7 +113,7 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
     let timer: ReturnType<typeof setTimeout> | undefined;
     const place = latest.current.keptPlace();
     // What is there is shown as it was left.
-    const left = turn === 0 && place !== null ? known(key, place) : null;
+    const left = turn === 0 && place !== null ? known(key, place, null) : null;
     setState((before) => ({
       window: left ?? before.window,
       failure: null,
@@ -141,9 +144,10 @@ export function useRows({ name: key, body, keptPlace, linked, isLive }: RowQuery
 
   const grow = useCallback(
     async (end: 'next' | 'prev') => {
-      const { window } = shown.current;
+      const { window, isLoading } = shown.current;
       const cursor = window?.[end] ?? null;
-      if (window === null || cursor === null || isGrowing.current) return;
+      // Rows of the list before are about to go.
+      if (window === null || cursor === null || isLoading || isGrowing.current) return;
       const own = controller.current;
       const { signal } = own;
       isGrowing.current = true;

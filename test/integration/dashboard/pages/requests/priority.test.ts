@@ -42,3 +42,37 @@ story(
     });
   },
 );
+
+story(
+  'A link to a request far down a list that was shown before asks for the rows around it, and for no others first',
+  async ({ t, page, organization }) => {
+    const now = Date.now();
+    const records = await organization.insert(
+      Array.from({ length: 300 }, (_, index) => ({
+        user_id: `u${index}`,
+        created_at: new Date(now - (index + 1) * 1_000),
+      })),
+    );
+    await page.goto('/requests');
+    await page.locator('.grid').getByRole('link', { name: 'u0', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    const bodies: string[] = [];
+    const held = Promise.withResolvers<void>();
+    await page.route(`**${ROWS}`, async (route) => {
+      bodies.push(route.request().postData()!);
+      await held.promise;
+      await route.continue();
+    });
+    const linked = records[200]!.request_id;
+    await page.evaluate(
+      `history.pushState(null, '', '/requests?r=${linked}'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.getByRole('complementary', { name: 'Request' }).waitFor();
+    t.equal(await page.locator('.grid-row').count(), 0, 'the rows before are elsewhere');
+    held.resolve();
+    await page.locator('.grid-row-current').getByRole('link', { name: 'u200', exact: true }).waitFor();
+    t.match(JSON.parse(bodies[0]!), { around: linked });
+    for (const body of bodies.slice(1)) t.notMatch(JSON.parse(body), { around: linked }, 'once');
+  },
+);
