@@ -77,7 +77,7 @@ const FIXED: readonly GridColumn[] = [
   }),
   own('cost', {
     title: 'Cost',
-    widthRem: 6.25,
+    widthRem: 7,
     sort: 'cost',
     isNumber: true,
     format: (value: number) => dollars(value),
