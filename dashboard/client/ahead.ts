@@ -3,6 +3,8 @@
  * already. The page's own call then takes the answer that is on its way.
  */
 
+import { whenForgotten } from './recent.ts';
+
 type Ahead = { answer: Promise<Response>; controller: AbortController };
 
 const ahead = new Map<string, Ahead>();
@@ -16,7 +18,7 @@ export function keepAhead(
 ): void {
   const controller = new AbortController();
   const answer = run(controller.signal);
-  // Nobody may take it: a failure is then of no interest.
+  // A failure of a call that nobody takes is of no interest.
   answer.catch(() => {});
   ahead.set(keyOf(method, path, body), { answer, controller });
 }
@@ -36,8 +38,8 @@ export function takeAhead(
   return found.answer;
 }
 
-/** Ends the calls that nobody took: they are of whoever was logged in. */
-export function endAhead(): void {
+// What nobody took is of whoever was logged in.
+whenForgotten(() => {
   for (const { controller } of ahead.values()) controller.abort();
   ahead.clear();
-}
+});

@@ -43,7 +43,7 @@ export async function send(
   body?: unknown,
   signal?: AbortSignal,
 ): Promise<Response> {
-  // What a page of another origin cannot add without being asked for: the API takes no cookie without it.
+  // The API takes no cookie without this header, which a page of another origin cannot add unasked.
   const headers: Record<string, string> = { 'service-csrf': '1' };
   const init: RequestInit = { method, headers, credentials: 'same-origin', redirect: 'error' };
   if (signal !== undefined) init.signal = signal;

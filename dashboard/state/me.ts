@@ -1,7 +1,6 @@
 /** Who is logged in. */
 import { signal } from '@preact/signals';
 import type { LoginBody, MeJson } from '#core/contracts/login.ts';
-import { endAhead } from '../client/ahead.ts';
 import { type ApiFailure, call, whenSignedOut } from '../client/call.ts';
 import { forgetAll } from '../client/recent.ts';
 import { toFailure } from '../client/resource.ts';
@@ -28,16 +27,11 @@ export function mayAskAhead(): boolean {
   return linkToken === null;
 }
 
-/** Forgets what was shown to whoever was logged in before. */
-function forgetWhoever(): void {
-  endAhead();
-  forgetAll();
-}
-
 /** Logs in with an API key, or with the token of a link. */
 export async function logIn(body: LoginBody): Promise<void> {
   const me = await call<Me>('POST', '/v1/login', body);
-  forgetWhoever();
+  // Of whoever was logged in before.
+  forgetAll();
   identity.value = { kind: 'signed-in', me };
 }
 
@@ -70,7 +64,7 @@ export async function readIdentity(): Promise<void> {
 /** Ends the session of this browser. */
 export async function signOut(): Promise<void> {
   await call('POST', '/v1/logout');
-  forgetWhoever();
+  forgetAll();
   identity.value = { kind: 'signed-out' };
 }
 
@@ -80,6 +74,6 @@ export function may(scope: Me['key']['scopes'][number]): boolean {
 }
 
 whenSignedOut(() => {
-  forgetWhoever();
+  forgetAll();
   identity.value = { kind: 'signed-out' };
 });
