@@ -11,6 +11,8 @@ export type GridColumn = {
   name: string;
   title: string;
   widthRem: number;
+  /** Whether it takes what the columns beside it leave free; else all columns grow alike. */
+  isWide?: boolean;
   /** Columns of the API that it shows. */
   needs: readonly string[];
   /** What the API sorts by. */
@@ -24,7 +26,7 @@ export type GridColumn = {
 };
 
 type Options = Pick<GridColumn, 'title' | 'widthRem'> &
-  Partial<Pick<GridColumn, 'sort' | 'field' | 'isNumber' | 'needs' | 'value' | 'text'>> & {
+  Partial<Pick<GridColumn, 'sort' | 'field' | 'isNumber' | 'isWide' | 'needs' | 'value' | 'text'>> & {
     format?: (value: never, nowMs: number) => string;
   };
 
@@ -52,14 +54,15 @@ const duration = { isNumber: true, format: (value: number) => milliseconds(value
 const FIXED: readonly GridColumn[] = [
   own('request_created_at', {
     title: 'Time',
-    widthRem: 7.5,
+    // Of another day: its day and its time.
+    widthRem: 9.75,
     sort: 'created_at',
     format: (value: string, nowMs) => shortTime(value, nowMs),
   }),
-  own('response_status', { title: 'Status', widthRem: 6.5, field: 'status' }),
+  own('response_status', { title: 'Status', widthRem: 6, field: 'status' }),
   own('model', { title: 'Model', widthRem: 10, field: 'model_used' }),
   own('provider', { title: 'Provider', widthRem: 6.5, field: 'provider' }),
-  own('request_user_id', { title: 'User', widthRem: 6, field: 'user' }),
+  own('request_user_id', { title: 'User', widthRem: 6.5, field: 'user' }),
   own('delay_ms', { title: 'Latency', widthRem: 5.5, sort: 'latency', ...duration }),
   own('time_to_first_token', {
     title: 'First token',
@@ -84,7 +87,7 @@ const FIXED: readonly GridColumn[] = [
   }),
   own('scores', {
     title: 'Scores',
-    widthRem: 10,
+    widthRem: 9,
     needs: ['scores', 'evaluations_pending', 'feedback_rating'],
     value: () => null,
     text: ({ scores }) =>
@@ -92,8 +95,8 @@ const FIXED: readonly GridColumn[] = [
         .map(([key, score]) => `${key} ${score}`)
         .join(', '),
   }),
-  own('preview_in', { title: 'Input', widthRem: 15 }),
-  own('preview_out', { title: 'Output', widthRem: 15 }),
+  own('preview_in', { title: 'Input', widthRem: 9, isWide: true }),
+  own('preview_out', { title: 'Output', widthRem: 9, isWide: true }),
   own('session_id', { title: 'Session', widthRem: 9, field: 'session' }),
   own('session_name', { title: 'Session name', widthRem: 9, field: 'session_name' }),
   own('session_path', { title: 'Session path', widthRem: 9, field: 'session_path' }),

@@ -61,7 +61,7 @@ function Head({ columns, sort, onSort }: Pick<GridProps, 'columns' | 'sort' | 'o
   );
 }
 
-/** The least width; in a wider box all columns grow. */
+/** The least width; in a wider box the wide columns grow, or all of them where none is wide. */
 function widthOf(columns: readonly GridColumn[]): number {
   return columns.reduce((sum, { widthRem }) => sum + widthRem, CHECK_REM);
 }
@@ -108,7 +108,17 @@ function useGrowth({ from, to }: Visible, { window, grow }: Pick<GridProps, 'win
 /** Returns how many rows beyond the edges to render: none of a new list, until what is on the screen has been painted. */
 function useMargin(start: Start): number {
   const [painted, setPainted] = useState<Start | null>(null);
-  useEffect(() => setPainted(start), [start]);
+  useLayoutEffect(() => {
+    // An effect is no sign of a paint: it runs before the rendering that follows the first measure.
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const frame = requestAnimationFrame(() => {
+      timer = setTimeout(() => setPainted(start));
+    });
+    return () => {
+      cancelAnimationFrame(frame);
+      clearTimeout(timer);
+    };
+  }, [start]);
   return painted === start ? MARGIN : 0;
 }
 
@@ -162,8 +172,8 @@ export function Grid(props: GridProps) {
         <caption class="unseen">Requests, as the query finds them</caption>
         <colgroup>
           <col style={{ width: `${CHECK_REM}rem` }} />
-          {columns.map(({ name, widthRem }) => (
-            <col key={name} style={{ width: `${widthRem}rem` }} />
+          {columns.map(({ name, widthRem, isWide }) => (
+            <col key={name} style={isWide ? undefined : { width: `${widthRem}rem` }} />
           ))}
         </colgroup>
         <Head {...props} />

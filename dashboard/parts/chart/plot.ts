@@ -1,5 +1,6 @@
 /** Draws a chart with uPlot. In a chunk of its own, fetched when the first chart is shown. */
 import uPlot from 'uplot';
+import { day, minutes } from '../formats/times.ts';
 import { type Buckets, domainOf, middlesOf, type Span } from './buckets.ts';
 import type { ChartKind, ChartSeries, Color } from './series.ts';
 import { stack } from './stack.ts';
@@ -35,8 +36,6 @@ const LEAST_DRAG = 5;
 /** Pixels between a click and the line that it means. */
 const NEAR = 24;
 const DAY_MS = 86_400_000;
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const CALENDAR = new Intl.DateTimeFormat(undefined, { month: 'short', day: '2-digit' });
 
 /** Returns what a token means at a place of the page: a canvas knows no tokens and no light-dark(). */
 function colorReader(host: HTMLElement): (token: string) => string {
@@ -59,12 +58,11 @@ function timeLabels(
 ): string[] {
   let dayBefore = '';
   return splits.map((ms) => {
-    const day = CALENDAR.format(ms);
-    const isNewDay = day !== dayBefore;
-    dayBefore = day;
-    if (incrementMs >= DAY_MS) return day;
-    const clock = CLOCK.format(ms);
-    return isNewDay ? `${clock}\n${day}` : clock;
+    const date = day(ms);
+    const isNewDay = date !== dayBefore;
+    dayBefore = date;
+    if (incrementMs >= DAY_MS) return date;
+    return isNewDay ? `${minutes(ms)}\n${date}` : minutes(ms);
   });
 }
 

@@ -1,25 +1,12 @@
 /** Numbers, money and durations as the pages show them. */
-import { lazyFormat } from './lazy-format.ts';
-
-const WHOLE = lazyFormat<number>(() => new Intl.NumberFormat('en-US'));
-const SHORT = lazyFormat<number>(
-  () => new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }),
-);
-const PERCENT = lazyFormat<number>(
-  () => new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 }),
-);
-const CENTS = lazyFormat<number>(
-  () => new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 }),
-);
-const BELOW_CENTS = lazyFormat<number>(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 2 }));
-const SMALL = lazyFormat<number>(() => new Intl.NumberFormat('en-US', { maximumSignificantDigits: 3 }));
+import { compact, inPercent, withDigits, withPlaces } from './decimals.ts';
 
 /** What stands where there is no value. */
 export const NOTHING = '–';
 
 /** @example count(12345) // '12,345' */
 export function count(value: number | null | undefined): string {
-  return value === null || value === undefined ? NOTHING : WHOLE.format(value);
+  return value === null || value === undefined ? NOTHING : withPlaces(value, { most: 0 });
 }
 
 /**
@@ -32,17 +19,17 @@ export function plural(value: number, noun: string, nouns = `${noun}s`): string 
 
 /** @example shortCount(12345) // '12.3K' */
 export function shortCount(value: number | null | undefined): string {
-  return value === null || value === undefined ? NOTHING : SHORT.format(value);
+  return value === null || value === undefined ? NOTHING : compact(value);
 }
 
 /** @example percent(0.1234) // '12.3%' */
 export function percent(share: number | null | undefined): string {
-  return share === null || share === undefined || !Number.isFinite(share) ? NOTHING : PERCENT.format(share);
+  return share === null || share === undefined || !Number.isFinite(share) ? NOTHING : inPercent(share);
 }
 
 /** A number with up to three digits that count. */
 export function decimal(value: number | null | undefined): string {
-  return value === null || value === undefined ? NOTHING : SMALL.format(value);
+  return value === null || value === undefined ? NOTHING : withDigits(value, 3);
 }
 
 /**
@@ -55,15 +42,15 @@ export function dollars(value: number | null | undefined): string {
   if (value === 0) return '$0';
   if (value < 0) return `-${dollars(-value)}`;
   // Rounded first: 0.0999 are ten cents, written as others are.
-  const small = value < 0.1 ? BELOW_CENTS.format(value) : '0.1';
-  return `$${small === '0.1' ? CENTS.format(value) : small}`;
+  const small = value < 0.1 ? withDigits(value, 2) : '0.1';
+  return `$${small === '0.1' ? withPlaces(value, { most: 2, least: 2 }) : small}`;
 }
 
 /** @example milliseconds(1234) // '1.23 s' */
 export function milliseconds(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
-  if (value < 1_000) return `${SMALL.format(value)} ms`;
-  if (value < 60_000) return `${SMALL.format(value / 1_000)} s`;
+  if (value < 1_000) return `${withDigits(value, 3)} ms`;
+  if (value < 60_000) return `${withDigits(value / 1_000, 3)} s`;
   const seconds = Math.round(value / 1_000);
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
@@ -76,5 +63,5 @@ export function bytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return NOTHING;
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = value < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(value) / 10));
-  return `${SMALL.format(value / 1024 ** power)} ${units[power]}`;
+  return `${withDigits(value / 1024 ** power, 3)} ${units[power]}`;
 }

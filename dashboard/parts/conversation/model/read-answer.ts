@@ -1,5 +1,6 @@
 /** What a response's body says. */
 import { isObject, type JsonObject } from '#core/json-values/mod.ts';
+import { plural } from '../../formats/numbers.ts';
 import { type Keeper, shortText } from './keeper.ts';
 import { readMessage } from './read-message.ts';
 import type { Message, Notice, Part } from './types.ts';
@@ -7,7 +8,6 @@ import type { Message, Notice, Part } from './types.ts';
 /** Something that becomes a message when its page is asked for. */
 export type Pending = (keeper: Keeper) => Message;
 
-const NUMBER = new Intl.NumberFormat('en-US');
 /** Bytes of a number in an embedding that is base64. */
 const BYTES_OF_NUMBER = 4;
 /** UTF-16 code units of an error's words. */
@@ -59,7 +59,7 @@ function vectorsOf(data: unknown): string | null {
     typeof vector === 'string'
       ? Math.floor((vector.replace(/=+$/, '').length * 3) / 4 / BYTES_OF_NUMBER)
       : vector.length;
-  return `${NUMBER.format(data.length)} ${data.length === 1 ? 'vector' : 'vectors'} of ${NUMBER.format(size)} numbers`;
+  return `${plural(data.length, 'vector')} of ${plural(size, 'number')}`;
 }
 
 /** Returns what went wrong; null: nothing that the body or the status tells. */

@@ -1,5 +1,12 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
+import {
+  compact,
+  inPercent,
+  withDigits,
+  withPlaces,
+} from '../../../../../dashboard/parts/formats/decimals.ts';
 import {
   bytes,
   count,
@@ -11,7 +18,13 @@ import {
   plural,
   shortCount,
 } from '../../../../../dashboard/parts/formats/numbers.ts';
-import { ago, day, fullTime, shortTime } from '../../../../../dashboard/parts/formats/times.ts';
+import {
+  ago,
+  day,
+  dayAndMinutes,
+  fullTime,
+  shortTime,
+} from '../../../../../dashboard/parts/formats/times.ts';
 
 t.test('what is missing is a dash in every format', async (t) => {
   for (const format of [bytes, count, decimal, dollars, milliseconds, percent, shortCount]) {
@@ -26,6 +39,8 @@ t.test('numbers have separators, and things their plural', async (t) => {
   t.equal(shortCount(12_345), '12.3K');
   t.equal(percent(0.1234), '12.3%');
   t.equal(decimal(0.66666), '0.667');
+  t.equal(decimal(1.2345e-200), '1.23e-200');
+  t.equal(decimal(1e300), '1e+300');
   t.same(
     [0, 1, 2, 1_000].map((value) => plural(value, 'request')),
     ['0 requests', '1 request', '2 requests', '1,000 requests'],
@@ -71,6 +86,55 @@ t.test('money is never written as another amount than the rounded one', async ()
       return Math.abs(read - value) <= most + value * 1e-12 && isForm.test(text) && dollars(read) === text;
     }),
     { numRuns: 10_000 },
+  );
+});
+
+t.test("numbers are written as the browser's own formats write them", async () => {
+  const intl = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat('en-US', options);
+  const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  const pairs: [(value: number) => string, Intl.NumberFormat][] = [
+    [(value) => withPlaces(value, { most: 0 }), intl({ maximumFractionDigits: 0 })],
+    [(value) => withPlaces(value, { most: 2, least: 2 }), intl(cents)],
+    [(value) => withDigits(value, 2), intl({ maximumSignificantDigits: 2 })],
+    [(value) => withDigits(value, 3), intl({ maximumSignificantDigits: 3 })],
+    [compact, intl({ notation: 'compact', maximumFractionDigits: 1 })],
+    [inPercent, intl({ style: 'percent', maximumFractionDigits: 1 })],
+  ];
+  const size = fc.oneof(
+    // A double has no digits for tenths of percents of larger numbers.
+    fc.double({ min: 1e-12, max: 1e9, noNaN: true }),
+    fc.double({ min: 1e-12, max: 2_000, noNaN: true }),
+    fc.nat(2 ** 31 - 1),
+    // Halves, which binary numbers hardly ever are, and what rounds to the next power of ten.
+    fc.tuple(fc.nat(1_000_000), fc.nat(8)).map(([digits, places]) => digits / 10 ** places),
+    fc
+      .tuple(fc.integer({ min: -9, max: 14 }), fc.nat(4))
+      .map(([power, less]) => 10 ** power * (1 - 10 ** -less)),
+  );
+  const value = fc
+    .tuple(size, fc.boolean())
+    .map(([size, isNegative]) => (isNegative && size > 1 ? -size : size));
+  fc.assert(
+    fc.property(fc.constantFrom(...pairs), value, ([format, oracle], value) => {
+      assert.equal(format(value), oracle.format(value));
+    }),
+    { numRuns: 30_000 },
+  );
+});
+
+t.test("moments are written as the browser's own formats write them", async () => {
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const date = { month: 'short', day: '2-digit' } as const;
+  const intl = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-US', options);
+  const whole = intl({ ...date, ...clock, year: 'numeric', second: '2-digit' });
+  const noSeconds = intl({ ...date, ...clock });
+  const moment = fc.date({ min: new Date('1971-01-01'), max: new Date('2199-12-31'), noInvalidDate: true });
+  fc.assert(
+    fc.property(moment, (at) => {
+      assert.equal(fullTime(at.getTime()), `${whole.format(at)} (${at.toISOString()})`);
+      assert.equal(dayAndMinutes(at.getTime()), noSeconds.format(at));
+    }),
+    { numRuns: 5_000 },
   );
 });
 
