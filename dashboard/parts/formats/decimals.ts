@@ -1,6 +1,6 @@
 /**
  * Numbers in decimal writing, as `Intl.NumberFormat('en-US')` writes them. The first use of Intl takes a page 31 to 77 ms (measured,
- * Chromium 146, two cores), and the list of requests would wait for it.
+ * Chromium 156, two cores), and the list of requests would wait for it.
  */
 
 /** Rounds as the number is written, half away from zero: 1.005 to two places is 1.01, though it is a little less in binary. */
