@@ -93,7 +93,7 @@ story('A version and a prompt are deleted after a question', async (stage) => {
   };
   await confirm('Delete version');
   await page.getByRole('heading', { name: 'Version 1.0', exact: true }).waitFor();
-  await page.getByRole('button', { name: '1.1' }).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: '1.1', exact: true }).waitFor({ state: 'detached' });
   await confirm('Delete prompt');
   await page.getByText('No prompt is stored yet').waitFor();
 });

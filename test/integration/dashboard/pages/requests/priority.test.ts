@@ -55,7 +55,7 @@ story(
     );
     await page.goto('/requests');
     await page.locator('.grid').getByRole('link', { name: 'u0', exact: true }).waitFor();
-    await page.getByRole('link', { name: 'Users', exact: true }).click();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Users' }).click();
     await page.getByRole('heading', { name: 'Users' }).waitFor();
     const bodies: string[] = [];
     const held = Promise.withResolvers<void>();
