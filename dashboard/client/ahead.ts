@@ -38,7 +38,7 @@ export function takeAhead(
   return found.answer;
 }
 
-// What nobody took is of whoever was logged in.
+// Answers that were not taken belong to the log-in before.
 whenForgotten(() => {
   for (const { controller } of ahead.values()) controller.abort();
   ahead.clear();

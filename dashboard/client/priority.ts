@@ -26,8 +26,8 @@ const LONGEST_WAIT_MS = 1_000;
 /** Longer than a frame takes; a page that nobody sees has none. */
 const LONGEST_FRAME_MS = 200;
 
-/** Resolves when what was rendered last is on the screen. */
-function painted(): Promise<void> {
+/** Resolves when what was rendered last is on the screen; on a page that nobody sees, soon. */
+export function painted(): Promise<void> {
   return new Promise((resolve) => {
     requestAnimationFrame(() => setTimeout(resolve));
     setTimeout(resolve, LONGEST_FRAME_MS);

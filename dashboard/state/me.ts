@@ -30,7 +30,7 @@ export function mayAskAhead(): boolean {
 /** Logs in with an API key, or with the token of a link. */
 export async function logIn(body: LoginBody): Promise<void> {
   const me = await call<Me>('POST', '/v1/login', body);
-  // Of whoever was logged in before.
+  // Answers of the log-in before.
   forgetAll();
   identity.value = { kind: 'signed-in', me };
 }

@@ -1,6 +1,7 @@
 /** What the overview shows: the range, the query and the period before, all of the address. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Span } from '../../parts/chart/buckets.ts';
+import { timeZone } from '../../parts/formats/times.ts';
 import { type Address, addressNow, href, useAddress } from '../../state/address.ts';
 import { minuteNow, type Range, rangeName, readRange, useRange } from '../../state/range.ts';
 import { askAhead } from './data.ts';
@@ -36,7 +37,7 @@ function useEachMinute(isOn: boolean): void {
 
 /** Reads what the page's queries are about. */
 function readScope({ q = '' }: Address['query'], { from, to }: Range): Scope {
-  return { q, range: { from, to }, timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
+  return { q, range: { from, to }, timeZone: timeZone() };
 }
 
 /** Asks for the figures of the address before the page is there. */

@@ -11,7 +11,7 @@ export type GridColumn = {
   name: string;
   title: string;
   widthRem: number;
-  /** Whether it takes what the columns beside it leave free; else all columns grow alike. */
+  /** True: the column takes the width that the others leave free. Where no column is wide, all grow alike. */
   isWide?: boolean;
   /** Columns of the API that it shows. */
   needs: readonly string[];
@@ -54,7 +54,7 @@ const duration = { isNumber: true, format: (value: number) => milliseconds(value
 const FIXED: readonly GridColumn[] = [
   own('request_created_at', {
     title: 'Time',
-    // Of another day: its day and its time.
+    // Wide enough for the day and time of another year's request.
     widthRem: 9.75,
     sort: 'created_at',
     format: (value: string, nowMs) => shortTime(value, nowMs),

@@ -1,5 +1,6 @@
 /** The list itself: a table of which only the rows on the screen are there. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { painted } from '../../client/priority.ts';
 import { nextSort, type Sort } from '../../parts/table/sort.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { Gap } from '../../parts/virtual/gap.tsx';
@@ -107,19 +108,16 @@ function useGrowth({ from, to }: Visible, { window, grow }: Pick<GridProps, 'win
 
 /** Returns how many rows beyond the edges to render: none of a new list, until what is on the screen has been painted. */
 function useMargin(start: Start): number {
-  const [painted, setPainted] = useState<Start | null>(null);
+  const [drawn, setDrawn] = useState<Start | null>(null);
   useLayoutEffect(() => {
     // An effect is no sign of a paint: it runs before the rendering that follows the first measure.
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const frame = requestAnimationFrame(() => {
-      timer = setTimeout(() => setPainted(start));
-    });
+    let isShown = true;
+    void painted().then(() => isShown && setDrawn(start));
     return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
+      isShown = false;
     };
   }, [start]);
-  return painted === start ? MARGIN : 0;
+  return drawn === start ? MARGIN : 0;
 }
 
 /** Shows the rows of a window. */

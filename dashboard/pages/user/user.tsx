@@ -8,6 +8,7 @@ import { CopyButton } from '../../parts/copy/copy.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Fact, Facts } from '../../parts/formats/fact.tsx';
 import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
+import { timeZone } from '../../parts/formats/times.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href } from '../../state/address.ts';
@@ -36,9 +37,8 @@ function Totals({ answer, scope }: { answer: MetricsAnswer; scope: UserScope }) 
 
 function Figures({ scope }: { scope: UserScope }) {
   const { q, from, to, name, zoom } = scope;
-  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   const { data, failure, isLoading, reload } = useResource(`user ${JSON.stringify([q, name])}`, (signal) =>
-    call<MetricsAnswer>('POST', '/v1/metrics/query', userQuery(q, { from, to }, timeZone), signal),
+    call<MetricsAnswer>('POST', '/v1/metrics/query', userQuery(q, { from, to }, timeZone()), signal),
   );
   const hrefOf = (bucket: Span | null, key: string | null) =>
     href('/requests', {

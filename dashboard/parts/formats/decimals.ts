@@ -3,7 +3,7 @@
  * Chromium 156, two cores), and the list of requests would wait for it.
  */
 
-/** Rounds as the number is written, half away from zero: 1.005 to two places is 1.01, though it is a little less in binary. */
+/** Returns `value` · 10^`places`, exact in decimal: 1.005 by two places is 100.5, which a product in binary is not. */
 function shifted(value: number, places: number): number {
   const [digits, exponent] = value.toExponential().split('e');
   return Number(`${digits}e${Number(exponent) + places}`);
@@ -19,11 +19,12 @@ export type Places = {
 };
 
 /**
- * Returns a number with separators.
+ * Returns a number with separators, rounded as it is written, half away from zero: 1.005 to two places is 1.01, though it is a
+ * little less in binary.
  * @example withPlaces(1234.5, { most: 2, least: 2 }) // '1,234.50'
  */
 export function withPlaces(value: number, { most, least = 0 }: Places): string {
-  // Too large to be written in digits, or no number.
+  // `toFixed` writes larger ones with an exponent; the rest is no number.
   if (!(Math.abs(value) < 1e21)) return String(value);
   const sign = value < 0 ? '-' : '';
   const rounded = shifted(Math.round(shifted(Math.abs(value), most)), -most);
@@ -46,7 +47,7 @@ const powerOf = (value: number) => Number(value.toExponential().split('e')[1]);
  */
 export function withDigits(value: number, digits: number): string {
   const power = powerOf(value);
-  // Nobody counts so many zeros, and no more than a hundred could be written.
+  // Zeros beyond counting; `toFixed` writes a hundred at most.
   if (power < -SMALLEST_POWER) return String(Number(value.toPrecision(digits)));
   return withPlaces(value, { most: digits - 1 - power });
 }
@@ -63,8 +64,8 @@ export function compact(value: number): string {
   const scaled = shifted(value, -3 * first);
   // 999,950 is a million when it is rounded.
   const isNext = first < UNITS.length - 1 && Math.round(shifted(Math.abs(scaled), 1)) >= 10_000;
-  const unit = isNext ? first + 1 : first;
-  return `${withPlaces(shifted(value, -3 * unit), { most: 1 })}${UNITS[unit]}`;
+  if (isNext) return `${withPlaces(shifted(scaled, -3), { most: 1 })}${UNITS[first + 1]}`;
+  return `${withPlaces(scaled, { most: 1 })}${UNITS[first]}`;
 }
 
 /**

@@ -11,6 +11,11 @@ const clockOf = (at: Date) => `${minutesOf(at)}:${two(at.getSeconds())}`;
 const dayOf = (at: Date) => `${MONTHS[at.getMonth()]} ${two(at.getDate())}`;
 const wholeOf = (at: Date) => `${dayOf(at)}, ${at.getFullYear()}, ${clockOf(at)}`;
 
+/** The browser's time zone, by its IANA name. */
+export function timeZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 

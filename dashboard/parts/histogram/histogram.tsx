@@ -6,7 +6,7 @@ import { afterPriority } from '../../client/priority.ts';
 import { useResource } from '../../client/resource.ts';
 import { indexAfterKey } from '../chart/index-after-key.ts';
 import { count } from '../formats/numbers.ts';
-import { shortTime } from '../formats/times.ts';
+import { shortTime, timeZone } from '../formats/times.ts';
 import { type Bar, barsOf, rangeOf } from './bars.ts';
 
 export type HistogramProps = {
@@ -26,8 +26,7 @@ const NO_BARS: readonly Bar[] = [];
 
 /** Drag, or click on a bar, or the arrows (Shift: more than one bar) and Enter. */
 export function Histogram({ q, from, to, onRange }: HistogramProps) {
-  const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const body = { measures: MEASURES, range: { from, to }, bucket: 'auto', timeZone };
+  const body = { measures: MEASURES, range: { from, to }, bucket: 'auto', timeZone: timeZone() };
   const { data, isLoading } = useResource(`histogram ${JSON.stringify([q, from, to])}`, (signal) =>
     afterPriority(signal, () =>
       call<MetricsAnswer>('POST', '/v1/metrics/query', q.trim() === '' ? body : { ...body, q }, signal),

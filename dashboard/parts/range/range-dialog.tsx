@@ -1,8 +1,10 @@
 /** Any time range, by its first and its last moment. */
+
 import { useState } from 'preact/hooks';
 import { rangeName, useRange } from '../../state/range.ts';
 import { Dialog } from '../dialog/dialog.tsx';
 import { Field } from '../form/field.tsx';
+import { timeZone } from '../formats/times.ts';
 import { faultOf, momentOf, toLocalField } from './local-time.ts';
 import { Presets } from './presets.tsx';
 
@@ -43,7 +45,7 @@ export function RangeDialog({ onClose }: { onClose: () => void }) {
         <Field
           label="To"
           fault={fault}
-          hint={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}
+          hint={`In your time zone, ${timeZone()}`}
           control={(attributes) => (
             <input
               {...attributes}
