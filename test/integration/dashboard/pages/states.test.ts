@@ -111,6 +111,7 @@ story('Every page waits for slow answers without a failure', async (stage) => {
     await asked.promise;
     // The frame is there before the script of its page: what the page shows meanwhile is waited for.
     await main(page).filter({ hasText: /\S/ }).waitFor();
+    t.not((await main(page).innerText()).trim(), '', `${path}: something is shown meanwhile`);
     t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
     held.resolve();
     await known(page, shows).waitFor();

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { callApiOf, makeJudge } from '../evaluators/call-api.ts';
 
@@ -20,8 +21,8 @@ story(
     await saysDraft(page);
     t.equal(await prompt.inputValue(), 'Is {{output}} kind?');
 
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Requests' }).click();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Evaluators' }).click();
+    await followNavigation(page, 'Requests');
+    await followNavigation(page, 'Evaluators');
     await page.getByRole('link', { name: 'Polite' }).first().click();
     await definition.click();
     await saysDraft(page);
@@ -61,7 +62,7 @@ story(
     await notice(page).getByText('As saved in version 2.').waitFor();
 
     await prompt.fill('Is {{output}} gentle?');
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Requests' }).click();
+    await followNavigation(page, 'Requests');
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     const llm_template = { model: 'gpt-4o-mini', prompt: 'Is {{output}} good?' };
     await callApi('PUT', `/v1/evaluator/${id}`, { llm_template });

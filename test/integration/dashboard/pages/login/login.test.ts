@@ -1,6 +1,7 @@
 import { createLoginToken } from '#platform/browser-sessions/mod.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { Product } from '../../../../support/browser/product.ts';
+import { sessionEnds } from '../../../../support/browser/session-ended.ts';
 
 const SIGNED_OUT = { scopes: [] };
 
@@ -76,11 +77,10 @@ story('A link logs in as its key, also where another key is logged in', async ({
 
 story(
   'A session that ends shows the log-in, and the same page after it',
-  async ({ page, organization, product, expectComplaint }) => {
+  async ({ t, page, organization, product, expectComplaint }) => {
     await page.goto('/settings?range=24h');
     await page.getByRole('heading', { name: 'Settings' }).waitFor();
-    const { sql } = product.database;
-    await sql`delete from assay.browser_sessions where organization_id = ${organization.organizationId}`;
+    t.ok(await sessionEnds(page, { organization, product }), 'the API refuses the log-in');
     await page.reload();
     await page.getByLabel('API key').fill(organization.key);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { waitFor } from '../../../../support/assay.ts';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
+import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 const MODEL = '/playground?column.1.model=gpt-4o-mini';
@@ -11,7 +12,7 @@ const message = (page: Page) => page.getByLabel('Text of message 1');
 
 /** Looks at another page of the dashboard. */
 async function lookElsewhere(page: Page): Promise<void> {
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Requests' }).click();
+  await followNavigation(page, 'Requests');
   await page.getByRole('heading', { name: 'Requests' }).waitFor();
 }
 
@@ -38,7 +39,7 @@ story(
     t.equal(await message(page).inputValue(), 'Tell me');
 
     await lookElsewhere(page);
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Playground' }).click();
+    await followNavigation(page, 'Playground');
     await column(page, 1).getByText('A small picture').waitFor();
     t.equal(await message(page).inputValue(), 'Tell me');
     await page.waitForURL(/column\.1\.model=gpt-4o-mini/);
@@ -101,7 +102,7 @@ story(
     t.ok(await becomesTrue(page, `Boolean(history.state?.playground?.includes('Tell me'))`));
     // A call that is under way at the log-out would be refused.
     const listed = page.waitForResponse('**/v1/webhook');
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Webhooks' }).click();
+    await followNavigation(page, 'Webhooks');
     await listed;
     const recordWorkers = () => page.workers().filter((worker) => /record/.test(worker.url())).length;
     t.equal(recordWorkers(), 1, 'it holds the answer');
@@ -110,7 +111,7 @@ story(
     await page.getByLabel('API key').fill(organization.key);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Playground' }).click();
+    await followNavigation(page, 'Playground');
     await message(page).waitFor();
     t.equal(await message(page).inputValue(), '');
     await page.goBack();

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { story } from '../../../../support/browser/mod.ts';
+import { sessionEnds } from '../../../../support/browser/session-ended.ts';
 
 const ROWS = '**/v1/request/rows';
 const user = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
@@ -139,8 +140,7 @@ story(
       .locator('tbody tr')
       .first()
       .waitFor({ state: 'attached' });
-    await product.database
-      .sql`delete from assay.browser_sessions where organization_id = ${organization.organizationId}`;
+    t.ok(await sessionEnds(page, { organization, product }), 'the API refuses the log-in');
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByLabel('API key').fill(organization.key);
     await page.getByRole('button', { name: 'Log in' }).click();

@@ -1,3 +1,4 @@
+import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 const ROWS = '/v1/request/rows';
@@ -55,7 +56,7 @@ story(
     );
     await page.goto('/requests');
     await page.locator('.grid').getByRole('link', { name: 'u0', exact: true }).waitFor();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Users' }).click();
+    await followNavigation(page, 'Users');
     await page.getByRole('heading', { name: 'Users' }).waitFor();
     const bodies: string[] = [];
     const held = Promise.withResolvers<void>();
