@@ -96,3 +96,23 @@ story('A score is a column when the address names it', async ({ t, page, organiz
   await page.getByRole('link', { name: '0.5' }).click();
   await page.waitForURL((url) => url.searchParams.get('q') === 'scores.helpful:0.5');
 });
+
+/** Whether nothing of what is in an element is cut off. */
+const isWhole = (page: Page, selector: string) =>
+  page.evaluate<boolean>(`(() => {
+    const { scrollWidth, clientWidth } = document.querySelector(${JSON.stringify(selector)});
+    return scrollWidth <= clientWidth;
+  })()`);
+
+story('The first list fits a screen of 1,440 pixels, with the whole time of another day', async (stage) => {
+  const { t, page, organization } = stage;
+  const yesterday = new Date(Date.now() - 86_400_000);
+  await organization.insert([{ user_id: 'anna', created_at: yesterday }]);
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  await page.goto('/requests?range=30d');
+  await page.getByRole('link', { name: 'anna' }).waitFor();
+  const time = await page.locator('.grid-row td').nth(1).innerText();
+  t.match(time, /^[A-Z][a-z]{2} \d\d, (\d{4}, )?\d\d:\d\d:\d\d$/);
+  t.ok(await isWhole(page, '.grid-row td:nth-child(2)'), 'the time is whole');
+  t.ok(await isWhole(page, '.grid-box'), 'nothing is beyond the edge');
+});

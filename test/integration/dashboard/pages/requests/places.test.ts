@@ -58,6 +58,32 @@ async function keptPlace(t: Stage['t'], page: Page): Promise<Place> {
   return (await placeOf(page))!;
 }
 
+/** Keeps how many rows there are in the first frame that has any. */
+const COUNT_FIRST = `new MutationObserver((_, observer) => {
+  const { length } = document.querySelectorAll('.grid-row');
+  if (length === 0) return;
+  window.firstRows = length;
+  observer.disconnect();
+}).observe(document, { childList: true, subtree: true })`;
+
+story(
+  'The first frame of a list has the rows of the screen, and no more',
+  async ({ t, page, organization }) => {
+    await insertMany(organization, 100);
+    await page.addInitScript({ content: COUNT_FIRST });
+    await page.goto('/requests');
+    await user(page, 'u0').waitFor();
+    const fitting =
+      'Math.ceil(document.querySelector(".grid-box").clientHeight / document.querySelector(".grid-row").clientHeight)';
+    const [first, most] = await page.evaluate<[number, number]>(`[window.firstRows, ${fitting} + 1]`);
+    t.ok(first > 0 && first <= most, `${first} rows, where ${most} are seen`);
+    t.ok(
+      await becomesTrue(page, `document.querySelectorAll('.grid-row').length > ${most}`),
+      'more rows follow',
+    );
+  },
+);
+
 story(
   'A link with query, order and columns shows the same list in another browser',
   async ({ t, page, context, organization, product }) => {
