@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -33,19 +34,19 @@ story('Figures and words are compared with those of the first request, or of a c
   const ids = await insert(stage);
   await page.goto(`/compare?ids=${ids.join(',')}`);
   await facts(page).waitFor();
-  t.same(await cells(page, 'Latency'), ['100 ms ', '150 ms +50%', '50 ms -50%']);
+  await comesTo(t, () => cells(page, 'Latency'), ['100 ms ', '150 ms +50%', '50 ms -50%']);
   const answers = page.locator('.compare-side').first();
-  t.same(await answers.locator('del').allTextContents(), ['quick', 'the quick']);
-  t.same(await answers.locator('ins').allTextContents(), ['slow', 'a slow']);
+  await comesTo(t, () => answers.locator('del').allTextContents(), ['quick', 'the quick']);
+  await comesTo(t, () => answers.locator('ins').allTextContents(), ['slow', 'a slow']);
   await page.getByRole('button', { name: 'Compare with this' }).first().click();
   await page.waitForURL((url) => url.searchParams.get('base') === ids[1]);
-  t.same(await cells(page, 'Latency'), ['100 ms -33.3%', '150 ms ', '50 ms -66.7%']);
+  await comesTo(t, () => cells(page, 'Latency'), ['100 ms -33.3%', '150 ms ', '50 ms -66.7%']);
   await page.getByRole('button', { name: 'Mark differences' }).click();
   await page.waitForURL(/diff=0/);
-  t.equal(await page.locator('ins, del').count(), 0);
+  await comesTo(t, () => page.locator('ins, del').count(), 0);
   await page.reload();
   await facts(page).waitFor();
-  t.same(await cells(page, 'Latency'), ['100 ms -33.3%', '150 ms ', '50 ms -66.7%']);
+  await comesTo(t, () => cells(page, 'Latency'), ['100 ms -33.3%', '150 ms ', '50 ms -66.7%']);
 });
 
 story('Requests are moved, removed and added, and the address follows', async (stage) => {
@@ -59,12 +60,12 @@ story('Requests are moved, removed and added, and the address follows', async (s
   await page.getByRole('button', { name: 'Move request 3 to the left' }).click();
   await page.waitForURL((url) => url.searchParams.get('ids') === [ids[0], ids[2], ids[1]].join(','));
   await facts(page).waitFor();
-  t.same(await models(page), ['model-0', 'model-2', 'model-1']);
+  await comesTo(t, () => models(page), ['model-0', 'model-2', 'model-1']);
   await page.getByRole('button', { name: 'Remove request 1' }).click();
   await page.waitForURL((url) => url.searchParams.get('ids') === [ids[2], ids[1]].join(','));
   await page.getByRole('link', { name: 'model-0' }).waitFor({ state: 'detached' });
   await page.getByRole('link', { name: 'model-2' }).waitFor();
-  t.same(await models(page), ['model-2', 'model-1']);
+  await comesTo(t, () => models(page), ['model-2', 'model-1']);
   await page.goBack();
   await page.getByRole('link', { name: 'model-0' }).waitFor();
 });
@@ -76,8 +77,8 @@ story('Fields that differ are listed, and equal ones are not', async (stage) => 
   await page.locator('summary', { hasText: 'Fields that differ' }).last().click();
   const table = page.locator('.compare-side').last().getByRole('table');
   await table.waitFor();
-  t.same(await table.locator('tbody td:first-child').allTextContents(), ['model', 'temperature']);
-  t.same(await table.locator('tbody tr').last().locator('td').allTextContents(), [
+  await comesTo(t, () => table.locator('tbody td:first-child').allTextContents(), ['model', 'temperature']);
+  await comesTo(t, () => table.locator('tbody tr').last().locator('td').allTextContents(), [
     'temperature',
     '0',
     '1',
