@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { createLoginToken } from '#platform/browser-sessions/mod.ts';
+import { comesTo } from '../../../support/browser/comes-to.ts';
 import { story } from '../../../support/browser/mod.ts';
 
 const ROWS = '/v1/request/rows';
@@ -30,7 +31,7 @@ story(
     const bodies = await holdIdentity(page, ROWS);
     await page.goto('/requests?q=user:anna&cols=request_user_id&range=24h&sort=latency');
     await user(page, 'anna').waitFor();
-    t.equal(await page.locator('.grid-row').count(), 1);
+    await comesTo(t, () => page.locator('.grid-row').count(), 1);
     await page.getByText('1 request', { exact: true }).waitFor();
     t.equal(bodies.length, 1);
   },
@@ -60,7 +61,7 @@ story(
     page.on('request', (request) => calls.push(new URL(request.url()).pathname));
     await page.goto(`/requests#login=${token}`);
     await user(page, 'theirs').waitFor();
-    t.equal(await user(page, 'mine').count(), 0);
+    await comesTo(t, () => user(page, 'mine').count(), 0);
     t.ok(calls.indexOf('/v1/login') < calls.indexOf(ROWS));
     t.equal(calls.filter((path) => path === ROWS).length, 1);
   },

@@ -1,6 +1,8 @@
 /** Every page in the states that all of them have: nobody logged in, slow, failing, empty, and opened by a stranger's link. */
+
 import type { Page } from 'playwright-core';
 import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
+import { comesTo } from '../../../support/browser/comes-to.ts';
 import { type Stage, story } from '../../../support/browser/mod.ts';
 import { signIn } from '../../../support/browser/sign-in.ts';
 import { tryAgain } from '../../../support/browser/try-again.ts';
@@ -84,13 +86,13 @@ story(
     for (const { path, shows } of pages) {
       await page.goto(path);
       await page.getByLabel('API key').waitFor();
-      t.equal(await known(page, shows).count(), 0, `${path}: nothing of it is shown`);
+      await comesTo(t, () => known(page, shows).count(), 0, `${path}: nothing of it is shown`);
     }
     await signIn(context, { ...organization, sql: product.database.sql, url: product.url });
     for (const { path, shows } of pages) {
       await page.goto(path);
       await known(page, shows).waitFor();
-      t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+      await comesTo(t, () => page.getByRole('alert').count(), 0, `${path}: no failure`);
     }
     expectComplaint(/status of 401/);
   },
@@ -112,7 +114,7 @@ story('Every page waits for slow answers without a failure', async (stage) => {
     // The frame is there before the script of its page: what the page shows meanwhile is waited for.
     await main(page).filter({ hasText: /\S/ }).waitFor();
     t.not((await main(page).innerText()).trim(), '', `${path}: something is shown meanwhile`);
-    t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+    await comesTo(t, () => page.getByRole('alert').count(), 0, `${path}: no failure`);
     held.resolve();
     await known(page, shows).waitFor();
     await page.unrouteAll({ behavior: 'wait' });
@@ -155,7 +157,7 @@ story('Every page of a new organization says what is not there yet', async ({ t,
   for (const { path, shows } of EMPTY) {
     await page.goto(path);
     await known(page, shows).waitFor();
-    t.equal(await page.getByRole('alert').count(), 0, `${path}: no failure`);
+    await comesTo(t, () => page.getByRole('alert').count(), 0, `${path}: no failure`);
   }
 });
 

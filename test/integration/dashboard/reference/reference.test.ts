@@ -1,3 +1,4 @@
+import { comesTo } from '../../../support/browser/comes-to.ts';
 import { story } from '../../../support/browser/mod.ts';
 
 type Operation = { tags?: string[] };
@@ -16,17 +17,17 @@ story(
       .locator('.opblock-tag')
       .nth(groups.size - 1)
       .waitFor({ timeout: 60_000 });
-    t.equal(await page.locator('.opblock-tag').count(), groups.size);
+    await comesTo(t, () => page.locator('.opblock-tag').count(), groups.size);
     await page.locator('.opblock-tag', { hasText: 'Views' }).click();
     await page
       .locator('.opblock')
       .nth(views.length - 1)
       .waitFor();
-    t.equal(await page.locator('.opblock').count(), views.length);
+    await comesTo(t, () => page.locator('.opblock').count(), views.length);
     await page.locator('.opblock').first().click();
     await page.locator('.opblock.is-open .opblock-body').waitFor();
-    t.equal(await page.getByRole('button', { name: /try it out|authorize/i }).count(), 0);
-    t.equal(await page.evaluate('self.origin'), 'null');
+    await comesTo(t, () => page.getByRole('button', { name: /try it out|authorize/i }).count(), 0);
+    await comesTo(t, () => page.evaluate('self.origin'), 'null');
     await t.rejects(page.evaluate('document.cookie'), /SecurityError|sandboxed/);
     await t.rejects(page.evaluate('localStorage.length'), /SecurityError|sandboxed/);
   },

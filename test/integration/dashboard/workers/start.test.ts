@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { comesTo, comesToMatch } from '../../../support/browser/comes-to.ts';
 import { story } from '../../../support/browser/mod.ts';
 
 const MANIFEST = join(import.meta.dirname, '../../../../dashboard/dist/manifest.json');
@@ -17,7 +18,11 @@ story('No text becomes a script, a worker or HTML on a page', async ({ t, page, 
     "document.createElement('script').src = '/assets/any.js'",
     "trustedTypes.createPolicy('another', {})",
   ]) {
-    t.match(await page.evaluate(errorOf(statement)), /^TypeError: .*(TrustedScript|TrustedHTML|Policy)/);
+    await comesToMatch(
+      t,
+      () => page.evaluate(errorOf(statement)),
+      /^TypeError: .*(TrustedScript|TrustedHTML|Policy)/,
+    );
   }
   expectComplaint(/'Trusted(HTML|ScriptURL)' assignment|Violation of require-trusted-types-for/);
   expectComplaint(/trusted-types assay-workers|Violation of trusted-types/);
@@ -41,5 +46,5 @@ story('Whatever runs in a worker of a page reaches the API alone', async ({ t, p
     worker.onmessage = ({ data }) => resolve(data);
     worker.onerror = ({ message }) => resolve(message);
   })`;
-  t.equal(await page.evaluate(start), 'TypeError');
+  await comesTo(t, () => page.evaluate(start), 'TypeError');
 });

@@ -1,4 +1,5 @@
 import type { AlertJson } from '#core/contracts/alert.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 
@@ -26,7 +27,7 @@ story(
     await page.getByLabel('Window').fill('60');
     await page.getByRole('button', { name: 'Try it out' }).click();
     const result = page.getByRole('region', { name: 'Try-out' });
-    t.match(await result.textContent(), /Now 50%: beyond the threshold \(> 5%\)/);
+    await comesToMatch(t, () => result.textContent(), /Now 50%: beyond the threshold \(> 5%\)/);
     await page.getByRole('button', { name: 'Create alert' }).click();
     await page.getByRole('link', { name: 'Error rate' }).waitFor();
     const [alert] = await callAs<AlertJson[]>({ organization, ...stage }, 'GET', '/v1/alert');
@@ -42,7 +43,7 @@ story('A mistake in the filter is named beside its field', async ({ t, page }) =
   await page.goto('/alerts?new=1');
   await page.getByLabel('Filter').fill('status:abc');
   await page.locator('.field p.bad').waitFor();
-  t.equal(await page.getByLabel('Filter').getAttribute('aria-invalid'), 'true');
+  await comesTo(t, () => page.getByLabel('Filter').getAttribute('aria-invalid'), 'true');
 });
 
 story('An alert is changed without losing its query, and deleted', async ({ t, page, ...stage }) => {
@@ -118,7 +119,7 @@ story(
     }
     await page.reload();
     await page.getByRole('link', { name: 'told.example.com' }).waitFor();
-    t.equal(await page.getByRole('link', { name: 'other.example.com' }).count(), 0);
+    await comesTo(t, () => page.getByRole('link', { name: 'other.example.com' }).count(), 0);
     await page.getByRole('link', { name: 'told.example.com' }).click();
     await page.getByText('https://told.example.com/hook').waitFor();
   },

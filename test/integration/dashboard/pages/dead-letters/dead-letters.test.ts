@@ -1,5 +1,6 @@
 import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
 import { newRequestId } from '#platform/process/ids.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { logEntry } from '../../../../support/log-entries.ts';
 
@@ -33,7 +34,7 @@ story(
       request: { model: '<script>alert(1)</script>' },
     });
     await page.goto('/dead-letters');
-    t.match(await page.getByRole('row').nth(1).textContent(), REASON);
+    await comesToMatch(t, () => page.getByRole('row').nth(1).textContent(), REASON);
     await page.getByRole('link', { name: `letter ${id}` }).click();
     const dialog = page.getByRole('dialog', { name: `Dead letter ${id}` });
     await dialog.getByText('Request body').click();
@@ -83,7 +84,12 @@ story('All letters of one reason are retried, and those of others stay', async (
 story('All letters are retried, whatever their reasons, with the numbers', async ({ t, page, ...stage }) => {
   await page.goto('/dead-letters');
   await page.getByText('There are no dead letters').waitFor();
-  t.equal(await page.getByRole('button', { name: 'Retry all letters' }).count(), 0, 'there are none');
+  await comesTo(
+    t,
+    () => page.getByRole('button', { name: 'Retry all letters' }).count(),
+    0,
+    'there are none',
+  );
   await keep(stage, { reason: REASON });
   await keep(stage, { reason: 'another' });
   await keep(stage, { reason: 'a third', head: 'no head' });
@@ -102,9 +108,9 @@ story(
     const { id } = await keep(stage);
     await page.goto(`/dead-letters?letter=${id}`);
     await page.getByText('needs the scope write').waitFor();
-    t.ok(await page.getByRole('button', { name: 'Retry', exact: true }).isDisabled());
-    t.ok(await page.getByRole('button', { name: 'Retry all letters' }).isDisabled());
-    t.ok(await page.getByRole('button', { name: 'Drop' }).isDisabled());
+    await comesTo(t, () => page.getByRole('button', { name: 'Retry', exact: true }).isDisabled(), true);
+    await comesTo(t, () => page.getByRole('button', { name: 'Retry all letters' }).isDisabled(), true);
+    await comesTo(t, () => page.getByRole('button', { name: 'Drop' }).isDisabled(), true);
   },
   { scopes: ['read'] },
 );

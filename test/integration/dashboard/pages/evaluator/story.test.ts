@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { ScriptedProvider } from '../../../../support/scripted-provider.ts';
 import { callApiOf, makeJudge } from '../evaluators/call-api.ts';
@@ -38,7 +39,11 @@ story(
 
     await page.getByText('answer is unknown').waitFor();
     const form = page.getByRole('region', { name: 'Definition' });
-    t.match(await form.textContent(), /prompt names the unknown variable "\{\{answer\}\}"; allowed are/);
+    await comesToMatch(
+      t,
+      () => form.textContent(),
+      /prompt names the unknown variable "\{\{answer\}\}"; allowed are/,
+    );
     expectComplaint(/status of 400/);
 
     await page.getByLabel('Prompt').fill('Is {{output}} polite?');
@@ -62,7 +67,12 @@ story(
 
     await page.getByRole('link', { name: 'Score history' }).click();
     await page.getByLabel('Requests', { exact: true }).fill('status:200');
-    t.equal(await page.getByRole('button', { name: 'Start the run' }).count(), 0, 'the price comes first');
+    await comesTo(
+      t,
+      () => page.getByRole('button', { name: 'Start the run' }).count(),
+      0,
+      'the price comes first',
+    );
     await page.getByRole('button', { name: 'Count and price' }).click();
     await page.getByRole('button', { name: 'Start the run' }).click();
     await page.getByRole('link', { name: '1 completed' }).click();
@@ -75,7 +85,7 @@ story(
     await page.getByRole('link', { name: 'Statistics' }).click();
     await page.getByRole('link', { name: '1 evaluations' }).waitFor();
     const scored = page.getByRole('region', { name: 'Scores' }).getByRole('link').nth(1);
-    t.match(await scored.getAttribute('href'), '/requests?q=scores.polite_answer:1&range=90d');
+    await comesToMatch(t, () => scored.getAttribute('href'), '/requests?q=scores.polite_answer:1&range=90d');
   },
 );
 
@@ -96,7 +106,7 @@ story(
     const dialog = page.getByRole('dialog');
     await dialog.getByText('<script>alert(2)</script>').waitFor();
     t.match(page.url(), /[?&]e=\d+/);
-    t.equal(await page.locator('img, main script').count(), 0);
+    await comesTo(t, () => page.locator('img, main script').count(), 0);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     t.notMatch(page.url(), /[?&]e=/);
@@ -164,8 +174,8 @@ story(
     });
     await page.goto(`/evaluators/${id}?tab=definition`);
     const value = page.getByLabel('Value of header 1');
-    t.equal(await value.inputValue(), '');
-    t.match(await value.getAttribute('placeholder'), /^Set/);
+    await comesTo(t, () => value.inputValue(), '');
+    await comesToMatch(t, () => value.getAttribute('placeholder'), /^Set/);
     await page.getByLabel('Timeout in ms').fill('500');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
@@ -209,12 +219,12 @@ story('In the field for code Tab indents, and Escape then Tab leaves it', async 
   await code.fill('x');
   await code.press('Home');
   await code.press('Tab');
-  t.equal(await code.inputValue(), '    x');
+  await comesTo(t, () => code.inputValue(), '    x');
   await code.press('Shift+Tab');
-  t.equal(await code.inputValue(), 'x');
+  await comesTo(t, () => code.inputValue(), 'x');
   await code.press('Escape');
   await code.press('Tab');
-  t.equal(await page.evaluate('document.activeElement.tagName'), 'SUMMARY');
+  await comesTo(t, () => page.evaluate('document.activeElement.tagName'), 'SUMMARY');
 });
 
 story(
@@ -238,7 +248,11 @@ story(
     const cells = await section.getByRole('cell').getByRole('link').allTextContents();
     t.same(cells, ['2', '1', '0', '1']);
     const links = await section.getByRole('cell').getByRole('link').all();
-    t.match(await links[1]!.getAttribute('href'), 'q=scores.polite:%3E%3D0.5+scores.kind:%3C0.5');
+    await comesToMatch(
+      t,
+      () => links[1]!.getAttribute('href'),
+      'q=scores.polite:%3E%3D0.5+scores.kind:%3C0.5',
+    );
   },
 );
 

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { callApiOf, makeJudge } from '../evaluators/call-api.ts';
@@ -19,14 +20,14 @@ story(
     await page.getByRole('link', { name: 'Versions' }).click();
     await definition.click();
     await saysDraft(page);
-    t.equal(await prompt.inputValue(), 'Is {{output}} kind?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} kind?');
 
     await followNavigation(page, 'Requests');
     await followNavigation(page, 'Evaluators');
     await page.getByRole('link', { name: 'Polite' }).first().click();
     await definition.click();
     await saysDraft(page);
-    t.equal(await prompt.inputValue(), 'Is {{output}} kind?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} kind?');
     t.notMatch(
       await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state])'),
       'kind',
@@ -34,15 +35,15 @@ story(
 
     await page.getByRole('button', { name: 'Discard the draft' }).click();
     await notice(page).getByText('The draft is discarded.').waitFor();
-    t.equal(await prompt.inputValue(), 'Is {{output}} polite?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} polite?');
     await page.keyboard.press('Enter');
     await saysDraft(page);
-    t.equal(await prompt.inputValue(), 'Is {{output}} kind?', 'the same button brings it back');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} kind?', 'the same button brings it back');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Versions' }).click();
     await definition.click();
     await notice(page).getByText('As saved in version 1.').waitFor();
-    t.equal(await prompt.inputValue(), 'Is {{output}} polite?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} polite?');
   },
 );
 
@@ -56,7 +57,7 @@ story(
     await prompt.fill('Is {{output}} kind?');
     await page.getByRole('button', { name: 'Save' }).click();
     await notice(page).getByText('As saved in version 2.').waitFor();
-    t.equal(await prompt.inputValue(), 'Is {{output}} kind?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} kind?');
     await page.getByRole('link', { name: 'Versions' }).click();
     await page.getByRole('link', { name: 'Definition' }).click();
     await notice(page).getByText('As saved in version 2.').waitFor();
@@ -68,7 +69,7 @@ story(
     await callApi('PUT', `/v1/evaluator/${id}`, { llm_template });
     await page.goBack();
     await notice(page).getByText('It was begun on version 2; saving it replaces version 3.').waitFor();
-    t.equal(await prompt.inputValue(), 'Is {{output}} gentle?');
+    await comesTo(t, () => prompt.inputValue(), 'Is {{output}} gentle?');
   },
 );
 
@@ -79,22 +80,22 @@ story('Each kind of a new evaluator has its draft, which ends when it is created
   await name.fill('Length');
   await page.getByRole('link', { name: 'LLM judge' }).click();
   await notice(page).getByText('Nothing is written yet.').waitFor();
-  t.equal(await name.inputValue(), '');
+  await comesTo(t, () => name.inputValue(), '');
   await page.getByRole('link', { name: 'External' }).click();
   await name.fill('Exact');
   await page.getByLabel('It is scored by').selectOption('autoevals');
   await page.getByLabel('Scorer').selectOption('ValidJSON');
   await page.getByRole('link', { name: 'Python' }).click();
   await saysDraft(page);
-  t.equal(await name.inputValue(), 'Length');
+  await comesTo(t, () => name.inputValue(), 'Length');
   await page.getByRole('link', { name: 'External' }).click();
-  t.equal(await name.inputValue(), 'Exact');
+  await comesTo(t, () => name.inputValue(), 'Exact');
 
   await page.getByRole('button', { name: 'Create' }).click();
   await page.getByRole('heading', { name: 'Exact' }).waitFor();
   await page.goBack();
   await notice(page).getByText('Nothing is written yet.').waitFor();
-  t.equal(await name.inputValue(), '');
+  await comesTo(t, () => name.inputValue(), '');
 });
 
 story(
@@ -108,13 +109,13 @@ story(
     await page.getByRole('link', { name: 'Python' }).click();
     await page.getByRole('link', { name: 'External' }).click();
     await notice(page).getByText('Secrets are not kept: write them again.').waitFor();
-    t.equal(await page.getByLabel('Name of header 1').inputValue(), 'x-api-key');
-    t.equal(await secret.inputValue(), '');
+    await comesTo(t, () => page.getByLabel('Name of header 1').inputValue(), 'x-api-key');
+    await comesTo(t, () => secret.inputValue(), '');
 
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByLabel('API key').fill(organization.key);
     await page.getByRole('button', { name: 'Log in' }).click();
     await notice(page).getByText('Nothing is written yet.').waitFor();
-    t.equal(await page.getByLabel('Name of header 1').count(), 0);
+    await comesTo(t, () => page.getByLabel('Name of header 1').count(), 0);
   },
 );

@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { callApiOf, makeJudge } from './call-api.ts';
 
@@ -31,8 +32,8 @@ story(
     t.match(text, /LLM judge, yes or no/);
     t.match(text, /Paused.*The judge refuses the key: The key is wrong/);
     const row = page.getByRole('row').filter({ hasText: '<img src=x onerror=alert(1)>' });
-    t.equal(await row.getByTitle(/U\+202E/).count(), 1, 'the override is a mark');
-    t.equal(await page.locator('main img').count(), 0);
+    await comesTo(t, () => row.getByTitle(/U\+202E/).count(), 1, 'the override is a mark');
+    await comesTo(t, () => page.locator('main img').count(), 0);
   },
 );
 
@@ -46,7 +47,7 @@ story(
     await page.getByRole('link', { name: 'First' }).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
-    t.equal(await page.evaluate('document.activeElement.textContent'), 'First');
+    await comesTo(t, () => page.evaluate('document.activeElement.textContent'), 'First');
     await page.keyboard.press('k');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Second' }).waitFor();
@@ -70,7 +71,7 @@ story(
     t.match(page.url(), 'name=help');
     await page.reload();
     await page.getByRole('link', { name: 'Helpful' }).waitFor();
-    t.equal(await page.getByRole('link', { name: 'Polite' }).count(), 0);
+    await comesTo(t, () => page.getByRole('link', { name: 'Polite' }).count(), 0);
   },
 );
 
@@ -113,8 +114,8 @@ story(
     await page.getByText('The key needs the scope write to create evaluators').waitFor();
     await page.goto(`/evaluators/${id}?tab=definition`);
     await page.getByText('The key needs the scope write to create and change evaluators').waitFor();
-    t.equal(await page.getByRole('button', { name: 'Delete' }).count(), 0);
-    t.equal(await page.getByRole('button', { name: 'Try it out' }).isEnabled(), false);
+    await comesTo(t, () => page.getByRole('button', { name: 'Delete' }).count(), 0);
+    await comesTo(t, () => page.getByRole('button', { name: 'Try it out' }).isEnabled(), false);
   },
 );
 

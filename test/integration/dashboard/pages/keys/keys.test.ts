@@ -1,4 +1,5 @@
 import type { KeyJson } from '#core/contracts/keys.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 
@@ -15,7 +16,7 @@ story('A key is created, shown once with calls that use it, and works', async ({
   const dialog = page.getByRole('dialog', { name: 'The key nightly report' });
   const key = await dialog.locator('.secret code').textContent();
   t.match(key, /^sk-assay-/);
-  t.match(await dialog.locator('pre').first().textContent(), key, 'the calls have the key');
+  await comesToMatch(t, () => dialog.locator('pre').first().textContent(), key!, 'the calls have the key');
   t.notMatch(page.url(), key, 'the address does not');
   t.equal(
     (await fetch(`${product.url}/v1/organization`, { headers: { authorization: `Bearer ${key}` } })).status,
@@ -26,7 +27,7 @@ story('A key is created, shown once with calls that use it, and works', async ({
   await dialog.getByRole('button', { name: 'I have kept it' }).click();
   await dialog.waitFor({ state: 'detached' });
   const row = page.getByRole('row', { name: 'nightly report' });
-  t.match(await row.textContent(), /gpt-4o\*anthropic\/\*/);
+  await comesToMatch(t, () => row.textContent(), /gpt-4o\*anthropic\/\*/);
   await page.reload();
   await row.waitFor();
   t.notMatch(await page.content(), key, 'nor does the page any more');
@@ -39,11 +40,9 @@ story('A policy that cannot be parsed is refused beside its field', async ({ t, 
   await page.getByRole('button', { name: 'Create key' }).click();
   const field = page.getByLabel('Rate-limit policy');
   await page.getByText('Invalid rate-limit policy').waitFor();
-  t.equal(await field.getAttribute('aria-invalid'), 'true');
-  t.match(
-    await page.locator(`[id="${await field.getAttribute('aria-describedby')}"]`).textContent(),
-    /Invalid/,
-  );
+  await comesTo(t, () => field.getAttribute('aria-invalid'), 'true');
+  const described = await field.getAttribute('aria-describedby');
+  await comesToMatch(t, () => page.locator(`[id="${described}"]`).textContent(), /Invalid/);
   expectComplaint(/status of 400/);
 });
 
@@ -86,7 +85,7 @@ story('A key is revoked only after a question', async ({ t, page, ...stage }) =>
   await row.getByRole('button', { name: 'Revoke' }).click();
   const question = page.getByRole('dialog', { name: 'Revoke the key leaked?' });
   await question.getByRole('button', { name: 'Cancel' }).click();
-  t.equal(await row.count(), 1);
+  await comesTo(t, () => row.count(), 1);
   await row.getByRole('button', { name: 'Revoke' }).click();
   await question.getByRole('button', { name: 'Revoke' }).click();
   await row.waitFor({ state: 'detached' });
@@ -102,7 +101,7 @@ story(
     await callAs(stage, 'POST', '/v1/keys', { name: 'second', scopes: ['read'] });
     await page.goto('/keys?find=ADA@');
     await page.getByRole('row', { name: 'first' }).waitFor();
-    t.equal(await page.getByRole('row', { name: 'second' }).count(), 0);
+    await comesTo(t, () => page.getByRole('row', { name: 'second' }).count(), 0);
     const change = page.waitForRequest((request) => request.method() === 'PATCH');
     await page.getByRole('button', { name: 'Change the key first' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('renamed');
@@ -122,13 +121,13 @@ story(
     });
     await page.goto('/keys');
     const row = page.getByRole('row', { name: 'onerror' });
-    t.match(await row.textContent(), /<img src=x onerror=alert\(1\)>/);
-    t.equal(await row.locator('.text-mark').count(), 1);
+    await comesToMatch(t, () => row.textContent(), /<img src=x onerror=alert\(1\)>/);
+    await comesTo(t, () => row.locator('.text-mark').count(), 1);
     await row.getByRole('button', { name: 'Revoke' }).click();
     const title = page.getByRole('dialog').getByRole('heading');
     await title.locator('.text-mark').waitFor();
-    t.match(await title.textContent(), /<img src=x onerror=alert\(1\)>/);
-    t.equal(await page.locator('main img, main script').count(), 0);
+    await comesToMatch(t, () => title.textContent(), /<img src=x onerror=alert\(1\)>/);
+    await comesTo(t, () => page.locator('main img, main script').count(), 0);
   },
 );
 
@@ -167,7 +166,12 @@ story('A provider key is stored and removed, and never shown', async ({ t, page 
   await page.getByLabel('Key', { exact: true }).fill('sk-mistral-0123456789abcdefghij');
   await page.getByRole('button', { name: 'Store' }).click();
   const row = page.getByRole('row', { name: 'mistral' });
-  t.match(await row.textContent(), /^Mistral…ghij.*never/, 'by its usual name, and never replaced');
+  await comesToMatch(
+    t,
+    () => row.textContent(),
+    /^Mistral…ghij.*never/,
+    'by its usual name, and never replaced',
+  );
   t.notMatch(await page.content(), 'sk-mistral');
   await row.getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();

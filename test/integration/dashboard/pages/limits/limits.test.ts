@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 const COUNTER = {
@@ -33,7 +34,7 @@ story(
     await page.getByText('90 of 100').waitFor();
     await page.getByText('$0.00027 of $0.50').waitFor();
     const value = page.getByRole('link', { name: 'ada <b>' });
-    t.match(await value.getAttribute('href'), /^\/requests\?q=user:/);
+    await comesToMatch(t, () => value.getAttribute('href'), /^\/requests\?q=user:/);
     await page.getByLabel('Find').fill('ADA');
     await page.getByText('$0.00027 of $0.50').waitFor({ state: 'detached' });
     t.match(page.url(), 'find=ADA');
@@ -49,8 +50,8 @@ story('Refused calls are counted by user, with a link to the requests', async ({
   await page.goto('/limits?range=24h');
   await page.getByText('No limit is in use').waitFor();
   const table = page.getByRole('table', { name: 'Refused calls by user' });
-  t.match(await table.getByRole('row').nth(1).textContent(), /^ada2$/);
-  t.equal(await table.getByText('bob').count(), 0);
+  await comesToMatch(t, () => table.getByRole('row').nth(1).textContent(), /^ada2$/);
+  await comesTo(t, () => table.getByText('bob').count(), 0);
   await table.getByRole('link', { name: 'ada' }).click();
   await page.waitForURL('**/requests?*');
   const { searchParams } = new URL(page.url());
@@ -66,9 +67,13 @@ story('A key leads to its requests, and to those that were refused', async ({ t,
   await page.goto('/limits?range=24h');
   const counters = page.getByRole('table', { name: 'Counters of rate limits' });
   const link = counters.getByRole('link', { name: 'sk-assay-' });
-  t.equal(await link.getAttribute('href'), `/requests?q=api_key:${keyId}`);
+  await comesTo(t, () => link.getAttribute('href'), `/requests?q=api_key:${keyId}`);
   const refused = page.getByRole('table', { name: 'Refused calls by key' });
-  t.match(await refused.getByRole('link', { name: 'No key' }).getAttribute('href'), '-has:api_key');
+  await comesToMatch(
+    t,
+    () => refused.getByRole('link', { name: 'No key' }).getAttribute('href'),
+    '-has:api_key',
+  );
   await refused.getByRole('link', { name: 'sk-assay-' }).click();
   await page.waitForURL('**/requests?*');
   t.equal(new URL(page.url()).searchParams.get('q'), `status:429 api_key:${keyId}`);

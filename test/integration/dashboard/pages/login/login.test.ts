@@ -1,4 +1,5 @@
 import { createLoginToken } from '#platform/browser-sessions/mod.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { Product } from '../../../../support/browser/product.ts';
 import { sessionEnds } from '../../../../support/browser/session-ended.ts';
@@ -18,7 +19,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
       const url = product.url.replace('127.0.0.1', host);
       await page.goto(`${url}/settings?range=24h`);
       const field = page.getByLabel('API key');
-      t.equal(await field.getAttribute('type'), 'password');
+      await comesTo(t, () => field.getAttribute('type'), 'password');
       // At one of both, because an address has ten tries a minute, and all stories come from one.
       if (host === '127.0.0.1') {
         await field.fill('sk-assay-wrong-wrong-wrong');
@@ -31,7 +32,7 @@ for (const host of ['127.0.0.1', 'localhost']) {
       t.equal(page.url(), `${url}/settings?range=24h`);
       const [cookie] = await context.cookies();
       t.match(cookie, { name: 'assay', httpOnly: true, sameSite: 'Strict', domain: host });
-      t.equal(await page.evaluate('document.cookie'), '', 'no script can read it');
+      await comesTo(t, () => page.evaluate('document.cookie'), '', 'no script can read it');
       await page.reload();
       await page.getByRole('heading', { name: 'Settings' }).waitFor();
       await page.getByRole('button', { name: 'Log out' }).click();
@@ -101,7 +102,7 @@ story(
     await stranger.getByText('An API key is required').waitFor();
     await stranger.goto(path);
     await stranger.getByText('A log-in is taken from pages of').waitFor();
-    t.equal(await page.evaluate(`fetch('/v1/organization').then(({ status }) => status)`), 200);
+    await comesTo(t, () => page.evaluate(`fetch('/v1/organization').then(({ status }) => status)`), 200);
     // A document that is no page has no icon either.
     expectComplaint(/status of 40[134]/);
   },

@@ -1,7 +1,9 @@
 /** The overview in a browser: what a drag, a click, a key and a failing API do. */
+
 import type { Page } from 'playwright-core';
 import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { tryAgain } from '../../../../support/browser/try-again.ts';
 
@@ -152,12 +154,12 @@ story('A button of the legend hides a series, and shows it again', async (stage)
   await page.goto(TEN_DAYS);
   await boxOf(page, 'Latency');
   const button = chart(page, 'Latency').getByRole('button', { name: /^p99/ });
-  t.equal(await button.getAttribute('aria-pressed'), 'true');
+  await comesTo(t, () => button.getAttribute('aria-pressed'), 'true');
   const canvas = chart(page, 'Latency').locator('canvas');
   await canvas.waitFor();
   await page.evaluate(`globalThis.drawn = ${LATENCY_PIXELS}`);
   await button.click();
-  t.equal(await button.getAttribute('aria-pressed'), 'false');
+  await comesTo(t, () => button.getAttribute('aria-pressed'), 'false');
   // A new drawing takes the place of the one before: for a moment there is none.
   const isWithout = `${LATENCY_PIXELS} !== undefined && ${LATENCY_PIXELS} !== globalThis.drawn`;
   t.ok(await becomesTrue(page, isWithout), 'it is drawn without the line');
@@ -171,7 +173,7 @@ story('The comparison is in the address, and adds the period before to charts', 
   const later = { from: DAYS.from + 5 * DAY_MS, to: DAYS.to };
   await page.goto(`/?range=${nameOf(later)}`);
   await chart(page, 'Latency').getByText('p99', { exact: true }).waitFor();
-  t.equal(await chart(page, 'Latency').getByText('Period before').count(), 0);
+  await comesTo(t, () => chart(page, 'Latency').getByText('Period before').count(), 0);
   await page.getByRole('button', { name: 'Period before' }).click();
   await chart(page, 'Latency').getByText('Period before').waitFor();
   t.equal(asked(page).get('compare'), '1');
@@ -198,7 +200,12 @@ story(
     await page.keyboard.press('ArrowLeft');
     const spoken = await drawing(page, 'Requests').getAttribute('aria-valuetext');
     t.match(spoken, /2xx success 6, 5xx server error 3$/);
-    t.match(await drawing(page, 'Errors').getAttribute('aria-valuetext'), /Status 500 3$/, 'others follow');
+    await comesToMatch(
+      t,
+      () => drawing(page, 'Errors').getAttribute('aria-valuetext'),
+      /Status 500 3$/,
+      'others follow',
+    );
     await page.keyboard.press('+');
     const half = (DAYS.to - DAYS.from) / 4;
     const middle = DAYS.from + 8.5 * DAY_MS;
@@ -257,7 +264,7 @@ story('The key t opens the time range, and a custom one goes to the address', as
   await dialog.getByLabel('To').fill(day(DAYS.to));
   await dialog.getByRole('button', { name: 'Apply' }).click();
   await page.waitForURL((url) => url.searchParams.get('range') === nameOf(DAYS));
-  t.equal(await dialog.count(), 0);
+  await comesTo(t, () => dialog.count(), 0);
   await page.getByRole('button', { name: '24h, last 24 hours' }).click();
   await page.waitForURL((url) => url.searchParams.get('range') === '24h');
 });
@@ -269,7 +276,7 @@ story(
     await page.goto('/');
     await page.getByRole('heading', { name: 'No request yet' }).waitFor();
     await page.getByRole('button', { name: 'OpenAI, Python' }).click();
-    t.match(await page.locator('pre').textContent(), /^from openai import OpenAI/);
+    await comesToMatch(t, () => page.locator('pre').textContent(), /^from openai import OpenAI/);
     await organization.insert([{ created_at: new Date() }]);
     await page.locator('.tile').filter({ hasText: 'Requests' }).getByText('1', { exact: true }).waitFor();
     await chart(page, 'Requests').locator('canvas').waitFor();
@@ -281,7 +288,7 @@ story('Nothing in the range is no empty product', async (stage) => {
   await organization.insert([{ created_at: new Date(DAYS.from) }]);
   await page.goto('/?range=1h');
   await chart(page, 'Requests').getByText('Nothing in this range').waitFor();
-  t.equal(await page.getByText('No request yet').count(), 0);
+  await comesTo(t, () => page.getByText('No request yet').count(), 0);
 });
 
 story(
@@ -336,7 +343,7 @@ story(
     await page.goto('/?range=24h');
     const list = (title: string) => page.getByRole('table', { name: title });
     const series = chart(page, 'Cost by model').getByRole('link', { name: 'Requests: gpt-5' });
-    t.match(await series.getAttribute('href'), 'q=model_used:gpt-5');
+    await comesToMatch(t, () => series.getAttribute('href'), 'q=model_used:gpt-5');
     await list('API keys').getByRole('link', { name: 'sk-assay-' }).click();
     await page.waitForURL((url) => url.searchParams.get('q') === `api_key:${api_key_id}`);
     await page.goBack();

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { waitFor } from '../../../../support/assay.ts';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
@@ -35,19 +36,19 @@ story(
     await lookElsewhere(page);
     await page.goBack();
     await column(page, 1).getByText('A small picture').waitFor();
-    t.equal(await column(page, 1).getByText('Cost').count(), 1);
-    t.equal(await message(page).inputValue(), 'Tell me');
+    await comesTo(t, () => column(page, 1).getByText('Cost').count(), 1);
+    await comesTo(t, () => message(page).inputValue(), 'Tell me');
 
     await lookElsewhere(page);
     await followNavigation(page, 'Playground');
     await column(page, 1).getByText('A small picture').waitFor();
-    t.equal(await message(page).inputValue(), 'Tell me');
+    await comesTo(t, () => message(page).inputValue(), 'Tell me');
     await page.waitForURL(/column\.1\.model=gpt-4o-mini/);
     t.equal(provider.requests.length, calls, 'nothing is called again');
 
     await page.getByRole('button', { name: 'Start anew' }).click();
     await column(page, 1).getByText('A small picture').waitFor({ state: 'detached' });
-    t.equal(await message(page).inputValue(), '');
+    await comesTo(t, () => message(page).inputValue(), '');
     await page.goBack();
     await column(page, 1).getByText('A small picture').waitFor();
     provider.script(null);
@@ -65,8 +66,8 @@ story(
     await column(page, 1).getByRole('link', { name: 'Request' }).click();
     await page.getByRole('link', { name: 'Replay' }).click();
     await page.getByText('Replays').waitFor();
-    t.equal(await message(page).inputValue(), 'Tell me');
-    t.equal(await page.getByRole('region', { name: 'Answer' }).count(), 0);
+    await comesTo(t, () => message(page).inputValue(), 'Tell me');
+    await comesTo(t, () => page.getByRole('region', { name: 'Answer' }).count(), 0);
     provider.script(null);
   },
 );
@@ -113,14 +114,19 @@ story(
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     await followNavigation(page, 'Playground');
     await message(page).waitFor();
-    t.equal(await message(page).inputValue(), '');
+    await comesTo(t, () => message(page).inputValue(), '');
     await page.goBack();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     await page.goBack();
     await message(page).waitFor();
-    t.equal(await column(page, 1).getByLabel('Model').inputValue(), 'gpt-4o-mini', 'as the address says');
-    t.equal(await message(page).inputValue(), '');
-    t.equal(await page.getByRole('region', { name: 'Answer' }).count(), 0);
+    await comesTo(
+      t,
+      () => column(page, 1).getByLabel('Model').inputValue(),
+      'gpt-4o-mini',
+      'as the address says',
+    );
+    await comesTo(t, () => message(page).inputValue(), '');
+    await comesTo(t, () => page.getByRole('region', { name: 'Answer' }).count(), 0);
     provider.script(null);
   },
 );

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { waitFor } from '../../../../support/assay.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 const IMAGE = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } };
@@ -42,7 +43,12 @@ story(
       return rows.length === 2;
     });
     await page.reload();
-    t.equal(await column(page, 2).getByLabel('Model').inputValue(), 'gpt-4o', 'a reload keeps the columns');
+    await comesTo(
+      t,
+      () => column(page, 2).getByLabel('Model').inputValue(),
+      'gpt-4o',
+      'a reload keeps the columns',
+    );
     t.match(page.url(), 'column.2.model=gpt-4o');
     provider.script(null);
   },
@@ -59,7 +65,7 @@ story('A call is stopped, and what had come stays', async ({ t, page, callPath }
   await column(page, 1).getByText('Stopped').waitFor();
   await column(page, 1).getByText('The beginning').waitFor();
   await waitFor('the end of the call', async () => provider.requests.at(-1)!.aborted);
-  t.equal(await page.getByRole('button', { name: 'Run column 1' }).count(), 1);
+  await comesTo(t, () => page.getByRole('button', { name: 'Run column 1' }).count(), 1);
   provider.script(null);
 });
 
@@ -141,8 +147,8 @@ story('Hostile texts of a record are neither run nor hidden', async ({ t, page, 
   ]);
   await page.goto(`/playground?from=${record!.request_id}`);
   await page.getByText('Holds invisible characters').waitFor();
-  t.equal(await page.getByLabel('Text of message 1').inputValue(), text);
-  t.equal(await page.locator('img').count(), 0);
+  await comesTo(t, () => page.getByLabel('Text of message 1').inputValue(), text);
+  await comesTo(t, () => page.locator('img').count(), 0);
 });
 
 story(
@@ -150,7 +156,7 @@ story(
   async ({ t, page }) => {
     await page.goto('/playground');
     await page.getByText('Running calls needs the scope gateway').waitFor();
-    t.ok(await page.getByRole('button', { name: 'Run all' }).isDisabled());
+    await comesTo(t, () => page.getByRole('button', { name: 'Run all' }).isDisabled(), true);
   },
   { scopes: ['read'] },
 );

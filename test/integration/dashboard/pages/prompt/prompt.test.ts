@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { Stage } from '../../../../support/browser/story.ts';
 
@@ -30,8 +31,9 @@ story('A version is edited into the next one, compared with it, and promoted', a
   await page.getByRole('button', { name: 'Compare with 1.0' }).click();
   await version.locator('ins', { hasText: 'gladly' }).waitFor();
   t.match(page.url(), `with=${versionId}`);
-  t.match(
-    await version.getByRole('table', { name: 'Fields that differ' }).textContent(),
+  await comesToMatch(
+    t,
+    () => version.getByRole('table', { name: 'Fields that differ' }).textContent(),
     /temperature0\.20\.1/,
   );
   await page.getByRole('button', { name: 'Promote…' }).click();
@@ -64,8 +66,13 @@ story('A version is tried on the inputs of a logged request', async (stage) => {
   await page.getByRole('table', { name: 'Versions' }).getByText('$0.0015').waitFor();
   await page.getByRole('link', { name: 'Try its inputs' }).click();
   await page.getByLabel('company').waitFor();
-  t.equal(await page.getByLabel('company').inputValue(), 'Acme');
-  t.equal(await page.getByLabel('Text of message 1').inputValue(), 'Where is it?', 'what the call added');
+  await comesTo(t, () => page.getByLabel('company').inputValue(), 'Acme');
+  await comesTo(
+    t,
+    () => page.getByLabel('Text of message 1').inputValue(),
+    'Where is it?',
+    'what the call added',
+  );
   provider.script(() => ({ kind: 'stream', deltas: ['At home'] }));
   await page.getByRole('button', { name: 'Run all' }).click();
   await page.getByText('At home').waitFor();

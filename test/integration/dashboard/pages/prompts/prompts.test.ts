@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { Stage } from '../../../../support/browser/story.ts';
 
@@ -20,11 +21,11 @@ story('A prompt is created, and listed with its version, environment and tags', 
   await dialog.getByLabel('Text of message 1').fill('You help {{company}}.');
   await dialog.getByRole('button', { name: 'Create prompt' }).click();
   await page.getByRole('heading', { name: 'Version 1.0', exact: true }).waitFor();
-  t.equal(await page.locator('mark').textContent(), '{{company}}');
+  await comesTo(t, () => page.locator('mark').textContent(), '{{company}}');
   await page.goto('/prompts');
   const row = page.getByRole('row').filter({ hasText: 'Support' });
   await row.getByText('production').waitFor();
-  t.match(await row.textContent(), /eusupport1\.0/);
+  await comesToMatch(t, () => row.textContent(), /eusupport1\.0/);
 });
 
 story('Prompts are found by name and by tag, which the address keeps', async (stage) => {
@@ -34,13 +35,13 @@ story('Prompts are found by name and by tag, which the address keeps', async (st
   await store(stage, { name: 'Greeting <b>\u202E', tags: ['us'], promptBody: {} });
   await page.goto('/prompts?tag=eu');
   await page.getByRole('link', { name: 'Refunds' }).waitFor();
-  t.equal(await page.getByRole('row').count(), 2);
+  await comesTo(t, () => page.getByRole('row').count(), 2);
   await page.goto('/prompts');
   await page.getByLabel('Search by name').fill('greet');
   await page.getByRole('button', { name: 'Search' }).click();
   await page.waitForURL(/search=greet/);
   await page.getByRole('link', { name: 'Refunds' }).waitFor({ state: 'detached' });
-  t.equal(await page.locator('.text-mark').count(), 1, 'the control character is a mark');
+  await comesTo(t, () => page.locator('.text-mark').count(), 1, 'the control character is a mark');
 });
 
 accessibleStory('The list of prompts has no barrier', async (stage) => {

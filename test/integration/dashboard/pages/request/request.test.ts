@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -66,7 +67,7 @@ story('Tabs are chosen by arrows, brackets and clicks, and are in the address', 
   await page.goto(`/requests/${await insert(stage)}`);
   await page.getByRole('tab', { name: 'Conversation' }).press('ArrowRight');
   await page.waitForURL(/tab=request/);
-  t.match(await page.evaluate('document.activeElement.textContent'), 'Raw request');
+  await comesToMatch(t, () => page.evaluate('document.activeElement.textContent'), 'Raw request');
   await page.keyboard.press(']');
   await page.waitForURL(/tab=response/);
   await page.keyboard.press('[');

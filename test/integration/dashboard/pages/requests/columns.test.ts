@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 const titles = (page: Page) => page.locator('.grid th').allTextContents();
@@ -42,11 +43,11 @@ story('Columns are chosen and moved, and are in the address', async ({ t, page, 
     await dialog.getByRole('button', { name: 'Show these' }).click();
   });
   await page.getByRole('link', { name: 'team' }).waitFor();
-  t.same(await titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
+  await comesTo(t, () => titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
   t.equal(columnsOf(page), 'request_created_at,response_status,property:Plan,request_user_id');
   await page.reload();
   await page.getByRole('link', { name: 'team' }).waitFor();
-  t.same(await titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
+  await comesTo(t, () => titles(page), ['Selected', 'Time', 'Status', 'Plan', 'User']);
   await choose(page, async (dialog) => {
     await dialog.getByRole('button', { name: 'As at first' }).click();
     await dialog.getByRole('button', { name: 'Show these' }).click();
@@ -74,7 +75,7 @@ story(
     });
     for (const shown of ['at first', 'after a reload']) {
       await page.getByRole('link', { name: 'value 0', exact: true }).waitFor();
-      t.same(await titles(page), ['Selected', 'User', ...HOSTILE], shown);
+      await comesTo(t, () => titles(page), ['Selected', 'User', ...HOSTILE], shown);
       const cells = await page.locator('.grid-row', { hasText: 'anna' }).locator('td').allTextContents();
       t.same(cells.slice(1), ['anna', ...HOSTILE.map((_, index) => `value ${index}`)], shown);
       await page.reload();
@@ -92,7 +93,7 @@ story('A score is a column when the address names it', async ({ t, page, organiz
   await organization.insert([{ user_id: 'anna', scores: { helpful: 0.5 } }]);
   await page.goto('/requests?cols=request_user_id,score:helpful');
   await page.getByRole('link', { name: 'anna' }).waitFor();
-  t.same(await titles(page), ['Selected', 'User', 'helpful']);
+  await comesTo(t, () => titles(page), ['Selected', 'User', 'helpful']);
   await page.getByRole('link', { name: '0.5' }).click();
   await page.waitForURL((url) => url.searchParams.get('q') === 'scores.helpful:0.5');
 });

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { sessionEnds } from '../../../../support/browser/session-ended.ts';
 
@@ -21,7 +22,7 @@ story(
     const notice = page.getByRole('alert');
     await notice.getByText('The database has no connection left').waitFor();
     await notice.getByText('call-17').waitFor();
-    t.equal(await user(page, 'anna').count(), 1, 'the rows before are there');
+    await comesTo(t, () => user(page, 'anna').count(), 1, 'the rows before are there');
     await page.unroute(ROWS);
     await notice.getByRole('button', { name: 'Try again' }).click();
     await user(page, 'anna').waitFor({ state: 'detached' });
@@ -54,11 +55,16 @@ for (const [path, found] of [
       if (path.includes('facets')) await page.locator('summary', { hasText: 'Model' }).first().click();
       const told = await notices(page);
       t.equal(told.length, 1, told.join());
-      t.same(await page.locator('main').getByText(NOTHING).allInnerTexts(), [], 'no answer says so');
+      await comesTo(
+        t,
+        () => page.locator('main').getByText(NOTHING).allInnerTexts(),
+        [],
+        'no answer says so',
+      );
       await page.getByRole('textbox', { name: 'Query' }).fill('user:anna');
       await page.keyboard.press('Enter');
       await page.getByRole('link', { name: found, exact: true }).first().waitFor();
-      t.same(await notices(page), []);
+      await comesTo(t, () => notices(page), []);
       expectComplaint(/status of 400/);
     },
   );
@@ -75,12 +81,12 @@ story(
     await user(page, 'anna').waitFor();
     await page.goBack();
     await page.locator('.query-bar').getByText(MISTAKE).waitFor();
-    t.equal((await notices(page)).length, 1);
-    t.equal(await user(page, 'anna').count(), 1, 'the rows before are there');
+    await comesTo(t, async () => (await notices(page)).length, 1);
+    await comesTo(t, () => user(page, 'anna').count(), 1, 'the rows before are there');
     await page.route(ROWS, (route) => route.fulfill(REFUSAL));
     await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByText('The database has no connection left').waitFor();
-    t.equal((await notices(page)).length, 2);
+    await comesTo(t, async () => (await notices(page)).length, 2);
     expectComplaint(/status of (400|503)/);
   },
 );
@@ -99,8 +105,8 @@ story('A slow answer leaves the rows before on the page', async ({ t, page, orga
   });
   await user(page, 'bob').click();
   await page.locator('.requests-list.busy').waitFor();
-  t.equal(await user(page, 'anna').count(), 1);
-  t.equal(await page.locator('.grid').getAttribute('aria-busy'), 'true');
+  await comesTo(t, () => user(page, 'anna').count(), 1);
+  await comesTo(t, () => page.locator('.grid').getAttribute('aria-busy'), 'true');
   answer();
   await user(page, 'anna').waitFor({ state: 'detached' });
 });
@@ -145,7 +151,7 @@ story(
     await page.getByLabel('API key').fill(organization.key);
     await page.getByRole('button', { name: 'Log in' }).click();
     await user(page, 'anna').waitFor();
-    t.equal(await user(page, 'bob').count(), 0);
+    await comesTo(t, () => user(page, 'bob').count(), 0);
     t.equal(page.url(), `${product.url}/requests?q=user:anna&sort=-latency`);
     expectComplaint(/status of 401/);
   },

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { MAX_SCORE_KEY_LENGTH } from '#core/contracts/query.ts';
 import { addCondition } from '../../../../../dashboard/parts/query-bar/edit.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import type { StoryOrganization } from '../../../../support/browser/product.ts';
 import { startAttacker } from '../../../../support/hostile/attacker.ts';
@@ -219,8 +220,10 @@ story(
     // The field of a condition is open.
     await page.locator('.facet-value .text-mark').first().waitFor();
     const marks = (within: string) => page.locator(`${within} .text-mark`).count();
-    t.same(
-      [await marks('.grid-row'), await marks('.grid th'), await marks('.chip')].map((count) => count > 0),
+    await comesTo(
+      t,
+      async () =>
+        [await marks('.grid-row'), await marks('.grid th'), await marks('.chip')].map((count) => count > 0),
       [true, true, true],
     );
     await page.getByRole('textbox', { name: 'Query' }).fill('user:a');

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
 
@@ -170,7 +171,7 @@ story('No key works while a query is typed: its letters are text', async (stage)
   const keys = Object.keys(CHECKS).filter((key) => !OF_DIALOGS.has(key));
   for (const key of keys) await press(page, key);
   t.equal(await page.evaluate(STATE), before);
-  t.match(await field.inputValue(), 'tjk', 'they were typed');
+  await comesToMatch(t, () => field.inputValue(), 'tjk', 'they were typed');
 });
 
 story('No key of the page works behind a dialog', async (stage) => {
@@ -215,13 +216,17 @@ story(
     await show(page, await open(stage));
     await page.getByRole('button', { name: 'Close the request' }).press('Enter');
     await drawer(page).waitFor({ state: 'detached' });
-    t.equal(await page.evaluate(`document.activeElement.closest('tr')?.children[4].textContent`), 'u1');
+    await comesTo(
+      t,
+      () => page.evaluate(`document.activeElement.closest('tr')?.children[4].textContent`),
+      'u1',
+    );
     const keys = page.getByRole('button', { name: 'Keys' });
     await keys.press('Enter');
     await dialog(page, 'Keys');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    t.match(await page.evaluate('document.activeElement.textContent'), /^Keys/);
+    await comesToMatch(t, () => page.evaluate('document.activeElement.textContent'), /^Keys/);
   },
 );
 

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { becomesTrue } from '../../../../support/browser/becomes-true.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { wheelTo } from '../../../../support/browser/wheel-to.ts';
 import { callAs } from '../as.ts';
@@ -87,7 +88,7 @@ story(
     await organization.insert([{ user_id: 'newcomer' }]);
     await come;
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
-    t.equal(await topOf(), before);
+    await comesTo(t, () => topOf(), before);
     await page.evaluate("document.querySelector('.grid-box').scrollTop = 0");
     await user(page, 'newcomer').waitFor();
   },

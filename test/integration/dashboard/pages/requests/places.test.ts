@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { becomesTrue, standsStill } from '../../../../support/browser/becomes-true.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
 import { wheelTo } from '../../../../support/browser/wheel-to.ts';
@@ -48,7 +49,7 @@ const IS_KEPT = `(() => {
 async function waitForPlace(t: Stage['t'], page: Page, place: Place, when: string): Promise<void> {
   await user(page, place.user).waitFor();
   await becomesTrue(page, `JSON.stringify(${PLACE}) === ${JSON.stringify(JSON.stringify(place))}`);
-  t.same(await placeOf(page), place, when);
+  await comesTo(t, () => placeOf(page), place, when);
 }
 
 /** Returns the place once it is kept with the step in the history. */
@@ -96,8 +97,8 @@ story(
     const theirs = await other.newPage();
     await theirs.goto(new URL(page.url(), product.url).href);
     await user(theirs, 'u1').waitFor();
-    t.equal(await theirs.locator('.grid').innerText(), shown);
-    t.equal(await user(theirs, 'u3').count(), 0);
+    await comesTo(t, () => theirs.locator('.grid').innerText(), shown);
+    await comesTo(t, () => user(theirs, 'u3').count(), 0);
   },
 );
 
@@ -127,7 +128,7 @@ story('Back and forward restore query, order and the open request', async ({ t, 
   await drawer.getByText(rows[5]!.request_id).waitFor();
   await user(page, 'u7').waitFor({ state: 'detached' });
   t.equal(page.url(), all);
-  t.same(await users(page), ['u5']);
+  await comesTo(t, () => users(page), ['u5']);
 });
 
 story(

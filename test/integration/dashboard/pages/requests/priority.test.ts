@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { followNavigation } from '../../../../support/browser/follow-navigation.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
@@ -18,7 +19,7 @@ story(
     await page.getByRole('button', { name: 'Errors 0' }).waitFor();
     await page.getByText('1 request', { exact: true }).waitFor();
     t.equal(asked[0], ROWS);
-    t.equal(await page.locator('.grid-row').count(), 0, 'the list is not there yet');
+    await comesTo(t, () => page.locator('.grid-row').count(), 0, 'the list is not there yet');
     held.resolve();
     await page.locator('.grid-row').waitFor();
   },
@@ -70,7 +71,7 @@ story(
       `history.pushState(null, '', '/requests?r=${linked}'); dispatchEvent(new PopStateEvent('popstate'))`,
     );
     await page.getByRole('complementary', { name: 'Request' }).waitFor();
-    t.equal(await page.locator('.grid-row').count(), 0, 'the rows before are elsewhere');
+    await comesTo(t, () => page.locator('.grid-row').count(), 0, 'the rows before are elsewhere');
     held.resolve();
     await page.locator('.grid-row-current').getByRole('link', { name: 'u200', exact: true }).waitFor();
     t.match(JSON.parse(bodies[0]!), { around: linked });

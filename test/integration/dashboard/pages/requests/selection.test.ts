@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 
@@ -49,17 +50,17 @@ story(
     await page.keyboard.press('j');
     await page.keyboard.press('x');
     await selected(page, 1);
-    t.equal(await box(page, 'u0').isChecked(), true);
+    await comesTo(t, () => box(page, 'u0').isChecked(), true);
     for (const key of ['j', 'j', 'Shift+x']) await page.keyboard.press(key);
     await selected(page, 3);
     await box(page, 'u5').click({ modifiers: ['Shift'] });
     await selected(page, 6);
-    for (let at = 0; at <= 5; at++) t.equal(await box(page, `u${at}`).isChecked(), true, `u${at}`);
+    for (let at = 0; at <= 5; at++) await comesTo(t, () => box(page, `u${at}`).isChecked(), true, `u${at}`);
     await box(page, 'u1').click();
     await selected(page, 5);
     await bar(page).getByRole('button', { name: 'Clear' }).click();
     await bar(page).waitFor({ state: 'detached' });
-    t.equal(await page.locator('.grid-row :checked').count(), 0);
+    await comesTo(t, () => page.locator('.grid-row :checked').count(), 0);
   },
 );
 
@@ -77,7 +78,11 @@ story(
     await page.getByText('Added to 2 requests').waitFor();
     await page.goto('/requests?cols=request_user_id,property:Plan&q=property.Plan:*');
     await page.locator('.grid-row').nth(1).waitFor();
-    t.same((await page.locator('.grid-row td:nth-child(2)').allTextContents()).toSorted(), ['u1', 'u2']);
+    await comesTo(
+      t,
+      async () => (await page.locator('.grid-row td:nth-child(2)').allTextContents()).toSorted(),
+      ['u1', 'u2'],
+    );
     await page.getByRole('link', { name: 'team "a"' }).first().click();
     await page.getByText('2 requests', { exact: true }).waitFor();
   },
@@ -107,7 +112,12 @@ story('The selected requests are exported, a record a line or as CSV', async ({ 
 story('Two to four selected requests are compared by a link', async ({ t, page, organization }) => {
   const rows = await open({ page, organization });
   await box(page, 'u1').click();
-  t.equal(await bar(page).getByRole('link', { name: 'Compare' }).count(), 0, 'one cannot be compared');
+  await comesTo(
+    t,
+    () => bar(page).getByRole('link', { name: 'Compare' }).count(),
+    0,
+    'one cannot be compared',
+  );
   await box(page, 'u3').click();
   await bar(page).getByRole('link', { name: 'Compare' }).click();
   await page.waitForURL(/\/compare/);
@@ -176,18 +186,18 @@ story('Nothing is scored before its price is known, nor after that failed', asyn
   await bar(page).getByRole('button', { name: 'Score with an evaluator' }).click();
   const dialog = page.getByRole('dialog', { name: 'Score 1 request' });
   const score = dialog.getByRole('button', { name: 'Score' });
-  t.ok(await score.isDisabled(), 'no evaluator is chosen');
+  await comesTo(t, () => score.isDisabled(), true, 'no evaluator is chosen');
   await dialog.getByLabel('Evaluator').selectOption({ label: 'Polite' });
   await dialog.getByText('Not now').waitFor();
-  t.ok(await score.isDisabled(), 'the price cannot be told');
+  await comesTo(t, () => score.isDisabled(), true, 'the price cannot be told');
   stage.expectComplaint(/status of 503/);
   isRefused = false;
   await dialog.getByLabel('Evaluator').selectOption('');
   await dialog.getByLabel('Evaluator').selectOption({ label: 'Polite' });
-  t.ok(await score.isDisabled(), 'the price is not there yet');
+  await comesTo(t, () => score.isDisabled(), true, 'the price is not there yet');
   held.resolve();
   await dialog.getByText('1 request to score').waitFor();
-  t.ok(await score.isEnabled());
+  await comesTo(t, () => score.isEnabled(), true);
 });
 
 story('More requests than one query can name are neither scored, exported nor erased', async (stage) => {
@@ -211,9 +221,9 @@ story('More requests than one query can name are neither scored, exported nor er
   await selected(page, count);
   await bar(page).getByText('At most 500 can be scored, exported or erased at once').waitFor();
   for (const name of ['Score with an evaluator', 'Export', 'Erase'])
-    t.ok(await bar(page).getByRole('button', { name }).isDisabled(), name);
-  t.ok(await bar(page).getByRole('button', { name: 'Add a property' }).isEnabled());
+    await comesTo(t, () => bar(page).getByRole('button', { name }).isDisabled(), true, name);
+  await comesTo(t, () => bar(page).getByRole('button', { name: 'Add a property' }).isEnabled(), true);
   await last.getByRole('checkbox').click();
   await selected(page, count - 1);
-  t.ok(await bar(page).getByRole('button', { name: 'Export' }).isEnabled());
+  await comesTo(t, () => bar(page).getByRole('button', { name: 'Export' }).isEnabled(), true);
 });

@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { SeedRequest } from '../../../../support/seed-requests.ts';
 
@@ -40,14 +41,18 @@ story(
     await page.goto('/sessions/trip');
     await page.getByRole('heading', { name: 'Trip to Oslo' }).waitFor();
     const search = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'search' }) });
-    t.match(await search.innerText(), /1 error\s+2\s+20\s+\$0\.002/);
-    t.equal(await page.getByRole('link', { name: 'searcher' }).count(), 2);
+    await comesToMatch(t, () => search.innerText(), /1 error\s+2\s+20\s+\$0\.002/);
+    await comesTo(t, () => page.getByRole('link', { name: 'searcher' }).count(), 2);
     await page.getByRole('button', { name: 'search' }).click();
     await page.getByRole('link', { name: 'searcher' }).first().waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('link', { name: 'planner' }).waitFor();
-    t.equal(await page.getByRole('link', { name: 'searcher' }).count(), 0);
-    t.equal(await page.getByRole('button', { name: 'search' }).getAttribute('aria-expanded'), 'false');
+    await comesTo(t, () => page.getByRole('link', { name: 'searcher' }).count(), 0);
+    await comesTo(
+      t,
+      () => page.getByRole('button', { name: 'search' }).getAttribute('aria-expanded'),
+      'false',
+    );
   },
 );
 
@@ -62,7 +67,7 @@ story(
     await page.goto('/sessions/trip');
     const facts = page.locator('.session-head');
     await facts.getByText('24 s').waitFor();
-    t.match(await facts.innerText(), /Users\s+ada, bob/);
+    await comesToMatch(t, () => facts.innerText(), /Users\s+ada, bob/);
     await facts.getByRole('link', { name: 'bob' }).click();
     await page.waitForURL('**/users/bob');
   },
@@ -76,8 +81,8 @@ story(
     await page.getByRole('tab', { name: 'Waterfall' }).click();
     const rows = page.getByRole('table', { name: 'Requests by time' }).getByRole('row');
     await rows.nth(4).waitFor();
-    t.match(await rows.nth(3).innerText(), /searcher[\s\S]*\$0\.002\s+\$0\.004/);
-    t.match(await rows.nth(4).innerText(), /✕\s+429/);
+    await comesToMatch(t, () => rows.nth(3).innerText(), /searcher[\s\S]*\$0\.002\s+\$0\.004/);
+    await comesToMatch(t, () => rows.nth(4).innerText(), /✕\s+429/);
     t.match(page.url(), 'show=waterfall');
     const begins = await page
       .locator('.waterfall-bar')
@@ -118,7 +123,7 @@ story('Errors only leaves the requests that failed', async ({ t, page, organizat
   await page.goto('/sessions/trip');
   await page.getByRole('button', { name: 'Errors only (2)' }).click();
   await page.getByRole('link', { name: 'planner' }).waitFor({ state: 'detached' });
-  t.same(await page.locator('.grid a').allInnerTexts(), ['searcher', 'writer']);
+  await comesTo(t, () => page.locator('.grid a').allInnerTexts(), ['searcher', 'writer']);
   t.match(page.url(), 'errors=1');
 });
 
@@ -138,9 +143,14 @@ story('The conversation shows of each turn what is new, page by page', async ({ 
   await page.goto('/sessions/trip?show=conversation');
   const second = page.getByRole('article', { name: 'Turn 2', exact: true });
   await second.getByText('Answer 2').waitFor();
-  t.equal(await second.getByText('Question 1').count(), 0, 'the turn before has shown it');
-  t.match(await second.innerText(), 'After 3 messages shown above');
-  t.equal(await second.locator('strong').innerText(), '2', 'as a request’s own conversation is shown');
+  await comesTo(t, () => second.getByText('Question 1').count(), 0, 'the turn before has shown it');
+  await comesToMatch(t, () => second.innerText(), 'After 3 messages shown above');
+  await comesTo(
+    t,
+    () => second.locator('strong').innerText(),
+    '2',
+    'as a request’s own conversation is shown',
+  );
   await page.getByRole('button', { name: /More turns after the 20/ }).click();
   await page.getByText('Answer 22').waitFor();
   const last = page.getByRole('article', { name: 'Turn 23' });
@@ -160,7 +170,7 @@ story('A session is rated and tagged, and the list says so', async ({ t, page, o
   await page.getByRole('link', { name: 'All sessions' }).click();
   const row = page.getByRole('row').filter({ hasText: 'trip' });
   await row.getByText('reviewed').waitFor();
-  t.match(await row.innerText(), 'Bad');
+  await comesToMatch(t, () => row.innerText(), 'Bad');
 });
 
 story(
@@ -200,7 +210,7 @@ story(
     await page.getByRole('link', { name: /svg onload/ }).waitFor();
     await page.getByRole('tab', { name: 'Conversation' }).click();
     await page.getByText('<script>alert(1)</script>').waitFor();
-    t.equal(await page.locator('main img, main svg[onload], a[href^="javascript"]').count(), 0);
+    await comesTo(t, () => page.locator('main img, main svg[onload], a[href^="javascript"]').count(), 0);
     await page.getByRole('link', { name: 'All its requests' }).click();
     await page
       .getByRole('table', { name: /^Requests/ })

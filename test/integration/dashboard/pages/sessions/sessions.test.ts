@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { SeedRequest } from '../../../../support/seed-requests.ts';
 
@@ -32,9 +33,10 @@ story(
     const alone = (id: string) =>
       table.getByRole('row').filter({ hasText: id }).waitFor({ state: 'detached' });
     await table.getByRole('row').nth(3).waitFor();
-    t.same(await ids(), ['job-1', 'chat-2', 'chat-1']);
-    t.match(
-      await table.getByRole('row').filter({ hasText: 'chat-1' }).innerText(),
+    await comesTo(t, () => ids(), ['job-1', 'chat-2', 'chat-1']);
+    await comesToMatch(
+      t,
+      () => table.getByRole('row').filter({ hasText: 'chat-1' }).innerText(),
       /Chat\s+3\s+2 s\s+\$0\.003\s+21\s+500 ms/,
     );
     await page
@@ -51,11 +53,11 @@ story(
     await page.getByLabel('In id or name').fill('JOB');
     await page.keyboard.press('Enter');
     await alone('chat-1');
-    t.same(await ids(), ['job-1']);
+    await comesTo(t, () => ids(), ['job-1']);
 
     await page.goto('/sessions?q=model:alpha');
     await table.getByText('chat-1').waitFor();
-    t.same(await ids(), ['chat-1']);
+    await comesTo(t, () => ids(), ['chat-1']);
   },
 );
 
@@ -68,13 +70,13 @@ story(
     await page.goto('/sessions');
     await page.getByRole('button', { name: '50 more' }).click();
     await page.getByRole('link', { name: 's-0', exact: true }).waitFor();
-    t.equal(await page.locator('.sessions-id').count(), 60);
+    await comesTo(t, () => page.locator('.sessions-id').count(), 60);
     t.match(page.url(), 'page=2');
     await page.getByRole('link', { name: 's-3', exact: true }).click();
     await page.getByRole('heading', { name: 's-3' }).waitFor();
     await page.goBack();
     await page.getByRole('link', { name: 's-0', exact: true }).waitFor();
-    t.equal(await page.getByRole('button', { name: '50 more' }).count(), 0);
+    await comesTo(t, () => page.getByRole('button', { name: '50 more' }).count(), 0);
   },
 );
 
@@ -94,7 +96,7 @@ story('Without any session the page says how to send one', async ({ t, page, org
   await organization.insert([{ session_id: null }]);
   await page.goto('/sessions?q=status:500');
   await page.getByRole('heading', { name: 'No session yet' }).waitFor();
-  t.match(await page.locator('pre').innerText(), 'Service-Session-Id');
+  await comesToMatch(t, () => page.locator('pre').innerText(), 'Service-Session-Id');
 });
 
 story('A list that finds nothing offers the ways out', async ({ page, organization }) => {

@@ -1,4 +1,5 @@
 import { createSession } from '#platform/browser-sessions/mod.ts';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { Product, StoryOrganization } from '../../../../support/browser/product.ts';
 
@@ -29,14 +30,14 @@ story(
     const firefox = table.getByRole('row').filter({ hasText: 'Firefox 145 on Linux' });
     await firefox.getByRole('button', { name: 'End' }).click();
     await firefox.waitFor({ state: 'detached' });
-    t.equal(await count(), 3);
+    await comesTo(t, () => count(), 3);
     const own = table.getByRole('row').filter({ hasText: 'this one' });
-    t.equal(await own.getByRole('button').count(), 0, 'this log-in ends by logging out');
+    await comesTo(t, () => own.getByRole('button').count(), 0, 'this log-in ends by logging out');
     await page.getByRole('button', { name: 'End all others' }).click();
     await page.getByRole('button', { name: 'End them' }).click();
     await table.getByText('curl/8').waitFor({ state: 'detached' });
-    t.equal(await count(), 1);
-    t.equal(await table.getByRole('row').count(), 2, 'the head, and this one');
+    await comesTo(t, () => count(), 1);
+    await comesTo(t, () => table.getByRole('row').count(), 2, 'the head, and this one');
   },
 );
 

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 
@@ -14,7 +15,7 @@ story(
     await page.getByRole('link', { name: 'revoke' }).click();
     await page.waitForURL('**action=revoke*');
     await page.getByRole('link', { name: 'create' }).first().waitFor({ state: 'detached' });
-    t.equal(await page.getByRole('row').count(), 2);
+    await comesTo(t, () => page.getByRole('row').count(), 2);
     await page.getByLabel('Action').fill('');
     await page.getByLabel('Action').press('Tab');
     await page.getByRole('link', { name: 'create' }).first().waitFor();
@@ -35,8 +36,8 @@ story('Requests are counted before they are erased', async ({ t, page, organizat
     .getByRole('button', { name: 'Erase' })
     .click();
   await page.getByRole('cell', { name: 'completed' }).waitFor();
-  t.equal(await count('user:ada'), 0);
-  t.equal(await count('user:bob'), 1);
+  await comesTo(t, () => count('user:ada'), 0);
+  await comesTo(t, () => count('user:bob'), 1);
 });
 
 story('A preference holds at once and for the next visit', async ({ t, page }) => {
@@ -44,8 +45,8 @@ story('A preference holds at once and for the next visit', async ({ t, page }) =
   await page.getByLabel('Colours').selectOption('dark');
   await page.reload();
   await page.getByLabel('Colours').waitFor();
-  t.equal(await page.getByLabel('Colours').inputValue(), 'dark');
-  t.equal(await page.evaluate<string>('document.documentElement.style.colorScheme'), 'dark');
+  await comesTo(t, () => page.getByLabel('Colours').inputValue(), 'dark');
+  await comesTo(t, () => page.evaluate<string>('document.documentElement.style.colorScheme'), 'dark');
 });
 
 story(

@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { SeedRequest } from '../../../../support/seed-requests.ts';
 
@@ -26,11 +27,15 @@ story(
     await page.getByText('What is it?').waitFor();
     const models = page.getByRole('table', { name: 'Models' });
     await models.getByText('beta').waitFor();
-    t.match(await models.innerText(), /alpha\s+2\s+beta\s+1/);
-    t.same(await page.getByText('gamma').count(), 0);
+    await comesToMatch(t, () => models.innerText(), /alpha\s+2\s+beta\s+1/);
+    await comesTo(t, () => page.getByText('gamma').count(), 0);
     await page.getByRole('table', { name: 'Sessions' }).getByRole('link', { name: 'talk' }).waitFor();
-    t.equal(await page.getByRole('link', { name: 'other' }).count(), 0);
-    t.match(await page.locator('.fact-list').innerText(), /Requests\s+3\s+Errors\s+1\s+Cost\s+\$0\.002/);
+    await comesTo(t, () => page.getByRole('link', { name: 'other' }).count(), 0);
+    await comesToMatch(
+      t,
+      () => page.locator('.fact-list').innerText(),
+      /Requests\s+3\s+Errors\s+1\s+Cost\s+\$0\.002/,
+    );
     await page.getByText('No limit counts this user now').waitFor();
     await page.locator('.fact-list').getByRole('link', { name: '3' }).click();
     await page.getByText('3 requests').waitFor();
@@ -46,7 +51,7 @@ story("A user's id may be any text", async ({ t, page, organization }) => {
   await page.goto('/users');
   await page.getByRole('row').nth(1).getByRole('link').first().click();
   await page.locator('.fact-list').getByRole('link', { name: '2' }).waitFor();
-  t.equal(await page.locator('main img').count(), 0);
+  await comesTo(t, () => page.locator('main img').count(), 0);
 });
 
 accessibleStory('The page of a user has no barrier', async ({ page, organization }) => {

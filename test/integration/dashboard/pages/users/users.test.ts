@@ -1,3 +1,4 @@
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import type { SeedRequest } from '../../../../support/seed-requests.ts';
 
@@ -25,13 +26,13 @@ story(
     await page.getByRole('button', { name: 'Cost' }).click();
     await page.locator('th[aria-sort=descending]').waitFor();
     await page.locator('[aria-busy=false] .users-id').first().waitFor();
-    t.same(await names(), ['bob', 'ada']);
+    await comesTo(t, () => names(), ['bob', 'ada']);
     await page.getByRole('button', { name: 'Cost' }).click();
     await page.locator('tbody tr').first().getByText('ada').waitFor();
     t.match(page.url(), 'sort=cost');
     await page.goto('/users?q=model:large');
     await page.getByText('1 user', { exact: true }).waitFor();
-    t.same(await names(), ['bob']);
+    await comesTo(t, () => names(), ['bob']);
     await page.goto('/users');
     await page.getByRole('row').filter({ hasText: 'ada' }).getByRole('link', { name: '3' }).click();
     await page.getByText('3 requests').waitFor();
@@ -58,7 +59,7 @@ story(
 story('Without any user the page says how to name one', async ({ t, page }) => {
   await page.goto('/users');
   await page.getByRole('heading', { name: 'No user yet' }).waitFor();
-  t.match(await page.locator('pre').innerText(), 'Service-User-Id');
+  await comesToMatch(t, () => page.locator('pre').innerText(), 'Service-User-Id');
 });
 
 story('A list that finds nobody offers the ways out', async ({ page, organization }) => {

@@ -1,5 +1,6 @@
 import type { NewWebhookJson } from '#core/contracts/webhook.ts';
 import { newDeliveryId } from '#platform/webhooks/mod.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 
@@ -40,7 +41,7 @@ story('A webhook is created with a filter, and its secret is shown once', async 
   await page.getByLabel('Filter').fill('status:>=500');
   await page.getByRole('button', { name: 'Create webhook' }).click();
   const dialog = page.getByRole('dialog', { name: 'The secret of the webhook' });
-  t.match(await dialog.locator('.secret code').textContent(), /^whsec_/);
+  await comesToMatch(t, () => dialog.locator('.secret code').textContent(), /^whsec_/);
   await dialog.getByRole('button', { name: 'I have kept it' }).click();
   await page.getByRole('row', { name: 'example.com' }).waitFor();
   const [webhook] = await callAs<NewWebhookJson[]>(stage, 'GET', '/v1/webhook');
@@ -52,7 +53,7 @@ story('A mistake in the filter is named beside its field', async ({ t, page }) =
   await page.goto('/webhooks?new=1');
   await page.getByLabel('Filter').fill('status:abc');
   await page.locator('.field p.bad').waitFor();
-  t.equal(await page.getByLabel('Filter').getAttribute('aria-invalid'), 'true');
+  await comesTo(t, () => page.getByLabel('Filter').getAttribute('aria-invalid'), 'true');
 });
 
 story('An address that is refused is said so beside its field', async ({ page, expectComplaint }) => {
@@ -82,7 +83,7 @@ story(
     await page.goto(`/webhooks?w=${id}`);
     await page.getByText('1 attempt, the last with status 500').click();
     await page.getByText('<img src=x>').waitFor();
-    t.equal(await page.locator('main img').count(), 0);
+    await comesTo(t, () => page.locator('main img').count(), 0);
     await page.getByRole('button', { name: /^Redeliver msg_/ }).click();
     await page.getByText('It is delivered again').waitFor();
     await page.getByRole('cell', { name: 'pending' }).waitFor();
@@ -98,7 +99,7 @@ story('All deliveries that failed are made again at once', async ({ t, page, ...
   await page.getByRole('dialog').getByRole('button', { name: 'Redeliver' }).click();
   await page.getByText('2 deliveries made again').waitFor();
   await page.getByRole('cell', { name: 'pending' }).nth(1).waitFor();
-  t.equal(await page.getByRole('button', { name: /^Send now/ }).count(), 2);
+  await comesTo(t, () => page.getByRole('button', { name: /^Send now/ }).count(), 2);
 });
 
 story(
@@ -116,7 +117,7 @@ story(
     await rows.nth(24).getByRole('cell', { name: 'pending' }).waitFor();
     for (let index = 0; index < 5; index += 1) await fail(stage, id);
     await rows.nth(29).getByRole('cell', { name: 'pending' }).waitFor();
-    t.equal(await rows.count(), 30, 'none is lost between the pages');
+    await comesTo(t, () => rows.count(), 30, 'none is lost between the pages');
   },
 );
 
@@ -129,7 +130,7 @@ story(
     await fail({ organization, ...stage }, id, { requestId: 'ERASED', event: 'request.deleted' });
     await page.goto(`/webhooks?w=${id}`);
     await page.getByRole('cell', { name: 'ERASED' }).waitFor();
-    t.equal(await page.getByRole('link', { name: 'ERASED' }).count(), 0);
+    await comesTo(t, () => page.getByRole('link', { name: 'ERASED' }).count(), 0);
     await page.getByRole('link', { name: request!.request_id }).click();
     await page.waitForURL(`**/requests/${request!.request_id}`);
   },
@@ -171,7 +172,7 @@ story(
     await page.goto(`/webhooks?w=${id}`);
     await page.getByText('Creating and changing webhooks needs the scope write').waitFor();
     for (const name of ['Pause', 'Delete', 'New secret', 'Create a webhook']) {
-      t.ok(await page.getByRole('button', { name }).isDisabled(), name);
+      await comesTo(t, () => page.getByRole('button', { name }).isDisabled(), true, name);
     }
   },
   { scopes: ['read'] },

@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 story(
@@ -12,7 +13,7 @@ story(
     await page.mouse.down();
     await page.mouse.move(5, 5, { steps: 5 });
     await page.mouse.up();
-    t.equal(await dialog.count(), 1);
+    await comesTo(t, () => dialog.count(), 1);
     await page.mouse.click(5, 5);
     await dialog.waitFor({ state: 'detached' });
   },

@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 story(
@@ -20,7 +21,7 @@ story(
     t.ok(narrower < before, 'narrower');
     await page.reload();
     await drawer.getByText(first!.request_id).waitFor();
-    t.equal(await width(), narrower);
+    await comesTo(t, () => width(), narrower);
     await page.getByRole('button', { name: 'Close the request' }).click();
     await drawer.waitFor({ state: 'detached' });
     t.notMatch(page.url(), 'r=');

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -26,7 +27,7 @@ story(
     await row(page, 'anna').getByText('3', { exact: true }).waitFor();
     await row(page, 'anna').getByRole('checkbox').click();
     await asked(page, 'user:anna');
-    t.equal(await row(page, 'anna').getByRole('checkbox').isChecked(), true);
+    await comesTo(t, () => row(page, 'anna').getByRole('checkbox').isChecked(), true);
     await row(page, 'bob').getByRole('checkbox').click();
     await asked(page, 'user:(anna OR bob)');
     await page.getByText('4 requests', { exact: true }).waitFor();
@@ -43,7 +44,7 @@ story('Alt and a click, or the button for it, exclude a value', async ({ t, page
     .click({ modifiers: ['Alt'] });
   await asked(page, '-user:anna');
   const button = page.getByRole('button', { name: 'Exclude anna' });
-  t.equal(await button.getAttribute('aria-pressed'), 'true');
+  await comesTo(t, () => button.getAttribute('aria-pressed'), 'true');
   await button.click();
   await asked(page, null);
 });
@@ -66,13 +67,13 @@ story('Many values are searched, and more are shown when asked for', async ({ t,
   await unfold(page, 'User');
   const rows = page.locator('.facet-values .facet-row');
   await row(page, 'anna').waitFor();
-  t.equal(await rows.count(), 10);
+  await comesTo(t, () => rows.count(), 10);
   const panel = page.getByRole('region', { name: 'Values to filter by' });
   await panel.getByRole('button', { name: 'More' }).click();
   await rows.nth(13).waitFor();
   await page.getByRole('searchbox', { name: 'Search in User' }).fill('user 11');
   await rows.nth(1).waitFor({ state: 'detached' });
-  t.equal(await rows.count(), 1);
+  await comesTo(t, () => rows.count(), 1);
 });
 
 story('A value of the query that no request has stays, with none', async ({ page, organization }) => {
@@ -119,7 +120,7 @@ story(
     await key.getByRole('checkbox').click();
     await asked(page, `model_used:gpt-5 api_key:${organization.keyId}`);
     await page.getByText('1 request', { exact: true }).waitFor();
-    t.equal(await key.getByRole('checkbox').isChecked(), true);
+    await comesTo(t, () => key.getByRole('checkbox').isChecked(), true);
     await page.goto('/requests?facets=1');
     await unfold(page, 'Error');
     await row(page, 'rate_limit_exceeded').getByRole('checkbox').click();
@@ -135,7 +136,7 @@ story(
     await page.goto('/requests?facets=1&cols=source');
     await unfold(page, 'Source');
     await row(page, 'gateway').getByText('2', { exact: true }).waitFor();
-    t.equal(await row(page, 'evaluator').count(), 0, 'no list shows the calls of judges');
+    await comesTo(t, () => row(page, 'evaluator').count(), 0, 'no list shows the calls of judges');
     await row(page, 'gateway').getByRole('checkbox').click();
     await asked(page, 'source:gateway');
     await page.getByText('2 requests', { exact: true }).waitFor();

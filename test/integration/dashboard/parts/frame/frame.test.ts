@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { pressAtOnce } from '../../../../support/browser/press-at-once.ts';
 
@@ -56,7 +57,7 @@ story(
     await pressAtOnce(page, ['g', 'w']);
     fetched.resolve();
     await page.waitForURL('**/webhooks');
-    t.equal(await palette(page).count(), 0);
+    await comesTo(t, () => palette(page).count(), 0);
   },
 );
 
@@ -72,7 +73,7 @@ story(
     ] as const) {
       await page.goto(url);
       await marked.waitFor();
-      t.equal(await marked.textContent(), label);
+      await comesTo(t, () => marked.textContent(), label);
     }
   },
 );
@@ -82,13 +83,13 @@ story('The colours are chosen by the button and by d, and are kept', async ({ t,
   const button = page.getByRole('button', { name: 'System colours' });
   await button.click();
   await page.getByRole('button', { name: 'Light' }).waitFor();
-  t.equal(await page.evaluate(SCHEME), 'light');
+  await comesTo(t, () => page.evaluate(SCHEME), 'light');
   await page.keyboard.press('d');
   await page.getByRole('button', { name: 'Dark' }).waitFor();
-  t.equal(await page.evaluate(SCHEME), 'dark');
+  await comesTo(t, () => page.evaluate(SCHEME), 'dark');
   await page.reload();
   await page.getByRole('button', { name: 'Dark' }).waitFor();
-  t.equal(await page.evaluate(SCHEME), 'dark');
+  await comesTo(t, () => page.evaluate(SCHEME), 'dark');
 });
 
 story('The first Tab skips the navigation', async ({ t, page }) => {
@@ -96,7 +97,7 @@ story('The first Tab skips the navigation', async ({ t, page }) => {
   await page.getByRole('navigation').waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  t.equal(await page.evaluate('document.activeElement.id'), 'page');
+  await comesTo(t, () => page.evaluate('document.activeElement.id'), 'page');
 });
 
 story(
@@ -106,12 +107,12 @@ story(
     const menu = page.getByRole('button', { name: 'Menu' });
     await menu.waitFor();
     const link = page.getByRole('link', { name: 'Users' });
-    t.equal(await link.isVisible(), false);
+    await comesTo(t, () => link.isVisible(), false);
     await menu.click();
     await link.click();
     await page.waitForURL('/users');
-    t.equal(await menu.getAttribute('aria-expanded'), 'false');
-    t.equal(await link.isVisible(), false);
+    await comesTo(t, () => menu.getAttribute('aria-expanded'), 'false');
+    await comesTo(t, () => link.isVisible(), false);
   },
   { context: { viewport: { width: 320, height: 700 } } },
 );

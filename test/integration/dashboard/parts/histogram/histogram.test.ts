@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -46,10 +47,10 @@ story(
     const width = DAY_MS / bars;
     await slider(page).focus();
     await page.keyboard.press('ArrowRight');
-    t.match(await slider(page).getAttribute('aria-valuetext'), /: 1 requests, 0 errors$/);
+    await comesToMatch(t, () => slider(page).getAttribute('aria-valuetext'), /: 1 requests, 0 errors$/);
     await page.keyboard.press('Shift+ArrowRight');
     await page.keyboard.press('Enter');
-    t.same(await chosen(page), { from: FROM, to: FROM + 2 * width });
+    await comesTo(t, () => chosen(page), { from: FROM, to: FROM + 2 * width });
   },
 );
 
@@ -64,5 +65,5 @@ story('Dragging over bars makes them the range', async ({ t, page, organization 
   await page.mouse.move(xOf(5), box.y + 20);
   await page.mouse.up();
   const width = DAY_MS / bars;
-  t.same(await chosen(page), { from: FROM + 2 * width, to: FROM + 6 * width });
+  await comesTo(t, () => chosen(page), { from: FROM + 2 * width, to: FROM + 6 * width });
 });

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 const focused = (page: Page) =>
@@ -16,19 +17,19 @@ story(
     await page.goto(`/requests/${row!.request_id}?tab=request`);
     await page.getByRole('treeitem').nth(2).waitFor();
     await page.getByRole('treeitem').first().focus();
-    t.equal(await expanded(page), 'true');
+    await comesTo(t, () => expanded(page), 'true');
     await page.keyboard.press('ArrowDown');
-    t.match(await focused(page), 'model');
+    await comesToMatch(t, () => focused(page), 'model');
     await page.keyboard.press('ArrowLeft');
-    t.match(await focused(page), 'request', 'the item above');
+    await comesToMatch(t, () => focused(page), 'request', 'the item above');
     await page.keyboard.press('ArrowLeft');
-    t.equal(await expanded(page), 'false');
+    await comesTo(t, () => expanded(page), 'false');
     await page.keyboard.press('ArrowRight');
-    t.equal(await expanded(page), 'true');
+    await comesTo(t, () => expanded(page), 'true');
     await page.keyboard.press('End');
-    t.match(await focused(page), 'last');
+    await comesToMatch(t, () => focused(page), 'last');
     await page.keyboard.press('Home');
-    t.match(await focused(page), 'request');
-    t.equal(await page.evaluate(REACHED), 1, 'Tab reaches one item');
+    await comesToMatch(t, () => focused(page), 'request');
+    await comesTo(t, () => page.evaluate(REACHED), 1, 'Tab reaches one item');
   },
 );

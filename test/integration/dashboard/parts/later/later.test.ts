@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 story('The list stays while the part that shows a request is fetched', async ({ t, page, organization }) => {
@@ -17,9 +18,9 @@ story('The list stays while the part that shows a request is fetched', async ({ 
   await page.waitForURL(/r=/);
   await asked;
   const drawer = page.getByRole('complementary', { name: 'Request' });
-  t.equal(await drawer.count(), 0);
-  t.equal(await row.count(), 1, 'the list is there');
+  await comesTo(t, () => drawer.count(), 0);
+  await comesTo(t, () => row.count(), 1, 'the list is there');
   deliver();
   await drawer.getByRole('tablist').waitFor();
-  t.equal(await row.count(), 1);
+  await comesTo(t, () => row.count(), 1);
 });

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -37,7 +38,7 @@ story(
     await page.getByText('1 request', { exact: true }).waitFor();
     await page.goBack();
     await page.getByRole('list', { name: 'Conditions' }).waitFor({ state: 'detached' });
-    t.equal(await bar(page).inputValue(), '');
+    await comesTo(t, () => bar(page).inputValue(), '');
   },
 );
 
@@ -50,18 +51,19 @@ story(
     // Names of properties come from the data, and move the other options.
     await page.getByRole('option', { name: /User tier/ }).waitFor();
     await page.keyboard.press('ArrowDown');
-    t.equal(
-      await bar(page).getAttribute('aria-activedescendant'),
+    await comesTo(
+      t,
+      () => bar(page).getAttribute('aria-activedescendant'),
       await options(page).first().getAttribute('id'),
     );
     await page.keyboard.press('Enter');
-    t.equal(await bar(page).inputValue(), 'user:');
+    await comesTo(t, () => bar(page).inputValue(), 'user:');
     await page.keyboard.type('smi');
     const anna = page.getByRole('option', { name: 'anna smith 2 requests' });
     await anna.waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Tab');
-    t.equal(await bar(page).inputValue(), 'user:"anna smith" ', 'with quotation marks');
+    await comesTo(t, () => bar(page).inputValue(), 'user:"anna smith" ', 'with quotation marks');
     await page.keyboard.press('Enter');
     await asked(page, 'user:"anna smith"');
   },
@@ -72,7 +74,7 @@ story('Names of properties are completed, and a click takes an option', async ({
   await page.keyboard.press('/');
   await page.keyboard.type('tier');
   await page.getByRole('option', { name: /User tier/ }).click();
-  t.equal(await bar(page).inputValue(), 'property."User tier":');
+  await comesTo(t, () => bar(page).inputValue(), 'property."User tier":');
   await page.getByRole('option', { name: 'pro 1 requests' }).click();
   await page.keyboard.press('Enter');
   await asked(page, 'property."User tier":pro');
@@ -83,9 +85,9 @@ story('Completing is undone as typing is', async ({ t, page, organization }) => 
   await page.keyboard.press('/');
   await page.keyboard.type('stat');
   await page.getByRole('option', { name: /^status/ }).click();
-  t.equal(await bar(page).inputValue(), 'status:');
+  await comesTo(t, () => bar(page).inputValue(), 'status:');
   await page.keyboard.press('Control+z');
-  t.equal(await bar(page).inputValue(), 'stat');
+  await comesTo(t, () => bar(page).inputValue(), 'stat');
 });
 
 story(
@@ -97,16 +99,16 @@ story(
     await page.clock.pauseAt(Date.now() + 60_000);
     await page.keyboard.press('/');
     await page.keyboard.type('user:anna status:abc');
-    t.equal(await bar(page).getAttribute('aria-invalid'), 'false', 'not while it is typed');
+    await comesTo(t, () => bar(page).getAttribute('aria-invalid'), 'false', 'not while it is typed');
     await page.keyboard.press('Enter');
-    t.equal(await bar(page).getAttribute('aria-invalid'), 'true');
-    t.equal(await page.locator('.query-bar-fault').textContent(), 'abc');
+    await comesTo(t, () => bar(page).getAttribute('aria-invalid'), 'true');
+    await comesTo(t, () => page.locator('.query-bar-fault').textContent(), 'abc');
     const id = await bar(page).getAttribute('aria-describedby');
     const sentence = await page.locator(`[id="${id}"]`).textContent();
     t.match(sentence, /^abc: status must be a number, but is "abc"/);
     t.equal(queryOf(page), '');
     await page.keyboard.press('Backspace');
-    t.equal(await bar(page).getAttribute('aria-invalid'), 'false', 'not while it is mended');
+    await comesTo(t, () => bar(page).getAttribute('aria-invalid'), 'false', 'not while it is mended');
   },
 );
 
@@ -115,7 +117,7 @@ story('A mistake behind which the writing goes on shows after a pause', async ({
   await page.keyboard.press('/');
   await page.keyboard.type('status:abc user:anna');
   await page.locator('.query-bar-fault').waitFor();
-  t.equal(await page.locator('.query-bar-fault').textContent(), 'abc');
+  await comesTo(t, () => page.locator('.query-bar-fault').textContent(), 'abc');
 });
 
 story('Escape closes the list, and then leaves the field', async ({ t, page, organization }) => {
@@ -124,7 +126,7 @@ story('Escape closes the list, and then leaves the field', async ({ t, page, org
   await page.keyboard.type('st');
   await options(page).first().waitFor();
   await page.keyboard.press('Escape');
-  t.equal(await options(page).count(), 0);
+  await comesTo(t, () => options(page).count(), 0);
   t.ok(await page.evaluate<boolean>(HAS_FOCUS));
   await page.keyboard.press('Escape');
   t.notOk(await page.evaluate<boolean>(HAS_FOCUS));
@@ -141,7 +143,7 @@ story(
     const sizes = await page.evaluate<Size[]>(SIZES);
     t.same(sizes[0], sizes[1]);
     t.ok(sizes[0]!.clientHeight > 80, 'the field has grown');
-    t.match(await page.locator('.query-bar-overlay').textContent(), /^status:500\n"a long/);
+    await comesToMatch(t, () => page.locator('.query-bar-overlay').textContent(), /^status:500\n"a long/);
     await page.getByText('Searches the text of bodies').waitFor();
   },
 );
@@ -156,9 +158,9 @@ story('Arrow up brings earlier queries, arrow down the later ones', async ({ t, 
   await page.reload();
   await bar(page).focus();
   await page.keyboard.press('ArrowUp');
-  t.equal(await bar(page).inputValue(), 'status:500');
+  await comesTo(t, () => bar(page).inputValue(), 'status:500');
   await page.keyboard.press('ArrowDown');
-  t.equal(await bar(page).inputValue(), 'user:bob');
+  await comesTo(t, () => bar(page).inputValue(), 'user:bob');
 });
 
 story('Chips remove, change and turn conditions around', async ({ t, page, organization }) => {
@@ -186,7 +188,7 @@ story(
     await page.evaluate(`navigator.clipboard.writeText(' ${first!.request_id}\\n')`);
     await page.keyboard.press('Control+v');
     await page.waitForURL((url) => url.searchParams.get('r') === first!.request_id);
-    t.equal(await bar(page).inputValue(), '');
+    await comesTo(t, () => bar(page).inputValue(), '');
   },
 );
 
@@ -199,7 +201,7 @@ story('Values that are markup are offered as text', async ({ t, page, organizati
   await page.keyboard.press('Enter');
   await asked(page, `user:${JSON.stringify(hostile)}`);
   await page.getByText('1 request', { exact: true }).waitFor();
-  t.equal(await page.locator('.query-bar img').count(), 0);
+  await comesTo(t, () => page.locator('.query-bar img').count(), 0);
 });
 
 story('The question mark shows the language', async ({ page, organization }) => {

@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 const MISSING = 'A part of this page could not be fetched: reload the page';
@@ -24,7 +25,7 @@ story('A worker that cannot be fetched is not told as a record that is too large
   await page.route('**/assets/record-*.js', (route) => route.abort());
   await page.goto(`/requests/${row!.request_id}`);
   await page.getByText(MISSING).first().waitFor();
-  t.equal(await page.getByText('too large').count(), 0);
+  await comesTo(t, () => page.getByText('too large').count(), 0);
 });
 
 story('Questions about a record leave nothing behind on its signal', async ({ t, page, organization }) => {

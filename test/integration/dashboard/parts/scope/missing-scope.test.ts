@@ -1,3 +1,4 @@
+import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 story(
@@ -5,7 +6,7 @@ story(
   async ({ t, page }) => {
     await page.goto('/alerts');
     await page.getByText('Creating and changing alerts needs the scope write').waitFor();
-    t.ok(await page.getByRole('button', { name: 'Create an alert' }).isDisabled());
+    await comesTo(t, () => page.getByRole('button', { name: 'Create an alert' }).isDisabled(), true);
   },
   { scopes: ['read'] },
 );
@@ -13,5 +14,5 @@ story(
 story('A key with the scope reads nothing of it', async ({ t, page }) => {
   await page.goto('/alerts');
   await page.getByText('There is no alert').waitFor();
-  t.equal(await page.getByText('needs the scope').count(), 0);
+  await comesTo(t, () => page.getByText('needs the scope').count(), 0);
 });

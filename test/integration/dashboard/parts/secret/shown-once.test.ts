@@ -1,3 +1,4 @@
+import { comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 
 story('A secret that is shown once outlasts one slip, and closes at the second', async ({ t, page }) => {
@@ -8,7 +9,7 @@ story('A secret that is shown once outlasts one slip, and closes at the second',
   await dialog.waitFor();
   await page.keyboard.press('Escape');
   await dialog.getByText('It cannot be shown again. Have you kept it?').waitFor();
-  t.match(await dialog.locator('.secret code').textContent(), /^whsec_/);
+  await comesToMatch(t, () => dialog.locator('.secret code').textContent(), /^whsec_/);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
 });
