@@ -3,6 +3,7 @@
  * seed` has made, and the list in live mode while requests come in. The first load's size is a test of its own.
  */
 import { createLogger } from '#platform/observability/log.ts';
+import { connectPostgres } from '#platform/postgres/mod.ts';
 import { launchChromium } from '../support/browser/chromium.ts';
 import { callerOf } from './calls.ts';
 import { dataDirectory, serveApi } from './cluster.ts';
@@ -13,6 +14,7 @@ import { startIncoming } from './incoming.ts';
 import { describeMachine } from './machine.ts';
 import { type SeededOptions, seededCommand } from './options.ts';
 import { openSeeded } from './seed/cluster.ts';
+import { makeRollups } from './seed/rollups.ts';
 import { formatTable, percentile, print } from './table.ts';
 
 type Options = SeededOptions & { minutes: number };
@@ -22,6 +24,15 @@ function rowOf({ name, value, unit, bar, samples }: Figure): string[] {
   const sorted = samples?.toSorted((a, b) => a - b);
   const spread = sorted === undefined ? '' : `${figure(sorted[0]!)} to ${figure(percentile(sorted, 1))}`;
   return [name, figure(value), spread, figure(bar), value > bar ? 'missed' : ''];
+}
+
+async function makeRollupsOf(url: string): Promise<void> {
+  const owner = connectPostgres({ url, max: 1, applicationName: 'bench', statementTimeoutMs: 0 });
+  try {
+    await makeRollups(owner);
+  } finally {
+    await owner.end();
+  }
 }
 
 /** Runs the benchmark with the arguments after its name. */
@@ -34,6 +45,7 @@ export async function run(args: string[]): Promise<void> {
   using directory = dataDirectory('dashboard', options.dataDir);
   await using cluster = await openSeeded(directory.path, options.requests, log);
   const { url, seeded } = cluster;
+  await makeRollupsOf(url);
   await using api = await serveApi(cluster);
   await using browser = await launchChromium();
   const call = callerOf(api.url, seeded.key);

@@ -6,8 +6,6 @@
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import { runMetricsQuery } from '../../api/metrics/mod.ts';
-import { rebuildRollups } from '../../sinks/rollups/mod.ts';
-import { applyAllChanges, registerRollups } from '../support/rollups.ts';
 import { type Call, callerOf, timed } from './calls.ts';
 import { type Cluster, dataDirectory, serveApi } from './cluster.ts';
 import { describeMachine } from './machine.ts';
@@ -15,9 +13,10 @@ import { type MetricsCase, metricsCases } from './metrics/cases.ts';
 import { measureMeanwhile } from './metrics/meanwhile.ts';
 import { type SeededOptions, seededCommand, wholeNumber } from './options.ts';
 import { openSeeded, type Seeded } from './seed/cluster.ts';
+import { makeRollups } from './seed/rollups.ts';
 import { formatTable, percentile, print } from './table.ts';
 
-type Options = SeededOptions & { rowRounds: number; built: boolean; seconds: number };
+type Options = SeededOptions & { rowRounds: number; seconds: number };
 
 /** The bound for what a dashboard asks for. */
 const TARGET_P50_MS = 50;
@@ -70,21 +69,11 @@ async function measureAll(measured: Measured): Promise<void> {
   print(`\nThe target is p50 ${TARGET_P50_MS} ms`);
 }
 
-async function buildRollups(owner: Sql): Promise<void> {
-  const startedAt = performance.now();
-  await registerRollups(owner);
-  await applyAllChanges(owner);
-  const { recomputed } = await rebuildRollups(owner, null);
-  await owner`vacuum (analyze) assay.rollup_totals, assay.rollup_histograms, assay.rollup_values, assay.rollup_scores`;
-  print(`Made ${recomputed} buckets in ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
-}
-
 /** Runs the benchmark with the arguments after its name. */
 export async function run(args: string[]): Promise<void> {
   const description = 'How quickly metrics and facets are answered from roll-ups, and from rows';
   const options = seededCommand('metrics', description, { rounds: 30 })
     .option('--row-rounds <number>', 'of each query over rows; 0: none', Number, 3)
-    .option('--built', 'the roll-ups are there already', false)
     .option('--seconds <number>', 'for which requests come in at least, with --incoming', wholeNumber, 180)
     .parse(args, { from: 'user' })
     .opts<Options>();
@@ -96,7 +85,7 @@ export async function run(args: string[]): Promise<void> {
   // One for the cases, one for looking how far the roll-ups are.
   const sql = connectPostgres({ ...shared, max: 2, role: 'assay_api' });
   try {
-    if (!options.built) await buildRollups(owner);
+    await makeRollups(owner);
     await using api = await serveApi(cluster);
     const { seeded } = cluster;
     const measured = { call: callerOf(api.url, seeded.key), sql, seeded, options };

@@ -41,12 +41,15 @@ export async function applyAllChanges(sql: Sql): Promise<void> {
   });
 }
 
-/** Recomputes everything that is stale, without waiting for buckets to be over and quiet. */
-export async function recomputeAll(sql: Sql, limit = 100): Promise<void> {
+/** Recomputes everything that is stale, without waiting for buckets to be over and quiet; returns how many buckets. */
+export async function recomputeAll(sql: Sql, limit = 100): Promise<number> {
+  let recomputed = 0;
   for (const task of TASKS) {
     for (;;) {
       const done = await recompute({ sql, task, limit, isPatient: false, organizationId: null });
       if (done?.buckets.length === 0) break;
+      recomputed += done?.buckets.length ?? 0;
     }
   }
+  return recomputed;
 }

@@ -80,7 +80,8 @@ const FIXED: readonly GridColumn[] = [
   }),
   own('cost', {
     title: 'Cost',
-    widthRem: 7,
+    // Of a call that costs some millionths of a dollar.
+    widthRem: 7.25,
     sort: 'cost',
     isNumber: true,
     format: (value: number) => dollars(value),

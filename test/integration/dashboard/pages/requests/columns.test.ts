@@ -105,15 +105,20 @@ const isWhole = (page: Page, selector: string) =>
     return scrollWidth <= clientWidth;
   })()`);
 
-story('The first list fits a screen of 1,440 pixels, with the whole time of another day', async (stage) => {
-  const { t, page, organization } = stage;
-  const yesterday = new Date(Date.now() - 86_400_000);
-  await organization.insert([{ user_id: 'anna', created_at: yesterday }]);
-  await page.setViewportSize({ width: 1_440, height: 900 });
-  await page.goto('/requests?range=30d');
-  await page.getByRole('link', { name: 'anna' }).waitFor();
-  const time = await page.locator('.grid-row td').nth(1).innerText();
-  t.match(time, /^[A-Z][a-z]{2} \d\d, (\d{4}, )?\d\d:\d\d:\d\d$/);
-  t.ok(await isWhole(page, '.grid-row td:nth-child(2)'), 'the time is whole');
-  t.ok(await isWhole(page, '.grid-box'), 'nothing is beyond the edge');
-});
+story(
+  'The first list fits a screen of 1,440 pixels, with whole times of other days and whole costs',
+  async (stage) => {
+    const { t, page, organization } = stage;
+    const yesterday = new Date(Date.now() - 86_400_000);
+    await organization.insert([{ user_id: 'anna', created_at: yesterday, cost_nano: 3_500 }]);
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await page.goto('/requests?range=30d');
+    await page.getByRole('link', { name: 'anna' }).waitFor();
+    const time = await page.locator('.grid-row td').nth(1).innerText();
+    t.match(time, /^[A-Z][a-z]{2} \d\d, (\d{4}, )?\d\d:\d\d:\d\d$/);
+    t.ok(await isWhole(page, '.grid-row td:nth-child(2)'), 'the time is whole');
+    await comesTo(t, () => page.locator('.grid-row td:nth-child(10)').innerText(), '$0.0000035');
+    t.ok(await isWhole(page, '.grid-row td:nth-child(10)'), 'the cost is whole');
+    t.ok(await isWhole(page, '.grid-box'), 'nothing is beyond the edge');
+  },
+);
