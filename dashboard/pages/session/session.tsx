@@ -6,18 +6,13 @@ import { useLater } from '../../parts/later/use-later.ts';
 import { Tabs } from '../../parts/tabs/tabs.tsx';
 import { SessionHead } from './head.tsx';
 import { TreeView } from './tree-view.tsx';
+import { Turns } from './turns.tsx';
 import { type LoadedSession, useSession } from './use-session.ts';
 import { useSessionKeys } from './use-session-keys.ts';
 import { type SessionView, TAB_PARAMETER, useSessionView } from './use-view.ts';
 import { Waterfall } from './waterfall.tsx';
 
-const loadTurns = () => import('./turns.tsx').then(({ Turns }) => Turns);
 const loadDrawer = () => import('../../parts/drawer/drawer.tsx').then(({ Drawer }) => Drawer);
-
-function Conversation({ id, view }: { id: string; view: SessionView }) {
-  const Turns = useLater(loadTurns, true);
-  return Turns === null ? <p class="muted">Loading…</p> : <Turns id={id} view={view} />;
-}
 
 function ErrorsOnly({ view: { address, isErrorsOnly, failed } }: { view: SessionView }) {
   return (
@@ -43,7 +38,7 @@ function Views({ id, view }: { id: string; view: SessionView }) {
   const tabs = [
     { name: 'tree', title: 'Tree', show: () => <TreeView view={view} /> },
     { name: 'waterfall', title: 'Waterfall', show: () => <Waterfall view={view} /> },
-    { name: 'conversation', title: 'Conversation', show: () => <Conversation id={id} view={view} /> },
+    { name: 'conversation', title: 'Conversation', show: () => <Turns id={id} view={view} /> },
   ];
   return (
     <>

@@ -1,7 +1,6 @@
 /** The sessions: requests that belong together. */
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count } from '../../parts/formats/numbers.ts';
-import { useLater } from '../../parts/later/use-later.ts';
 import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { useRowKeys } from '../../parts/table/row-keys.ts';
@@ -9,11 +8,10 @@ import { Table } from '../../parts/table/table.tsx';
 import { ViewsMenu } from '../../parts/views/views-menu.tsx';
 import { columnsFor } from './columns.tsx';
 import { Distributions } from './distributions.tsx';
+import { NothingFound } from './nothing-found.tsx';
 import { Search } from './search.tsx';
 import { PAGE } from './stretch.ts';
 import { type SessionList, useSessions } from './use-sessions.ts';
-
-const loadNothingFound = () => import('./nothing-found.tsx').then(({ NothingFound }) => NothingFound);
 
 function List({ list }: { list: SessionList }) {
   const { address, sessions, rows, pages, offset, hasMore } = list;
@@ -51,7 +49,6 @@ export function Sessions() {
   const list = useSessions();
   const { q, rows, sessions } = list;
   const isEmpty = rows.data !== null && sessions.length === 0 && !rows.isLoading && rows.failure === null;
-  const NothingFound = useLater(loadNothingFound, isEmpty);
   return (
     <div class="sessions">
       <div class="page-head">
@@ -64,7 +61,7 @@ export function Sessions() {
       </div>
       <Search list={list} />
       <FailureNotice failure={besideBar(rows.failure, q)} retry={rows.reload} />
-      {NothingFound !== null && <NothingFound list={list} />}
+      {isEmpty && <NothingFound list={list} />}
       {sessions.length > 0 && (
         <>
           <Distributions list={list} />

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Call } from '../calls.ts';
 import type { Seeded } from '../seed/cluster.ts';
 import { percentile } from '../table.ts';
-import { goTo, heapOf, openPage, press, type SignedIn } from './page.ts';
+import { afterFrame, goTo, heapOf, openPage, press, type SignedIn } from './page.ts';
 
 export type Figure = { name: string; value: number; unit: string; bar: number; samples?: readonly number[] };
 
@@ -49,7 +49,7 @@ const NOTE_FIRST_ROW = `
     new MutationObserver((_, observer) => {
       if (document.querySelector('.grid-row') === null) return;
       observer.disconnect();
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now())));
+      ${afterFrame('resolve(performance.now())')};
     }).observe(document, { subtree: true, childList: true });
   });`;
 

@@ -53,6 +53,14 @@ export async function press(page: Page, key: string, isThere: string): Promise<n
   })`);
 }
 
+/**
+ * Returns a program that runs another one when the page has given its next frame to the screen: before the timers that wait for
+ * the same frame, in which the page begins what it has put off.
+ */
+export function afterFrame(program: string): string {
+  return `requestAnimationFrame(() => scheduler.postTask(() => { ${program}; }, { priority: 'user-blocking' }))`;
+}
+
 /** Looks after each change of the page; a frame later it is on the screen. */
 function whenThere(isThere: string): string {
   return `
@@ -62,7 +70,7 @@ function whenThere(isThere: string): string {
       if (isDone || !isThere()) return;
       isDone = true;
       observer.disconnect();
-      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+      ${afterFrame('resolve(performance.now() - start)')};
     };
     const observer = new MutationObserver(look);
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
