@@ -20,7 +20,13 @@ import { ConnectionMonitor, DisconnectedError, type NatsConnection } from '#plat
 import { Backoff } from '#platform/process/backoff.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
-import { type BatchEntry, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
+import {
+  BATCH_EVERY_MS,
+  type BatchEntry,
+  type BatchResult,
+  BatchStore,
+  type BatchStoreOptions,
+} from './store-batch.ts';
 
 export type ConsumeOptions = BatchStoreOptions & {
   connection: NatsConnection;
@@ -85,8 +91,10 @@ export class StreamConsumer {
       while (!this.#isStopping) {
         const batch = await reader.take(TAKE_MS);
         if (batch.length === 0) continue;
+        const beganAt = performance.now();
         await this.#storeAll(batch);
         onProgress();
+        if (!reader.isFull) await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - performance.now()));
       }
     } finally {
       reader.close();

@@ -7,6 +7,7 @@ import {
   listOutboxes,
   type OutboxEntry,
   type OutboxPosition,
+  OutboxWrites,
   type ReadLimits,
   readInterrupted,
   readOutbox,
@@ -17,7 +18,13 @@ import {
 import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
-import { BatchOvertakenError, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
+import {
+  BATCH_EVERY_MS,
+  BatchOvertakenError,
+  type BatchResult,
+  BatchStore,
+  type BatchStoreOptions,
+} from './store-batch.ts';
 
 export type DrainOptions = BatchStoreOptions & {
   /** The directory of the outboxes. */
@@ -27,14 +34,15 @@ export type DrainOptions = BatchStoreOptions & {
 };
 
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
-/** Delay until the next look at idle outboxes, which lists a few names in 0.1 ms. */
-const IDLE_MS = 25;
 const LOOK_EVERY_MS = 1_000;
 /** Short at its longest too: entries that waited for Postgres to return should not wait for the next retry as well. */
 const BACKOFF = { firstMs: 50, longestMs: 500 };
 
 /** The stored position of an outbox, its cursor in Postgres, and the position read, up to which nothing else needs storing. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
+
+/** What a look at outboxes finds; `more`: there is a next batch already. */
+type Found = 'nothing' | 'some' | 'more';
 
 /** Drains outboxes until it is stopped. */
 export class Drain {
@@ -44,12 +52,14 @@ export class Drain {
   readonly #progress = new Map<string, Progress>();
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
+  readonly #writes: OutboxWrites;
   #isStopping = false;
 
   constructor(options: DrainOptions) {
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#store = new BatchStore(options);
+    this.#writes = new OutboxWrites(options.root);
   }
 
   /** Runs until `stop`, and then until nothing is left to read. Failures of Postgres are retried. */
@@ -57,11 +67,17 @@ export class Drain {
     const backoff = new Backoff(BACKOFF);
     for (;;) {
       try {
-        const handled = await this.#pass();
+        const { clock } = this.#options;
+        const beganAt = clock.monotonic();
+        const found = await this.#pass();
         backoff.reset();
-        if (handled > 0) continue;
-        if (this.#isStopping) return;
-        await sleep(IDLE_MS);
+        if (found === 'more') continue;
+        if (this.#isStopping) {
+          if (found === 'nothing') break;
+          continue;
+        }
+        if (found === 'nothing') await this.#writes.wait();
+        else await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - clock.monotonic()));
       } catch (error) {
         if (error instanceof BatchOvertakenError) {
           this.#progress.clear();
@@ -72,41 +88,47 @@ export class Drain {
           { error: describeError(error), retryMs },
           'cannot store log entries; will try again',
         );
-        if (this.#isStopping) return;
+        if (this.#isStopping) break;
         await sleep(retryMs);
       }
     }
+    this.#writes[Symbol.dispose]();
   }
 
   /** Lets `run` end once everything is stored. */
   stop(): void {
     this.#isStopping = true;
+    this.#writes.wake();
   }
 
-  /** Drains one batch of each outbox. Returns the number of handled entries, more than 0 if any outbox advanced. */
-  async #pass(): Promise<number> {
-    let handled = 0;
-    for (const outboxId of await listOutboxes(this.#options.root)) handled += await this.#drainOnce(outboxId);
-    return handled;
+  /** Drains one batch of each outbox. */
+  async #pass(): Promise<Found> {
+    let found: Found = 'nothing';
+    for (const outboxId of await listOutboxes(this.#options.root)) {
+      const one = await this.#drainOnce(outboxId);
+      if (found === 'nothing' || one === 'more') found = one;
+    }
+    return found;
   }
 
-  async #drainOnce(outboxId: string): Promise<number> {
+  async #drainOnce(outboxId: string): Promise<Found> {
     const directory = join(this.#options.root, outboxId);
     const { stored, read } = await this.#progressOf(outboxId);
-    const { entries, next, damage } = await readOutbox(directory, read, this.#limits);
+    const { entries, next, damage, hasMore } = await readOutbox(directory, read, this.#limits);
+    const found = hasMore ? 'more' : 'some';
     if (entries.length === 0 && isSamePosition(read, next)) {
-      return await this.#removeIfAbandoned(outboxId, directory, { stored, read });
+      return (await this.#removeIfAbandoned(outboxId, directory, { stored, read })) ? 'more' : 'nothing';
     }
     if (entries.length === 0 && damage === null) {
       // STARTs alone need no transaction: the cursor passes them with the next entry.
       this.#progress.set(outboxId, { stored, read: next });
-      return 1;
+      return found;
     }
     if (damage !== null) await this.#storeDamage({ outboxId, from: stored, next, damage });
     else this.#options.onStored(await this.#storeEntries(outboxId, entries, stored, next));
     this.#progress.set(outboxId, { stored: next, read: next });
     if (next.segment !== stored.segment) await trimOutbox(directory, next);
-    return Math.max(1, entries.length);
+    return found;
   }
 
   async #progressOf(outboxId: string): Promise<Progress> {
@@ -157,19 +179,22 @@ export class Drain {
     });
   }
 
-  /** Removes an outbox that is read to its end if its gateway is gone, which is checked once a second at most. */
-  async #removeIfAbandoned(outboxId: string, directory: string, progress: Progress): Promise<number> {
+  /**
+   * Removes an outbox that is read to its end if its gateway is gone, which is checked once a second at most. Returns whether
+   * something was done.
+   */
+  async #removeIfAbandoned(outboxId: string, directory: string, progress: Progress): Promise<boolean> {
     const now = this.#options.clock.monotonic();
-    if (now < (this.#nextLook.get(outboxId) ?? 0)) return 0;
+    if (now < (this.#nextLook.get(outboxId) ?? 0)) return false;
     this.#nextLook.set(outboxId, now + LOOK_EVERY_MS);
     const lock = takeAbandonedOutbox(directory);
-    if (lock === null) return 0;
+    if (lock === null) return false;
     try {
       // The gateway is gone. Entries that it wrote after the last reading are visible now, and no more can follow.
       const last = await readOutbox(directory, progress.read, { maxEntries: 1, maxBytes: 1 });
       if (last.entries.length > 0 || !isSamePosition(last.next, progress.read)) {
         this.#nextLook.delete(outboxId);
-        return 1;
+        return true;
       }
       if (last.damage !== null) {
         const { stored } = progress;
@@ -187,7 +212,7 @@ export class Drain {
       { outboxId },
       'removed the outbox of a gateway that is gone, after reading it to its end',
     );
-    return 1;
+    return true;
   }
 
   /** Stores the calls that were under way when the gateway was killed. Harmless when repeated: Postgres has them already. */

@@ -73,6 +73,13 @@ export type BatchStoreOptions = {
 /** Thrown by `alongside` when another process has stored the entries: the batch is void, not refused. */
 export class BatchOvertakenError extends Error {}
 
+/**
+ * Least time between the beginnings of two batches, unless the first leaves entries behind. A commit costs the same for one entry
+ * as for fifty: shorter, and a steady load is stored at many times the cost; longer, and a record is findable later than it need
+ * be. What comes after a pause is stored at once. docs/decisions/0006-ingest-batches.md has the figures.
+ */
+export const BATCH_EVERY_MS = 50;
+
 const UNIQUE_VIOLATION = '23505';
 
 /** Stores batches; remembers the existing partitions. */

@@ -54,6 +54,7 @@ export class OutboxFeed {
   #storedEntries = 0;
   #next: OutboxPosition;
   #chunk: Chunk | null = null;
+  #hasMore = false;
   #published: Published[] = [];
   /** Damage in the last segment that has been published: nothing behind it can be read. */
   #damagedAt: OutboxPosition | null = null;
@@ -81,6 +82,11 @@ export class OutboxFeed {
 
   get stored(): StoredPart {
     return { ...this.#stored, entries: this.#storedEntries };
+  }
+
+  /** Whether more than the last chunk was there when it was read. */
+  get hasMore(): boolean {
+    return this.#hasMore;
   }
 
   /** Everything is stored and nothing can follow: the outbox can be removed. */
@@ -118,6 +124,7 @@ export class OutboxFeed {
     // Read before the entries: if the owner is gone by now, no entry follows the last one that is read.
     const isAbandoned = this.#lock !== null;
     const read = await readOutbox(this.#directory, this.#next, READ_LIMITS);
+    this.#hasMore = read.hasMore;
     const isNewDamage = read.damage !== null && !isSamePosition(read.damage.position, this.#damagedAt);
     if (read.entries.length > 0 || isNewDamage || !isSamePosition(read.next, this.#next)) {
       this.#damagedAt = read.damage?.position ?? null;

@@ -18,7 +18,7 @@ import {
 } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Backoff } from '../../process/backoff.ts';
-import { listOutboxes, takeAbandonedOutbox } from '../outbox/mod.ts';
+import { listOutboxes, OutboxWrites, takeAbandonedOutbox } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   awaitsLostMessage,
@@ -40,8 +40,13 @@ export type ForwarderOptions = {
   stuckAfterMs?: number;
 };
 
-/** Time between checks for new entries while the outboxes are empty. */
-const IDLE_MS = 20;
+/** Time between checks whether all is stored, at the end. */
+const STOPPING_MS = 20;
+/**
+ * Least time between the beginnings of two chunks, unless the first leaves entries behind: a message and its acknowledgement cost
+ * the same for one entry as for many. What comes after a pause is published at once.
+ */
+const CHUNK_EVERY_MS = 20;
 const CONFIRM_EVERY_MS = 200;
 const ADOPT_EVERY_MS = 1_000;
 const BACKOFF = { firstMs: 100, longestMs: 2_000 };
@@ -75,6 +80,7 @@ export class Forwarder {
   readonly #client: JetStreamClient;
   readonly #monitor: ConnectionMonitor;
   readonly #feeds = new Map<string, OutboxFeed>();
+  readonly #writes: OutboxWrites;
   #isStopping = false;
   #nextConfirm = 0;
   #nextAdoption = 0;
@@ -88,6 +94,7 @@ export class Forwarder {
     this.#options = options;
     this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
     this.#monitor = new ConnectionMonitor(options.connection, options.log);
+    this.#writes = new OutboxWrites(options.root);
   }
 
   /** Runs until `stop`, and then until everything is stored, which may take longer than the caller waits. */
@@ -120,6 +127,7 @@ export class Forwarder {
   /** Lets `run` end when the outboxes of this process, and of processes that are gone, are stored and removed. */
   stop(): void {
     this.#isStopping = true;
+    this.#writes.wake();
   }
 
   /** Chunks that are published and not known to be stored; 0 when everything is stored. */
@@ -136,6 +144,7 @@ export class Forwarder {
 
   /** Releases the locks of all outboxes. */
   release(): void {
+    this.#writes[Symbol.dispose]();
     for (const feed of this.#feeds.values()) feed.release();
     this.#feeds.clear();
   }
@@ -148,12 +157,22 @@ export class Forwarder {
     const session = { stream, epoch, maxBytes: connection.info!.max_payload - MESSAGE_MARGIN_BYTES };
     for (;;) {
       if (this.#monitor.epoch !== epoch) throw new DisconnectedError();
+      const beganAt = performance.now();
       await this.#adoptOutboxes();
       let moved = 0;
       for (const feed of this.#feeds.values()) moved += await this.#publish(feed, session);
       await this.#confirm(session);
       if (this.#isStopping && this.#feeds.size === 0) return;
-      if (moved === 0) await sleep(IDLE_MS);
+      await this.#rest(moved, beganAt);
+    }
+  }
+
+  /** Waits for what is worth another round. */
+  async #rest(moved: number, beganAt: number): Promise<void> {
+    if (this.#isStopping) await sleep(moved > 0 ? 0 : STOPPING_MS);
+    else if (moved === 0) await this.#writes.wait();
+    else if (![...this.#feeds.values()].some(({ hasMore }) => hasMore)) {
+      await sleep(Math.max(0, beganAt + CHUNK_EVERY_MS - performance.now()));
     }
   }
 

@@ -13,3 +13,4 @@ export {
 } from './reader.ts';
 export { isSamePosition, type OutboxPosition } from './scan.ts';
 export { type Outbox, openOutbox } from './writer.ts';
+export { OutboxWrites } from './writes.ts';

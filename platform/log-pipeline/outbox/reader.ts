@@ -26,6 +26,8 @@ export type ReadResult = {
    * position while more may be written to the segment.
    */
   damage: Damage | null;
+  /** The limits or the end of a segment stopped the reading: more is likely to be there. */
+  hasMore: boolean;
 };
 
 /** Reads from `from` up to the limits. Reads at least one frame, however large, when there is one. */
@@ -36,7 +38,7 @@ export async function readOutbox(
 ): Promise<ReadResult> {
   const segments = await listSegments(directory);
   const segment = segments.find((candidate) => candidate >= from.segment);
-  if (segment === undefined) return { entries: [], next: from, damage: null };
+  if (segment === undefined) return { entries: [], next: from, damage: null, hasMore: false };
   const isSealed = segments.some((candidate) => candidate > segment);
   const nextSegment = { segment: segment + 1, offset: 0 };
 
@@ -57,10 +59,10 @@ export async function readOutbox(
   );
 
   // Only a sealed segment has an end: more may be written to the last one.
-  if (isSealed && ended) return { entries, next: nextSegment, damage: null };
+  if (isSealed && ended) return { entries, next: nextSegment, damage: null, hasMore: true };
   // Entries before the damage are returned first; the next reading begins at the damage.
-  if (damage === null || taken > 0) return { entries, next, damage: null };
-  return { entries, next: isSealed ? nextSegment : next, damage };
+  if (damage === null || taken > 0) return { entries, next, damage: null, hasMore: !ended };
+  return { entries, next: isSealed ? nextSegment : next, damage, hasMore: isSealed };
 }
 
 /** Removes the segments before the one of `position`: their entries are stored. */

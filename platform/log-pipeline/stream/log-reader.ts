@@ -77,6 +77,11 @@ export class LogReader {
     return messages;
   }
 
+  /** Whether the messages that have arrived are as many as a request asks for. */
+  get isFull(): boolean {
+    return this.#received.length >= MESSAGES_PER_REQUEST;
+  }
+
   /**
    * After a crash, a server may give new messages the sequence numbers of messages that this process holds. So once the
    * connection was lost, those are neither acknowledged nor released; they are redelivered when their time is over.

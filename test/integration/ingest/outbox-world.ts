@@ -2,7 +2,7 @@
 import { type Outbox, openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { Drain } from '../../../ingest/drain.ts';
+import { Drain, type DrainOptions } from '../../../ingest/drain.ts';
 import { createWorld, type Database, type Owner, silentLog } from '../../support/world.ts';
 
 type Bytes = string | Uint8Array;
@@ -15,8 +15,8 @@ export async function outboxWorld(owner: Owner, given: { database?: Database } =
     openOutbox({ root, id: newRequestId(), maxBytes: 1e9, sync: 'process', log: silentLog });
   const outbox = await openAnother();
   owner.teardown(() => outbox.close());
-  const drain = () =>
-    new Drain({ root, sql, log: silentLog, clock: systemClock, retentionDays: null, onStored: () => {} });
+  const drain = (onStored: DrainOptions['onStored'] = () => {}) =>
+    new Drain({ root, sql, log: silentLog, clock: systemClock, retentionDays: null, onStored });
   return {
     database,
     sql,

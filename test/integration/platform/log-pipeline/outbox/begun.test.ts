@@ -44,7 +44,12 @@ t.test('readers skip STARTs, and the position moves past them', async (t) => {
   await outbox.begin('a', startOf('a'));
   const first = await readOutbox(directory, BEGINNING, ALL);
   t.same([first.entries, first.damage], [[], null]);
-  t.same(await readOutbox(directory, first.next, ALL), { entries: [], next: first.next, damage: null });
+  t.same(await readOutbox(directory, first.next, ALL), {
+    entries: [],
+    next: first.next,
+    damage: null,
+    hasMore: false,
+  });
   await outbox.append('a', rawEntry('a'));
   const second = await readOutbox(directory, first.next, ALL);
   t.same(

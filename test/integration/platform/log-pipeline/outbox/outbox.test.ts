@@ -338,3 +338,18 @@ t.test(
     await outbox.close();
   },
 );
+
+t.test('a reading says whether it left entries behind', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t));
+  for (const head of ['a', 'b', 'c']) await outbox.append({}, rawEntry(head));
+  const two = await readOutbox(directory, BEGINNING, { maxEntries: 2, maxBytes: 1e6 });
+  t.equal(two.hasMore, true, 'the number of entries stopped it');
+  t.equal((await readOutbox(directory, two.next, ALL)).hasMore, false);
+  t.equal(
+    (await readOutbox(directory, BEGINNING, { maxEntries: 10, maxBytes: 1 })).hasMore,
+    true,
+    'the bytes',
+  );
+  t.equal((await readOutbox(directory, BEGINNING, ALL)).hasMore, false);
+  await outbox.close();
+});

@@ -1,0 +1,83 @@
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { OutboxWrites } from '#platform/log-pipeline/outbox/mod.ts';
+import { openIn, rawEntry, temporaryRoot } from '../../../../support/outbox.ts';
+
+/** Longer than any test: a wait that it would have to end never ends. */
+const NEVER_MS = 3_600_000;
+
+/** Returns watched writes below a directory: the next wait is for a write. */
+async function armed(t: { teardown(fn: () => void): void }, root: string): Promise<OutboxWrites> {
+  const writes = new OutboxWrites(root, { lookAnywayMs: NEVER_MS });
+  t.teardown(() => writes[Symbol.dispose]());
+  await writes.wait();
+  return writes;
+}
+
+t.test('a wait ends when an entry is appended', async (t) => {
+  const root = temporaryRoot(t);
+  const { outbox } = await openIn(root);
+  const writes = await armed(t, root);
+  const waiting = writes.wait();
+  await outbox.append({}, rawEntry('entry'));
+  await waiting;
+  await outbox.close();
+  t.pass('it ended');
+});
+
+t.test('a wait ends when another outbox is opened', async (t) => {
+  const root = temporaryRoot(t);
+  const writes = await armed(t, root);
+  const waiting = writes.wait();
+  const { outbox } = await openIn(root);
+  await waiting;
+  await outbox.close();
+  t.pass('it ended');
+});
+
+t.test('what is written between two waits ends the second', async (t) => {
+  const root = temporaryRoot(t);
+  mkdirSync(join(root, 'one'));
+  const writes = await armed(t, root);
+  const first = writes.wait();
+  appendFileSync(join(root, 'one', 'a'), 'x');
+  await first;
+  appendFileSync(join(root, 'one', 'a'), 'y');
+  // It watches anew, and leaves the look to the caller.
+  await writes.wait();
+  const third = writes.wait();
+  appendFileSync(join(root, 'one', 'a'), 'z');
+  await third;
+  t.pass('they ended');
+});
+
+t.test('an outbox that is removed ends a wait, and is not watched any longer', async (t) => {
+  const root = temporaryRoot(t);
+  mkdirSync(join(root, 'one'));
+  const writes = await armed(t, root);
+  const waiting = writes.wait();
+  rmSync(join(root, 'one'), { recursive: true });
+  await waiting;
+  await writes.wait();
+  t.pass('it watches the others');
+});
+
+t.test('a directory that is not there yet is looked for again', async (t) => {
+  const root = join(temporaryRoot(t), 'later');
+  const writes = await armed(t, root);
+  mkdirSync(root);
+  await writes.wait();
+  const waiting = writes.wait();
+  mkdirSync(join(root, 'one'));
+  await waiting;
+  t.pass('it is watched');
+});
+
+t.test('a wait is ended by the caller, too', async (t) => {
+  const writes = await armed(t, temporaryRoot(t));
+  const waiting = writes.wait();
+  writes.wake();
+  await waiting;
+  t.pass('it ended');
+});
