@@ -6,6 +6,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   export: () => import('./export.ts'),
   findable: () => import('./findable.ts'),
   gateway: () => import('./gateway.ts'),
+  idle: () => import('./idle.ts'),
   ingest: () => import('./ingest.ts'),
   outbox: () => import('./outbox.ts'),
   limits: () => import('./limits.ts'),

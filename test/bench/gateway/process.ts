@@ -81,6 +81,11 @@ function descendantsOf(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
+/** Returns a process and all that it has started. */
+export function processesOf(pid: number): number[] {
+  return [pid, ...descendantsOf(pid)];
+}
+
 function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
