@@ -94,7 +94,8 @@ export class StreamConsumer {
         const beganAt = performance.now();
         await this.#storeAll(batch);
         onProgress();
-        if (!reader.isFull) await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - performance.now()));
+        const isLast = batch.at(-1)!.pending === 0;
+        if (isLast) await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - performance.now()));
       }
     } finally {
       reader.close();

@@ -10,6 +10,8 @@ import { type ConnectionMonitor, DisconnectedError } from '../../nats/mod.ts';
 /** A message that is this process's to store, until it is acknowledged or released, or its time for that is over. */
 export type ReceivedMessage = {
   data: Uint8Array;
+  /** Messages behind it in the stream when it was sent. */
+  pending: number;
   /** Says that the message is stored: the stream removes it. */
   acknowledge(): void;
   /** Asks for more time: the message is being worked on. */
@@ -77,11 +79,6 @@ export class LogReader {
     return messages;
   }
 
-  /** Whether the messages that have arrived are as many as a request asks for. */
-  get isFull(): boolean {
-    return this.#received.length >= MESSAGES_PER_REQUEST;
-  }
-
   /**
    * After a crash, a server may give new messages the sequence numbers of messages that this process holds. So once the
    * connection was lost, those are neither acknowledged nor released; they are redelivered when their time is over.
@@ -142,6 +139,21 @@ export class LogReader {
     const respond = (payload: string) => () => {
       if (!this.#isLost && !this.#connection.isClosed()) this.#connection.publish(reply!, payload);
     };
-    return { data, acknowledge: respond('+ACK'), extend: respond('+WPI'), release: respond('-NAK') };
+    return {
+      data,
+      pending: pendingBehind(reply!),
+      acknowledge: respond('+ACK'),
+      extend: respond('+WPI'),
+      release: respond('-NAK'),
+    };
   }
+}
+
+/**
+ * Reads the number of pending messages in a reply subject of JetStream: `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>.
+ * <consumer sequence>.<time>.<pending>`, or with domain and account before the stream and a token behind, see the server's ADR-15.
+ */
+function pendingBehind(reply: string): number {
+  const tokens = reply.split('.');
+  return Number(tokens[tokens.length === 9 ? 8 : 10]) || 0;
 }

@@ -177,3 +177,21 @@ t.test('a new consumer of a stream that does not begin at 1 is not taken for stu
   await streams.purge('LOGS');
   t.notOk(await awaitsLostMessage(anew), 'a purge is told to the consumer');
 });
+
+t.test('a message says how many are behind it, and the last one that none is', { skip }, async (t) => {
+  const { connectTo } = await setUpLogPath(t);
+  const reading = await connectTo('test');
+  const { consumer } = await declareLogStream(reading);
+  for (let index = 0; index < 150; index += 1) await jetstream(reading).publish('assay.logs', 'x');
+  const reader = new LogReader(reading, new ConnectionMonitor(reading, log), consumer);
+  const taken: ReceivedMessage[] = [];
+  await waitFor('all messages', async () => {
+    taken.push(...(await reader.take(100)));
+    return taken.length === 150;
+  });
+  t.same(
+    taken.map(({ pending }) => pending),
+    Array.from({ length: 150 }, (_, index) => 149 - index),
+  );
+  reader.close();
+});
