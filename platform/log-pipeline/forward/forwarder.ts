@@ -170,7 +170,8 @@ export class Forwarder {
   /** Waits for what is worth another round. */
   async #rest(moved: number, beganAt: number): Promise<void> {
     if (this.#isStopping) await sleep(moved > 0 ? 0 : STOPPING_MS);
-    else if (moved === 0) await this.#writes.wait();
+    else if (moved === 0)
+      await this.#writes.wait(this.unconfirmed > 0 || this.#isFull ? CONFIRM_EVERY_MS : undefined);
     else if (![...this.#feeds.values()].some(({ hasMore }) => hasMore)) {
       await sleep(Math.max(0, beganAt + CHUNK_EVERY_MS - performance.now()));
     }

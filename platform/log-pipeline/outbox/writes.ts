@@ -5,8 +5,11 @@ import { listOutboxes } from './layout.ts';
 
 /** Longest wait for a write: a file system that is not the machine's own may tell of none. */
 const LOOK_ANYWAY_MS = 1_000;
-/** Delay until the next look where directories cannot be watched. A look lists a few names in 0.1 ms. */
-const UNWATCHED_MS = 25;
+/**
+ * Shortest wait, and the delay until the next look where directories cannot be watched. A look lists a few names in 0.1 ms; one
+ * after each piece of a large entry would read it as often, to find it incomplete.
+ */
+const LEAST_MS = 25;
 
 /**
  * The writes to the outboxes below a directory, by any process.
@@ -16,6 +19,9 @@ export class OutboxWrites implements Disposable {
   readonly #root: string;
   readonly #lookAnywayMs: number;
   #watchers: FSWatcher[] = [];
+  /** A write was told since the directories were listed, or they cannot be watched. */
+  #isTold = false;
+  #isWoken = false;
   #wake: () => void = () => {};
 
   /** @param root directory of the outboxes: a new outbox counts as a write */
@@ -25,16 +31,22 @@ export class OutboxWrites implements Disposable {
   }
 
   /**
-   * Waits until something may have been written since the last wait began: between two waits, the caller looks. Resolves at once
-   * when nothing was watched before, as what was written since the caller's look has not been told.
+   * Waits until something may have been written since the last wait began: between two waits, the caller looks. It is short when
+   * nothing was watched before, as what was written since the caller's look has not been told.
+   * @param mostMs when to look anyway
    */
-  async wait(): Promise<void> {
-    if (this.#watchers.length === 0) await this.#watchAll();
-    else await this.#pause(this.#lookAnywayMs);
+  async wait(mostMs = this.#lookAnywayMs): Promise<void> {
+    const beganAt = performance.now();
+    if (this.#watchers.length > 0) {
+      await this.#pause(mostMs);
+      await this.#pause(beganAt + LEAST_MS - performance.now());
+    } else if (!(await this.#watchAll())) await this.#pause(LEAST_MS);
+    this.#isWoken = false;
   }
 
-  /** Ends the wait that is under way, if there is one. */
+  /** Ends the wait that is under way, or the next one. */
   wake(): void {
+    this.#isWoken = true;
     this.#wake();
   }
 
@@ -43,20 +55,24 @@ export class OutboxWrites implements Disposable {
     this.#watchers = [];
   }
 
-  async #watchAll(): Promise<void> {
+  /** Returns whether all directories are watched, and nothing has been told yet. */
+  async #watchAll(): Promise<boolean> {
+    this.#isTold = false;
     try {
       this.#watch(this.#root);
       for (const id of await listOutboxes(this.#root)) this.#watch(join(this.#root, id));
     } catch {
       // A directory is missing, or the kernel watches no more of them.
-      this[Symbol.dispose]();
-      await this.#pause(UNWATCHED_MS);
+      this.#isTold = true;
     }
+    if (this.#isTold) this[Symbol.dispose]();
+    return !this.#isTold;
   }
 
   #watch(directory: string): void {
     // The first write ends the watch: under load, to be told of each would cost more than the look.
     const tell = () => {
+      this.#isTold = true;
       this[Symbol.dispose]();
       this.#wake();
     };
@@ -64,6 +80,7 @@ export class OutboxWrites implements Disposable {
   }
 
   async #pause(mostMs: number): Promise<void> {
+    if (this.#isWoken || mostMs <= 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, mostMs);
       this.#wake = () => {

@@ -81,3 +81,23 @@ t.test('a wait is ended by the caller, too', async (t) => {
   await waiting;
   t.pass('it ended');
 });
+
+t.test('a wait that was ended before it began is no wait', async (t) => {
+  const writes = await armed(t, temporaryRoot(t));
+  writes.wake();
+  await writes.wait();
+  t.pass('it ended');
+});
+
+t.test('incessant writes end few waits', async (t) => {
+  const root = temporaryRoot(t);
+  mkdirSync(join(root, 'one'));
+  const writes = await armed(t, root);
+  const writing = setInterval(() => appendFileSync(join(root, 'one', 'a'), 'x'), 1);
+  const startedAt = performance.now();
+  const waits = 20;
+  for (let count = 0; count < waits; count += 1) await writes.wait();
+  clearInterval(writing);
+  // Two of three begin to watch, or end a watch after 25 ms.
+  t.ok(performance.now() - startedAt > (waits / 3) * 25, 'a look takes more than a write');
+});
