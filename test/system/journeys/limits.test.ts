@@ -160,11 +160,9 @@ async function badKeyPolicy(t: Test, world: World): Promise<void> {
 
 async function exactAmongProcesses(t: Test, world: World): Promise<void> {
   const quota = 40;
-  const burst = async () => {
-    const key = await newKey(world, '--organization', 'many', '--tier', 'enterprise');
-    const before = world.provider.requests.length;
+  const burst = async (key: string, calls: number) => {
     const answers = await Promise.all(
-      Array.from({ length: 150 }, async () => {
+      Array.from({ length: calls }, async () => {
         const answer = await fetch(`${world.assay.gatewayUrl}/v1/chat/completions`, {
           method: 'POST',
           headers: {
@@ -182,14 +180,31 @@ async function exactAmongProcesses(t: Test, world: World): Promise<void> {
     return {
       passed: answers.filter(({ status }) => status === 200).length,
       refused: answers.filter(({ status }) => status === 429).length,
-      called: world.provider.requests.length - before,
       isDegraded: answers.some(({ headers }) => headers.has('service-ratelimit-degraded')),
     };
   };
+  const round = async () => {
+    const key = await newKey(world, '--organization', 'many', '--tier', 'enterprise');
+    const before = world.provider.requests.length;
+    let { passed, refused, isDegraded } = await burst(key, 150);
+    t.equal(passed + refused, 150, 'each is admitted or refused');
+    // A gateway that got fewer calls than it had credit for gives the rest back: until then it counts as used.
+    await waitFor('all credit to be used', async () => {
+      if (passed >= quota) return true;
+      const more = await burst(key, 1);
+      passed += more.passed;
+      isDegraded ||= more.isDegraded;
+      return passed >= quota;
+    });
+    const after = await burst(key, 20);
+    isDegraded ||= after.isDegraded;
+    passed += after.passed;
+    return { passed, called: world.provider.requests.length - before, isDegraded };
+  };
   // On a machine that has much else to do the counters may seem to be away, and the answers say so.
-  let round = await burst();
-  for (let more = 0; round.isDegraded && more < 4; more += 1) round = await burst();
-  t.same(round, { passed: quota, refused: 150 - quota, called: quota, isDegraded: false });
+  let last = await round();
+  for (let more = 0; last.isDegraded && more < 4; more += 1) last = await round();
+  t.same(last, { passed: quota, called: quota, isDegraded: false });
 }
 
 async function killedWithMoneyReserved(t: Test, world: World): Promise<void> {
