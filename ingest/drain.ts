@@ -41,7 +41,7 @@ const BACKOFF = { firstMs: 50, longestMs: 500 };
 /** The stored position of an outbox, its cursor in Postgres, and the position read, up to which nothing else needs storing. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
 
-/** What a look at outboxes finds; `more`: there is a next batch already. */
+/** Result of a look at outboxes; `more`: there is a next batch already. */
 type Found = 'nothing' | 'some' | 'more';
 
 /** Drains outboxes until it is stopped. */

@@ -30,7 +30,7 @@ async function start(dataDir: string): Promise<{ assay: Running; readyMs: number
   return { assay, readyMs: performance.now() - startedAt };
 }
 
-/** What each group of processes has used between two moments; processes that came or went count from or to their own. */
+/** Formats the use of each group of processes between two moments. A process that came meanwhile counts whole, one that ended not at all. */
 function table(
   before: ReadonlyMap<number, Usage>,
   after: ReadonlyMap<number, Usage>,

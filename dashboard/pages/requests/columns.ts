@@ -80,7 +80,7 @@ const FIXED: readonly GridColumn[] = [
   }),
   own('cost', {
     title: 'Cost',
-    // Of a call that costs some millionths of a dollar.
+    // The cost of a call of some millionths of a dollar fits.
     widthRem: 7.25,
     sort: 'cost',
     isNumber: true,

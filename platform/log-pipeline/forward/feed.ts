@@ -84,7 +84,7 @@ export class OutboxFeed {
     return { ...this.#stored, entries: this.#storedEntries };
   }
 
-  /** Whether more than the last chunk was there when it was read. */
+  /** True when more than the last chunk was there when it was read. */
   get hasMore(): boolean {
     return this.#hasMore;
   }

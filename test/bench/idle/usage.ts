@@ -1,9 +1,9 @@
-/** What processes take, as Linux counts it. */
+/** Processor time, wake-ups and memory of processes, as Linux counts them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export type Usage = {
   command: string;
-  /** Of all threads that are there, user and system. */
+  /** User and system time of all threads that are there. */
   cpuNanoseconds: number;
   /** Times that a thread went to sleep of itself: each is a wake-up. */
   switches: number;
@@ -40,7 +40,7 @@ export function readUsage(pids: readonly number[]): Map<number, Usage> {
     try {
       found.set(pid, usageOf(pid));
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   return found;

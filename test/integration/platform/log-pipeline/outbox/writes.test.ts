@@ -44,7 +44,7 @@ t.test('what is written between two waits ends the second', async (t) => {
   appendFileSync(join(root, 'one', 'a'), 'x');
   await first;
   appendFileSync(join(root, 'one', 'a'), 'y');
-  // It watches anew, and leaves the look to the caller.
+  // This wait begins to watch anew, and leaves the look to the caller.
   await writes.wait();
   const third = writes.wait();
   appendFileSync(join(root, 'one', 'a'), 'z');
