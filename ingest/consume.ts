@@ -31,6 +31,8 @@ import {
 export type ConsumeOptions = BatchStoreOptions & {
   connection: NatsConnection;
   onStored(result: BatchResult): void;
+  /** Receives after each batch whether messages are waiting. */
+  onPace?(isBehind: boolean): void;
 };
 
 /** Maximum wait for messages, after which a stop is noticed. */
@@ -95,6 +97,7 @@ export class StreamConsumer {
         await this.#storeAll(batch);
         onProgress();
         const isLast = batch.at(-1)!.pending === 0;
+        this.#options.onPace?.(!isLast);
         if (isLast) await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - performance.now()));
       }
     } finally {

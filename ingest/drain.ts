@@ -31,6 +31,8 @@ export type DrainOptions = BatchStoreOptions & {
   root: string;
   limits?: ReadLimits;
   onStored(result: BatchResult): void;
+  /** Receives after each batch whether entries are waiting. */
+  onPace?(isBehind: boolean): void;
 };
 
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
@@ -71,6 +73,7 @@ export class Drain {
         const beganAt = clock.monotonic();
         const found = await this.#pass();
         backoff.reset();
+        this.#options.onPace?.(found === 'more');
         if (found === 'more') continue;
         if (this.#isStopping) {
           if (found === 'nothing') break;

@@ -14,17 +14,19 @@ import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
+import { BodyCompressor, compressesSlowly } from './compress-bodies.ts';
 import { StreamConsumer } from './consume.ts';
-import { Drain } from './drain.ts';
+import { Drain, type DrainOptions } from './drain.ts';
 import { createReport } from './report.ts';
 import { startPartitionKeeper } from './retention.ts';
-import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
+import type { BatchStoreOptions } from './store-batch.ts';
 import { createTokenCounter } from './tokens/mod.ts';
 
 export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
 export { retryAllDeadLetters, retryDeadLetter } from './retry-dead-letter.ts';
 
-const POSTGRES_CONNECTIONS = 2;
+/** One stores batches, one compresses bodies, one answers for the health of the process. */
+const POSTGRES_CONNECTIONS = 3;
 /** A batch takes milliseconds; after a minute, some lock holds the tables. */
 const STATEMENT_TIMEOUT_MS = 60_000;
 /** Only the operator calls this role. */
@@ -46,7 +48,7 @@ type Source = {
   stop(): Promise<void>;
 };
 
-type SourceOptions = BatchStoreOptions & { onStored(result: BatchResult): void };
+type SourceOptions = BatchStoreOptions & Pick<DrainOptions, 'onStored' | 'onPace'>;
 
 function drainOutboxes(dataDir: string, options: SourceOptions): Source {
   const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
@@ -101,6 +103,8 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
   await checkSchema(sql);
   const { onUncounted, readState, ...report } = createReport({ sql, metrics, log, clock });
   const counter = createTokenCounter({ clock, onFailure: onUncounted });
+  const compressor = new BodyCompressor({ sql, log });
+  const compressing = compressor.run();
   const sourceOptions = {
     sql,
     log,
@@ -108,6 +112,8 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     catalog: createCatalog(config.models),
     retentionDays: config.retentionDays,
     counter,
+    ...((await compressesSlowly(sql)) && { onFreshBodies: compressor.wake }),
+    onPace: compressor.setPace,
     ...report,
   };
   const source = await (config.nats === null
@@ -131,6 +137,13 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
         // 1. The remaining entries are stored; the caller sets the deadline.
         { what: 'Storing the remaining log entries', run: source.stop },
         // 2. Then the resources that storing needed are released.
+        {
+          what: 'Compressing bodies',
+          run: async () => {
+            compressor.stop();
+            await compressing;
+          },
+        },
         { what: 'Withdrawing the report', run: processReport.stop },
         { what: 'Closing the token counter', run: counter.close },
         { what: 'Stopping the partition keeper', run: keeper.stop },

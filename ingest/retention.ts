@@ -124,6 +124,8 @@ export async function keepPartitionsOnce(
     const cutoff =
       retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
     await deleteBefore(sql, 'judge_calls', 'counted_at', cutoff);
+    // Before their weeks: without one they could not be moved.
+    await deleteBefore(sql, 'fresh_bodies', 'created_at', cutoff);
     const droppedWeeks = await dropWeeks(sql, cutoff);
     // After the weeks, because what is left of a session is counted in its rows.
     if (cutoff !== null) await dropSessions(sql, cutoff);
@@ -225,6 +227,7 @@ async function deleteBefore(
     | 'erased_requests'
     | 'erasure_jobs'
     | 'evaluations'
+    | 'fresh_bodies'
     | 'judge_calls',
   column: string,
   cutoff: Date | null,

@@ -121,6 +121,7 @@ const UNLESS_KNOWN = ' on conflict do nothing';
 const INSERT_REQUESTS = noted(insertInto('requests', REQUESTS), 0);
 const INSERT_UNKNOWN_REQUESTS = noted(insertInto('requests', REQUESTS), 'all', UNLESS_KNOWN);
 const INSERT_BODIES = insertInto('request_bodies', BODIES);
+const INSERT_FRESH_BODIES = insertInto('fresh_bodies', BODIES);
 const INSERT_PROPERTIES = insertInto('request_properties', PROPERTIES);
 const INSERT_SCORES = insertInto('request_scores', SCORES);
 
@@ -149,21 +150,47 @@ const scoresOf = (records: readonly StorableRecord[]): ScoreRow[] =>
     scores.map((score) => ({ ...keyOf(request), ...score, updated_at: 'now' })),
   );
 
+/** How large bodies are stored: compressed at once, or as they are, to be compressed later (compress-bodies.ts). */
+export type LargeBodies = 'compressed' | 'fresh';
+
+/** Characters of a record's bodies from which on they are large: for fewer, pglz takes less than the rest of the record does. */
+const LEAST_LARGE = 8 * 1024;
+
+/** Returns whether the bodies of a record are large. */
+export function hasLargeBodies({ bodies }: StorableRecord): boolean {
+  const { request_text, response_text } = bodies;
+  return request_text.length + response_text.length >= LEAST_LARGE;
+}
+
+/** Inserts the bodies of records that have none yet. */
+async function insertBodies(
+  tx: TransactionSql,
+  records: readonly StorableRecord[],
+  largeBodies: LargeBodies,
+): Promise<void> {
+  const isFresh = (record: StorableRecord) => largeBodies === 'fresh' && hasLargeBodies(record);
+  await Promise.all([
+    insert(tx, INSERT_BODIES, bodiesOf(records.filter((record) => !isFresh(record)))),
+    insert(tx, INSERT_FRESH_BODIES, bodiesOf(records.filter(isFresh))),
+  ]);
+}
+
 /** Inserts records, notes the new ones in the change feed, and returns them, each once. */
 export type InsertRecords = (
   tx: TransactionSql,
   records: readonly StorableRecord[],
+  largeBodies?: LargeBodies,
 ) => Promise<readonly StorableRecord[]>;
 
 /**
  * Inserts records that are expected to be new: an eighth less work for Postgres, which need not look for each one first.
  * @throws PostgresError with code 23505 when one of them exists
  */
-export const insertNewRecords: InsertRecords = async (tx, records) => {
+export const insertNewRecords: InsertRecords = async (tx, records, largeBodies = 'compressed') => {
   // Sent together: Postgres continues with the next statement without waiting for this process.
   await Promise.all([
     insert(tx, INSERT_REQUESTS, requestsOf(records)),
-    insert(tx, INSERT_BODIES, bodiesOf(records)),
+    insertBodies(tx, records, largeBodies),
     insert(tx, INSERT_PROPERTIES, propertiesOf(records)),
     insert(tx, INSERT_SCORES, scoresOf(records)),
   ]);
@@ -175,15 +202,14 @@ export const insertNewRecords: InsertRecords = async (tx, records) => {
  * time and id, all of them from the entry itself. Its properties and scores may have been changed since, and are left as
  * they are.
  */
-export const insertRecords: InsertRecords = async (tx, records) => {
-  const [keys] = await Promise.all([
-    insert<KeyRow>(tx, INSERT_UNKNOWN_REQUESTS, requestsOf(records)),
-    insert(tx, INSERT_BODIES, bodiesOf(records), UNLESS_KNOWN),
-  ]);
+export const insertRecords: InsertRecords = async (tx, records, largeBodies = 'compressed') => {
+  const keys = await insert<KeyRow>(tx, INSERT_UNKNOWN_REQUESTS, requestsOf(records));
   // Backwards, so that the first of two records with the same key counts: it is the one that was inserted.
   const byKey = new Map(records.toReversed().map((record) => [keyText(record.request), record]));
   const added = keys.map((key) => byKey.get(keyText(key))!);
   await Promise.all([
+    // Of the added alone: the bodies of a known record may have moved to the other table.
+    insertBodies(tx, added, largeBodies),
     insert(tx, INSERT_PROPERTIES, propertiesOf(added), UNLESS_KNOWN),
     insert(tx, INSERT_SCORES, scoresOf(added), UNLESS_KNOWN),
   ]);

@@ -17,7 +17,14 @@ import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
 import { countSessions } from './sessions.ts';
-import { ensurePartitions, type InsertRecords, insertNewRecords, insertRecords } from './statements.ts';
+import {
+  ensurePartitions,
+  hasLargeBodies,
+  type InsertRecords,
+  insertNewRecords,
+  insertRecords,
+  type LargeBodies,
+} from './statements.ts';
 import type { TokenCounter } from './tokens/mod.ts';
 
 /** An entry with its origin, which a dead letter names. */
@@ -68,6 +75,8 @@ export type BatchStoreOptions = {
   onUnpriced?(calls: UnpricedCall[]): void;
   /** Null: records are kept for ever. */
   retentionDays: number | null;
+  /** Present: large bodies are stored as they came, to be compressed later, and this is called then. Absent: compressed at once. */
+  onFreshBodies?(): void;
 };
 
 /** Thrown by `alongside` when another process has stored the entries: the batch is void, not refused. */
@@ -85,12 +94,14 @@ const UNIQUE_VIOLATION = '23505';
 /** Stores batches; remembers the existing partitions. */
 export class BatchStore {
   readonly #options: BatchStoreOptions;
+  readonly #largeBodies: LargeBodies;
   readonly #weeks = new Set<number>();
   /** True when the last batch had records that existed already, as after a redelivery: more of them may follow. */
   #meetsKnown = false;
 
   constructor(options: BatchStoreOptions) {
     this.#options = options;
+    this.#largeBodies = options.onFreshBodies === undefined ? 'compressed' : 'fresh';
   }
 
   /**
@@ -171,7 +182,10 @@ export class BatchStore {
     records: readonly StorableRecord[],
     insert: InsertRecords,
   ): Promise<number> {
-    const [added, online] = await Promise.all([insert(tx, records), findOnlineEvaluators(tx, records)]);
+    const [added, online] = await Promise.all([
+      insert(tx, records, this.#largeBodies),
+      findOnlineEvaluators(tx, records),
+    ]);
     await countJudgeCalls(tx, records);
     const isAnyKnown = added.length < records.length;
     if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
@@ -181,6 +195,7 @@ export class BatchStore {
   }
 
   #report(records: readonly StorableRecord[]): void {
+    if (records.some(hasLargeBodies)) this.#options.onFreshBodies?.();
     const estimated = records.filter(({ request }) => request.usage_estimated).length;
     if (estimated > 0) this.#options.onEstimated?.(estimated);
     const unpriced = records.flatMap(unpricedCall);

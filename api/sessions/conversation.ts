@@ -74,7 +74,7 @@ function turnsStatement(
              where r.organization_id = ${organization} and r.session_id = ${parameters.bind(sessionId, 'text')}
                and r.source <> 'evaluator' ${side}
              order by r.created_at ${order}, r.request_id ${order} limit ${parameters.bind(most, 'int8')}) r
-      left join assay.request_bodies b on b.organization_id = r.organization_id and b.created_at = r.created_at
+      left join assay.bodies b on b.organization_id = r.organization_id and b.created_at = r.created_at
                                       and b.request_id = r.request_id
      order by r.created_at ${order}, r.request_id ${order}`;
   return finish(draft, text);
@@ -160,7 +160,7 @@ function bodiesStatement(organizationId: string, keys: readonly TurnRow[]): Stat
   const text = `
     select b.request_id, b.request_text, b.response_text
       from unnest(${times}, ${ids}) as k (created_at, request_id)
-      join assay.request_bodies b on b.organization_id = ${organization} and b.created_at = k.created_at
+      join assay.bodies b on b.organization_id = ${organization} and b.created_at = k.created_at
                                  and b.request_id = k.request_id`;
   return finish(draft, text);
 }

@@ -33,7 +33,7 @@ export const OPERATORS_OF_TYPE: Readonly<Record<FieldType, readonly Operator[]>>
   value: OPERATORS,
 };
 
-/** A column of text in `assay.request_bodies`; both hold a JSON object. */
+/** A column of text in `assay.bodies`; both hold a JSON object. */
 export type BodyColumn = 'request_text' | 'response_text';
 
 /**

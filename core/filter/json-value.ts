@@ -5,7 +5,7 @@ import type { Parameters } from './parameters.ts';
 
 /** The row of bodies that belongs to request `r`. */
 const BODY_OF_REQUEST =
-  'from assay.request_bodies b where b.organization_id = r.organization_id ' +
+  'from assay.bodies b where b.organization_id = r.organization_id ' +
   'and b.created_at = r.created_at and b.request_id = r.request_id';
 
 /**

@@ -147,7 +147,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
          where s.organization_id = e.organization_id and s.day = (now() at time zone 'UTC')::date) spent
       left join assay.requests r
         on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
-      left join assay.request_bodies b
+      left join assay.bodies b
         on b.organization_id = e.organization_id and b.created_at = e.created_at and b.request_id = e.request_id
      where e.evaluation_id = any(${evaluationIds}::int8[])`;
   return rows.map(({ secrets, requestText, responseText, ...row }) => ({

@@ -123,7 +123,7 @@ export function recordsStatement(organizationId: string, keys: readonly RecordKe
       select ${recordColumns({ includeInputs: true }).join(', ')} from assay.requests r where ${matches('r')} offset 0
     ) r
     left join lateral (
-      select ${BODY_BYTES} as body_bytes from assay.request_bodies b where ${matches('b')} offset 0
+      select ${BODY_BYTES} as body_bytes from assay.bodies b where ${matches('b')} offset 0
     ) b on true
     left join lateral (
       select json_object_agg(s.key, s.value order by s.key)::text as scores
@@ -151,7 +151,7 @@ export function bodiesStatement(organizationId: string, keys: readonly RecordKey
     left join lateral (
       select case when b.request_raw is null then b.request_text end as request_text, b.request_raw,
         case when b.response_raw is null then b.response_text end as response_text, b.response_raw
-      from assay.request_bodies b where ${matches('b')} offset 0
+      from assay.bodies b where ${matches('b')} offset 0
     ) b on true
     order by k.position`;
   return { text, values: parameters.values };

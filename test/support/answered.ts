@@ -44,5 +44,5 @@ export function recordedCalls(database: TestDatabase): Promise<Recorded[]> {
   return database.sql<Recorded[]>`
     select requests.user_id, requests.request_id,
            response_text::jsonb #>> '{choices,0,message,content}' as text
-    from assay.requests join assay.request_bodies using (organization_id, created_at, request_id)`;
+    from assay.requests join assay.bodies using (organization_id, created_at, request_id)`;
 }

@@ -75,7 +75,7 @@ export async function startTestGateway(
     const deadline = Date.now() + FOUND_WITHIN_MS;
     for (;;) {
       const rows = await sql<StoredRecord[]>`
-        select * from assay.requests join assay.request_bodies using (organization_id, created_at, request_id)
+        select * from assay.requests join assay.bodies using (organization_id, created_at, request_id)
          where request_id = ${id}`;
       if (rows.length > 0) return rows[0]!;
       if (Date.now() > deadline) throw new Error(`No record of ${id} within ${FOUND_WITHIN_MS} ms`);

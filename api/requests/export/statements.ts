@@ -78,7 +78,7 @@ export function exportRowsStatement(
   const bytes = parameters.bind(limits.bytes, 'int8');
   const bodyBytes = bodies
     ? `left join lateral (
-        select ${BODY_BYTES} as body_bytes from assay.request_bodies b where ${sameRequest('b')} offset 0
+        select ${BODY_BYTES} as body_bytes from assay.bodies b where ${sameRequest('b')} offset 0
       ) b on true`
     : '';
   const text = `

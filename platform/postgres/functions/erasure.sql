@@ -1,4 +1,4 @@
--- Revision 2
+-- Revision 3
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -118,6 +118,9 @@ begin
   if record_ids is not null then
     insert into assay.changes (organization_id, kind, created_ats, request_ids) values (own, 'deleted', record_times, record_ids);
   end if;
+  -- The fresh ones first: who moves them is waited for, and the next statement sees where they went.
+  delete from assay.fresh_bodies b using unnest(record_times, record_ids) as gone (created_at, request_id)
+   where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
   delete from assay.request_bodies b using unnest(record_times, record_ids) as gone (created_at, request_id)
    where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
   delete from assay.request_scores s using unnest(record_times, record_ids) as gone (created_at, request_id)

@@ -24,7 +24,8 @@ async function readTable(sql: Sql, name: string, requests: number): Promise<Tabl
   const values = columns.map((column) => `${column.name}::text`).join(', ');
   const rows = await sql
     .unsafe(
-      `select ${values} from assay.${name}
+      // A view has the bodies of both tables.
+      `select ${values} from assay.${name === 'request_bodies' ? 'bodies' : name}
         where (${KEY}) in (select ${KEY} from assay.requests order by ${KEY} limit ${requests}) order by ${KEY}`,
     )
     .values();

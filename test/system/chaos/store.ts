@@ -37,7 +37,7 @@ export async function readRecords(sql: Sql): Promise<StoredRecord[]> {
   const rows = sql<Row[]>`
     select user_id, request_id, status, md5(request_text) as request_digest,
            md5(response_text::jsonb #>> '{choices,0,message,content}') as answer_digest
-      from assay.requests left join assay.request_bodies using (organization_id, created_at, request_id)`;
+      from assay.requests left join assay.bodies using (organization_id, created_at, request_id)`;
   for await (const some of rows.cursor(ROWS_AT_A_TIME)) {
     for (const row of some) {
       records.push({

@@ -30,7 +30,7 @@ t.test('a large logged body is kept as written, and the last of two users in it 
   const { request_id: id } = answer.body.data as { request_id: string };
   const [stored] = await api.database.sql<{ user_id: string; session_id: string; request_raw: Buffer }[]>`
     select user_id, session_id, request_raw
-      from assay.requests join assay.request_bodies using (organization_id, created_at, request_id)
+      from assay.requests join assay.bodies using (organization_id, created_at, request_id)
      where request_id = ${id}`;
   t.match(stored, { user_id: 'ada 🚀', session_id: 's' });
   t.equal(stored!.request_raw.toString(), request);

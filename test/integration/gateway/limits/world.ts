@@ -160,7 +160,7 @@ export async function startLimitsWorld(t: Test, environment: Headers = {}): Prom
   const readRecords = (key: string) => sql<LimitedRecord[]>`
     select r.request_id, r.status, r.error_code, r.cost_nano, r.cached_from, r.total_tokens, r.is_stream, r.truncated,
            b.response_text
-      from assay.requests r join assay.request_bodies b using (organization_id, created_at, request_id)
+      from assay.requests r join assay.bodies b using (organization_id, created_at, request_id)
      where r.api_key_id = ${idsOf(key).keyId} order by r.created_at, r.request_id`;
 
   return {

@@ -49,7 +49,7 @@ t.test('an entry larger than a message arrives whole', { skip }, async (t) => {
   const entry = logEntry({}, { request: { model: 'gpt-4o-mini', messages: [{ role: 'user', content }] } });
   await own.outbox.append(entry.id, entry);
   const read = () => sql<{ request_text: string }[]>`
-    select request_text from assay.request_bodies where request_id = ${entry.id}`;
+    select request_text from assay.bodies where request_id = ${entry.id}`;
   await waitFor('the record', async () => (await read()).length === 1);
   const [row] = await read();
   t.ok(row!.request_text === entry.requestBody.toString(), 'byte for byte');
