@@ -156,10 +156,32 @@ export type LargeBodies = 'compressed' | 'fresh';
 /** Characters of a record's bodies from which on they are large: for fewer, pglz takes less than the rest of the record does. */
 const LEAST_LARGE = 8 * 1024;
 
+const sizeOf = ({ bodies }: StorableRecord) => bodies.request_text.length + bodies.response_text.length;
+
 /** Returns whether the bodies of a record are large. */
-export function hasLargeBodies({ bodies }: StorableRecord): boolean {
-  const { request_text, response_text } = bodies;
-  return request_text.length + response_text.length >= LEAST_LARGE;
+export function hasLargeBodies(record: StorableRecord): boolean {
+  return sizeOf(record) >= LEAST_LARGE;
+}
+
+/**
+ * Most characters of bodies in one statement, unless a single record has more. For larger ones PostgreSQL and Node take memory
+ * from the system and give it back each time, which costs more than a further statement.
+ */
+const STATEMENT_CHARACTERS = 1_000_000;
+
+function groupBySize(records: readonly StorableRecord[]): StorableRecord[][] {
+  const groups: StorableRecord[][] = [];
+  let room = 0;
+  for (const record of records) {
+    const size = sizeOf(record);
+    if (size > room) {
+      groups.push([]);
+      room = STATEMENT_CHARACTERS;
+    }
+    groups.at(-1)!.push(record);
+    room -= size;
+  }
+  return groups;
 }
 
 /** Inserts the bodies of records that have none yet. */
@@ -169,9 +191,14 @@ async function insertBodies(
   largeBodies: LargeBodies,
 ): Promise<void> {
   const isFresh = (record: StorableRecord) => largeBodies === 'fresh' && hasLargeBodies(record);
+  const insertInGroups = (statement: InsertStatement, some: readonly StorableRecord[]) =>
+    groupBySize(some).map((group) => insert(tx, statement, bodiesOf(group)));
   await Promise.all([
-    insert(tx, INSERT_BODIES, bodiesOf(records.filter((record) => !isFresh(record)))),
-    insert(tx, INSERT_FRESH_BODIES, bodiesOf(records.filter(isFresh))),
+    ...insertInGroups(
+      INSERT_BODIES,
+      records.filter((record) => !isFresh(record)),
+    ),
+    ...insertInGroups(INSERT_FRESH_BODIES, records.filter(isFresh)),
   ]);
 }
 
