@@ -7,6 +7,7 @@ import { type LoadGenerator, startLoadGenerator } from './gateway/measure.ts';
 import { busyTimes, pin, shareOfOthers } from './gateway/process.ts';
 import { startAssembly } from './ingest/assembly.ts';
 import { measureBare } from './ingest/bare.ts';
+import { measureDisk } from './ingest/disk.ts';
 import { type Load, measureEndToEnd } from './ingest/end-to-end.ts';
 import { type Round, report } from './ingest/report.ts';
 import { describeMachine } from './machine.ts';
@@ -18,7 +19,14 @@ const WARM_UP_SECONDS = 3;
 /** Of bare inserts: as many as take some seconds. */
 const BARE_BYTES = 40 * 1024 * 1024;
 
-type Options = { seconds: number; bytes: number[]; rates: (number | null)[]; nats: boolean; json: boolean };
+type Options = {
+  seconds: number;
+  bytes: number[];
+  rates: (number | null)[];
+  nats: boolean;
+  disk: boolean;
+  json: boolean;
+};
 
 function positive(text: string): number {
   const value = Number(text);
@@ -47,9 +55,11 @@ async function measure(
       process.stderr.write(`2 × ${bytes} bytes, ${nats ? 'NATS' : 'outbox'}: ${name}\n`);
       loads.push({ perSecond, found: await runLoad({ perSecond, seconds: options.seconds }) });
     }
+    if (options.disk) process.stderr.write(`2 × ${bytes} bytes: bodies on disk\n`);
+    const disk = options.disk ? await measureDisk(assembly.sql) : null;
     process.stderr.write(`2 × ${bytes} bytes: bare inserts\n`);
     const bare = await measureBare(assembly, Math.round(BARE_BYTES / (2 * bytes)));
-    return { bytes, transport: nats ? 'NATS' : 'outbox', loads, bare };
+    return { bytes, transport: nats ? 'NATS' : 'outbox', loads, disk, bare };
   } finally {
     await assembly.stop();
   }
@@ -68,6 +78,7 @@ export async function run(args: string[]): Promise<void> {
       RATES,
     )
     .option('--nats', 'through a real nats-server too', false)
+    .option('--disk', 'the room of the bodies on disk too, when they are compressed', false)
     .option('--json', 'print every figure as JSON', false)
     .parse(args, { from: 'user' });
   const options = command.opts<Options>();

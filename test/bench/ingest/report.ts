@@ -3,6 +3,7 @@ import { HAS_TWO_CORES } from '../gateway/process.ts';
 import { formatTable } from '../table.ts';
 import type { CpuTimes } from './assembly.ts';
 import type { Bare } from './bare.ts';
+import type { Disk } from './disk.ts';
 import type { EndToEnd } from './end-to-end.ts';
 
 /** All that was measured with bodies of one size over one transport. */
@@ -10,6 +11,8 @@ export type Round = {
   bytes: number;
   transport: 'outbox' | 'NATS';
   loads: { perSecond: number | null; found: EndToEnd }[];
+  /** Null: not asked for. */
+  disk: Disk | null;
   bare: Bare;
 };
 
@@ -21,7 +24,7 @@ function microseconds(cpu: CpuTimes): string[] {
   return [...known, total].map((value) => (value === undefined ? '' : value.toFixed(0)));
 }
 
-function section({ bytes, transport, loads, bare }: Round): string {
+function section({ bytes, transport, loads, disk, bare }: Round): string {
   const head = [
     `2 × ${bytes / 1_024} KB, ${transport}`,
     'calls',
@@ -50,9 +53,18 @@ function section({ bytes, transport, loads, bare }: Round): string {
           `as rows follow / bare inserts: rows a second ${(full.rowsPerSecond / bare.rowsPerSecond).toFixed(2)} ×, ` +
             `CPU of ingest and Postgres ${(storing(full.cpu) / storing(bare.cpu)).toFixed(2)} ×`,
         ]),
+    ...(disk === null ? [] : [describeDisk(disk)]),
     ...loads.flatMap(({ found }) => troubles(found)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function describeDisk({ before, after, compressedAfter, givenBackAfter }: Disk): string {
+  const percent = (share: number) => `${(share * 100).toFixed(0)} %`;
+  return (
+    `bodies on disk: ${percent(before)} of their bytes after the last load, all compressed ${compressedAfter.toFixed(0)} s ` +
+    `later, ${percent(after)} after ${givenBackAfter.toFixed(0)} s`
+  );
 }
 
 function troubles({ calls, rows, failure }: EndToEnd): string[] {
