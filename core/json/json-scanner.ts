@@ -14,9 +14,9 @@ import {
   isWholeNumber,
   literalEnd,
   numberStateAfter,
-  PLAIN,
 } from './json-bytes.ts';
 import { JsonFault } from './json-fault.ts';
+import { PlainRuns } from './plain-run.ts';
 import { MemberFinder, type ScannedMembers, type ScanOptions } from './scanned-members.ts';
 import { byteStringEnd } from './string-end.ts';
 
@@ -34,6 +34,7 @@ const [VALUE, FIRST_ITEM, NAME, FIRST_NAME, AFTER_NAME, AFTER_VALUE, STRING, NUM
 /** Scans one JSON value, in any number of steps. */
 export class JsonScanner {
   readonly #bytes: Buffer;
+  readonly #runs: PlainRuns;
   readonly #end: number;
   readonly #maxDepth: number;
   readonly #isValid: boolean;
@@ -54,6 +55,7 @@ export class JsonScanner {
 
   constructor(bytes: Buffer, { names, maxDepth, isValid = false, from = 0, to = bytes.length }: ScanOptions) {
     this.#bytes = bytes;
+    this.#runs = new PlainRuns(bytes);
     this.#at = from;
     this.#end = to;
     this.#maxDepth = maxDepth;
@@ -195,7 +197,7 @@ export class JsonScanner {
     const bytes = this.#bytes;
     let at = this.#at;
     while (at < limit) {
-      while (at < limit && PLAIN[bytes[at]!] === 1) at += 1;
+      at = this.#runs.end(at, limit);
       if (at >= limit) break;
       const code = bytes[at]!;
       if (code === QUOTE) {

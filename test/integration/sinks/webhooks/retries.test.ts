@@ -102,14 +102,20 @@ t.test('a webhook that took something meanwhile is not paused for one message th
   };
   const { id } = await tell();
   await waitFor('the first attempt', () => receiver.received.length > 0);
-  // One after the other: a request still under way would be told to the next test's webhook.
+  let logged = 1;
   await waitFor('a failed delivery', async () => {
     await world.log([{}]);
+    logged += 1;
     return (await world.deliveries(id, '?state=failed')).length === 1;
   });
   const [failed] = await world.deliveries(id, '?state=failed');
   t.equal(failed!.id, refused);
   t.equal((await world.get(id)).state, 'active');
+  // A request still under way would be told to the next test's webhook.
+  await waitFor(
+    'the other deliveries',
+    async () => (await world.deliveries(id, '?state=delivered&limit=100')).length === logged - 1,
+  );
   await forget(id);
 });
 
