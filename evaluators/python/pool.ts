@@ -1,6 +1,7 @@
 /**
  * A pool of children that wait for a job, and the zygote that forks them. A zygote that dies is replaced, with growing delays
- * while replacing fails. A zygote that has made enough forks is replaced by a fresh one, and ends after its last child.
+ * while replacing fails. A zygote that has made enough forks is replaced by a fresh one, and ends after its last child. A pool
+ * that was not needed for a while rests, without any process: the next job waits for a new zygote.
  */
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,10 +25,14 @@ export type ChildPoolOptions = {
   log: Logger;
   /** Number of forks after which a zygote is replaced. */
   forksPerZygote?: number;
+  /** Time without a job after which the pool rests, in milliseconds. */
+  restAfterMs?: number;
 };
 
 /** The leak of a zygote with each fork is small and unknown; the start of a new one takes about 100 ms. */
 const FORKS_PER_ZYGOTE = 5_000;
+/** An idle zygote and its children take some 30 MB. Jobs mostly come in bursts, which are much shorter than this. */
+const REST_AFTER_MS = 60_000;
 /** Maximum wait of a job for a child; usually a child is waiting already. */
 const ACQUIRE_MS = 10_000;
 const NO_CHILD = `no child came up within ${ACQUIRE_MS} ms`;
@@ -53,12 +58,15 @@ export class ChildPool {
   #failedStarts = 0;
   readonly #backoff = new Backoff(BACKOFF);
   #isReplacing = false;
+  #isResting = false;
   #isClosed = false;
+  readonly #resting: NodeJS.Timeout;
   /** Number of zygotes that died since the start. */
   deaths = 0;
 
   private constructor(options: ChildPoolOptions) {
     this.#options = options;
+    this.#resting = setTimeout(() => this.#rest(), options.restAfterMs ?? REST_AFTER_MS);
   }
 
   /** Opens the socket and starts a zygote. @throws Error with a sentence that says why this tier cannot run here */
@@ -85,6 +93,8 @@ export class ChildPool {
    */
   async acquire(limits: ChildLimits): Promise<Child> {
     if (this.#isClosed) throw new Error(STOPPED);
+    this.#resting.refresh();
+    if (this.#isResting) this.#wake();
     const isDefault =
       limits.cpuSeconds === DEFAULT_LIMITS.cpuSeconds && limits.memoryMb === DEFAULT_LIMITS.memoryMb;
     return isDefault ? this.#acquireIdle() : this.#forkFor(limits);
@@ -93,6 +103,7 @@ export class ChildPool {
   /** Ends all children and zygotes and removes the socket; resolves when they are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#resting);
     for (const waiter of this.#waiters.splice(0)) {
       clearTimeout(waiter.timer);
       waiter.reject(new Error(STOPPED));
@@ -100,6 +111,23 @@ export class ChildPool {
     const zygotes = [...this.#retiring, ...(this.#zygote === null ? [] : [this.#zygote])];
     await Promise.all(zygotes.map((zygote) => zygote.stop()));
     await this.#socket.close();
+  }
+
+  /** Ends the zygote, after the jobs under way. While one is being started, the rest is put off. */
+  #rest(): void {
+    const zygote = this.#zygote;
+    if (zygote === null || this.#isReplacing || this.#waiters.length > 0) {
+      this.#resting.refresh();
+      return;
+    }
+    this.#zygote = null;
+    this.#isResting = true;
+    this.#retire(zygote);
+  }
+
+  #wake(): void {
+    this.#isResting = false;
+    void this.#tryStart().then((isStarted) => (isStarted ? undefined : this.#restart()));
   }
 
   #acquireIdle(): Promise<Child> {
@@ -217,14 +245,18 @@ export class ChildPool {
   }
 
   async #restart(): Promise<void> {
-    while (!this.#isClosed) {
-      await sleep(this.#backoff.next());
-      try {
-        if (!this.#isClosed) await this.#startZygote();
-        return;
-      } catch (error) {
-        this.#options.log.error({ error: describeError(error) }, 'the Python zygote could not be started');
-      }
+    do await sleep(this.#backoff.next());
+    while (!this.#isClosed && !(await this.#tryStart()));
+  }
+
+  /** Starts a zygote; returns whether it started. */
+  async #tryStart(): Promise<boolean> {
+    try {
+      await this.#startZygote();
+      return true;
+    } catch (error) {
+      this.#options.log.error({ error: describeError(error) }, 'the Python zygote could not be started');
+      return false;
     }
   }
 

@@ -25,6 +25,8 @@ export type SandboxOptions = {
   wantedTier?: SandboxTier;
   /** Number of forks after which a zygote is replaced. */
   forksPerZygote?: number;
+  /** Time without a job after which the sandbox keeps no process, in milliseconds. */
+  restAfterMs?: number;
 };
 
 const SYSTEM_PYTHON = '/usr/bin/python3';
@@ -44,10 +46,11 @@ function tiersToTry(wanted: SandboxTier | undefined): { tiers: UsableTier[]; why
 }
 
 async function openTested(tier: UsableTier, options: SandboxOptions): Promise<ChildPool> {
-  const { directory, log, clock, concurrency, forksPerZygote } = options;
+  const { directory, log, clock, concurrency, forksPerZygote, restAfterMs } = options;
   const python = options.python ?? (existsSync(SYSTEM_PYTHON) ? SYSTEM_PYTHON : 'python3');
   // Twice as many children as slots wait, so that jobs find one ready while those just taken are replaced.
-  const pool = await ChildPool.open({ tier, python, directory, log, forksPerZygote, idle: 2 * concurrency });
+  const idle = 2 * concurrency;
+  const pool = await ChildPool.open({ tier, python, directory, log, forksPerZygote, restAfterMs, idle });
   const escaped = await findEscape(async (job) =>
     toOutcome(await runOne(pool, { task: 'evaluate', ...job }, DEFAULT_LIMITS, clock)),
   );

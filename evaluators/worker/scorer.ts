@@ -39,6 +39,9 @@ export type Scorer = {
 /** Memory of a thread: several parsed records of some MiB each. One that needs more ends its thread, and nothing else. */
 const THREAD_MEMORY_MB = 1_024;
 
+/** A thread takes a third of a second to start, and some 20 MB. */
+const THREAD_IDLE_MS = 60_000;
+
 type ScorerOptions = {
   thread: ThreadData;
   sandbox: Sandbox;
@@ -53,11 +56,11 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     module: new URL('./scoring-thread.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,
     workerData: thread,
-    minThreads: 1,
+    minThreads: 0,
     maxThreads: threads,
     // Most of the time a task waits for a response.
     concurrentTasksPerWorker: Math.ceil((2 * concurrency) / threads),
-    idleTimeout: Number.POSITIVE_INFINITY,
+    idleTimeout: THREAD_IDLE_MS,
     // By default an idle thread sleeps in Atomics.wait, where neither timers nor sockets wake it: it would keep
     // connections that the gateway has closed long ago, and lose the next call on each of them.
     atomics: 'disabled',

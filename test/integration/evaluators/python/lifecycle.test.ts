@@ -124,6 +124,37 @@ for (const wantedTier of TIERS_HERE) {
     await sandbox.stop();
   });
 
+  t.test(
+    `a sandbox without jobs keeps no process, and the next jobs start it, tier ${wantedTier}`,
+    async (t) => {
+      const sandbox = await openSandbox(t, { wantedTier, concurrency: 2, restAfterMs: 300 });
+      const score = () => sandbox.evaluate({ code: define('return 0.5'), ...texts, limits: AMPLE });
+      for (let round = 0; round < 2; round += 1) {
+        t.ok(await eventually(() => own().length === 0), 'no process is left');
+        const results = await Promise.all([score(), score(), score(), score()]);
+        t.same(
+          results.map(({ outcome }) => brief(outcome)),
+          [0.5, 0.5, 0.5, 0.5],
+        );
+      }
+      t.equal(sandbox.state().deaths, 0, 'a rest is no death');
+      const slow = sandbox.evaluate({
+        code: define('import time; time.sleep(1); return 0.25'),
+        ...texts,
+        limits: AMPLE,
+      });
+      t.equal(
+        brief((await slow).outcome),
+        0.25,
+        'a job that takes longer than the pool waits is not cut off',
+      );
+      const limits = { ...AMPLE, cpuSeconds: 7 };
+      t.ok(await eventually(() => own().length === 0));
+      const withLimits = await sandbox.evaluate({ code: define('return 0.75'), ...texts, limits });
+      t.equal(brief(withLimits.outcome), 0.75, 'limits of its own start it, too');
+    },
+  );
+
   t.test(`kill -9 of the zygote ends its children, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const limits = { ...DEFAULT_LIMITS, cpuSeconds: 9, wallMs: 9_000 };
