@@ -13,6 +13,7 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { isLoopback } from '#platform/outbound/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
 import { operatorSentence, type Role, runRole, stopInOrder } from '#platform/process/lifecycle.ts';
+import { giveBackWhenIdle } from '#platform/process/memory.ts';
 import {
   type DeadLetterStore,
   deadLettersCommand,
@@ -126,7 +127,9 @@ async function runOne(name: RoleName, supervised: boolean): Promise<void> {
     if (config.databaseUrl === null) throw new Error(`The ${name} run by itself needs DATABASE_URL`);
     if (supervised) lockRole(config.dataDir, name);
     const startRole = await ROLE_MODULES[name]();
-    return await startRole({ config, log, clock: systemClock });
+    const role = await startRole({ config, log, clock: systemClock });
+    giveBackWhenIdle();
+    return role;
   };
   await runRole(start, {
     deadlineMs: config.shutdownMs + STOP_GRACE_MS,
@@ -142,7 +145,12 @@ async function runAll(): Promise<void> {
   const log = createLogger({ role: 'supervisor', level: config.logLevel });
   warnOfPlainHttp(config, log);
   const print = (text: string) => process.stdout.write(text);
-  await runRole(() => supervise({ config, log, commandFor, print }), {
+  const start = async () => {
+    const everything = await supervise({ config, log, commandFor, print });
+    giveBackWhenIdle();
+    return everything;
+  };
+  await runRole(start, {
     deadlineMs: superviseDeadlineMs(config),
   });
 }
