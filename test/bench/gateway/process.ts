@@ -179,12 +179,32 @@ export function shareOfOthers(before: BusyTimes, after: BusyTimes): number {
   return Math.max(0, others / (2 * 1_000 * (after.atMs - before.atMs)));
 }
 
-/** Memory that a process holds: bytes. Linux only, else NaN. */
-export function residentBytes(pid: number): number {
+function statusBytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   try {
-    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kib = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1];
     return Number(kib) * 1_024;
   } catch {
     return Number.NaN;
+  }
+}
+
+/** Memory that a process holds: bytes. Linux only, else NaN. */
+export function residentBytes(pid: number): number {
+  return statusBytes(pid, 'VmRSS');
+}
+
+/** The most memory that a process has held since `resetPeakBytes`: bytes. Linux only, else NaN. */
+export function peakResidentBytes(pid: number): number {
+  return statusBytes(pid, 'VmHWM');
+}
+
+/** Begins `peakResidentBytes` anew with what the process holds now. */
+export function resetPeakBytes(pid: number): void {
+  try {
+    // https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // The process has ended, or the kernel does not offer it: the peak is then that since its start.
   }
 }
