@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Peer } from './peer.ts';
 
-const VERSION = '1.110.2';
+const VERSION = '1.106.2';
 const MASTER_KEY = 'sk-benchmark-master';
 
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'assay');

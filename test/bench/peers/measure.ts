@@ -1,5 +1,4 @@
 /** One measurement: a scenario on a target, the CPU time that the target took for it, and its memory. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   busyTimes,
   peakResidentBytes,
@@ -28,22 +27,6 @@ export type Figures = LoadFigures & {
 /** Where the load generator is, and where it may write. */
 export type Tools = { load: string; directory: string };
 
-const LOOK_MS = 500;
-/** Of a core. An idle Assay takes a twentieth, its log's work a whole one. */
-const QUIET_SHARE = 0.15;
-const QUIET_WITHIN_MS = 60_000;
-
-/** Waits until a process and all that it started have nothing left to do: work that is put off belongs to the calls before. */
-async function waitUntilQuiet(pid: number): Promise<void> {
-  const deadline = performance.now() + QUIET_WITHIN_MS;
-  for (let share = 1; share > QUIET_SHARE && performance.now() < deadline; ) {
-    const before = treeCpuMicroseconds(pid);
-    const sinceMs = performance.now();
-    await sleep(LOOK_MS);
-    share = (treeCpuMicroseconds(pid) - before) / 1_000 / (performance.now() - sinceMs);
-  }
-}
-
 /**
  * Measures once, and returns when the target is quiet again.
  * @param recordsBefore in the target's log
@@ -66,7 +49,6 @@ export async function measure(
   const peakBytes = target.gatewayPids().reduce((sum, pid) => sum + peakResidentBytes(pid), 0);
   const expected = recordsBefore + found.calls;
   const settled = await target.settle(expected);
-  if (rootPid !== null) await waitUntilQuiet(rootPid);
   return {
     ...found,
     gatewayCpuMicrosecondsPerCall: gatewayCpu / found.calls,

@@ -33,9 +33,9 @@ const COLUMNS: readonly Column[] = [
   { title: 'peak memory, MB', of: ({ peakBytes }) => peakBytes / MB },
 ];
 
-/** Three digits that count, whole numbers from 100 on. */
+/** Three digits that count; whole numbers and those from 100 on without a point. */
 function shownNumber(value: number): string {
-  if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  if (value >= 100 || Number.isInteger(value)) return Math.round(value).toLocaleString('en-US');
   if (value >= 10) return value.toFixed(1);
   return value.toFixed(value >= 1 ? 2 : 3);
 }

@@ -2,11 +2,19 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startOurs } from '../gateway/ours.ts';
-import { cpuMicroseconds, pin, processesOf, treeCpuMicroseconds } from '../gateway/process.ts';
+import {
+  cpuMicroseconds,
+  giveWay,
+  pin,
+  processesOf,
+  takePart,
+  treeCpuMicroseconds,
+} from '../gateway/process.ts';
 import type { Settled } from '../gateway/target.ts';
 import type { Endpoint } from './load.ts';
 import type { Peer } from './peer.ts';
 import { startNativeProvider } from './provider.ts';
+import { waitUntilQuiet } from './quiet.ts';
 import { startPeer, versionOf } from './start-peer.ts';
 
 export type Target = Endpoint & {
@@ -20,7 +28,7 @@ export type Target = Endpoint & {
   gatewayCpu(): number;
   /** The process that has started all others; null for the provider alone. */
   rootPid: number | null;
-  /** Waits until so many calls in all are found in its log. Null: there is no way to ask. */
+  /** Waits until all work that calls have caused is done, and so many are found in its log. Null: that cannot be asked. */
   settle(calls: number): Promise<Settled | null>;
   stop(): Promise<void>;
 };
@@ -73,11 +81,20 @@ function commitOf(checkout: string): string {
 export function ours(name: string, checkout?: string): StartTarget {
   return async (providerPort) => {
     const assay = await startOurs(providerPort, checkout);
+    const settle = async (calls: number) => {
+      // Nothing is measured now. Where others use the machine too, what gives way would take minutes.
+      await takePart(assay.rootPid, assay.pid);
+      const settled = await assay.settle(calls);
+      await waitUntilQuiet(assay.rootPid);
+      await giveWay(assay.rootPid, assay.pid);
+      return settled;
+    };
     return {
       ...assay,
       name,
       version: commitOf(checkout ?? ROOT),
       logs: 'both bodies, durable before the answer ends',
+      settle,
       gatewayPids: () => [assay.pid],
       gatewayCpu: () => cpuMicroseconds(assay.pid),
     };
@@ -96,7 +113,10 @@ export function peerTarget(peer: Peer): StartTarget {
       gatewayPids: () => processesOf(pid),
       gatewayCpu: () => treeCpuMicroseconds(pid),
       rootPid: pid,
-      settle: async () => null,
+      settle: async () => {
+        await waitUntilQuiet(pid);
+        return null;
+      },
     };
   };
 }
