@@ -188,6 +188,9 @@ export async function run(args: string[]): Promise<void> {
   // What this process starts stays where it is; only the measured gateways are moved.
   pin(process.pid, 'others');
   const directory = mkdtempSync(join(tmpdir(), 'assay-bench-peers-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  // What it has started ends with this process, however that ends.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   try {
     const command = ['npm run bench peers', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
     const results: Results = { command, ...(await compare(directory, options)) };
@@ -195,7 +198,5 @@ export async function run(args: string[]): Promise<void> {
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exitCode = 1;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 /** LiteLLM's proxy, installed from PyPI into an environment of its own. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Peer } from './peer.ts';
@@ -11,22 +11,23 @@ const MASTER_KEY = 'sk-benchmark-master';
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'assay');
 const venv = join(cache, `bench-litellm-${VERSION}`);
 const program = join(venv, 'bin', 'litellm');
+/** Written last: half an installation has the program too. */
+const complete = join(venv, 'complete');
 
 /** Whether it is installed. */
 export function litellmIsInstalled(): boolean {
-  return existsSync(program);
+  return existsSync(complete);
 }
 
 function install(): void {
   process.stderr.write(`Installing LiteLLM ${VERSION} into ${venv} (several hundred megabytes) …\n`);
   const run = (command: string, ...args: string[]) => {
     if (spawnSync(command, args, { stdio: ['ignore', 2, 2] }).status === 0) return;
-    // A half of it must not be taken for it the next time.
-    rmSync(venv, { recursive: true, force: true });
     throw new Error(`Cannot install LiteLLM: ${command} failed; its message is above`);
   };
   run('python3', '-m', 'venv', '--clear', venv);
   run(join(venv, 'bin', 'pip'), 'install', '--quiet', `litellm[proxy]==${VERSION}`);
+  writeFileSync(complete, '');
 }
 
 /** Returns LiteLLM with a key of its own and no database, so that it logs nothing. Installs it when it is missing. */
