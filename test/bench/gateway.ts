@@ -18,6 +18,7 @@ import { type Results, report } from './gateway/report.ts';
 import { TARGET_NAMES, type Target, type TargetName } from './gateway/target.ts';
 import { startProvider, startTarget } from './gateway/targets.ts';
 import { describeMachine } from './machine.ts';
+import { positiveNumber } from './options.ts';
 
 const KIB = 1_024;
 const SCENARIOS: readonly Scenario[] = [
@@ -36,12 +37,6 @@ const WARM_UP_CONNECTIONS = 16;
 
 type Options = { seconds: number; rounds: number; only?: TargetName[]; memory: boolean; json: boolean };
 
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError('It must be a positive number.');
-  return value;
-}
-
 function targetNames(text: string): TargetName[] {
   return text.split(',').map((name) => {
     const known = TARGET_NAMES.find((target) => target === name.trim());
@@ -54,8 +49,8 @@ function targetNames(text: string): TargetName[] {
 export async function run(args: string[]): Promise<void> {
   const command = new Command('bench gateway')
     .description('What the gateway adds to a call: latency, throughput, CPU, memory')
-    .option('--seconds <number>', 'length of one measurement', positive, 3)
-    .option('--rounds <number>', 'interleaved rounds; the medians are shown', positive, 3)
+    .option('--seconds <number>', 'length of one measurement', positiveNumber, 3)
+    .option('--rounds <number>', 'interleaved rounds; the medians are shown', positiveNumber, 3)
     .option('--only <targets>', `some of ${TARGET_NAMES.join(',')}`, targetNames)
     .option('--memory', 'instead: resident memory over 100,000 calls', false)
     .option('--json', 'print every figure as JSON', false)

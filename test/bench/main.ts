@@ -12,6 +12,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   limits: () => import('./limits.ts'),
   metrics: () => import('./metrics.ts'),
   outage: () => import('./outage.ts'),
+  peers: () => import('./peers.ts'),
   query: () => import('./query.ts'),
   rows: () => import('./rows.ts'),
   seed: () => import('./seed.ts'),

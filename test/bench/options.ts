@@ -7,6 +7,13 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
+/** Parses a positive number in an option. */
+export function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new InvalidArgumentError('It must be a positive number.');
+  return value;
+}
+
 /** Options of benchmarks over a cluster that `npm run bench seed` has made. */
 export type SeededOptions = {
   /** Absent: a new cluster, which goes with the benchmark. */

@@ -23,6 +23,8 @@ export type AssayOptions = {
    * `stop`, which has its PostgreSQL cluster from the beginning where `npm test` has prepared one.
    */
   dataDir?: string;
+  /** The directory of another version of this repository, to run that one, with its own dependencies. */
+  checkout?: string;
 };
 
 /** How a process ended. */
@@ -52,13 +54,16 @@ export type Assay = Run & {
   stop(): Promise<Ending>;
 };
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const READY_TIMEOUT_MS = 60_000;
-const BIN = fileURLToPath(new URL('../../node_modules/.bin', import.meta.url));
 
-function commandOf(runtime: Runtime, parameters: string[]): [string, string[]] {
-  if (runtime === 'deno') return [join(BIN, 'deno'), ['run', '--allow-all', MAIN, ...parameters]];
-  return [process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...parameters]];
+function commandOf(runtime: Runtime, parameters: string[], checkout?: string): [string, string[]] {
+  const root = checkout ?? ROOT;
+  const main = join(root, 'main.ts');
+  const bin = join(root, 'node_modules', '.bin');
+  if (runtime === 'deno') return [join(bin, 'deno'), ['run', '--allow-all', main, ...parameters]];
+  const node = checkout === undefined ? process.execPath : join(bin, 'node');
+  return [node, ['--disable-warning=ExperimentalWarning', main, ...parameters]];
 }
 
 /** What of this process's environment goes to those that it starts: nothing that Assay reads. */
@@ -71,14 +76,16 @@ export function inheritedEnvironment(): Record<string, string> {
  * Runs `main.ts` with these parameters, and nothing of this process's environment that Assay reads. It is told to stop
  * when this process is gone.
  * @param temporary a directory that is removed then
+ * @param checkout the directory of another version of this repository
  */
 export function runMain(
   parameters: string[],
   environment: Record<string, string>,
   runtime: Runtime = 'node',
   temporary?: string,
+  checkout?: string,
 ): Run {
-  const [command, all] = commandOf(runtime, parameters);
+  const [command, all] = commandOf(runtime, parameters, checkout);
   const child = spawn(command, all, {
     env: { ...inheritedEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -159,8 +166,10 @@ export async function startAssay(options: AssayOptions = {}): Promise<Assay> {
   const temporary = options.dataDir === undefined ? temporaryDataDir() : null;
   const dataDir = options.dataDir ?? temporary!.path;
   const environment = { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: dataDir, ...options.environment };
-  if (temporary !== null && !('DATABASE_URL' in environment)) await copyPreparedCluster(dataDir);
-  const run = runMain([], environment, options.runtime, temporary?.path);
+  // The prepared cluster has this version's tables.
+  const canCopy = !('DATABASE_URL' in environment) && options.checkout === undefined;
+  if (temporary !== null && canCopy) await copyPreparedCluster(dataDir);
+  const run = runMain([], environment, options.runtime, temporary?.path, options.checkout);
   let ended = false;
   void run.ended.then(() => {
     ended = true;

@@ -20,12 +20,16 @@ function ofSize(bytes: number, build: (text: string) => unknown): string {
 }
 
 /** A chat request of exactly `bytes`. */
-export function chatRequestOf(bytes: number, stream: boolean): string {
+export function chatRequestOf(
+  bytes: number,
+  stream: boolean,
+  instruction = 'You are a helpful assistant.',
+): string {
   return ofSize(bytes, (content) => ({
     model: MODEL,
     ...(stream ? { stream: true } : {}),
     messages: [
-      { role: 'system', content: 'You are a helpful assistant.' },
+      { role: 'system', content: instruction },
       { role: 'user', content },
     ],
   }));

@@ -38,12 +38,31 @@ export const PINNING =
  * has cores of its own.
  */
 export async function giveWay(ancestor: number, except: number): Promise<void> {
+  await schedule(
+    descendantsOf(ancestor).filter((pid) => pid !== except),
+    IDLE,
+  );
+}
+
+/** Ends `giveWay`: what was put off is done as soon as by anybody else. */
+export async function takePart(ancestor: number, except: number): Promise<void> {
+  await schedule(
+    descendantsOf(ancestor).filter((pid) => pid !== except),
+    ORDINARY,
+  );
+}
+
+type Priority = { policy: '--idle' | '--other'; sessionNice: number };
+
+/** Not nice: a nice process is still run to the end of its slice, milliseconds, before the provider may answer. */
+const IDLE: Priority = { policy: '--idle', sessionNice: 19 };
+const ORDINARY: Priority = { policy: '--other', sessionNice: 0 };
+
+async function schedule(pids: readonly number[], priority: Priority): Promise<void> {
   if (CORES === null) return;
-  const pids = descendantsOf(ancestor).filter((pid) => pid !== except);
-  // Not nice: a nice process is still run to the end of its slice, milliseconds, before the provider may answer.
   for (const pid of pids) {
-    for (let attempt = 1; !makeSessionNice(pid) || !makeIdle(pid); attempt += 1) {
-      if (attempt === GIVE_WAY_ATTEMPTS) throw new Error(`Cannot lower the priority of process ${pid}`);
+    for (let attempt = 1; !setSessionNice(pid, priority) || !setPolicy(pid, priority); attempt += 1) {
+      if (attempt === GIVE_WAY_ATTEMPTS) throw new Error(`Cannot change the priority of process ${pid}`);
       await sleep(GIVE_WAY_RETRY_MS);
     }
   }
@@ -53,10 +72,11 @@ export async function giveWay(ancestor: number, except: number): Promise<void> {
  * Where the kernel shares a core out among sessions (`sched_autogroup`), the priority of a process counts within its own
  * alone, and each role and PostgreSQL have one: so the sessions give way as well.
  */
-function makeSessionNice(pid: number): boolean {
+function setSessionNice(pid: number, { sessionNice }: Priority): boolean {
   const path = `/proc/${pid}/autogroup`;
   try {
-    if (!readFileSync(path, 'utf8').endsWith(`nice ${LEAST_NICE}\n`)) writeFileSync(path, String(LEAST_NICE));
+    if (!readFileSync(path, 'utf8').endsWith(`nice ${sessionNice}\n`))
+      writeFileSync(path, String(sessionNice));
     return true;
   } catch (error) {
     // Else it has ended, or the kernel knows no such groups.
@@ -64,15 +84,13 @@ function makeSessionNice(pid: number): boolean {
   }
 }
 
-const LEAST_NICE = 19;
-
 /** Backends of PostgreSQL and threads come and go, and one that ends meanwhile makes chrt fail. */
 const GIVE_WAY_ATTEMPTS = 10;
 /** Who is not root may make a session nice ten times a second. */
 const GIVE_WAY_RETRY_MS = 100;
 
-function makeIdle(pid: number): boolean {
-  const { status } = spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)]);
+function setPolicy(pid: number, { policy }: Priority): boolean {
+  const { status } = spawnSync('chrt', ['--all-tasks', policy, '--pid', '0', String(pid)]);
   return status === 0 || !existsSync(`/proc/${pid}`);
 }
 
@@ -179,12 +197,32 @@ export function shareOfOthers(before: BusyTimes, after: BusyTimes): number {
   return Math.max(0, others / (2 * 1_000 * (after.atMs - before.atMs)));
 }
 
-/** Memory that a process holds: bytes. Linux only, else NaN. */
-export function residentBytes(pid: number): number {
+function statusBytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
   try {
-    const kib = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const kib = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1];
     return Number(kib) * 1_024;
   } catch {
     return Number.NaN;
+  }
+}
+
+/** Memory that a process holds: bytes. Linux only, else NaN. */
+export function residentBytes(pid: number): number {
+  return statusBytes(pid, 'VmRSS');
+}
+
+/** The most memory that a process has held since `resetPeakBytes`: bytes. Linux only, else NaN. */
+export function peakResidentBytes(pid: number): number {
+  return statusBytes(pid, 'VmHWM');
+}
+
+/** Begins `peakResidentBytes` anew with what the process holds now. */
+export function resetPeakBytes(pid: number): void {
+  try {
+    // https://man7.org/linux/man-pages/man5/proc_pid_clear_refs.5.html
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // The process has ended, or the kernel does not offer it: the peak is then that since its start.
   }
 }

@@ -1,8 +1,8 @@
 /** What is measured: the provider itself, this gateway, and a peer; each reachable in the same way. */
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../support/free-port.ts';
+import { portkey } from '../peers/known-peers.ts';
+import { startPeer } from '../peers/start-peer.ts';
 import { startOurs } from './ours.ts';
 import { endProcess, pin, spawnNode } from './process.ts';
 import type { Target, TargetName } from './target.ts';
@@ -22,7 +22,7 @@ export async function startProvider(bytes: number): Promise<Provider> {
 /** Starts one target before `provider`. */
 export function startTarget(name: TargetName, provider: Provider): Promise<Target> {
   if (name === 'ours') return startOurs(provider.port);
-  return name === 'peer' ? startPeer(provider.port) : startDirect(provider.bytes);
+  return name === 'peer' ? startPortkey(provider.port) : startDirect(provider.bytes);
 }
 
 /**
@@ -43,37 +43,7 @@ async function startDirect(bytes: number): Promise<Target> {
   };
 }
 
-/** Portkey's gateway, as its package starts it; it keeps no log. */
-async function startPeer(providerPort: number): Promise<Target> {
-  const script = fileURLToPath(import.meta.resolve('@portkey-ai/gateway/build/start-server.js'));
-  const port = await freePort();
-  const child = spawnNode([script, '--headless', `--port=${port}`], {
-    env: { ...process.env, NODE_ENV: 'production' },
-  });
-  pin(child.pid!, 'gateway');
-  await answers(`http://127.0.0.1:${port}/`);
-  return {
-    name: 'peer',
-    port,
-    path: '/v1/chat/completions',
-    headers: {
-      authorization: `Bearer ${PROVIDER_KEY}`,
-      'x-portkey-provider': 'openai',
-      'x-portkey-custom-host': `http://127.0.0.1:${providerPort}/v1`,
-    },
-    pid: child.pid!,
-    settle: async () => null,
-    stop: () => endProcess(child),
-  };
-}
-
-const START_ATTEMPTS = 300;
-
-async function answers(url: string): Promise<void> {
-  for (let attempt = 0; attempt < START_ATTEMPTS; attempt += 1) {
-    const response = await fetch(url).catch(() => null);
-    if (response !== null) return;
-    await sleep(100);
-  }
-  throw new Error(`Nothing answers at ${url}`);
+/** Portkey's gateway; it keeps no log. */
+async function startPortkey(providerPort: number): Promise<Target> {
+  return { ...(await startPeer(portkey(), providerPort)), name: 'peer', settle: async () => null };
 }
