@@ -2,6 +2,7 @@
  * `npm run bench idle`: what all that `npm start` runs takes while nobody calls it: processor time, memory and processes, and how
  * long a start takes. Linux only: it reads /proc.
  */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { runMain, temporaryDataDir } from '../support/assay.ts';
@@ -20,7 +21,14 @@ const MIB = 1_048_576;
 /** Starts everything in a data directory; returns it with the milliseconds until it said that it was ready. */
 async function start(dataDir: string): Promise<{ assay: Running; readyMs: number }> {
   const startedAt = performance.now();
-  const assay = runMain([], { DATA_DIR: dataDir, GATEWAY_PORT: '0', API_PORT: '0', LOG_LEVEL: 'warn' });
+  const assay = runMain([], {
+    DATA_DIR: dataDir,
+    GATEWAY_PORT: '0',
+    API_PORT: '0',
+    LOG_LEVEL: 'warn',
+    // As `npm start` has it.
+    NODE_COMPILE_CACHE: join(dataDir, 'compiled'),
+  });
   while (!assay.stdout().includes('Assay is ready')) {
     const waitedMs = performance.now() - startedAt;
     if (waitedMs > READY_WITHIN_MS || assay.process.exitCode !== null)
