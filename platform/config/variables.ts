@@ -28,7 +28,8 @@ export const VARIABLES = Type.Object({
     defaultText: 'the embedded PostgreSQL',
     group: 'Storage',
     roles: PROCESSES,
-    description: 'A PostgreSQL of your own (tested: 18). A role that is started by itself needs it.',
+    description:
+      'A PostgreSQL of your own (15 or newer; tested: 18). A role that is started by itself needs it.',
   }),
   NATS_URL: addresses(['nats:', 'tls:'], 'nats://user:password@host:4222', {
     isSecret: true,

@@ -85,6 +85,27 @@ function missingFrom(applied: Schema, known: Schema): { migrations: string[]; fu
   };
 }
 
+/** The first version with views that have the rights of whoever reads. */
+const OLDEST_SERVER = { number: 150_000, name: '15' };
+
+/**
+ * Refuses a server that is too old.
+ * @param number as `server_version_num` has it: 140012 is 14.12
+ * @internal Exported so that a test needs no old server.
+ */
+export function refuseOldServer(number: number): void {
+  if (number >= OLDEST_SERVER.number) return;
+  const version = `${Math.floor(number / 10_000)}.${number % 10_000}`;
+  throw new SchemaMismatchError(
+    `PostgreSQL ${version} (DATABASE_URL) is too old: Assay needs ${OLDEST_SERVER.name} or newer`,
+  );
+}
+
+async function readServerVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ number: number }[]>`select current_setting('server_version_num')::int4 as number`;
+  return row!.number;
+}
+
 /** Bound on the first statement: the driver retries a connection that is accepted and closed again for ever. */
 const FIRST_RESPONSE_MS = 10_000;
 
@@ -179,12 +200,13 @@ async function applyMissing(tx: TransactionSql): Promise<string[]> {
 /**
  * Applies the migrations and functions that are missing, all in one transaction, and returns their names. Waits for
  * another process that is doing the same.
- * @throws SchemaMismatchError when the schema is newer than this build
+ * @throws SchemaMismatchError when the schema is newer than this build, or the server older than it can use
  */
 export async function migrate(url: string): Promise<{ applied: string[] }> {
   const sql = connectPostgres({ url, max: 1, applicationName: 'assay-migrate', statementTimeoutMs: 0 });
   try {
-    refuseNewer(await firstResponse(sql, appliedSchema(sql)), schemaOfThisBuild());
+    refuseOldServer(await firstResponse(sql, readServerVersion(sql)));
+    refuseNewer(await appliedSchema(sql), schemaOfThisBuild());
     return { applied: await sql.begin('isolation level read committed', applyMissing) };
   } catch (cause) {
     if (cause instanceof SchemaMismatchError) throw cause;

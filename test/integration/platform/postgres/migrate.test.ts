@@ -8,6 +8,7 @@ import {
   isStoreUnavailable,
   migrate,
 } from '#platform/postgres/mod.ts';
+import { refuseOldServer } from '../../../../platform/postgres/migrate.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { databaseFor } from '../../../support/world.ts';
 
@@ -20,6 +21,14 @@ t.test('an empty database gets every migration once when three processes migrate
   t.equal(new Set(applied).size, applied.length, 'none twice');
   await checkSchema(sql);
   t.same(await migrate(url), { applied: [] });
+});
+
+t.test('a server that is too old is refused before anything is changed', async (t) => {
+  t.throws(() => refuseOldServer(140_019), {
+    name: 'SchemaMismatchError',
+    message: 'PostgreSQL 14.19 (DATABASE_URL) is too old: Assay needs 15 or newer',
+  });
+  t.doesNotThrow(() => refuseOldServer(150_000));
 });
 
 t.test('the migrations create objects in the schema assay alone', async (t) => {
