@@ -1,0 +1,115 @@
+/** Counts what calls cost the gateway process: of each figure the median of three counts. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from '../table.ts';
+import { countAllocations, sweepInCollectionsOnly } from './allocations.ts';
+import { type CostScenario, SCENARIOS } from './scenarios.ts';
+import { type Subject, startSubject } from './subject.ts';
+import { countSystemCalls } from './system-calls.ts';
+
+/** What a call costs. */
+export type Cost = {
+  heapBytes: number;
+  externalBytes: number;
+  /** Null: not counted. */
+  systemCalls: number | null;
+};
+/** By the name of the scenario. */
+export type Costs = Record<string, Cost>;
+
+export type CountOptions = {
+  countsSystemCalls: boolean;
+  /** Is told what is done, and each count. */
+  onProgress?: (line: string) => void;
+};
+
+type Report = (line: string) => void;
+
+const COUNTS = 3;
+/**
+ * Calls of each scenario before the first count. As the compiler sees more of them a call allocates less; after so many the
+ * rest of that is below 2 %.
+ */
+const WARM_UP_CALLS = 1_600;
+const WARM_UP_CONNECTIONS = 16;
+/**
+ * How long the gateway is watched while it does nothing but what it does by the clock, mostly each second: that is subtracted,
+ * because there is more of it in a count that takes longer.
+ */
+const IDLE_MS = 3_000;
+/** The system calls that are reported by name. */
+const NAMES_REPORTED = 5;
+
+/** Starts everything, counts, and stops everything. */
+export async function countCosts({ countsSystemCalls, onProgress = () => {} }: CountOptions): Promise<Costs> {
+  await using subject = await startSubject();
+  await sweepInCollectionsOnly(subject.inspector);
+  for (const scenario of SCENARIOS) await warmUp(subject, scenario, onProgress);
+  const costs: Costs = {};
+  for (const scenario of SCENARIOS) {
+    costs[scenario.name] = { ...(await allocations(subject, scenario, onProgress)), systemCalls: null };
+  }
+  if (!countsSystemCalls) return costs;
+  const byTheClock = await countSystemCalls(subject.pid, () => sleep(IDLE_MS));
+  for (const scenario of SCENARIOS) {
+    costs[scenario.name]!.systemCalls = await systemCalls(subject, scenario, byTheClock, onProgress);
+  }
+  return costs;
+}
+
+/** A paced stream runs the code of the other stream: the calls of one count are enough. */
+async function warmUp(subject: Subject, scenario: CostScenario, report: Report): Promise<void> {
+  const isPaced = (scenario.everyMs ?? 0) > 0;
+  const calls = isPaced ? scenario.calls : WARM_UP_CALLS;
+  report(`${scenario.name}: ${calls} calls to warm up`);
+  await subject.makeCalls({ ...scenario, calls, connections: WARM_UP_CONNECTIONS });
+}
+
+async function allocations(
+  subject: Subject,
+  scenario: CostScenario,
+  report: Report,
+): Promise<Pick<Cost, 'heapBytes' | 'externalBytes'>> {
+  const counts = [];
+  for (let count = 1; count <= COUNTS; count += 1) {
+    const { heap, external } = await countAllocations(subject.inspector, () => subject.makeCalls(scenario));
+    const aCall = {
+      heap: Math.round(heap / scenario.calls),
+      external: Math.round(external / scenario.calls),
+    };
+    report(`${scenario.name}: ${aCall.heap} bytes a call on the heap, ${aCall.external} of ArrayBuffers`);
+    counts.push(aCall);
+  }
+  return {
+    heapBytes: median(counts.map(({ heap }) => heap)),
+    externalBytes: median(counts.map(({ external }) => external)),
+  };
+}
+
+/** @param byTheClock what an idle gateway calls in `IDLE_MS` */
+async function systemCalls(
+  subject: Subject,
+  scenario: CostScenario,
+  byTheClock: ReadonlyMap<string, number>,
+  report: Report,
+): Promise<number> {
+  const counts = [];
+  for (let count = 1; count <= COUNTS; count += 1) {
+    let ms = 0;
+    const byName = await countSystemCalls(subject.pid, async () => {
+      const startedAt = performance.now();
+      await subject.makeCalls(scenario);
+      ms = performance.now() - startedAt;
+    });
+    const ofACall = [...byName]
+      .map(([name, calls]) => {
+        const others = ((byTheClock.get(name) ?? 0) * ms) / IDLE_MS;
+        return { name, calls: Math.max(0, calls - others) / scenario.calls };
+      })
+      .sort((a, b) => b.calls - a.calls);
+    const sum = ofACall.reduce((sum, { calls }) => sum + calls, 0);
+    const most = ofACall.slice(0, NAMES_REPORTED).map(({ name, calls }) => `${name} ${calls.toFixed(2)}`);
+    report(`${scenario.name}: ${sum.toFixed(2)} system calls a call (${most.join(', ')}, …)`);
+    counts.push(sum);
+  }
+  return Math.round(median(counts) * 100) / 100;
+}
