@@ -4,7 +4,7 @@ import { waitFor } from '../../support/assay.ts';
 
 export type Inspector = {
   /** Runs a function that refers to nothing outside itself, and returns its result, which must be JSON. */
-  evaluate<T>(work: () => T): Promise<T>;
+  evaluate<T>(work: () => T | Promise<T>): Promise<T>;
   close(): void;
 };
 
@@ -49,11 +49,11 @@ export async function openInspector(pid: number, stderr: () => string): Promise<
   });
   let last = 0;
   return {
-    evaluate: <T>(work: () => T) => {
+    evaluate: <T>(work: () => T | Promise<T>) => {
       last += 1;
       const asked = Promise.withResolvers<unknown>();
       waiting.set(last, asked);
-      const params = { expression: `(${work})()`, returnByValue: true };
+      const params = { expression: `(${work})()`, returnByValue: true, awaitPromise: true };
       socket.send(JSON.stringify({ id: last, method: 'Runtime.evaluate', params }));
       return asked.promise as Promise<T>;
     },

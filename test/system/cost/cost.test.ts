@@ -3,41 +3,44 @@
  * busy machine, where times do not. `npm run bench cost` prints them, `npm run bench cost -- --record` keeps new ones.
  */
 import t from 'tap';
-import { type Change, findChanges, RECORD_COMMAND } from '../../bench/cost/compare.ts';
+import { type Change, type FigureName, findChanges, RECORD_COMMAND } from '../../bench/cost/compare.ts';
 import { countCosts } from '../../bench/cost/count.ts';
 import { readKept } from '../../bench/cost/kept.ts';
 import { systemCallsAreHidden } from '../../bench/cost/system-calls.ts';
 
 t.setTimeout(240_000);
 
-const isElsewhere = process.platform === 'linux' ? false : 'system calls and CPU times are those of Linux';
-const hidden = isElsewhere === false && (await systemCallsAreHidden());
+const isElsewhere = process.platform === 'linux' ? false : 'strace and /proc are those of Linux';
+const isUncountable = isElsewhere || (await systemCallsAreHidden());
 
 const { node, costs: kept } = readKept();
-let changes: Change[] = [];
+/** Null until calls were counted. */
+let changes: Change[] | null = null;
+
+/** Returns what is to be said of some figures, or null when they were not counted. */
+function sentencesOf(isAsked: (figure: FigureName) => boolean): string[] | null {
+  return changes?.filter(({ figure }) => isAsked(figure)).map(({ sentence }) => sentence) ?? null;
+}
 
 t.test('calls are made and counted under the Node of the kept figures', { skip: isElsewhere }, async (t) => {
   t.equal(process.versions.node, node, `with another Node: ${RECORD_COMMAND}`);
   const found = await countCosts({
-    countsSystemCalls: hidden === false,
+    countsSystemCalls: isUncountable === false,
     onProgress: (line) => t.comment(line),
   });
   changes = findChanges(kept, found);
 });
 
-const sentencesOf = (isAsked: (change: Change) => boolean) =>
-  changes.filter(isAsked).map(({ sentence }) => sentence);
-
 t.test('a call allocates as much as is kept', { skip: isElsewhere }, async (t) => {
   t.same(
-    sentencesOf(({ figure }) => figure !== 'systemCalls'),
+    sentencesOf((figure) => figure !== 'systemCalls'),
     [],
   );
 });
 
-t.test('a call makes as many system calls as are kept', { skip: isElsewhere || hidden }, async (t) => {
+t.test('a call makes as many system calls as are kept', { skip: isUncountable }, async (t) => {
   t.same(
-    sentencesOf(({ figure }) => figure === 'systemCalls'),
+    sentencesOf((figure) => figure === 'systemCalls'),
     [],
   );
 });
