@@ -1,7 +1,7 @@
 /** Counts what calls cost the gateway process: of each figure the median of three counts. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../table.ts';
-import { countAllocations, sweepInCollectionsOnly } from './allocations.ts';
+import { type Allocated, countAllocations, sweepInCollectionsOnly } from './allocations.ts';
+import { type ByTheClock, countByTheClock, timed } from './by-the-clock.ts';
 import { type CostScenario, SCENARIOS } from './scenarios.ts';
 import { type Subject, startSubject } from './subject.ts';
 import { countSystemCalls } from './system-calls.ts';
@@ -31,11 +31,6 @@ const COUNTS = 3;
  */
 const WARM_UP_CALLS = 1_600;
 const WARM_UP_CONNECTIONS = 16;
-/**
- * How long the gateway is watched while it does nothing but what it does by the clock, mostly each second: that is subtracted,
- * because there is more of it in a count that takes longer.
- */
-const IDLE_MS = 3_000;
 /** The system calls that are reported by name. */
 const NAMES_REPORTED = 5;
 
@@ -44,13 +39,17 @@ export async function countCosts({ countsSystemCalls, onProgress = () => {} }: C
   await using subject = await startSubject();
   await sweepInCollectionsOnly(subject.inspector);
   for (const scenario of SCENARIOS) await warmUp(subject, scenario, onProgress);
+  const byTheClock = await countByTheClock(subject, countsSystemCalls);
+  const { heap, external } = byTheClock.allocated;
+  onProgress(
+    `by the clock: ${Math.round(heap)} bytes a ms on the heap, ${Math.round(external)} of ArrayBuffers`,
+  );
   const costs: Costs = {};
   for (const scenario of SCENARIOS) {
-    costs[scenario.name] = { ...(await allocations(subject, scenario, onProgress)), systemCalls: null };
+    const allocated = await allocations(subject, scenario, byTheClock, onProgress);
+    costs[scenario.name] = { ...allocated, systemCalls: null };
   }
-  if (!countsSystemCalls) return costs;
-  const byTheClock = await countSystemCalls(subject.pid, () => sleep(IDLE_MS));
-  for (const scenario of SCENARIOS) {
+  for (const scenario of countsSystemCalls ? SCENARIOS : []) {
     costs[scenario.name]!.systemCalls = await systemCalls(subject, scenario, byTheClock, onProgress);
   }
   return costs;
@@ -67,17 +66,20 @@ async function warmUp(subject: Subject, scenario: CostScenario, report: Report):
 async function allocations(
   subject: Subject,
   scenario: CostScenario,
+  byTheClock: ByTheClock,
   report: Report,
 ): Promise<Pick<Cost, 'heapBytes' | 'externalBytes'>> {
   const counts = [];
   for (let count = 1; count <= COUNTS; count += 1) {
-    const { heap, external } = await countAllocations(subject.inspector, () => subject.makeCalls(scenario));
-    const aCall = {
-      heap: Math.round(heap / scenario.calls),
-      external: Math.round(external / scenario.calls),
-    };
-    report(`${scenario.name}: ${aCall.heap} bytes a call on the heap, ${aCall.external} of ArrayBuffers`);
-    counts.push(aCall);
+    let ms = 0;
+    const allocated = await countAllocations(subject.inspector, async () => {
+      ms = await timed(() => subject.makeCalls(scenario));
+    });
+    const ofACall = (kind: keyof Allocated) =>
+      Math.round((allocated[kind] - byTheClock.allocated[kind] * ms) / scenario.calls);
+    const [heap, external] = [ofACall('heap'), ofACall('external')];
+    report(`${scenario.name}: ${heap} bytes a call on the heap, ${external} of ArrayBuffers`);
+    counts.push({ heap, external });
   }
   return {
     heapBytes: median(counts.map(({ heap }) => heap)),
@@ -85,24 +87,21 @@ async function allocations(
   };
 }
 
-/** @param byTheClock what an idle gateway calls in `IDLE_MS` */
 async function systemCalls(
   subject: Subject,
   scenario: CostScenario,
-  byTheClock: ReadonlyMap<string, number>,
+  byTheClock: ByTheClock,
   report: Report,
 ): Promise<number> {
   const counts = [];
   for (let count = 1; count <= COUNTS; count += 1) {
     let ms = 0;
-    const byName = await countSystemCalls(subject.pid, async () => {
-      const startedAt = performance.now();
-      await subject.makeCalls(scenario);
-      ms = performance.now() - startedAt;
+    const counted = await countSystemCalls(subject.pid, async () => {
+      ms = await timed(() => subject.makeCalls(scenario));
     });
-    const ofACall = [...byName]
+    const ofACall = [...counted]
       .map(([name, calls]) => {
-        const others = ((byTheClock.get(name) ?? 0) * ms) / IDLE_MS;
+        const others = (byTheClock.systemCalls.get(name) ?? 0) * ms;
         return { name, calls: Math.max(0, calls - others) / scenario.calls };
       })
       .sort((a, b) => b.calls - a.calls);
