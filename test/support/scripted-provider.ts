@@ -28,12 +28,15 @@ export type FixedAnswers = {
   stream: readonly Buffer[];
   /** The same for those that say `"include_usage":true` as well. */
   streamWithUsage: readonly Buffer[];
+  /** Milliseconds between two frames; 0: all in one piece. Default: each has its own turn of the event loop. */
+  everyMs?: number;
 };
 
 export type ScriptedProviderOptions = {
   /** Default: a free one. */
   port?: number;
-  fixed?: FixedAnswers;
+  /** The same for all requests, or chosen by their headers. */
+  fixed?: FixedAnswers | ((request: IncomingMessage) => FixedAnswers);
 };
 
 export type ScriptedProvider = {
@@ -58,8 +61,9 @@ export async function startScriptedProvider(
   let script: Script = defaultScript;
   const { fixed } = options;
   const server = createServer({ keepAliveTimeout: 60_000, requestTimeout: 0 }, (incoming, response) => {
-    if (fixed !== undefined) answerFixed(incoming, response, fixed);
-    else void serve(incoming, response, requests, (request) => script(request));
+    if (fixed !== undefined) {
+      answerFixed(incoming, response, typeof fixed === 'function' ? fixed(incoming) : fixed);
+    } else void serve(incoming, response, requests, (request) => script(request));
   });
   await listen(server, options.port ?? 0);
   const { port } = server.address() as AddressInfo;
@@ -145,7 +149,9 @@ function answerFixed(incoming: IncomingMessage, response: ServerResponse, fixed:
     const body = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
     if (body.includes(STREAM_FLAG)) {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
-      writeFrames(response, body.includes(USAGE_FLAG) ? fixed.streamWithUsage : fixed.stream, 0);
+      const frames = body.includes(USAGE_FLAG) ? fixed.streamWithUsage : fixed.stream;
+      if (fixed.everyMs === 0) response.end(Buffer.concat(frames));
+      else writeFrames(response, frames, 0, fixed.everyMs);
     } else {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': fixed.plain.length });
       response.end(fixed.plain);
@@ -153,13 +159,20 @@ function answerFixed(incoming: IncomingMessage, response: ServerResponse, fixed:
   });
 }
 
-/** Each frame in its own turn of the event loop, as if the model had just made it. */
-function writeFrames(response: ServerResponse, frames: readonly Buffer[], index: number): void {
+/** Each frame in its own turn of the event loop, or `everyMs` later, as if the model had just made it. */
+function writeFrames(
+  response: ServerResponse,
+  frames: readonly Buffer[],
+  index: number,
+  everyMs: number | undefined,
+): void {
   const frame = frames[index];
   if (frame === undefined) {
     response.end();
     return;
   }
   response.write(frame);
-  setImmediate(() => writeFrames(response, frames, index + 1));
+  const writeNext = () => writeFrames(response, frames, index + 1, everyMs);
+  if (everyMs === undefined) setImmediate(writeNext);
+  else setTimeout(writeNext, everyMs);
 }
