@@ -1,6 +1,6 @@
 /** PostgreSQL: connecting, migrating, listening. */
 export { noteActor, withActor } from './actor.ts';
-export { type Announced, onAnnounced } from './announced.ts';
+export { onAnnounced } from './announced.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
 export { mayHaveWritten, noteReading, withClient } from './client.ts';
 export {
