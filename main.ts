@@ -46,8 +46,10 @@ async function startIngestWithSinks(options: StartOptions): Promise<Role> {
     import('./sinks/mod.ts'),
   ]);
   const metrics = createMetrics('ingest');
-  const ingest = await startIngest({ ...options, metrics });
+  let onStored = () => {};
+  const ingest = await startIngest({ ...options, metrics, onStored: () => onStored() });
   const sinks = startSinks({ ...options, metrics });
+  onStored = sinks.wake;
   return {
     ...ingest,
     stop: () =>

@@ -8,6 +8,7 @@ import {
   PROMPT_CHANGES_SUBJECT,
 } from '#core/contracts/channels.ts';
 import { createSessionDirectory } from '#platform/browser-sessions/mod.ts';
+import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
@@ -21,6 +22,7 @@ import {
   checkSchema,
   connectPostgres,
   createListener,
+  mayHaveWritten,
   withActor,
   withClient,
 } from '#platform/postgres/mod.ts';
@@ -148,8 +150,16 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     ports: config.knownPorts,
     announce: createAnnouncer(BROWSER_SESSION_CHANGES_SUBJECT, { nats: config.nats, log }),
   });
-  const erasing = startErasing({ sql: erasureSql, log, announce: announceErasure });
-  const alerting = startAlerting({ sql: alertSql, log, clock, metrics, measure });
+  const announceChanges = createChangeAnnouncer(keySql);
+  const erasing = startErasing({
+    sql: erasureSql,
+    log,
+    announce: async () => {
+      announceChanges();
+      await announceErasure();
+    },
+  });
+  const alerting = startAlerting({ sql: alertSql, log, clock, metrics, measure, onEvents: announceChanges });
   const playground = createPlayground({
     gateway: config.gateway,
     internalSecret: await readInternalSecret(keySql),
@@ -201,8 +211,14 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     dashboard: config.hasDashboard ? await readDashboard(DASHBOARD) : 'off',
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
+  const answer = async (request: Request) => {
+    const response = await app.fetch(request);
+    // What it wrote is committed. Which routes change records is not listed here, where one would be forgotten.
+    if (mayHaveWritten()) announceChanges();
+    return response;
+  };
   const server = await serve({
-    fetch: (request) => withActor(() => withClient(request, keySql, () => app.fetch(request))),
+    fetch: (request) => withActor(() => withClient(request, keySql, () => answer(request))),
     formatError: failureBody,
     compresses: true,
     host: config.host,

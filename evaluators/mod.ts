@@ -1,6 +1,7 @@
 /** The evaluators role: scores logged requests. */
 
 import { describeError } from '#core/contracts/errors.ts';
+import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -70,6 +71,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   const settled = metrics.counter('evaluations_settled_total', 'Evaluations that came to an outcome', [
     'state',
   ]);
+  const announceChanges = createChangeAnnouncer(sql);
   const worker = startWorker({
     sql,
     listener: createListener({ sql, log }),
@@ -83,7 +85,10 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       python: sandbox.tier === 'none' ? 0 : PYTHON_HELD_PER_SLOT * pythonConcurrency,
       remote: remoteConcurrency,
     },
-    onSettled: (_job, next) => settled.inc({ state: next.state }),
+    onSettled: (_job, next) => {
+      settled.inc({ state: next.state });
+      announceChanges();
+    },
   });
   metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);
   metrics

@@ -37,6 +37,12 @@ export type DrainOptions = BatchStoreOptions & {
 
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
 const LOOK_EVERY_MS = 1_000;
+/**
+ * Time between looks at outboxes to which nothing was written for `IDLE_AFTER_MS`, unless the file system tells of a write. The
+ * outbox of a killed gateway is found then, too: its next process tells by making another.
+ */
+const IDLE_LOOK_EVERY_MS = 10_000;
+const IDLE_AFTER_MS = 60_000;
 /** Short at its longest too: entries that waited for Postgres to return should not wait for the next retry as well. */
 const BACKOFF = { firstMs: 50, longestMs: 500 };
 
@@ -55,6 +61,12 @@ export class Drain {
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
   readonly #writes: OutboxWrites;
+  /** When something was last found, on the monotonic clock. */
+  #foundAt: number;
+  /** The last look followed a wait in which no write was told. */
+  #isUntold = false;
+  /** Entries were found that nobody had told of: this file system tells nothing. */
+  #isSilent = false;
   #isStopping = false;
 
   constructor(options: DrainOptions) {
@@ -62,6 +74,7 @@ export class Drain {
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#store = new BatchStore(options);
     this.#writes = new OutboxWrites(options.root);
+    this.#foundAt = options.clock.monotonic();
   }
 
   /** Runs until `stop`, and then until nothing is left to read. Failures of Postgres are retried. */
@@ -73,13 +86,14 @@ export class Drain {
         const beganAt = clock.monotonic();
         const found = await this.#pass();
         backoff.reset();
+        if (found !== 'nothing') this.#noteFound(beganAt);
         this.#options.onPace?.(found === 'more');
         if (found === 'more') continue;
         if (this.#isStopping) {
           if (found === 'nothing') break;
           continue;
         }
-        if (found === 'nothing') await this.#writes.wait();
+        if (found === 'nothing') await this.#waitForWrites();
         else await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - clock.monotonic()));
       } catch (error) {
         if (error instanceof BatchOvertakenError) {
@@ -96,6 +110,17 @@ export class Drain {
       }
     }
     this.#writes[Symbol.dispose]();
+  }
+
+  #noteFound(at: number): void {
+    this.#foundAt = at;
+    if (this.#isUntold) this.#isSilent = true;
+    this.#isUntold = false;
+  }
+
+  async #waitForWrites(): Promise<void> {
+    const isIdle = this.#options.clock.monotonic() - this.#foundAt > IDLE_AFTER_MS;
+    this.#isUntold = await this.#writes.wait(isIdle && !this.#isSilent ? IDLE_LOOK_EVERY_MS : LOOK_EVERY_MS);
   }
 
   /** Lets `run` end once everything is stored. */

@@ -19,7 +19,7 @@ import { StreamConsumer } from './consume.ts';
 import { Drain, type DrainOptions } from './drain.ts';
 import { createReport } from './report.ts';
 import { startPartitionKeeper } from './retention.ts';
-import type { BatchStoreOptions } from './store-batch.ts';
+import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
 import { createTokenCounter } from './tokens/mod.ts';
 
 export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
@@ -38,6 +38,8 @@ export type StartIngestOptions = {
   clock: Clock;
   /** The metrics of the process, which ingest serves; absent: its own. */
   metrics?: Metrics;
+  /** Called after each batch that was stored. */
+  onStored?(): void;
 };
 
 /** A running source of log entries. */
@@ -115,6 +117,10 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     ...((await compressesSlowly(sql)) && { onFreshBodies: compressor.wake }),
     onPace: compressor.setPace,
     ...report,
+    onStored: (result: BatchResult) => {
+      report.onStored(result);
+      options.onStored?.();
+    },
   };
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)

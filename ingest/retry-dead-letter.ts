@@ -1,4 +1,5 @@
 /** Stores the entries of dead letters once the cause is mended. */
+import { CHANGES_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
@@ -80,7 +81,8 @@ async function retryWith(
       if (online.length > 0) await scheduleEvaluations(tx, present.records, online, true, () => {});
       await countSessions(tx, added);
       await tx`
-        select assay.audit_dead_letter('retry', ${id}, ${letter.organizationId}::uuid, ${letter.requestId})`;
+        select assay.audit_dead_letter('retry', ${id}, ${letter.organizationId}::uuid, ${letter.requestId}),
+               pg_notify(${CHANGES_CHANNEL}, '')`;
       return true;
     });
     return isOurs ? { refused: null } : null;

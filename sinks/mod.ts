@@ -1,11 +1,12 @@
 /** The sinks, which follow the changes of records. They run in the process of ingest. */
+import { CHANGES_CHANNEL } from '#core/contracts/channels.ts';
 import type { Config } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import { connectPostgres, createListener } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener, onAnnounced } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
-import { createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
+import { type ChangeSignal, createFeedMetrics, startFeedKeeper } from './feed/mod.ts';
 import type { StartPart } from './part.ts';
 import { startRollups } from './rollups/mod.ts';
 import { startWebhooks } from './webhooks/mod.ts';
@@ -24,8 +25,14 @@ const STOP_MS = 2_000;
 
 export type StartSinksOptions = { config: Config; log: Logger; clock: Clock; metrics: Metrics };
 
+export type RunningSinks = {
+  /** Tells that this process has stored records: a word within the process, where others announce by Postgres. */
+  wake(): void;
+  stop(): Promise<void>;
+};
+
 /** Starts all sinks; `config.databaseUrl` must be set, and its schema checked. Never fails: without Postgres they wait. */
-export function startSinks({ config, log, clock, metrics }: StartSinksOptions): { stop(): Promise<void> } {
+export function startSinks({ config, log, clock, metrics }: StartSinksOptions): RunningSinks {
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
@@ -33,9 +40,22 @@ export function startSinks({ config, log, clock, metrics }: StartSinksOptions): 
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   const feedMetrics = createFeedMetrics(metrics);
-  const context = { sql, listener: createListener({ sql, log }), config, log, clock, metrics, feedMetrics };
-  const running = [startFeedKeeper(context), ...PARTS.map((start) => start(context))];
+  const listener = createListener({ sql, log });
+  const followers: (() => void)[] = [];
+  const wake = () => {
+    for (const follower of followers) follower();
+  };
+  const announced = onAnnounced(listener, CHANGES_CHANNEL, wake);
+  const changes: ChangeSignal = {
+    follow: (follower) => {
+      followers.push(follower);
+    },
+    longestSleepMs: announced.longestSleepMs,
+  };
+  const context = { sql, listener, changes, config, log, clock, metrics, feedMetrics };
+  const running = [announced, startFeedKeeper(context), ...PARTS.map((start) => start(context))];
   return {
+    wake,
     async stop() {
       const stopped = Promise.allSettled(running.map((one) => one.stop()));
       if (!(await settlesWithin(stopped, STOP_MS)))

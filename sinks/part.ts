@@ -3,13 +3,14 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import type { Listener, Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import type { FeedMetrics, RunningSink } from './feed/mod.ts';
+import type { ChangeSignal, FeedMetrics, RunningSink } from './feed/mod.ts';
 
 /** Dependencies of a part of the sinks. */
 export type SinksContext = {
   /** Connections of the owner of the tables, shared by all parts. */
   sql: Sql;
   listener: Listener;
+  changes: ChangeSignal;
   config: Config;
   log: Logger;
   clock: Clock;

@@ -50,6 +50,14 @@ export async function claimAlerts(sql: Sql, nowMs: number): Promise<ClaimedAlert
   return [...claimed];
 }
 
+/** Returns when the next alert may be claimed, in milliseconds since the epoch; null: there is none. */
+export async function readNextDueMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ dueAt: Date | null }[]>`
+    select min(greatest(r.due_at, r.leased_until)) as "dueAt"
+      from assay.alert_runs r join assay.alerts a using (alert_id) where a.enabled`;
+  return row?.dueAt?.getTime() ?? null;
+}
+
 /** Outcome of an evaluation. */
 export type Outcome = { dueAtMs: number } & (
   | { error: null; endMs: number; value: number | null; groups: readonly TrackedGroup[]; skipped: number }

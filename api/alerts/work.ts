@@ -10,15 +10,17 @@ import type { Metrics } from '#platform/observability/metrics.ts';
 import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
-import { type ClaimedAlert, claimAlerts, type Outcome, settleRun } from './claim.ts';
+import { type ClaimedAlert, claimAlerts, type Outcome, readNextDueMs, settleRun } from './claim.ts';
 import type { Measure } from './measure.ts';
 import { ruleOf, tell } from './tell.ts';
 
 const MINUTE_MS = 60_000;
 /** How long after its end a minute is evaluated: its last requests are stored by then. */
 const SETTLE_MS = 5_000;
-/** An idle process asks Postgres so often whether an alert is due. */
-const POLL_EVERY_MS = 2_000;
+/** Longest time between looks: an alert of another process is taken over if that process dies. */
+const LONGEST_SLEEP_MS = 30_000;
+/** Shortest time between looks, while alerts are due that another process has just claimed. */
+const LEAST_SLEEP_MS = 100;
 /** Evaluations at a time. */
 const CONCURRENCY = 2;
 /** The longest wait after failures in a row, each of which doubles it: a slow alert must not take the time of others. */
@@ -33,14 +35,20 @@ export type AlertingOptions = {
   clock: Clock;
   metrics: Metrics;
   measure: Measure;
+  /** Called when alerts have fired or were resolved. */
+  onEvents(): void;
 };
 
 /** Evaluates the alerts of all organizations until it is stopped. */
 export function startAlerting(options: AlertingOptions): Polling {
   const evaluateDue = createEvaluator(options);
   return startPolling({
-    everyMs: POLL_EVERY_MS,
-    work: async () => (await evaluateDue()) > 0,
+    work: async () => {
+      if ((await evaluateDue()) > 0) return 0;
+      const dueAtMs = await readNextDueMs(options.sql);
+      if (dueAtMs === null) return LONGEST_SLEEP_MS;
+      return Math.min(Math.max(dueAtMs - options.clock.now(), LEAST_SLEEP_MS), LONGEST_SLEEP_MS);
+    },
     onError: (error) => {
       if (isStoreUnavailable(error)) return;
       options.log.error({ error: describeError(error) }, 'cannot evaluate alerts');
@@ -74,6 +82,7 @@ export function createEvaluator(options: AlertingOptions): () => Promise<number>
     if (events === null) return;
     evaluations.inc({ outcome: typeof readings === 'string' ? 'error' : 'ok' });
     for (const { event } of events) told.inc({ event });
+    if (events.length > 0) options.onEvents();
     late.set((clock.now() - endMs) / 1_000);
   }
 

@@ -18,7 +18,10 @@ import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
 import { eraseRequests } from './erase.ts';
 
-const POLL_EVERY_MS = 1_000;
+/** Time until the next look while there are jobs, of which a page failed. */
+const RETRY_MS = 1_000;
+/** Time until the next look without a job: one of another process is taken over if that process dies. */
+const IDLE_MS = 30_000;
 /** Requests that one transaction erases. Ingest of the organization waits for it: more, and it waits noticeably. */
 const PAGE = 100;
 /** Failures in a row after which a job ends. A page that takes too long once does so again. */
@@ -35,9 +38,11 @@ export type EraseOptions = {
 /** Works on the jobs of all organizations until it is stopped. */
 export function startErasing(options: EraseOptions): Polling {
   return startPolling({
-    everyMs: POLL_EVERY_MS,
     // Page after page as long as there is a job; jobs take turns.
-    work: async () => (await eraseNextPage(options)) !== null,
+    work: async () => {
+      if ((await eraseNextPage(options)) !== null) return 0;
+      return (await findJob(options.sql)) === undefined ? IDLE_MS : RETRY_MS;
+    },
     onError: (error) => {
       if (isStoreUnavailable(error)) return;
       options.log.error({ error: describeError(error) }, 'cannot work on deletions');
@@ -59,14 +64,11 @@ type Key = { created_at: Date; request_id: string };
 
 /**
  * Erases a page of the job that has waited longest.
- * @returns the number of erased requests; null when there is no job, or its page failed: it is tried again at the next poll
+ * @returns the number of erased requests; null when there is no job, or its page failed
  * @internal Exported so that tests erase one page at a time.
  */
 export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promise<number | null> {
-  const [job] = await sql<Job[]>`
-    select job_id as "jobId", organization_id as "organizationId", filter, until, erased_by as "keyId",
-           cursor_created_at as "cursorCreatedAt", cursor_request_id as "cursorRequestId"
-      from assay.erasure_jobs where state = 'running' order by updated_at, job_id limit 1`;
+  const job = await findJob(sql);
   if (job === undefined) return null;
   try {
     const page = await asOrganization(sql, job, (tx) => findPage(tx, job));
@@ -79,6 +81,15 @@ export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promi
     await noteFailure(sql, job);
     return null;
   }
+}
+
+/** Returns the job that has waited longest. */
+async function findJob(sql: Sql): Promise<Job | undefined> {
+  const [job] = await sql<Job[]>`
+    select job_id as "jobId", organization_id as "organizationId", filter, until, erased_by as "keyId",
+           cursor_created_at as "cursorCreatedAt", cursor_request_id as "cursorRequestId"
+      from assay.erasure_jobs where state = 'running' order by updated_at, job_id limit 1`;
+  return job;
 }
 
 /**

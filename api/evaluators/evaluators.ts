@@ -7,6 +7,7 @@ import { foldName } from '#core/contracts/storable-text.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { usdToNano } from '../requests/mod.ts';
+import { announceRuns } from './announce-work.ts';
 import type { EvaluatorChangeBody, EvaluatorQueryBody, NewEvaluatorBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type Definition, define, ownTemplate } from './define.ts';
@@ -212,6 +213,7 @@ export function createEvaluators(context: Context): Evaluators {
       const resumed = await inOrganization(sql, organizationId, async (tx) => {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await unpauseEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
+        await announceRuns(tx);
         return shown(tx, await requireEvaluator(tx, organizationId, evaluatorId));
       });
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });

@@ -4,6 +4,7 @@ import { closed } from '#core/contracts/shapes.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { EvaluationState } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { announceEvaluations } from './announce-work.ts';
 import type { EvaluatorRetryBody } from './bodies.ts';
 import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
@@ -63,6 +64,7 @@ export async function reopen(
       from failed where e.evaluation_id = failed.evaluation_id
     returning ${changedColumns(tx)}`;
   await noteEvaluations(tx, organizationId, rows);
+  if (rows.length > 0) await announceEvaluations(tx);
   return rows.length;
 }
 

@@ -6,6 +6,7 @@ import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { usdToNano } from '../requests/mod.ts';
+import { announceRuns } from './announce-work.ts';
 import type { RunBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
@@ -113,6 +114,7 @@ export function createRuns(context: Context): Runs {
       await tx`
         update assay.evaluation_runs set state = ${to}, updated_at = ${at}
         where organization_id = ${organizationId} and run_id = ${runId}`;
+      if (to === 'running') await announceRuns(tx);
       return run;
     });
   }
@@ -155,6 +157,7 @@ export function createRuns(context: Context): Runs {
              ${limit}, ${sample?.n ?? null}, ${sample?.seed ?? null}::int8, ${maxCostNano}::int8,
              ${batch}, ${at}, ${at}, ${at})
           returning run_id`;
+        await announceRuns(tx);
         const [run] = await findRuns(tx, organizationId, evaluatorId, made!.run_id);
         return runJson(run!);
       });

@@ -1,5 +1,6 @@
 /** Changes many evaluations at once, a batch per transaction: transactions stay short, and workers get rows in between. */
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { announceEvaluations } from './announce-work.ts';
 import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
 
@@ -49,6 +50,8 @@ async function changeBatch(
     returning ${changedColumns(tx)}`;
   // Other changes only move evaluations that wait between states: they had no outcome before, and have none after.
   if (change.kind === 'run-cancelled') await noteEvaluations(tx, organizationId, rows);
+  const isResumed = change.kind === 'evaluator-resumed' || change.kind === 'run-resumed';
+  if (isResumed && rows.length > 0) await announceEvaluations(tx);
   return rows.length;
 }
 

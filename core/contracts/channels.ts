@@ -6,13 +6,17 @@ export const KEYS_CHANNEL = 'assay_keys';
 export const PROMPTS_CHANNEL = 'assay_prompts';
 /** A log-in of a browser ended; the payload is its id. A database trigger notifies. */
 export const BROWSER_SESSIONS_CHANNEL = 'assay_browser_sessions';
-/** Evaluations became due; a worker that misses it looks once a second. */
+/** Evaluations became due. */
 export const EVALUATIONS_CHANNEL = 'assay_evaluations';
+/** A run was made or resumed, or its evaluator was. */
+export const RUNS_CHANNEL = 'assay_runs';
 /** A trial waits for a worker; the payload is its id. */
 export const TRIALS_CHANNEL = 'assay_trials';
 /** A trial has its result; the payload is its id. */
 export const TRIAL_RESULTS_CHANNEL = 'assay_trial_results';
-/** Deliveries of webhooks became due; a process that misses the notification polls once a second. */
+/** Records changed: the sinks have something to apply. A process that changes many says so once for all of a moment. */
+export const CHANGES_CHANNEL = 'assay_changes';
+/** Deliveries of webhooks became due. */
 export const WEBHOOKS_CHANNEL = 'assay_webhooks';
 /** Requests were erased; the payload is the organization's id and up to 100 request ids, separated by spaces. */
 export const ERASURES_CHANNEL = 'assay_erasures';

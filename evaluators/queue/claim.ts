@@ -4,6 +4,7 @@
  * that none of them, however much it has, delays the others.
  */
 
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
@@ -28,23 +29,33 @@ export type ClaimOptions = {
   roomOfOthers: number;
 };
 
+export type Claimed = {
+  jobs: Job[];
+  /** Time until the next open evaluation of the lane is due, in milliseconds; 0: some are due already; null: none is open. */
+  dueInMs: number | null;
+};
+
 /** Claims due evaluations, the most urgent of each organization first. */
-export async function claim(sql: Sql, options: ClaimOptions): Promise<Job[]> {
-  const organizations = await organizationsWithWork(sql, options.lane);
+export async function claim(sql: Sql, options: ClaimOptions): Promise<Claimed> {
+  const open = await openWork(sql, options.lane);
+  const dueInMs = open.length === 0 ? null : Math.min(...open.map((one) => one.dueInMs));
+  // Organizations without due work are left out, so that they take no share of the capacity.
+  const organizations = open.filter((one) => one.dueInMs === 0).map(({ organizationId }) => organizationId);
   const shares = fairShares(organizations, options);
-  if (shares.size === 0) return [];
-  return await sql.begin(async (tx) => {
+  if (shares.size === 0) return { jobs: [], dueInMs };
+  const jobs = await sql.begin(async (tx) => {
     const claimed = await lockDue(tx, options.lane, shares);
     return claimed.length === 0 ? [] : await loadJobs(tx, claimed);
   });
+  return { jobs, dueInMs };
 }
 
 /**
- * Returns the organizations with due work in a lane. Costs a few index lookups for each organization, however much work it
- * has. Organizations without due work are left out, so that they take no share of the capacity.
+ * Returns the organizations with open work in a lane, with the time until their next is due. Costs a few index lookups for each
+ * organization, however much work it has.
  */
-async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
-  const rows = await sql<{ organization_id: string }[]>`
+async function openWork(sql: Sql, lane: Lane): Promise<{ organizationId: string; dueInMs: number }[]> {
+  return await sql<{ organizationId: string; dueInMs: number }[]>`
     with recursive open (organization_id) as (
       (select organization_id from assay.evaluations where lane = ${lane} and state in ('pending', 'running')
         order by organization_id limit 1)
@@ -54,14 +65,16 @@ async function organizationsWithWork(sql: Sql, lane: Lane): Promise<string[]> {
                order by e.organization_id limit 1)
         from open where open.organization_id is not null
     )
-    select organization_id from open
-     where organization_id is not null and exists (
-       select from unnest(${PRIORITIES}::int2[]) as priorities (priority)
-        cross join lateral (
-          select from assay.evaluations e
-           where e.lane = ${lane} and e.state in ('pending', 'running') and e.organization_id = open.organization_id
-             and e.priority = priorities.priority and e.due_at <= now() limit 1) due)`;
-  return rows.map((row) => row.organization_id);
+    select organization_id as "organizationId",
+           greatest(0, extract(epoch from next.due_at - now()) * 1000)::float8 as "dueInMs"
+      from open cross join lateral (
+        select min(first.due_at) as due_at
+          from unnest(${PRIORITIES}::int2[]) as priorities (priority)
+         cross join lateral (
+           select e.due_at from assay.evaluations e
+            where e.lane = ${lane} and e.state in ('pending', 'running') and e.organization_id = open.organization_id
+              and e.priority = priorities.priority order by e.due_at limit 1) first) next
+     where organization_id is not null and next.due_at is not null`;
 }
 
 /**
@@ -179,6 +192,7 @@ export async function renewLeases(sql: Sql, leases: readonly Lease[]): Promise<v
  */
 export async function releaseLeases(sql: Sql, leases: readonly Lease[]): Promise<void> {
   await updateLeases(sql, leases, { state: 'pending', dueInMs: 0, uncounted: 1 });
+  await sql`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
 }
 
 async function updateLeases(

@@ -1,5 +1,13 @@
 /** The table of evaluations as a queue of leases: claim, renew, release, settle. */
-export { claim, LEASE_MS, type Lease, MAX_BODY_BYTES, releaseLeases, renewLeases } from './claim.ts';
+export {
+  type Claimed,
+  claim,
+  LEASE_MS,
+  type Lease,
+  MAX_BODY_BYTES,
+  releaseLeases,
+  renewLeases,
+} from './claim.ts';
 export type { Job } from './job.ts';
 export { settle } from './settle.ts';
 export { DEAD, MAX_ATTEMPTS, type NextState, nextState, PAUSED, postponed, skipped } from './transition.ts';

@@ -7,7 +7,9 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 import {
+  type Claimed,
   claim,
   type Job,
   LEASE_MS,
@@ -29,22 +31,25 @@ type LaneOptions = {
   /** Evaluates a group: one result for each job, in order. Must not reject. */
   evaluate(group: readonly Job[]): Promise<EvaluationResult[]>;
   onSettled(job: Job, next: NextState): void;
+  /** Returns how long the lane may sleep unless work is due before or `wake` is called, in milliseconds. */
+  longestSleepMs(): number;
 };
 
-/** Longest time until work that becomes due without a notification, such as a retry, is found. */
-const POLL_EVERY_MS = 1_000;
+/** Time until the next look while due work is left that could not be claimed: others hold its rows, or its organization's share is used up. */
+const BUSY_SLEEP_MS = 1_000;
 const RENEW_EVERY_MS = LEASE_MS / 3;
 const RETRY_MS = 500;
 /** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
 const MAX_ORGANIZATION_SHARE = 0.5;
 
+const NOTHING: Claimed = { jobs: [], dueInMs: null };
+
 export class Lane {
   readonly #options: LaneOptions;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
+  readonly #wakeUp = new WakeUp();
   #isStopping = false;
-  #isWoken = false;
-  #wake: () => void = () => {};
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -55,21 +60,19 @@ export class Lane {
     return this.#held.size;
   }
 
-  /** Looks for due work without waiting for the next poll. */
+  /** Looks for due work at once. */
   wake(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#wakeUp.wake();
   }
 
   /** Runs until `stop`. Resolves when all evaluations under way are settled. */
   async run(): Promise<void> {
     const renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
     while (!this.#isStopping) {
-      this.#isWoken = false;
-      const claimed = await this.#claim();
-      for (const group of groupJobs(claimed)) this.#begin(group);
+      const { jobs, dueInMs } = await this.#claim();
+      for (const group of groupJobs(jobs)) this.#begin(group);
       // Otherwise more may be due: claims again at once.
-      if (claimed.length === 0 || this.#freeCapacity() === 0) await this.#waitForWork();
+      if (jobs.length === 0 || this.#freeCapacity() === 0) await this.#sleep(dueInMs);
     }
     await Promise.all(this.#running);
     clearInterval(renewing);
@@ -91,9 +94,9 @@ export class Lane {
     return this.#options.capacity - this.#held.size;
   }
 
-  async #claim(): Promise<Job[]> {
+  async #claim(): Promise<Claimed> {
     const limit = this.#freeCapacity();
-    if (limit === 0) return [];
+    if (limit === 0) return NOTHING;
     const { sql, name, capacity, log } = this.#options;
     const roomOfOthers = Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
     const roomByOrganization = new Map<string, number>();
@@ -105,7 +108,7 @@ export class Lane {
     } catch (error) {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim evaluations');
       await sleep(RETRY_MS);
-      return [];
+      return { jobs: [], dueInMs: 0 };
     }
   }
 
@@ -151,16 +154,10 @@ export class Lane {
     });
   }
 
-  #waitForWork(): Promise<void> {
-    return new Promise((resolve) => {
-      const resume = () => {
-        clearTimeout(timer);
-        this.#wake = () => {};
-        resolve();
-      };
-      const timer = setTimeout(resume, POLL_EVERY_MS);
-      this.#wake = resume;
-      if (this.#isWoken) resume();
-    });
+  /** Sleeps until something is due or the lane is woken, as it is when a place becomes free. */
+  async #sleep(dueInMs: number | null): Promise<void> {
+    const longestMs = this.#options.longestSleepMs();
+    const dueMs = dueInMs === 0 ? BUSY_SLEEP_MS : Math.ceil(dueInMs ?? longestMs);
+    if (!this.#isStopping) await this.#wakeUp.sleep(Math.min(dueMs, longestMs));
   }
 }

@@ -3,7 +3,7 @@
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import type { Listener, Sql } from '#platform/postgres/mod.ts';
+import { type Listener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
@@ -49,25 +49,21 @@ export function startWorker(options: WorkerOptions): Worker {
         capacity: capacity[name],
         evaluate: (group) => evaluate(group, options),
         onSettled,
+        longestSleepMs: () => announced.longestSleepMs(),
       }),
   );
   const wakeAll = () => {
     for (const lane of lanes) lane.wake();
   };
-  const listening = listener.listen({
-    channel: EVALUATIONS_CHANNEL,
-    onNotify: wakeAll,
-    onListening: wakeAll,
-    onLost: () => {},
-  });
-  const runs = scheduleRuns({ sql, log, onScheduled: wakeAll });
+  const announced = onAnnounced(listener, EVALUATIONS_CHANNEL, wakeAll);
+  const runs = scheduleRuns({ sql, listener, log, onScheduled: wakeAll });
   const trials = serveTrials(options);
   const running = Promise.all(lanes.map((lane) => lane.run()));
   return {
     held: () => lanes.reduce((sum, lane) => sum + lane.held, 0),
     stop: async (deadlineMs) => {
       for (const lane of lanes) lane.stop();
-      await listening.stop();
+      await announced.stop();
       const all = Promise.all([running, runs.stop(), trials.stop()]);
       if (await settlesWithin(all, deadlineMs)) return;
       for (const lane of lanes) await lane.abandon();

@@ -2,14 +2,22 @@
  * Schedules runs, which score history: a page of requests at a time, from the newest back, becomes pending evaluations. A
  * run's cursor is written in the transaction of its page, so that any process continues there after a crash.
  */
+import { RUNS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
-import { type Polling, startPolling } from '#platform/process/polling.ts';
+import {
+  isStoreUnavailable,
+  type Listener,
+  onAnnounced,
+  type Sql,
+  type TransactionSql,
+} from '#platform/postgres/mod.ts';
+import { startPolling } from '#platform/process/polling.ts';
 
-const POLL_EVERY_MS = 1_000;
+/** Time between looks while runs wait for their evaluations, or for a page that failed to be tried again. */
+const BUSY_SLEEP_MS = 1_000;
 const PAGE = 500;
 /** Unfinished evaluations of one run: fewer, and the workers run dry; more, and a pause takes long to have effect. */
 const MAX_UNFINISHED = 2_000;
@@ -18,6 +26,7 @@ const PRIORITY = 2;
 
 type RunsOptions = {
   sql: Sql;
+  listener: Listener;
   log: Logger;
   /** Called when evaluations were scheduled. */
   onScheduled(): void;
@@ -43,19 +52,33 @@ type Run = {
 };
 
 /** Schedules pages of runs until it is stopped. */
-export function scheduleRuns({ sql, log, onScheduled }: RunsOptions): Polling {
-  return startPolling({
-    everyMs: POLL_EVERY_MS,
+export function scheduleRuns({ sql, listener, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
+  const polling = startPolling({
     // Page after page as long as any run has one; runs take turns.
     work: async () => {
       const scheduled = await scheduleNextPage(sql, log);
       if (scheduled !== null && scheduled > 0) onScheduled();
-      return scheduled !== null;
+      if (scheduled !== null) return 0;
+      return (await areRunsWaiting(sql)) ? BUSY_SLEEP_MS : announced.longestSleepMs();
     },
     onError: (error) => {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot schedule runs');
     },
   });
+  const announced = onAnnounced(listener, RUNS_CHANNEL, polling.wake);
+  return {
+    stop: async () => {
+      await Promise.all([polling.stop(), announced.stop()]);
+    },
+  };
+}
+
+/** Returns whether a run has pages left, although none can be scheduled now. */
+async function areRunsWaiting(sql: Sql): Promise<boolean> {
+  const rows = await sql`
+    select from assay.evaluation_runs r join assay.evaluators e on e.evaluator_id = r.evaluator_id
+     where r.state = 'running' and e.paused_reason is null limit 1`;
+  return rows.length > 0;
 }
 
 /**

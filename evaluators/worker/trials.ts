@@ -11,7 +11,7 @@ import {
 } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, type Listener, type Sql } from '#platform/postgres/mod.ts';
+import { isStoreUnavailable, type Listener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { startPolling } from '#platform/process/polling.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
@@ -33,7 +33,6 @@ export type TrialsOptions = {
 const MAX_TRIALS = 8;
 /** Further trials, only for organizations without one under way: an organization that fills the process delays no other. */
 const SPARE_TRIALS = 8;
-const POLL_EVERY_MS = 1_000;
 /** Age at which a trial is deleted: the API never waits so long. */
 const DELETED_AFTER = '10 minutes';
 
@@ -47,12 +46,12 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const underWay = new Map<string, number>();
 
   const polling = startPolling({
-    everyMs: POLL_EVERY_MS,
     work: async () => {
-      if (running.size >= MAX_TRIALS + SPARE_TRIALS) return false;
+      // The end of one under way wakes it.
+      if (running.size >= MAX_TRIALS + SPARE_TRIALS) return announced.longestSleepMs();
       const claimed = await claimTrials(sql, underWay);
       for (const trial of claimed) begin(trial);
-      return claimed.length > 0;
+      return claimed.length > 0 ? 0 : announced.longestSleepMs();
     },
     onError: (error) => {
       if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim trials');
@@ -86,15 +85,10 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
     }
   }
 
-  const listening = listener.listen({
-    channel: TRIALS_CHANNEL,
-    onNotify: polling.wake,
-    onListening: polling.wake,
-    onLost: () => {},
-  });
+  const announced = onAnnounced(listener, TRIALS_CHANNEL, polling.wake);
   return {
     stop: async () => {
-      await Promise.all([polling.stop(), listening.stop()]);
+      await Promise.all([polling.stop(), announced.stop()]);
       await Promise.all(running);
     },
   };

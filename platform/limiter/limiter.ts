@@ -8,7 +8,14 @@ import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import { answeredWithin } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
-import { type Account, applySnapshot, createAccounts, localBalance, sharedBalance } from './account.ts';
+import {
+  type Account,
+  type Accounts,
+  applySnapshot,
+  createAccounts,
+  localBalance,
+  sharedBalance,
+} from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createCounterAvailability } from './availability.ts';
 import { createAdmissionByBoth } from './both.ts';
@@ -61,7 +68,13 @@ export function createLimiter(options: LimiterOptions): Limiter {
     onDegraded = () => {},
   } = options;
   const store = createCounterStore(sql, { maxCounters, reservationTtlMs });
-  const accounts = createAccounts();
+  const known = createAccounts();
+  const accounts: Accounts = {
+    of: (counter, policy) => {
+      maintenance.noteUse();
+      return known.of(counter, policy);
+    },
+  };
   const maintenance = createMaintenance({
     clock,
     store,

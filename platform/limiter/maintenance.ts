@@ -6,6 +6,8 @@ import type { CounterStore, UnusedCredits } from './counter-store.ts';
 import { spendableCredits, toUnusedCredits } from './lease.ts';
 
 type Maintenance = {
+  /** Notes that the limiter is used, which ends a rest. Called for each decision. */
+  noteUse(): void;
   /** Watches an account that has credits, or something to return or to report. */
   track(account: Account): void;
   /** Returns the number of live gateways at the last heartbeat, and at least the expected number. */
@@ -32,9 +34,17 @@ type MaintenanceOptions = {
   closeHolds(): void;
 };
 
-const TIDY_EVERY_MS = 250;
-const HEARTBEAT_EVERY_MS = 2_000;
-const DELETE_EXPIRED_EVERY_MS = 5_000;
+/** Times between rounds of each work while the limiter is used, and while it rests; null: none. */
+type Pace = { usedMs: number; restingMs: number | null };
+
+const TIDY: Pace = { usedMs: 250, restingMs: null };
+/** A gateway counts as gone after ten seconds of silence. */
+const HEARTBEAT: Pace = { usedMs: 2_000, restingMs: 5_000 };
+/** A process that is no gateway only reads their number. */
+const COUNTING: Pace = { usedMs: 2_000, restingMs: null };
+const DELETE_EXPIRED: Pace = { usedMs: 5_000, restingMs: 60_000 };
+/** Rounds of tidying without a use, after which the limiter rests: by then each hold has expired. */
+const UNUSED_ROUNDS = 20;
 const DELETED_AT_ONCE = 1_000;
 /** An account without calls for this long returns its credits, which other gateways may need. */
 const IDLE_MS = 500;
@@ -54,8 +64,13 @@ export function createMaintenance(
 ): Maintenance & { start(availability: Pick<CounterAvailability, 'isUnavailable' | 'reportFailure'>): void } {
   const { clock, store, processId } = options;
   const tracked = new Set<Account>();
-  const timers: NodeJS.Timeout[] = [];
+  const works: { run(): Promise<void>; pace: Pace }[] = [];
+  let timers: NodeJS.Timeout[] = [];
   let gateways = options.gateways;
+  let beat = (): void => {};
+  let isUsed = false;
+  let isResting = true;
+  let unusedRounds = 0;
 
   async function heartbeat(): Promise<void> {
     gateways = Math.max(options.gateways, await store.heartbeat(processId));
@@ -118,8 +133,37 @@ export function createMaintenance(
     while ((await store.deleteExpired(DELETED_AT_ONCE)) >= DELETED_AT_ONCE);
   }
 
+  /** Runs each work in the intervals of use or of rest from now on. */
+  function setTimers(): void {
+    for (const timer of timers) clearInterval(timer);
+    timers = works.flatMap(({ run, pace }) => {
+      const everyMs = isResting ? pace.restingMs : pace.usedMs;
+      return everyMs === null ? [] : [setInterval(run, everyMs).unref()];
+    });
+  }
+
+  function noteUse(): void {
+    isUsed = true;
+    if (!isResting) return;
+    isResting = false;
+    unusedRounds = 0;
+    setTimers();
+    // What was counted before the rest may have changed.
+    beat();
+  }
+
+  function restIfUnused(): void {
+    unusedRounds = isUsed ? 0 : unusedRounds + 1;
+    isUsed = false;
+    if (unusedRounds < UNUSED_ROUNDS || tracked.size > 0) return;
+    isResting = true;
+    setTimers();
+  }
+
   return {
+    noteUse,
     track(account) {
+      noteUse();
       tracked.add(account);
       if (tracked.size <= MAX_TRACKED) return;
       const [oldest] = tracked;
@@ -135,8 +179,9 @@ export function createMaintenance(
         // In this order: returned credits may be granted again, on top of admissions that are not counted yet.
         await reportDegraded();
         await returnUnused(IDLE_MS);
+        restIfUnused();
       };
-      const every = (ms: number, work: () => Promise<void>) => {
+      const every = (pace: Pace, work: () => Promise<void>) => {
         let isRunning = false;
         const run = async () => {
           if (isRunning || availability.isUnavailable()) return;
@@ -144,12 +189,15 @@ export function createMaintenance(
           await work().catch(availability.reportFailure);
           isRunning = false;
         };
-        timers.push(setInterval(run, ms).unref());
+        works.push({ run, pace });
+        return run;
       };
-      heartbeat().catch(availability.reportFailure);
-      every(TIDY_EVERY_MS, tidy);
-      every(HEARTBEAT_EVERY_MS, heartbeat);
-      every(DELETE_EXPIRED_EVERY_MS, deleteExpired);
+      every(TIDY, tidy);
+      const beatNow = every(processId === null ? COUNTING : HEARTBEAT, heartbeat);
+      every(DELETE_EXPIRED, deleteExpired);
+      setTimers();
+      beat = () => void beatNow();
+      beat();
     },
     async leave() {
       await reportDegraded();
@@ -157,7 +205,9 @@ export function createMaintenance(
       if (processId !== null) await store.unregister(processId);
     },
     stop() {
-      for (const timer of timers) clearInterval(timer);
+      beat = () => {};
+      works.length = 0;
+      setTimers();
     },
   };
 }

@@ -50,6 +50,11 @@ export function noteReading(isReading: boolean): void {
   if (noted !== undefined) noted.isReading = noted.isReading !== false && isReading;
 }
 
+/** Returns whether the call under way may have written: it was noted not to be only reading. */
+export function mayHaveWritten(): boolean {
+  return clients.getStore()?.isReading === false;
+}
+
 /** Runs a transaction whose statements are cancelled when a client disconnects. */
 export type Cancelling = <T>(place: Place, work: () => Promise<T>) => Promise<T>;
 

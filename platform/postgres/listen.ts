@@ -6,6 +6,7 @@
  * The connection is opened by the first subscription and closed by the last to stop. One statement at a time makes the server
  * send the channels that are subscribed to and no others, so a part that joins or stops does not disturb the rest.
  */
+import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
@@ -25,6 +26,11 @@ export type Subscription = {
 export type Listener = {
   /** Listens until `stop`, and again after every loss. What a callback throws is logged and reaches no other subscription. */
   listen(subscription: Subscription): { stop(): Promise<void> };
+  /**
+   * Returns whether notifications are known to arrive: one of another connection has, since this one was opened. They never do
+   * through a pooler that hands connections on between transactions.
+   */
+  isHearing(): boolean;
 };
 
 export type ListenerOptions = {
@@ -40,18 +46,27 @@ const PULSE_MS = 15_000;
 
 /** Creates the listener of a process, which connects when it is first used. */
 export function createListener(options: ListenerOptions): Listener {
-  return { listen: shareWhileUsed<Subscription>(() => new Listening(options)) };
+  let current: Listening | null = null;
+  const open = () => {
+    current = new Listening(options);
+    return current;
+  };
+  return { listen: shareWhileUsed<Subscription>(open), isHearing: () => current?.isHearing === true };
 }
 
 /** One connection with the subscriptions that share it, over all its losses. */
 class Listening implements Shared<Subscription> {
   readonly #log: Logger;
+  readonly #sql: Sql;
   readonly #connection: Sql;
   readonly #pulse: NodeJS.Timeout;
   /** All subscriptions; true: `onListening` was called, and `onLost` was not since. */
   readonly #subscriptions = new Map<Subscription, boolean>();
   /** Channels that the server sends on this connection. */
   readonly #channels = new Set<string>();
+  /** A channel of this listener alone, which shows whether notifications arrive. */
+  readonly #echo = `assay_echo_${randomUUID()}`;
+  #isHearing = false;
   /** Counts losses: the response to a statement from before one says nothing about the connection after it. */
   #losses = 0;
   #isAsking = false;
@@ -60,6 +75,7 @@ class Listening implements Shared<Subscription> {
 
   constructor({ sql, log, pulseMs = PULSE_MS }: ListenerOptions) {
     this.#log = log;
+    this.#sql = sql;
     // Options of postgres.js that its types lack. Its own `listen` tries to reconnect once, and is then silent for ever.
     const untyped: object = {
       shared: { retries: 0, typeArrayMap: {} },
@@ -72,9 +88,15 @@ class Listening implements Shared<Subscription> {
     this.#connection = postgres(own);
     // Hours may pass without a notification: the responses to this statement show that the connection is alive.
     this.#pulse = setInterval(() => {
-      if (!this.#isAsking && this.#channels.size > 0) this.#ask(listenTo(this.#channels)).catch(() => {});
+      if (this.#isAsking || this.#channels.size === 0) return;
+      this.#ask(listenTo(this.#channels)).catch(() => {});
+      if (!this.#isHearing) this.#callOut();
     }, pulseMs);
     this.#pulse.unref();
+  }
+
+  get isHearing(): boolean {
+    return this.#isHearing;
   }
 
   add(subscription: Subscription): void {
@@ -90,6 +112,7 @@ class Listening implements Shared<Subscription> {
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    this.#isHearing = false;
     clearInterval(this.#pulse);
     this.#cancelRetry();
     await this.#connection.end({ timeout: 1 });
@@ -101,8 +124,11 @@ class Listening implements Shared<Subscription> {
     const joining = [...this.#subscriptions].filter(([, isListening]) => !isListening).map(([one]) => one);
     const wanted = new Set([...this.#subscriptions.keys()].map(({ channel }) => channel));
     const joined = new Set(joining.map(({ channel }) => channel));
-    const left = new Set([...this.#channels].filter((channel) => !wanted.has(channel)));
+    const left = new Set(
+      [...this.#channels].filter((channel) => channel !== this.#echo && !wanted.has(channel)),
+    );
     if (joined.size + left.size === 0) return;
+    if (this.#channels.size === 0) joined.add(this.#echo);
     const losses = this.#losses;
     this.#isAsking = true;
     this.#ask(`${listenTo(joined)} ${unlistenTo(left)}`).then(
@@ -112,6 +138,7 @@ class Listening implements Shared<Subscription> {
           for (const channel of joined) this.#channels.add(channel);
           for (const channel of left) this.#channels.delete(channel);
           for (const one of joining) this.#begin(one);
+          if (joined.has(this.#echo)) this.#callOut();
         }
         this.#update();
       },
@@ -132,6 +159,7 @@ class Listening implements Shared<Subscription> {
   #lose(): void {
     if (this.#isEnded) return;
     this.#losses += 1;
+    this.#isHearing = false;
     this.#channels.clear();
     const lost = [...this.#subscriptions].filter(([, isListening]) => isListening).map(([one]) => one);
     for (const one of lost) this.#subscriptions.set(one, false);
@@ -140,7 +168,13 @@ class Listening implements Shared<Subscription> {
     for (const one of lost) if (this.#subscriptions.has(one)) this.#call(one, () => one.onLost());
   }
 
+  /** Notifies itself from another connection: what a connection notifies itself of arrives through any pooler. */
+  #callOut(): void {
+    this.#sql`select pg_notify(${this.#echo}, '')`.catch(() => {});
+  }
+
   #notify(channel: string, payload: string): void {
+    if (channel === this.#echo) this.#isHearing = true;
     const listening = [...this.#subscriptions.keys()].filter((one) => one.channel === channel);
     for (const one of listening) {
       if (this.#subscriptions.get(one) === true) this.#call(one, () => one.onNotify(payload));

@@ -1,7 +1,8 @@
 /** PostgreSQL: connecting, migrating, listening. */
 export { noteActor, withActor } from './actor.ts';
+export { onAnnounced } from './announced.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
-export { noteReading, withClient } from './client.ts';
+export { mayHaveWritten, noteReading, withClient } from './client.ts';
 export {
   connectPostgres,
   inOrganization,

@@ -23,16 +23,45 @@ export function openSocket({ path, host, port }: SocketOptions, silenceMs: numbe
 
 function watch(socket: Socket, silenceMs: number): void {
   let seenBytes = 0;
-  let silentChecks = 0;
+  // The first round comes before a whole tenth has passed.
+  let silentChecks = -1;
   // Silence is counted in checks, not by the clock: a process that stood still has not listened. The socket counts bytes,
   // because TLS takes over its events.
-  const checking = setInterval(() => {
+  const check = () => {
     silentChecks = socket.bytesRead === seenBytes ? silentChecks + 1 : 0;
     seenBytes = socket.bytesRead;
     if (silentChecks < CHECKS && !socket.destroyed) return;
-    clearInterval(checking);
+    endChecking();
     const error = new Error(`Nothing came from Postgres for ${silenceMs} ms`);
     if (!socket.destroyed) socket.destroy(Object.assign(error, { code: 'ETIMEDOUT' }));
-  }, silenceMs / CHECKS);
-  checking.unref();
+  };
+  const endChecking = inRounds(silenceMs / CHECKS, check);
+}
+
+type Round = { checks: Set<() => void>; timer: NodeJS.Timeout };
+
+/** The checks of this process by their interval: connections have one timer together, or each would wake an idle process. */
+const rounds = new Map<number, Round>();
+
+/** Calls `check` every `everyMs`, together with all others of this interval. Returns the function that ends it. */
+function inRounds(everyMs: number, check: () => void): () => void {
+  const round = rounds.get(everyMs) ?? beginRound(everyMs);
+  round.checks.add(check);
+  return () => {
+    round.checks.delete(check);
+    if (round.checks.size > 0) return;
+    clearInterval(round.timer);
+    if (rounds.get(everyMs) === round) rounds.delete(everyMs);
+  };
+}
+
+function beginRound(everyMs: number): Round {
+  const checks = new Set<() => void>();
+  const runAll = () => {
+    for (const one of [...checks]) one();
+  };
+  const round = { checks, timer: setInterval(runAll, everyMs) };
+  round.timer.unref();
+  rounds.set(everyMs, round);
+  return round;
 }

@@ -1,58 +1,53 @@
-/** Work that is looked for at intervals and when something wakes it, a piece at a time. */
+/** Work that is looked for when something wakes it, and when it is due: a piece at a time. */
+import { WakeUp } from './wake-up.ts';
 
 export type PollingOptions = {
-  everyMs: number;
-  /** Does a piece of work. Returns true when more may be left, which is then done at once. */
-  work(): Promise<boolean>;
-  /** Is given what `work` rejects with; the work is tried again at the next poll. Must not throw. */
+  /** Does a piece of work. Returns when to look again, in milliseconds; 0: at once, as more may be left. */
+  work(): Promise<number>;
+  /** Is given what `work` rejects with; the work is tried again after `retryMs`. Must not throw. */
   onError(error: unknown): void;
+  /** Overrides the wait after a failure. */
+  retryMs?: number;
 };
 
 export type Polling = {
-  /** Looks for work without waiting for the next poll; while work is under way, once more after it. */
+  /** Looks for work at once; while work is under way, once more after it. */
   wake(): void;
   /** Begins no further piece, and resolves when the one under way has ended; never rejects. */
   stop(): Promise<void>;
 };
 
-/** Polls for work until it is stopped, the first time after `everyMs`. Two pieces are never under way together. */
-export function startPolling({ everyMs, work, onError }: PollingOptions): Polling {
-  let isStopped = false;
-  let isWorking = false;
-  // Work may come while the last piece already finds none.
-  let isWoken = false;
-  let working: Promise<void> = Promise.resolve();
+const RETRY_MS = 1_000;
 
-  async function workUntilDone(): Promise<void> {
-    isWorking = true;
+/** Looks for work until it is stopped, the first time at once. Two pieces are never under way together. */
+export function startPolling({ work, onError, retryMs = RETRY_MS }: PollingOptions): Polling {
+  const wakeUp = new WakeUp();
+  let isStopped = false;
+
+  async function workOnce(): Promise<number> {
     try {
-      let hasMore: boolean;
-      do {
-        isWoken = false;
-        hasMore = await work();
-      } while ((hasMore || isWoken) && !isStopped);
+      return await work();
     } catch (error) {
       onError(error);
-    } finally {
-      isWorking = false;
+      return retryMs;
     }
   }
 
-  const poll = () => {
-    if (!isStopped && !isWorking) working = workUntilDone();
-  };
-  const polling = setInterval(poll, everyMs);
-  // The timer alone does not keep the process alive; the connections that the work needs do.
-  polling.unref();
+  async function run(): Promise<void> {
+    while (!isStopped) {
+      const waitMs = await workOnce();
+      // The timer alone does not keep the process alive; the connections that the work needs do.
+      if (waitMs > 0 && !isStopped) await wakeUp.sleep(waitMs, { isRef: false });
+    }
+  }
+
+  const running = run();
   return {
-    wake: () => {
-      isWoken = true;
-      poll();
-    },
+    wake: () => wakeUp.wake(),
     stop: async () => {
       isStopped = true;
-      clearInterval(polling);
-      await working;
+      wakeUp.wake();
+      await running;
     },
   };
 }

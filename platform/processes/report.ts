@@ -47,7 +47,7 @@ const REMOVED_WITHIN_MS = 1_000;
 export async function reportProcess<Role extends keyof ProcessStates>(
   options: ReportOptions<Role>,
 ): Promise<ProcessReport> {
-  const { sql, log } = options;
+  const { sql, log, everyMs = EVERY_MS } = options;
   const processId = randomUUID();
   const write = createWriter(processId, options);
   const firstEnded = Promise.withResolvers<void>();
@@ -55,18 +55,17 @@ export async function reportProcess<Role extends keyof ProcessStates>(
   let isFailing = false;
 
   const polling = startPolling({
-    everyMs: options.everyMs ?? EVERY_MS,
     work: async () => {
       await write().finally(firstEnded.resolve);
       isFailing = false;
-      return false;
+      return everyMs;
     },
+    retryMs: everyMs,
     onError: (error) => {
       if (!isFailing && !isStopped) log.warn({ error: describeError(error) }, 'cannot report this process');
       isFailing = true;
     },
   });
-  polling.wake();
   await settlesWithin(firstEnded.promise, FIRST_WITHIN_MS);
 
   async function remove(): Promise<void> {

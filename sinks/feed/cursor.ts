@@ -41,6 +41,13 @@ export async function readChanges(sql: Sql, after: Position, size: BatchSize): P
   });
 }
 
+/** Returns whether there are committed changes after a position, although they may not be read yet. */
+export async function hasChanges(sql: Sql, { xid, seq }: Position): Promise<boolean> {
+  const rows = await sql`
+    select from assay.changes where (xid, seq) > (${xid}::xid8, ${seq}::int8) order by xid, seq limit 1`;
+  return rows.length > 0;
+}
+
 /**
  * Locks a cursor until the transaction ends. Returns false when another process holds it, or has moved it since it was read.
  */

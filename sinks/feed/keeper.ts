@@ -7,17 +7,21 @@ import { describeError } from '#core/contracts/errors.ts';
 import { readSinkLags } from '#platform/changes/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 import type { FeedMetrics } from './metrics.ts';
+import type { ChangeSignal } from './sink.ts';
 
 export type KeepFeedOptions = {
   /** Connections of the owner of the tables. */
   sql: Sql;
   log: Logger;
   feedMetrics: FeedMetrics;
+  changes: ChangeSignal;
   /** Overrides the age of an unread change at which a transaction that holds the feed back is looked for, in milliseconds. */
   lateMs?: number;
 };
 
+/** Time between rounds while there are changes. */
 const EVERY_MS = 5_000;
 /** Time that the feed waits for a sink: a weekend, and the time to notice. A sink that is away for longer resumes by a scan. */
 const KEPT_FOR = '7 days';
@@ -29,21 +33,26 @@ const LATE_MS = 30_000;
 /** Maintains the feed until it is stopped. */
 export function startFeedKeeper(options: KeepFeedOptions): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const running = keep(options, stopping.signal);
+  const wakeUp = new WakeUp();
+  options.changes.follow(() => wakeUp.wake());
+  const running = keep(options, wakeUp, stopping.signal);
   return {
     async stop() {
       stopping.abort();
+      wakeUp.wake();
       await running;
     },
   };
 }
 
-async function keep(options: KeepFeedOptions, signal: AbortSignal): Promise<void> {
+async function keep(options: KeepFeedOptions, wakeUp: WakeUp, signal: AbortSignal): Promise<void> {
   let isFailing = false;
   let heldBy: number | null = null;
   while (!signal.aborted) {
+    let isIdle = false;
     try {
-      const holder = await keepFeedOnce(options, signal);
+      const { holder, isEmpty } = await keepFeedOnce(options, signal);
+      isIdle = isEmpty;
       // Once for each, however long it is open.
       if (holder !== null && holder.pid !== heldBy) {
         options.log.warn(holder, 'an open transaction keeps the sinks from later changes');
@@ -57,20 +66,24 @@ async function keep(options: KeepFeedOptions, signal: AbortSignal): Promise<void
       isFailing = true;
     }
     await sleep(EVERY_MS, undefined, { signal }).catch(() => {});
+    if (isIdle && !signal.aborted) await wakeUp.sleep(options.changes.longestSleepMs() - EVERY_MS);
   }
 }
 
 /** A transaction that the sinks wait for, as far as this role may see it. */
 type Holder = { pid: number; applicationName: string; database: string | null; seconds: number };
 
+/** A round: whether no sink has anything to apply, and the open transaction that holds late sinks back, if one does. */
+type Round = { isEmpty: boolean; holder: Holder | null };
+
 /**
- * Runs one round. Returns the open transaction that holds late sinks back, if one does.
+ * Runs one round.
  * @internal Exported so that tests run one round at a chosen time.
  */
 export async function keepFeedOnce(
-  options: KeepFeedOptions,
+  options: Omit<KeepFeedOptions, 'changes'>,
   signal: AbortSignal = new AbortController().signal,
-): Promise<Holder | null> {
+): Promise<Round> {
   const { sql, log, feedMetrics, lateMs = LATE_MS } = options;
   for (let dropped = DROPPED_AT_ONCE; dropped >= DROPPED_AT_ONCE && !signal.aborted; ) {
     dropped = await dropChanges(sql, log);
@@ -81,7 +94,11 @@ export async function keepFeedOnce(
     feedMetrics.lagSeconds.set({ sink: name }, lagMs / 1_000);
     feedMetrics.lagChanges.set({ sink: name }, changes);
   }
-  return lags.some(({ lagMs }) => lagMs > lateMs) ? await findHolder(sql, lateMs) : null;
+  const isLate = lags.some(({ lagMs }) => lagMs > lateMs);
+  return {
+    isEmpty: lags.every(({ changes }) => changes === 0),
+    holder: isLate ? await findHolder(sql, lateMs) : null,
+  };
 }
 
 async function dropChanges(sql: Sql, log: Logger): Promise<number> {

@@ -9,8 +9,10 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import { Backoff, type BackoffOptions } from '#platform/process/backoff.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 import {
   type BatchSize,
+  hasChanges,
   lockCursor,
   lockResumption,
   moveCursor,
@@ -21,7 +23,7 @@ import {
   registerSink,
 } from './cursor.ts';
 import type { FeedMetrics } from './metrics.ts';
-import type { RunningSink, Sink } from './sink.ts';
+import type { ChangeSignal, RunningSink, Sink } from './sink.ts';
 
 export type RunSinkOptions = {
   /** Connections of the owner of the tables: the feed has the changes of all organizations. */
@@ -29,13 +31,19 @@ export type RunSinkOptions = {
   log: Logger;
   feedMetrics: FeedMetrics;
   sink: Sink;
+  changes: ChangeSignal;
+  /** Called after each batch that was applied. */
+  onApplied?(): void;
   /** Overrides the wait after everything is applied. */
   everyMs?: number;
   /** Overrides the waits after failures. */
   retry?: BackoffOptions;
 };
 
-/** Short enough that charts follow; an idle sink runs two queries in that time. */
+/**
+ * Wait after everything is applied, so that under load changes are applied many at a time; short enough that charts follow. A sink
+ * that finds nothing sleeps until it is woken.
+ */
 const EVERY_MS = 1_000;
 /** Bounds the memory and the length of a transaction. A change of ingest has up to 500 keys. */
 const FULL: BatchSize = { changes: 1_000, keys: 10_000 };
@@ -47,26 +55,32 @@ const LONGEST_ERROR = 1_000;
 /** Runs a sink until it is stopped. A failure delays this sink alone. */
 export function runSink(options: RunSinkOptions): RunningSink {
   const stopping = new AbortController();
-  const running = run(options, stopping.signal);
+  const wakeUp = new WakeUp();
+  options.changes.follow(() => wakeUp.wake());
+  const running = run(options, wakeUp, stopping.signal);
   return {
     async stop() {
       stopping.abort();
+      wakeUp.wake();
       await running;
     },
   };
 }
 
-async function run(options: RunSinkOptions, signal: AbortSignal): Promise<void> {
-  const { sql, sink, everyMs = EVERY_MS, retry = RETRY } = options;
+async function run(options: RunSinkOptions, wakeUp: WakeUp, signal: AbortSignal): Promise<void> {
+  const { sql, sink, everyMs = EVERY_MS, retry = RETRY, changes } = options;
   const backoff = new Backoff(retry);
   let size = FULL;
   let isRegistered = false;
   while (!signal.aborted) {
     let waitMs = everyMs;
+    let isIdle = false;
     try {
       if (!isRegistered) await registerSink(sql, sink.name);
       isRegistered = true;
-      if ((await applyNext(options, size)) === 'more') waitMs = 0;
+      const result = await applyNext(options, size);
+      if (result === 'more') waitMs = 0;
+      isIdle = result === 'idle';
       backoff.reset();
       size = scaled(size, 2);
     } catch (error) {
@@ -78,7 +92,9 @@ async function run(options: RunSinkOptions, signal: AbortSignal): Promise<void> 
       if (!isStoreUnavailable(error)) size = scaled(size, 0.5);
       await report(options, error, waitMs);
     }
-    if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    if (isIdle) await wakeUp.sleep(changes.longestSleepMs());
+    else if (waitMs > 0) await sleep(waitMs, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -89,21 +105,24 @@ function scaled({ changes, keys }: BatchSize, factor: number): BatchSize {
   };
 }
 
-/** `taken`: another process is running this sink. `idle`: there was less than a batch. */
-type Result = 'more' | 'idle' | 'taken';
+/**
+ * `done`: there was less than a batch. `held`: there are changes, but an open transaction may still make earlier ones. `taken`:
+ * another process is running this sink. `idle`: there are no changes.
+ */
+type Result = 'more' | 'done' | 'held' | 'taken' | 'idle';
 
 /**
  * Applies the next batch, or resumes a sink that has no cursor in the feed by a scan.
  * @internal Exported so that tests apply one batch at a time.
  */
 export async function applyNext(
-  { sql, log, feedMetrics, sink }: RunSinkOptions,
+  { sql, log, feedMetrics, sink, onApplied }: Omit<RunSinkOptions, 'changes'>,
   size: BatchSize,
 ): Promise<Result> {
   const { state, position } = await readCursor(sql, sink.name);
-  if (position === null) return await resume({ sql, log, feedMetrics, sink }, state);
+  if (position === null) return await resume({ sql, log, feedMetrics, sink, onApplied }, state);
   const changes = await readChanges(sql, position, size);
-  if (changes.length === 0) return 'idle';
+  if (changes.length === 0) return (await hasChanges(sql, position)) ? 'held' : 'idle';
   const isApplied = await sql.begin(async (tx) => {
     if (!(await lockCursor(tx, sink.name, position))) return false;
     await sink.apply(tx, changes);
@@ -113,11 +132,12 @@ export async function applyNext(
   if (!isApplied) return 'taken';
   feedMetrics.applied.inc({ sink: sink.name }, changes.length);
   const keys = changes.reduce((sum, change) => sum + change.keys.length, 0);
-  return changes.length >= size.changes || keys >= size.keys ? 'more' : 'idle';
+  onApplied?.();
+  return changes.length >= size.changes || keys >= size.keys ? 'more' : 'done';
 }
 
 async function resume(
-  { sql, log, feedMetrics, sink }: Omit<RunSinkOptions, 'everyMs'>,
+  { sql, log, feedMetrics, sink, onApplied }: Omit<RunSinkOptions, 'changes'>,
   state: string,
 ): Promise<Result> {
   const resumption = await sql.begin(async (tx) => {
@@ -136,6 +156,7 @@ async function resume(
   if (state === 'new') log.info(facts, 'a sink begins to follow the changes');
   else
     log.warn(facts, 'a sink was so far behind that the feed had dropped its changes: it came up by a scan');
+  onApplied?.();
   return 'more';
 }
 

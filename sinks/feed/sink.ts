@@ -27,6 +27,14 @@ export type Sink = {
   resume(tx: TransactionSql, sinceMs: number | null): Promise<void>;
 };
 
+/** What wakes those who follow the changes. */
+export type ChangeSignal = {
+  /** Calls `wake` when there may be changes. */
+  follow(wake: () => void): void;
+  /** Returns how long a follower may sleep without being woken, in milliseconds. */
+  longestSleepMs(): number;
+};
+
 export type RunningSink = {
   /** Ends after the batch under way. */
   stop(): Promise<void>;

@@ -4,20 +4,30 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 import { restMs } from './pace.ts';
 import { pruneRollups } from './prune.ts';
 import { recompute } from './recompute.ts';
-import { type DueBucket, isDue, PATIENCE, TASKS, type Task } from './tasks.ts';
+import { type DueBucket, dueAt, isDue, PATIENCE, TASKS, type Task } from './tasks.ts';
 
 export type RollupLoopOptions = {
   sql: Sql;
   log: Logger;
   metrics: Metrics;
+  /** Returns how long the loop may sleep unless a bucket is due before or `wake` is called, in milliseconds. */
+  longestSleepMs(): number;
   /** Overrides the rest after each transaction, in milliseconds. */
   restMs?: number;
 };
 
-const PRUNE_EVERY_MS = 60_000;
+export type RollupLoop = {
+  /** Tells that buckets were marked. */
+  wake(): void;
+  stop(): Promise<void>;
+};
+
+/** What is too old is not read, and takes space for so much longer. */
+const PRUNE_EVERY_MS = 300_000;
 /** Target duration of one transaction: others wait for the marks that it removes at its end. */
 const AIM_MS = 150;
 const MOST_BUCKETS = 500;
@@ -40,19 +50,23 @@ function createLoopMetrics(metrics: Metrics) {
 }
 
 /** Recomputes until it is stopped. */
-export function startRollupLoop(options: RollupLoopOptions): { stop(): Promise<void> } {
+export function startRollupLoop(options: RollupLoopOptions): RollupLoop {
   const stopping = new AbortController();
-  const running = run(options, stopping.signal);
+  const wakeUp = new WakeUp();
+  const running = run(options, wakeUp, stopping.signal);
   return {
+    wake: () => wakeUp.wake(),
     async stop() {
       stopping.abort();
+      wakeUp.wake();
       await running;
     },
   };
 }
 
 async function run(
-  { sql, log, metrics, restMs: givenRestMs }: RollupLoopOptions,
+  { sql, log, metrics, longestSleepMs, restMs: givenRestMs }: RollupLoopOptions,
+  wakeUp: WakeUp,
   signal: AbortSignal,
 ): Promise<void> {
   const turns = new Turns(sql, log, createLoopMetrics(metrics), signal);
@@ -61,8 +75,12 @@ async function run(
     const startedMs = performance.now();
     let lateness = 0;
     let isWork = false;
+    let idleMs = 0;
     try {
-      lateness = await turns.take();
+      const turn = await turns.take();
+      if (turn.kind === 'worked') lateness = turn.lateness;
+      if (turn.kind === 'idle')
+        idleMs = Math.min(Math.ceil(turn.dueInMs ?? longestSleepMs()), longestSleepMs());
       isWork = lateness > 0;
       if (performance.now() - prunedAtMs > PRUNE_EVERY_MS) {
         prunedAtMs = performance.now();
@@ -77,7 +95,9 @@ async function run(
       );
     }
     const workedMs = isWork ? performance.now() - startedMs : 0;
-    await sleep(givenRestMs ?? restMs(workedMs, lateness), undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    if (idleMs > 0 && !isWork) await wakeUp.sleep(idleMs);
+    else await sleep(givenRestMs ?? restMs(workedMs, lateness), undefined, { signal }).catch(() => {});
   }
 }
 
@@ -86,6 +106,12 @@ async function run(
  * of the time that such a bucket may wait.
  */
 type Turn = { task: Task; lateness: number };
+
+/** The result of a turn. `dueInMs`: time until the next bucket is due, in milliseconds; null: none is stale. */
+type Taken =
+  | { kind: 'worked'; lateness: number }
+  | { kind: 'taken' }
+  | { kind: 'idle'; dueInMs: number | null };
 
 /** Gives the latest task the next turn. None starves: the longer it waits, the later it is. */
 class Turns {
@@ -102,10 +128,22 @@ class Turns {
     this.#signal = signal;
   }
 
-  /** Recomputes some buckets of the latest task. Returns how late it was; 0: no bucket is due, or another process recomputes. */
-  async take(): Promise<number> {
+  /** Recomputes some buckets of the latest task, unless none is due, or another process recomputes. */
+  async take(): Promise<Taken> {
     const turn = await this.#next();
-    return turn !== null && (await this.#recompute(turn.task)) ? turn.lateness : 0;
+    if (turn === null) return { kind: 'idle', dueInMs: await this.#nextDueInMs() };
+    return (await this.#recompute(turn.task))
+      ? { kind: 'worked', lateness: turn.lateness }
+      : { kind: 'taken' };
+  }
+
+  /** Those that are due by their time and wait for their parts are not counted: they come after their parts. */
+  async #nextDueInMs(): Promise<number | null> {
+    const sql = this.#sql;
+    const [row] = await sql<{ dueInMs: number | null }[]>`
+      select extract(epoch from min(due_at) - now())::float8 * 1000 as "dueInMs"
+        from (select ${dueAt(sql)} as due_at from assay.rollup_stale stale) due where due_at > now()`;
+    return row?.dueInMs ?? null;
   }
 
   async #next(): Promise<Turn | null> {

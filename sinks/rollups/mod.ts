@@ -20,7 +20,8 @@ export const ROLLUPS: Sink = {
 
 /** Starts the sink and the loop. */
 export const startRollups: StartPart = (context) => {
-  const running = [runSink({ ...context, sink: ROLLUPS }), startRollupLoop(context)];
+  const loop = startRollupLoop({ ...context, longestSleepMs: context.changes.longestSleepMs });
+  const running = [runSink({ ...context, sink: ROLLUPS, onApplied: loop.wake }), loop];
   return {
     async stop() {
       await Promise.all(running.map((one) => one.stop()));

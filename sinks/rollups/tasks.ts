@@ -51,6 +51,17 @@ export const PATIENCE: Readonly<Record<number, { quietMs: number; longestMs: num
   86400: { quietMs: 60_000, longestMs: 900_000 },
 };
 
+/** Returns the expression for the time from which a row `stale` of assay.rollup_stale is due, if it need not wait for its parts. */
+export function dueAt(sql: Sql) {
+  const grains = Object.entries(PATIENCE).map(
+    ([seconds, { quietMs, longestMs }]) => sql`
+      when ${Number(seconds)}::int4 then least(stale.marked_at + ${quietMs} * interval '1 ms',
+                                         stale.first_marked_at + ${longestMs} * interval '1 ms')`,
+  );
+  return sql`greatest(stale.begins_at + stale.grain_seconds * interval '1 second', stale.postponed_until,
+    case stale.grain_seconds ${grains.reduce((all, one) => sql`${all} ${one}`)} end)`;
+}
+
 /** A stale bucket, and its mark. */
 export type DueBucket = { organizationId: string; beginsAt: Date; mark: string };
 

@@ -2,6 +2,7 @@
  * Claims due deliveries. A claim is a lease with a number: a process that does not settle in time loses the delivery, so that
  * the deliveries of a killed process become due again by themselves, and a late settlement changes nothing.
  */
+import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
 import type { DeliveryEvent, Format, Payload } from '#core/contracts/webhook.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
@@ -37,15 +38,27 @@ export type Job = {
 /** Longer than an attempt takes, with the time to settle it. The deliveries of a killed process wait for the rest of it. */
 export const LEASE_MS = 30_000;
 
+export type Claimed = {
+  jobs: Job[];
+  /** Time until the next open delivery is due, in milliseconds; 0: some are due already; null: none is open. */
+  dueInMs: number | null;
+};
+
 /** Claims as many due deliveries as the capacity allows, the longest due of each webhook first. */
 export async function claim(
   sql: Sql,
   held: readonly Owned[],
   capacity: Capacity,
   leaseMs: number,
-): Promise<Job[]> {
-  const shares = shareCapacity(await dueWebhooks(sql), held, capacity);
-  if (shares.size === 0) return [];
+): Promise<Claimed> {
+  const open = await openWebhooks(sql);
+  const dueInMs = open.length === 0 ? null : Math.min(...open.map((one) => one.dueInMs));
+  const due = open.filter((one) => one.dueInMs === 0);
+  const shares = shareCapacity(due, held, capacity);
+  return { jobs: shares.size === 0 ? [] : await claimShares(sql, shares, leaseMs), dueInMs };
+}
+
+async function claimShares(sql: Sql, shares: ReadonlyMap<string, number>, leaseMs: number): Promise<Job[]> {
   // Materialized: a plan may evaluate it twice, and then `skip locked` would skip the rows locked the first time.
   return await sql<Job[]>`
     with due as materialized (
@@ -71,11 +84,11 @@ export async function claim(
 }
 
 /**
- * Returns the active webhooks with due deliveries. Costs a few look-ups for each webhook that has any open, however many it
- * has; the order differs from call to call, so that none is always the first.
+ * Returns the active webhooks with open deliveries, and the time until their next one is due. Costs a few look-ups for each,
+ * however many deliveries it has; the order differs from call to call, so that none is always the first.
  */
-async function dueWebhooks(sql: Sql): Promise<Owned[]> {
-  return await sql<Owned[]>`
+async function openWebhooks(sql: Sql): Promise<(Owned & { dueInMs: number })[]> {
+  return await sql<(Owned & { dueInMs: number })[]>`
     with recursive open (webhook_id) as (
       (select webhook_id from assay.webhook_deliveries where state in ('pending', 'sending')
         order by webhook_id limit 1)
@@ -85,11 +98,14 @@ async function dueWebhooks(sql: Sql): Promise<Owned[]> {
                order by d.webhook_id limit 1)
         from open where open.webhook_id is not null
     )
-    select w.organization_id as "organizationId", w.webhook_id as "webhookId"
+    select w.organization_id as "organizationId", w.webhook_id as "webhookId",
+           greatest(0, extract(epoch from greatest(first.due_at, w.not_before) - now()) * 1000)::float8 as "dueInMs"
       from open join assay.webhooks w on w.webhook_id = open.webhook_id
-     where w.paused_reason is null and w.deleted_at is null and coalesce(w.not_before <= now(), true)
-       and exists (select from assay.webhook_deliveries d
-                    where d.webhook_id = w.webhook_id and d.state in ('pending', 'sending') and d.due_at <= now())
+     cross join lateral (
+       select d.due_at from assay.webhook_deliveries d
+        where d.webhook_id = w.webhook_id and d.state in ('pending', 'sending')
+        order by d.due_at, d.delivery_id limit 1) first
+     where w.paused_reason is null and w.deleted_at is null
      order by random()`;
 }
 
@@ -101,4 +117,5 @@ export async function release(sql: Sql, jobs: readonly Pick<Job, 'webhookId' | '
                   ${jobs.map(({ claim }) => claim)}::int4[]) as held (webhook_id, delivery_id, claims)
      where d.webhook_id = held.webhook_id and d.delivery_id = held.delivery_id and d.claims = held.claims
        and d.state = 'sending'`;
+  await sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
 }

@@ -8,10 +8,11 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 import { type SecretBox, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import { openWebhookSecrets, type WebhookSecrets } from '#platform/webhooks/mod.ts';
 import { ATTEMPT_TIMEOUT_MS, attempt } from './attempt.ts';
-import { claim, type Job, LEASE_MS, release } from './claim.ts';
+import { type Claimed, claim, type Job, LEASE_MS, release } from './claim.ts';
 import { type Content, readContent } from './content.ts';
 import { messageOf } from './message.ts';
 import {
@@ -36,12 +37,13 @@ export type CourierOptions = {
   secrets: SecretBox;
   /** Called for each delivery that was settled. */
   onSettled?(outcome: Outcome): void;
+  /** Returns how long the courier may sleep unless a delivery is due before or `wake` is called, in milliseconds. */
+  longestSleepMs(): number;
   /** Overrides, for tests. */
   capacity?: Capacity;
   schedule?: ScheduleOptions;
   timeoutMs?: number;
   leaseMs?: number;
-  pollEveryMs?: number;
 };
 
 /**
@@ -49,11 +51,14 @@ export type CourierOptions = {
  * for each message holds ten of them, and an organization of such receivers 40.
  */
 const CAPACITY: Capacity = { total: 200, ofOrganization: 40, ofWebhook: 10 };
-/** Longest time until a retry that has become due is found. */
-const POLL_EVERY_MS = 1_000;
+/** Time until the next look while deliveries are due for which there is no room. */
+const BUSY_SLEEP_MS = 1_000;
 const RETRY_MS = 500;
 /** Wait for attempts under way at a stop: the sinks are cut off after two seconds. */
 const STOP_MS = 1_000;
+
+/** After a failure it looks again soon. */
+const FAILED: Claimed = { jobs: [], dueInMs: 0 };
 
 export class Courier {
   readonly #options: CourierOptions;
@@ -61,29 +66,26 @@ export class Courier {
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
   readonly #cutOff = new AbortController();
+  readonly #wakeUp = new WakeUp();
   #settlements: Settlement[] = [];
-  #isWoken = false;
-  #wake: () => void = () => {};
 
   constructor(options: CourierOptions) {
     this.#options = options;
   }
 
-  /** Looks for due deliveries without waiting for the next poll. */
+  /** Looks for due deliveries at once. */
   wake(): void {
-    this.#isWoken = true;
-    this.#wake();
+    this.#wakeUp.wake();
   }
 
   /** Runs until `stop`. */
   async run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      this.#isWoken = false;
       await this.#settleEnded();
-      const claimed = await this.#claim();
+      const { jobs, dueInMs } = await this.#claim();
       // Otherwise more may be due: claims again as soon as there is room.
-      if (claimed.length === 0) await this.#waitForWork();
-      else await this.#begin(claimed);
+      if (jobs.length === 0) await this.#sleep(dueInMs);
+      else await this.#begin(jobs);
     }
     const ending = Promise.all(this.#running);
     await Promise.race([ending, sleep(STOP_MS, undefined, { ref: false })]);
@@ -99,10 +101,10 @@ export class Courier {
     this.wake();
   }
 
-  async #claim(): Promise<Job[]> {
+  async #claim(): Promise<Claimed> {
     const { sql, capacity = CAPACITY, leaseMs = LEASE_MS } = this.#options;
     const held = [...this.#held.values()];
-    return (await this.#try('claim deliveries', () => claim(sql, held, capacity, leaseMs))) ?? [];
+    return (await this.#try('claim deliveries', () => claim(sql, held, capacity, leaseMs))) ?? FAILED;
   }
 
   /**
@@ -229,12 +231,10 @@ export class Courier {
     await sleep(RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
   }
 
-  async #waitForWork(): Promise<void> {
-    if (this.#isWoken || this.#stopping.signal.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    const timer = setTimeout(resolve, this.#options.pollEveryMs ?? POLL_EVERY_MS);
-    await promise;
-    clearTimeout(timer);
+  /** Sleeps until a delivery is due or it is woken, as it is when an attempt ends. */
+  async #sleep(dueInMs: number | null): Promise<void> {
+    const longestMs = this.#options.longestSleepMs();
+    const dueMs = dueInMs === 0 ? BUSY_SLEEP_MS : Math.ceil(dueInMs ?? longestMs);
+    if (!this.#stopping.signal.aborted) await this.#wakeUp.sleep(Math.min(dueMs, longestMs));
   }
 }

@@ -1,6 +1,7 @@
 /** Webhooks: the sink that makes deliveries of changes, and the loops that make and keep them. */
 import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
+import { onAnnounced } from '#platform/postgres/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { runSink } from '../feed/mod.ts';
@@ -10,7 +11,8 @@ import { startDeliveryKeeper } from './keeper.ts';
 import { createWebhookSink } from './sink.ts';
 
 /** Starts the sink and the loops of webhooks. */
-export const startWebhooks: StartPart = ({ sql, listener, config, log, clock, metrics, feedMetrics }) => {
+export const startWebhooks: StartPart = (context) => {
+  const { sql, listener, config, log, clock, metrics } = context;
   const allowed = parseAllowList(config.outboundAllow);
   if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
   const outbound = createOutbound({ allow: allowed.allow, proxyFor: createProxyChoice(config.proxies) });
@@ -26,22 +28,16 @@ export const startWebhooks: StartPart = ({ sql, listener, config, log, clock, me
     outbound,
     secrets: createSecretBox(config.secretKeys),
     onSettled: ({ state }) => attempts.inc({ state }),
+    longestSleepMs: () => announced.longestSleepMs(),
   });
-  const wake = () => courier.wake();
-  const listening = listener.listen({
-    channel: WEBHOOKS_CHANNEL,
-    onNotify: wake,
-    onListening: wake,
-    // Due deliveries are looked for once a second anyway.
-    onLost: () => {},
-  });
-  const sink = runSink({ sql, log, feedMetrics, sink: createWebhookSink({ log, clock }) });
+  const announced = onAnnounced(listener, WEBHOOKS_CHANNEL, () => courier.wake());
+  const sink = runSink({ ...context, sink: createWebhookSink({ log, clock }) });
   const keeper = startDeliveryKeeper({ sql, log });
   const delivering = courier.run();
   return {
     async stop() {
       courier.stop();
-      await Promise.all([sink.stop(), keeper.stop(), listening.stop(), delivering]);
+      await Promise.all([sink.stop(), keeper.stop(), announced.stop(), delivering]);
       await outbound.close();
     },
   };

@@ -1,6 +1,7 @@
 /** Organizations, evaluators, requests and evaluations in a real database, written as the API and ingest write them. */
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { laneOf, type ScoringType, scoreKeyOf } from '#core/scoring/mod.ts';
 import { createOrganization } from '#platform/keys/mod.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
@@ -172,6 +173,7 @@ export async function worldIn(t: Test, { sql, url }: Database): Promise<World> {
           join assay.requests r on r.organization_id = ${evaluator.organizationId} and r.request_id = wanted.request_id
          order by place
         returning evaluation_id::text`;
+      await sql`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
       return rows.map((row) => row.evaluation_id);
     },
     scheduleMany: async (evaluator, count, given = {}) => {
@@ -180,8 +182,8 @@ export async function worldIn(t: Test, { sql, url }: Database): Promise<World> {
         select ${values(evaluator, given)}, now(), 'nobody-' || gen_random_uuid()
           from generate_series(1, ${count}::int4)`;
     },
-    claimAll: (lane = 'python', limit = 100_000) =>
-      claim(sql, { lane, limit, roomByOrganization: new Map(), roomOfOthers: limit }),
+    claimAll: async (lane = 'python', limit = 100_000) =>
+      (await claim(sql, { lane, limit, roomByOrganization: new Map(), roomOfOthers: limit })).jobs,
     claimSoon: async (lane) => {
       let claimed: Job[] = [];
       await waitFor('something to claim', async () => {

@@ -10,6 +10,7 @@ import { runSink } from '../../sinks/feed/mod.ts';
 import { Courier } from '../../sinks/webhooks/courier.ts';
 import { createWebhookSink } from '../../sinks/webhooks/sink.ts';
 import { feedMetrics } from './counting-sink.ts';
+import { polledChanges } from './polled-changes.ts';
 import { silentLog } from './world.ts';
 
 export type SenderParameters = {
@@ -39,9 +40,9 @@ const courier = new Courier({
   schedule: { waitsMs: given.waitsMs },
   timeoutMs: given.timeoutMs,
   leaseMs: given.leaseMs,
-  pollEveryMs: 20,
+  longestSleepMs: () => 20,
 });
 const sink = createWebhookSink({ log: silentLog, clock: systemClock });
-runSink({ sql, log: silentLog, feedMetrics: feedMetrics(), sink, everyMs: 20 });
+runSink({ sql, log: silentLog, feedMetrics: feedMetrics(), sink, everyMs: 20, changes: polledChanges(20) });
 void courier.run();
 process.stdout.write('started\n');

@@ -30,15 +30,18 @@ export type BacklogOptions = {
   metrics: Metrics;
 };
 
+/** Times are this exact. */
 const MARK_EVERY_MS = 1_000;
+/** Those of the first entries after a minute without any are less exact: an idle process is not woken every second. */
+const IDLE_MARK_EVERY_MS = 10_000;
+const IDLE_AFTER_MS = 60_000;
 
 /** Starts keeping the times of entries, a mark a second. */
 export function createBacklogMeter({ outbox, directory, readStored, metrics }: BacklogOptions): BacklogMeter {
   const times = new AppendTimes(performance.now());
   let stored: StoredPart = { segment: 0, offset: 0, entries: 0 };
   let last: Backlog = { records: 0, bytes: 0, oldestMs: 0 };
-  const marking = setInterval(() => times.note(outbox.appended, performance.now()), MARK_EVERY_MS);
-  marking.unref();
+  const stopMarking = keepMarks(times, outbox);
   metrics.readOnDemand(
     'outbox_backlog_records',
     'Entries of the outbox of this process that are not known to be stored, as of the last report',
@@ -64,7 +67,7 @@ export function createBacklogMeter({ outbox, directory, readStored, metrics }: B
       last = { records, bytes, oldestMs };
       return last;
     },
-    stop: () => clearInterval(marking),
+    stop: stopMarking,
   };
 }
 
@@ -74,4 +77,26 @@ export async function readStoredPart(sql: Sql, outboxId: string): Promise<Stored
     select segment, position, entries from assay.outbox_cursors where outbox_id = ${outboxId}`;
   if (row === undefined) return null;
   return { segment: Number(row.segment), offset: Number(row.position), entries: Number(row.entries) };
+}
+
+/** Notes the number of entries again and again. Returns the function that ends it. */
+function keepMarks(times: AppendTimes, outbox: Pick<Outbox, 'appended'>): () => void {
+  let seen = outbox.appended;
+  let changedAt = performance.now();
+  let timer: NodeJS.Timeout;
+  const markLater = () => {
+    const isIdle = performance.now() - changedAt > IDLE_AFTER_MS;
+    timer = setTimeout(mark, isIdle ? IDLE_MARK_EVERY_MS : MARK_EVERY_MS);
+    timer.unref();
+  };
+  const mark = () => {
+    const { appended } = outbox;
+    const now = performance.now();
+    times.note(appended, now);
+    if (appended !== seen) changedAt = now;
+    seen = appended;
+    markLater();
+  };
+  markLater();
+  return () => clearTimeout(timer);
 }

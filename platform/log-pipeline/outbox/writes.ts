@@ -34,14 +34,18 @@ export class OutboxWrites implements Disposable {
    * Waits until something may have been written since the last wait began: between two waits, the caller looks. It is short when
    * nothing was watched before, as what was written since the caller's look has not been told.
    * @param mostMs when to look anyway
+   * @returns whether the whole time passed without a word of a write
    */
-  async wait(mostMs = this.#lookAnywayMs): Promise<void> {
+  async wait(mostMs = this.#lookAnywayMs): Promise<boolean> {
     const beganAt = performance.now();
+    let isUntold = false;
     if (this.#watchers.length > 0) {
       await this.#pause(mostMs);
+      isUntold = !this.#isTold && !this.#isWoken;
       await this.#pause(beganAt + LEAST_MS - performance.now());
     } else if (!(await this.#watchAll())) await this.#pause(LEAST_MS);
     this.#isWoken = false;
+    return isUntold;
   }
 
   /** Ends the wait that is under way, or the next one. */

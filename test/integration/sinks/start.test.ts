@@ -1,7 +1,8 @@
 /** The sinks of a process: they start without Postgres, and stop soon whatever Postgres does. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { noteChange } from '#platform/changes/mod.ts';
+import { createChangeAnnouncer, noteChange } from '#platform/changes/mod.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { startSinks } from '../../../sinks/mod.ts';
@@ -31,6 +32,46 @@ t.test('running sinks keep the feed, and the metrics of the process show it', as
   await waitFor('the metric', async () => /^assay_changes_dropped_total.* 1$/m.test(await metrics.text()));
   await stop();
 });
+
+t.test(
+  'sinks that sleep apply changes that another process announces, and the feed drops them then',
+  async (t) => {
+    const { stop } = start(world.database.url);
+    t.teardown(stop);
+    await waitFor('both sinks', async () => {
+      const sinks =
+        await sql`select from assay.sinks where state = 'running' and name = any('{rollups,webhooks}')`;
+      return sinks.length === 2;
+    });
+    await waitFor(
+      'them to be past all changes',
+      async () => (await sql`select from assay.changes`).length === 0,
+    );
+    // Until they listen they look every second, and then sleep for half a minute.
+    await sleep(3_000);
+    const announce = createChangeAnnouncer(sql);
+    for (const requestId of ['b', 'c']) {
+      await sql.begin((tx) =>
+        noteChange(tx, {
+          organizationId: randomUUID(),
+          kind: 'record',
+          keys: [{ createdAt: new Date(), requestId }],
+        }),
+      );
+      announce();
+      const isApplied = async () => {
+        const lags = await sql<{ changes: number }[]>`select changes from assay.sink_lags(10)`;
+        return lags.every(({ changes }) => changes === 0);
+      };
+      await waitFor('the change to be applied', isApplied, 5_000);
+      await waitFor(
+        'the change to go',
+        async () => (await sql`select from assay.changes`).length === 0,
+        15_000,
+      );
+    }
+  },
+);
 
 t.test('sinks start without Postgres, and stop', async () => {
   const { stop } = start('postgres://assay@127.0.0.1:1/assay');

@@ -7,6 +7,7 @@ import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { runSink } from '../../../sinks/feed/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { countingSink, feedMetrics } from '../../support/counting-sink.ts';
+import { polledChanges } from '../../support/polled-changes.ts';
 import { countRecords } from './store.ts';
 
 export type FeedWatch = {
@@ -35,7 +36,7 @@ export async function followFeed(url: string, sql: Sql): Promise<FeedWatch> {
       applicationName: 'chaos-feed',
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
-    const { stop } = runSink({ sql: pool, log, feedMetrics: metrics, sink });
+    const { stop } = runSink({ sql: pool, log, feedMetrics: metrics, sink, changes: polledChanges(1_000) });
     return async () => {
       await stop();
       await pool.end({ timeout: 1 });

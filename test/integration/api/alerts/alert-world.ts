@@ -55,6 +55,7 @@ export async function alertWorld(owner: Owner) {
       clock,
       metrics,
       measure,
+      onEvents: () => {},
     });
     return { pool, metrics, evaluate };
   }

@@ -1,5 +1,6 @@
 /** POST /v1/request/delete: everything that passes a filter, page by page, whichever process does it and wherever it dies. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { noteActor, withActor } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -292,3 +293,22 @@ t.test('the audit log names the key that began a deletion, whichever call the wo
     select actor_kind, actor_id, changes from assay.audit_log where action = 'erase'`;
   t.same([...entries], [{ actor_kind: 'api_key', actor_id: key.keyId, changes: { requests: 2 } }]);
 });
+
+t.test(
+  'a process without jobs begins one as soon as it is woken, and tries a page that failed again',
+  async (t) => {
+    const { sql, service, key, seedOwn, worker, start } = await still(t);
+    await seedOwn(1);
+    const erasing = startErasing(worker());
+    t.teardown(() => erasing.stop());
+    await sleep(500);
+    const good = await start();
+    erasing.wake();
+    const stateOf = async (id: string) => (await service.get(key.organizationId, id)).state;
+    await waitFor('the job to end', async () => (await stateOf(good.id)) === 'completed', 10_000);
+    const bad = await start();
+    await sql`update assay.erasure_jobs set filter = '{"request": {"gone_field": {"equals": 1}}}' where job_id = ${bad.id}`;
+    erasing.wake();
+    await waitFor('the job to fail', async () => (await stateOf(bad.id)) === 'failed', 20_000);
+  },
+);

@@ -14,13 +14,13 @@ t.test('an organization with ten thousand due evaluations delays no other organi
   await world.scheduleMany(await world.evaluator(hog), 10_000, { dueInMs: -60_000 });
   await world.scheduleMany(await world.evaluator(modest), 1);
 
-  const first = await claim(world.sql, { ...ALL, limit: 8, roomOfOthers: 4 });
+  const { jobs: first } = await claim(world.sql, { ...ALL, limit: 8, roomOfOthers: 4 });
   t.same(byOrganization(first), { [hog]: 4, [modest]: 1 }, 'the next claim includes the modest organization');
   const roomByOrganization = new Map([
     [hog, 0],
     [modest, 3],
   ]);
-  const second = await claim(world.sql, { ...ALL, limit: 3, roomOfOthers: 4, roomByOrganization });
+  const { jobs: second } = await claim(world.sql, { ...ALL, limit: 3, roomOfOthers: 4, roomByOrganization });
   t.same(second, [], 'evaluations that are already held count');
 });
 
@@ -36,7 +36,7 @@ t.test('an organization without due work takes no share of a claim', async (t) =
   const due = await world.organization();
   await world.scheduleMany(await world.evaluator(due), 40, { priority: 2 });
   for (let round = 0; round < 5; round += 1) {
-    const claimed = await claim(world.sql, { ...ALL, limit: 16, roomOfOthers: 8 });
+    const { jobs: claimed } = await claim(world.sql, { ...ALL, limit: 16, roomOfOthers: 8 });
     t.same(byOrganization(claimed), { [due]: 8 });
   }
 });
@@ -113,7 +113,7 @@ t.test('a claim never takes more than its limit, whatever plan Postgres chooses'
     const sql = world.connect(1);
     for (const setting of settings) await sql.unsafe(`set enable_${setting} = off`);
     for (const left of [20, 15, 10, 5]) {
-      const claimed = await claim(sql, { ...ALL, limit: 5 });
+      const { jobs: claimed } = await claim(sql, { ...ALL, limit: 5 });
       t.equal(claimed.length, 5, `of ${left}, without ${settings.join(' and ') || 'nothing'}`);
     }
   }

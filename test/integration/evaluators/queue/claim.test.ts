@@ -24,7 +24,7 @@ t.test('evaluations of incoming requests are claimed before probes, and probes b
   const [newest, older, oldest] = await world.schedule(evaluator, requests.slice(6), { dueInMs: -3_000 });
   await elapse(world, [older!], 500);
   await elapse(world, [oldest!], 1_000);
-  const claimed = async (limit: number) => ids(await claim(world.sql, { ...ALL, limit }));
+  const claimed = async (limit: number) => ids((await claim(world.sql, { ...ALL, limit })).jobs);
   t.same(await claimed(1), [oldest], 'of equal priority, the one that has waited longest comes first');
   t.same(await claimed(2), [newest, older].sort());
   t.same(await claimed(3), [...probes].sort());
@@ -124,7 +124,7 @@ t.test('concurrent claims never return the same evaluation', async (t) => {
           processes.map(async (sql, index) => {
             // A claim that found only rows locked by others returns nothing.
             while (claimed.length < total) {
-              claimed.push(...(await claim(sql, { ...ALL, limit: limits[index]! })));
+              claimed.push(...(await claim(sql, { ...ALL, limit: limits[index]! })).jobs);
             }
           }),
         );

@@ -191,6 +191,7 @@ function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['
     capacity: 1,
     evaluate: evaluateGroup,
     onSettled: () => {},
+    longestSleepMs: () => 1_000,
   });
   const running = lane.run();
   return {
@@ -288,7 +289,7 @@ t.test('a budget of 0 runs nothing, and a raised budget takes effect at the next
   await world.schedule(evaluator, await world.requests(evaluator.organizationId, 3));
   const scorer = startScorer(400);
   const round = async () => {
-    const jobs = await claim(world.sql, {
+    const { jobs } = await claim(world.sql, {
       lane: 'remote',
       limit: 10,
       roomByOrganization: new Map(),

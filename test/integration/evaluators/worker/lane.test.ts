@@ -1,14 +1,17 @@
 /** A lane of the worker on a real queue: its capacity, and its behaviour when a process or Postgres fails. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
-import type { Sql } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
 import { type Job, LEASE_MS, type NextState, nextState } from '../../../../evaluators/queue/mod.ts';
 import { Lane } from '../../../../evaluators/worker/lane.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { leastOf } from '../../../support/least-of.ts';
 import { openTransaction } from '../../../support/postgres.ts';
+import { tcpProxy } from '../../../support/tcp-proxy.ts';
 import { createWorld } from '../../../support/world.ts';
 
 t.setTimeout(120_000);
@@ -40,7 +43,13 @@ type Begun = { job: Job; end(): void };
 function startLane(
   t: Test,
   sql: Sql,
-  given: { capacity?: number; score?: number; endsAtOnce?: boolean; log?: Logger } = {},
+  given: {
+    capacity?: number;
+    score?: number;
+    endsAtOnce?: boolean;
+    log?: Logger;
+    longestSleepMs?: number;
+  } = {},
 ) {
   const { capacity = 8, score = 1, endsAtOnce = false } = given;
   const open: Begun[] = [];
@@ -66,6 +75,7 @@ function startLane(
     capacity,
     evaluate: (group) => Promise.all(group.map(evaluateOne)),
     onSettled: (job) => settled.push(job.evaluationId),
+    longestSleepMs: () => given.longestSleepMs ?? 1_000,
   });
   let hasEnded = false;
   const running = lane.run().then(() => {
@@ -160,6 +170,58 @@ t.test('a lane starts new work at once when woken, and within about a second oth
   const leastMs = await leastOf(12, () => waitOf(true), 250);
   t.ok(leastMs < 250, `told: after ${Math.round(leastMs)} ms`);
   t.ok((await leastOf(5, () => waitOf(false), 3_000)) < 3_000);
+});
+
+t.test(
+  'a lane that nothing wakes begins a retry, and the work of a dead process, when they are due',
+  async (t) => {
+    const world = await startWorld(t);
+    const { evaluator } = await judge(world);
+    const requestIds = await world.requests(evaluator.organizationId, 2);
+    const [retry] = await world.schedule(evaluator, requestIds.slice(0, 1), { dueInMs: 700, attempts: 1 });
+    const [orphan] = await world.schedule(evaluator, requestIds.slice(1), {
+      dueInMs: 1_400,
+      state: 'running',
+    });
+    const startedAt = performance.now();
+    const { begun } = startLane(t, world.sql, { endsAtOnce: true, longestSleepMs: 3_600_000 });
+    await waitFor('the retry', () => begun.includes(retry!), 10_000);
+    t.ok(performance.now() - startedAt > 500, 'not before it is due');
+    await waitFor('the work of the dead process', () => begun.includes(orphan!), 10_000);
+    t.same(begun, [retry, orphan]);
+  },
+);
+
+t.test('work announced while the connection of the listener was cut is found after it is back', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  const proxy = await tcpProxy(world.url);
+  t.teardown(() => proxy.close());
+  const through = connectPostgres({
+    url: proxy.url,
+    max: 1,
+    applicationName: 'test',
+    statementTimeoutMs: 5_000,
+  });
+  t.teardown(() => through.end({ timeout: 1 }));
+  const { lane, begun } = startLane(t, world.sql, { endsAtOnce: true, longestSleepMs: 3_600_000 });
+  const listener = createListener({ sql: through, log });
+  const announced = onAnnounced(listener, EVALUATIONS_CHANNEL, () => lane.wake());
+  t.teardown(() => announced.stop());
+  const announce = () => world.sql.notify(EVALUATIONS_CHANNEL, '');
+  await waitFor('the listener to hear', () => listener.isHearing());
+  const [heard] = await schedule(1);
+  await announce();
+  await waitFor('the evaluation that was announced', () => begun.includes(heard!));
+  await proxy.cut();
+  // The loss wakes the lane once.
+  await sleep(500);
+  const [missed] = await schedule(1);
+  await announce();
+  await sleep(500);
+  t.notOk(begun.includes(missed!), 'the announcement is lost');
+  await proxy.restore();
+  await waitFor('the evaluation whose announcement was lost', () => begun.includes(missed!));
 });
 
 t.test('a stopping lane finishes the evaluations under way and claims no more', async (t) => {

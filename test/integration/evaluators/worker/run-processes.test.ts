@@ -1,6 +1,7 @@
 /** The processes that schedule runs: several at once, dying ones, and pages that fail. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { connectPostgres } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener } from '#platform/postgres/mod.ts';
 import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { openTransaction } from '../../../support/postgres.ts';
@@ -87,7 +88,12 @@ t.test('a run whose page fails delays no other run', async (t) => {
   await world.sql`
     update assay.evaluation_runs set filter = '{"moon": {"phase": {"equals": "full"}}}' where run_id = ${run.id}`;
   await start(sound);
-  const walker = scheduleRuns({ sql: world.sql, log, onScheduled: () => {} });
+  const walker = scheduleRuns({
+    sql: world.sql,
+    listener: createListener({ sql: world.sql, log }),
+    log,
+    onScheduled: () => {},
+  });
   t.teardown(() => walker.stop());
   await waitFor(
     'the other run to be scheduled',
@@ -103,6 +109,7 @@ t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (
   let told = 0;
   const walker = scheduleRuns({
     sql: world.sql,
+    listener: createListener({ sql: world.sql, log }),
     log,
     onScheduled: () => {
       told += 1;
@@ -117,4 +124,27 @@ t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (
   );
   await walker.stop();
   t.equal(told, 2);
+});
+
+t.test('a run that is made or resumed while evaluators are idle starts at once', async (t) => {
+  const { world, organizationId, make, start, tell } = await setUp(t);
+  await world.requests(organizationId, 3);
+  const listener = createListener({ sql: world.sql, log });
+  const walker = scheduleRuns({ sql: world.sql, listener, log, onScheduled: () => {} });
+  t.teardown(() => walker.stop());
+  const [paused, evaluator] = [await make('paused'), await make('made')];
+  const run = await start(paused);
+  await tell(paused, run, 'pause');
+  await waitFor('the listener to hear', () => listener.isHearing());
+  // It has looked since, and sleeps for half a minute.
+  await sleep(1_500);
+  await start(evaluator);
+  await waitFor('the run', async () => (await scheduledOf(world, evaluator)).length === 3, 5_000);
+  await sleep(1_500);
+  await world.requests(organizationId, 1);
+  await world.sql`
+    update assay.evaluation_runs set state = 'paused', cursor_created_at = null, cursor_request_id = null, until = now()
+     where run_id = ${run.id}`;
+  await tell(paused, run, 'resume');
+  await waitFor('the resumed run', async () => (await scheduledOf(world, paused)).length === 4, 5_000);
 });

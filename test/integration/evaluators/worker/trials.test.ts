@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type TestTrial, TRIAL_EVALUATOR_ID } from '#core/contracts/trial.ts';
 import { createLogger } from '#platform/observability/log.ts';
-import { createListener } from '#platform/postgres/mod.ts';
+import { createListener, type Listener } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { createTrials } from '../../../../api/evaluators/mod.ts';
@@ -312,7 +312,9 @@ t.test('a stopping process finishes the trials under way', async (t) => {
 t.test('a trial without a notification is found by polling, and an old trial is deleted', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
-  serve(t, world);
+  // As through a pooler that drops notifications.
+  const listener: Listener = { ...createListener({ sql: world.connect(1), log }), isHearing: () => false };
+  serve(t, world, { listener });
   const [row] = await world.sql<{ trial_id: string }[]>`
     insert into assay.evaluator_trials (organization_id, body)
     values (${organizationId}, ${world.sql.json({ kind: 'compile', code: CODE })}) returning trial_id`;

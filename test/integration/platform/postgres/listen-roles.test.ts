@@ -5,6 +5,7 @@ import {
   EVALUATIONS_CHANNEL,
   KEYS_CHANNEL,
   PROMPTS_CHANNEL,
+  RUNS_CHANNEL,
   TRIAL_RESULTS_CHANNEL,
   TRIALS_CHANNEL,
 } from '#core/contracts/channels.ts';
@@ -14,7 +15,11 @@ import { createWorld } from '../../../support/world.ts';
 const ROLES = [
   { role: 'gateway', channels: [KEYS_CHANNEL, PROMPTS_CHANNEL, ERASURES_CHANNEL] },
   { role: 'api', channels: [KEYS_CHANNEL, TRIAL_RESULTS_CHANNEL] },
-  { role: 'evaluators', channels: [EVALUATIONS_CHANNEL, TRIALS_CHANNEL], port: 'EVALUATORS_PORT' },
+  {
+    role: 'evaluators',
+    channels: [EVALUATIONS_CHANNEL, RUNS_CHANNEL, TRIALS_CHANNEL],
+    port: 'EVALUATORS_PORT',
+  },
 ] as const;
 
 for (const { role, channels, ...rest } of ROLES) {

@@ -1,13 +1,15 @@
 /** A sink at work: each change once, whatever dies when; failures delay one sink alone; batches are bounded. */
 import { randomUUID } from 'node:crypto';
-import t from 'tap';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { registerSink } from '../../../../sinks/feed/cursor.ts';
-import type { Change, Sink } from '../../../../sinks/feed/mod.ts';
+import type { Change, ChangeSignal, Sink } from '../../../../sinks/feed/mod.ts';
 import { applyNext, runSink } from '../../../../sinks/feed/run-sink.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type CountingSink, countingSink, feedMetrics } from '../../../support/counting-sink.ts';
+import { polledChanges } from '../../../support/polled-changes.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import { createWorld, silentLog } from '../../../support/world.ts';
 
@@ -106,7 +108,7 @@ t.test(
   async (t) => {
     const sink = await freshSink('shared');
     const running = [1, 2, 3].map(() =>
-      runSink({ ...optionsOf(sink), sql: world.connect({ max: 2 }), everyMs: 1 }),
+      runSink({ ...optionsOf(sink), sql: world.connect({ max: 2 }), everyMs: 1, changes: polledChanges(1) }),
     );
     const WRITERS = 8;
     const EACH = 40;
@@ -148,7 +150,9 @@ t.test('a sink that fails is late alone, says why, and goes on where it stood', 
       if (isBroken) throw new Error('no room \0 left');
     },
   };
-  const running = [sound, broken].map((sink) => runSink({ ...optionsOf(sink), everyMs: 5 }));
+  const running = [sound, broken].map((sink) =>
+    runSink({ ...optionsOf(sink), everyMs: 5, changes: polledChanges(5) }),
+  );
   await add('x', 'y');
   await waitFor('the sound sink', async () => (await idsOf(sound)).length === 2);
   await waitFor('the failure', async () => (await stateOf(failing)).failures > 0);
@@ -174,7 +178,12 @@ t.test('a batch that is too much for a sink gets through in parts', async (t) =>
   await sql.begin(async (tx) => {
     for (let index = 0; index < 8; index += 1) await note(`s${index}`)(tx);
   });
-  const running = runSink({ ...optionsOf(slow), everyMs: 5, retry: { firstMs: 1, longestMs: 1 } });
+  const running = runSink({
+    ...optionsOf(slow),
+    everyMs: 5,
+    changes: polledChanges(5),
+    retry: { firstMs: 1, longestMs: 1 },
+  });
   await waitFor('all parts', async () => (await idsOf(sink)).length === 8);
   await running.stop();
   t.ok(Math.max(...sizes) === 8 && sizes.some((size) => size <= 2));
@@ -217,14 +226,14 @@ t.test('stop ends the wait of an idle sink, and lets a batch under way end', asy
       await going.promise;
     },
   };
-  const running = runSink({ ...optionsOf(held), everyMs: 5 });
+  const running = runSink({ ...optionsOf(held), everyMs: 5, changes: polledChanges(5) });
   await add('last');
   await begun.promise;
   const stopped = running.stop();
   going.resolve();
   await stopped;
   t.same(await idsOf(sink), ['last']);
-  const idle = runSink({ ...optionsOf(sink), everyMs: 3_600_000 });
+  const idle = runSink({ ...optionsOf(sink), changes: polledChanges(3_600_000) });
   await idle.stop();
 });
 
@@ -234,3 +243,47 @@ t.test('a sink with nothing to do writes nothing, not even a transaction number'
   await t.rejects(readOnly`create table written ()`, { code: '25006' });
   t.equal(await applyNext({ ...optionsOf(sink), sql: readOnly }, FULL), 'idle');
 });
+
+/** Runs a sink that sleeps until it is told of changes. */
+function sleeping(t: Test, sink: Sink) {
+  let wake = () => {};
+  const changes: ChangeSignal = {
+    follow: (follower) => {
+      wake = follower;
+    },
+    longestSleepMs: () => 3_600_000,
+  };
+  const running = runSink({ ...optionsOf(sink), everyMs: 5, changes });
+  t.teardown(() => running.stop());
+  return { wake: () => wake() };
+}
+
+t.test('a sink that sleeps applies a change as soon as it is told of one', async (t) => {
+  const sink = await freshSink('told');
+  const { wake } = sleeping(t, sink);
+  await add('first');
+  wake();
+  await waitFor('the first change', async () => (await idsOf(sink)).includes('first'));
+  await sleep(200);
+  await add('second');
+  await sleep(200);
+  t.same(await idsOf(sink), ['first'], 'it sleeps');
+  wake();
+  await waitFor('the second change', async () => (await idsOf(sink)).includes('second'));
+});
+
+t.test(
+  'a sink that was told of a change behind an open transaction applies it once that has ended',
+  async (t) => {
+    const sink = await freshSink('behind a transaction');
+    const { wake } = sleeping(t, sink);
+    await sleep(200);
+    const open = await openTransaction(sql, (tx) => tx`select pg_current_xact_id()`);
+    await add('held');
+    wake();
+    await sleep(200);
+    t.same(await idsOf(sink), []);
+    await open.end();
+    await waitFor('the change', async () => (await idsOf(sink)).includes('held'));
+  },
+);

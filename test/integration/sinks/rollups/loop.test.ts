@@ -38,7 +38,7 @@ t.test(
   async (t) => {
     const organizationId = await insert('quiet');
     const metrics = createMetrics('test');
-    const loop = startRollupLoop({ sql, log: silentLog, metrics, restMs: 20 });
+    const loop = startRollupLoop({ sql, log: silentLog, metrics, longestSleepMs: () => 20, restMs: 20 });
     t.teardown(() => loop.stop());
     t.equal(await staleOf(organizationId), 3, 'a half hour, its three hours, its day');
     await age();
@@ -61,7 +61,13 @@ t.test('a bucket that cannot be recomputed is postponed, and keeps up no other',
     create trigger refuse before insert on assay.rollup_totals_1800s for each row
       when (new.organization_id = '${broken}') execute function refuse()`);
   await age();
-  const loop = startRollupLoop({ sql, log: silentLog, metrics: createMetrics('test'), restMs: 20 });
+  const loop = startRollupLoop({
+    sql,
+    log: silentLog,
+    metrics: createMetrics('test'),
+    longestSleepMs: () => 20,
+    restMs: 20,
+  });
   t.teardown(() => loop.stop());
   await waitFor('the recomputation', async () => (await staleOf(whole)) === 0);
   await waitFor('the postponement', async () => {
@@ -72,3 +78,29 @@ t.test('a bucket that cannot be recomputed is postponed, and keeps up no other',
   });
   t.equal(await staleOf(broken), 3, 'it stays stale: queries read its rows');
 });
+
+t.test(
+  'a loop that sleeps recomputes a bucket when it is due, and looks at once when it is woken',
+  async (t) => {
+    const organizationId = await insert('due');
+    // The half hour is quiet for long enough in a second.
+    await sql`
+    update assay.rollup_stale set first_marked_at = now() - interval '9 seconds', marked_at = now() - interval '9 seconds'
+     where organization_id = ${organizationId}`;
+    const loop = startRollupLoop({
+      sql,
+      log: silentLog,
+      metrics: createMetrics('test'),
+      longestSleepMs: () => 3_600_000,
+      restMs: 20,
+    });
+    t.teardown(() => loop.stop());
+    await waitFor('the half hour', async () => (await staleOf(organizationId)) === 2, 20_000);
+    const later = await insert('woken');
+    await sql`
+    update assay.rollup_stale set first_marked_at = now() - interval '1 hour', marked_at = now() - interval '1 hour'
+     where organization_id = ${later}`;
+    loop.wake();
+    await waitFor('the recomputation after the wake-up', async () => (await staleOf(later)) === 0, 10_000);
+  },
+);

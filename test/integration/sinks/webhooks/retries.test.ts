@@ -191,3 +191,28 @@ t.test(
     await forget(id);
   },
 );
+
+t.test(
+  'a courier that nothing wakes attempts retries, and what had to rest, when they are due',
+  async (t) => {
+    const own = await startWebhookWorld(t, { delivers: false });
+    const { courier } = own.courier({
+      longestSleepMs: () => 3_600_000,
+      schedule: { waitsMs: [0, 600, 600, 600], random: () => 0 },
+    });
+    const answers = [500, 429, 200];
+    receiver.answer = (response) => {
+      const status = answers.shift() ?? 200;
+      response.writeHead(status, status === 429 ? { 'retry-after': '1' } : {}).end();
+    };
+    const { id } = await own.make({ url: receiver.url, events: EVENTS });
+    await own.log([{}]);
+    await waitFor('the delivery', async () => (await own.deliveries(id)).length === 1);
+    courier.wake();
+    const { attempts } = await own.settled(id, 'delivered');
+    t.same(
+      attempts.map(({ status }) => status),
+      [500, 429, 200],
+    );
+  },
+);

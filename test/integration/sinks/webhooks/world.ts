@@ -10,6 +10,7 @@ import { createWebhookSink } from '../../../../sinks/webhooks/sink.ts';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { feedMetrics } from '../../../support/counting-sink.ts';
+import { polledChanges } from '../../../support/polled-changes.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 import { type Receiver, startReceiver } from '../../../support/webhook-receiver.ts';
 import { type Owner, silentLog } from '../../../support/world.ts';
@@ -58,6 +59,7 @@ export async function startWebhookWorld(
     feedMetrics: feedMetrics(),
     sink: createWebhookSink({ log: silentLog, clock: systemClock }),
     everyMs: 10,
+    changes: polledChanges(10),
   });
   owner.teardown(() => sink.stop());
   // A sink that is new takes up the feed where it stands.
@@ -74,7 +76,7 @@ export async function startWebhookWorld(
       outbound,
       secrets: createSecretBox([SECRET_KEY]),
       schedule: { waitsMs: SHORT_WAITS_MS, random: () => 0 },
-      pollEveryMs: 10,
+      longestSleepMs: () => 10,
       ...given,
     });
     const running = started.run();

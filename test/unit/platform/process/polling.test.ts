@@ -5,14 +5,13 @@ import { startPolling } from '#platform/process/polling.ts';
 
 /** Polling whose pieces of work end as the test says; time is the test's. */
 function start(t: Test) {
-  mock.timers.enable({ apis: ['setInterval'] });
+  mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
-  const pieces: PromiseWithResolvers<boolean>[] = [];
+  const pieces: PromiseWithResolvers<number>[] = [];
   const errors: unknown[] = [];
   const polling = startPolling({
-    everyMs: 1_000,
     work: () => {
-      const piece = Promise.withResolvers<boolean>();
+      const piece = Promise.withResolvers<number>();
       pieces.push(piece);
       return piece.promise;
     },
@@ -22,91 +21,105 @@ function start(t: Test) {
     ...polling,
     pieces,
     errors,
-    /** Ends the last piece. */
-    end: async (hasMore: boolean) => {
-      pieces.at(-1)!.resolve(hasMore);
+    /** Ends the last piece; `nextMs`: when to look again. */
+    end: async (nextMs: number) => {
+      pieces.at(-1)!.resolve(nextMs);
+      await turn();
+    },
+    /** Ends polling, whose last piece is under way. */
+    finish: async () => {
+      const stopping = polling.stop();
+      pieces.at(-1)!.resolve(0);
+      await stopping;
+    },
+    pass: async (ms: number) => {
+      mock.timers.tick(ms);
+      await turn();
+    },
+    wakeUp: async () => {
+      polling.wake();
       await turn();
     },
   };
 }
 
-t.test('work is looked for after each interval, and at once when it is woken', async (t) => {
-  const { wake, pieces, end, stop } = start(t);
-  mock.timers.tick(999);
-  t.equal(pieces.length, 0);
-  mock.timers.tick(1);
+t.test('work is looked for at the start, when it is due, and at once when it is woken', async (t) => {
+  const { wakeUp, pieces, end, pass, finish } = start(t);
   t.equal(pieces.length, 1);
-  await end(false);
-  mock.timers.tick(1_000);
+  await end(30_000);
+  await pass(29_999);
+  t.equal(pieces.length, 1);
+  await pass(1);
   t.equal(pieces.length, 2);
-  await end(false);
-  wake();
+  await end(500);
+  await pass(500);
   t.equal(pieces.length, 3);
-  await end(false);
-  await stop();
+  await end(30_000);
+  await wakeUp();
+  t.equal(pieces.length, 4);
+  await finish();
 });
 
 t.test('pieces follow each other at once until none is left, and two are never under way', async (t) => {
-  const { wake, pieces, end, stop } = start(t);
-  wake();
-  mock.timers.tick(5_000);
-  t.equal(pieces.length, 1, 'polls during a piece begin no other');
-  await end(true);
+  const { pieces, end, pass, finish } = start(t);
+  await pass(60_000);
+  t.equal(pieces.length, 1, 'time that passes during a piece begins no other');
+  await end(0);
   t.equal(pieces.length, 2);
-  await end(true);
+  await end(0);
   t.equal(pieces.length, 3);
-  await end(false);
+  await end(1_000);
   t.equal(pieces.length, 3);
-  await stop();
+  await pass(1_000);
+  await finish();
 });
 
 t.test('a wake during the last piece has the work looked for once more', async (t) => {
-  const { wake, pieces, end, stop } = start(t);
-  wake();
-  wake();
-  wake();
+  const { wakeUp, pieces, end, pass, finish } = start(t);
+  await wakeUp();
+  await wakeUp();
   t.equal(pieces.length, 1);
-  await end(false);
+  await end(1_000);
   t.equal(pieces.length, 2);
-  await end(false);
+  await end(1_000);
   t.equal(pieces.length, 2);
-  await stop();
+  await pass(1_000);
+  await finish();
 });
 
-t.test('work that fails is reported, and tried again at the next poll and not before', async (t) => {
-  const { wake, pieces, errors, end, stop } = start(t);
-  wake();
+t.test('work that fails is reported, and tried again after a second and not before', async (t) => {
+  const { pieces, errors, pass, finish } = start(t);
   const broken = new Error('broken');
   pieces[0]!.reject(broken);
   await turn();
   t.strictSame(errors, [broken]);
+  await pass(999);
   t.equal(pieces.length, 1);
-  mock.timers.tick(1_000);
+  await pass(1);
   t.equal(pieces.length, 2);
-  await end(false);
-  await stop();
+  await finish();
 });
 
 t.test('work that throws instead of rejecting is reported, and polling goes on', async (t) => {
-  mock.timers.enable({ apis: ['setInterval'] });
+  mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   const errors: unknown[] = [];
   const polling = startPolling({
-    everyMs: 1_000,
     work: () => {
       throw new Error('broken');
     },
     onError: (error) => errors.push(error),
+    retryMs: 5,
   });
-  mock.timers.tick(1_000);
-  mock.timers.tick(1_000);
+  await turn();
+  mock.timers.tick(5);
+  await turn();
   t.equal(errors.length, 2);
   await polling.stop();
 });
 
 t.test('a stop waits for the piece under way, after which none begins', async (t) => {
-  const { wake, pieces, end, stop } = start(t);
-  wake();
+  const { wake, pieces, end, pass, stop } = start(t);
   let isStopped = false;
   const stopping = stop().then(() => {
     isStopped = true;
@@ -114,9 +127,16 @@ t.test('a stop waits for the piece under way, after which none begins', async (t
   await turn();
   t.equal(isStopped, false);
   wake();
-  await end(true);
+  await end(0);
   await stopping;
-  mock.timers.tick(5_000);
+  await pass(60_000);
   wake();
+  t.equal(pieces.length, 1);
+});
+
+t.test('a stop ends a sleep', async (t) => {
+  const { pieces, end, stop } = start(t);
+  await end(3_600_000);
+  await stop();
   t.equal(pieces.length, 1);
 });

@@ -26,6 +26,20 @@ t.test('a wait ends when an entry is appended', async (t) => {
   t.pass('it ended');
 });
 
+t.test('a wait says whether its time passed without a word of a write', async (t) => {
+  const root = temporaryRoot(t);
+  mkdirSync(join(root, 'one'));
+  const writes = await armed(t, root);
+  t.equal(await writes.wait(50), true);
+  const told = writes.wait();
+  appendFileSync(join(root, 'one', 'a'), 'x');
+  t.equal(await told, false);
+  t.equal(await writes.wait(), false, 'it begins to watch anew');
+  const woken = writes.wait();
+  writes.wake();
+  t.equal(await woken, false);
+});
+
 t.test('a wait ends when another outbox is opened', async (t) => {
   const root = temporaryRoot(t);
   const writes = await armed(t, root);
