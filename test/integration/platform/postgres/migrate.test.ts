@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
+import { refuseOldServer } from '#platform/postgres/migrate.ts';
 import {
   checkSchema,
   connectPostgres,
@@ -8,7 +9,6 @@ import {
   isStoreUnavailable,
   migrate,
 } from '#platform/postgres/mod.ts';
-import { refuseOldServer } from '../../../../platform/postgres/migrate.ts';
 import { testDatabase } from '../../../support/postgres.ts';
 import { databaseFor } from '../../../support/world.ts';
 

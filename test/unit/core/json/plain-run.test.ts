@@ -2,8 +2,8 @@
 import { strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { PLAIN } from '../../../../core/json/json-bytes.ts';
-import { PlainRuns } from '../../../../core/json/plain-run.ts';
+import { PLAIN } from '#core/json/json-bytes.ts';
+import { PlainRuns } from '#core/json/plain-run.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 
 /** Bytes at every distance from a boundary of four bytes in memory. */
