@@ -50,21 +50,31 @@ export function createProviderClient(options: ProviderClientOptions): ProviderCl
   const { connectMs, firstByteMs, idleMs } = options.timeouts;
   const shortest = Math.min(connectMs, firstByteMs, idleMs, options.waitMs ?? connectMs);
   // One timer for all connections: setting and clearing one for each call would cost more than regular checks.
-  const checks = setInterval(
-    () => {
-      for (const pool of pools.values()) pool.checkDeadlines();
-    },
-    Math.min(LONGEST_CHECK_MS, Math.max(1, shortest * LATENESS)),
-  );
-  checks.unref();
+  const checkEveryMs = Math.min(LONGEST_CHECK_MS, Math.max(1, shortest * LATENESS));
+  /** Null while there is no connection to check: an idle process is not woken. */
+  let checks: NodeJS.Timeout | null = null;
+  const check = () => {
+    let isUsed = false;
+    for (const pool of pools.values()) {
+      pool.checkDeadlines();
+      isUsed ||= pool.isUsed;
+    }
+    if (isUsed) return;
+    stopChecks();
+  };
+  const stopChecks = () => {
+    if (checks !== null) clearInterval(checks);
+    checks = null;
+  };
   return {
     send: (request, signal) => {
       const exchange = poolFor(request.origin).send(request);
+      checks ??= setInterval(check, checkEveryMs).unref();
       exchange.watch(signal);
       return exchange.response;
     },
     close: () => {
-      clearInterval(checks);
+      stopChecks();
       for (const pool of pools.values()) pool.destroy();
     },
   };
@@ -139,6 +149,11 @@ export class Pool {
       carry(connection, exchange, share);
     }
     return exchange;
+  }
+
+  /** True while there are connections, and calls that wait for one. */
+  get isUsed(): boolean {
+    return this.#all.size > 0;
   }
 
   /** Fails the exchanges and waiting calls whose deadline has passed. */

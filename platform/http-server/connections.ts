@@ -47,6 +47,7 @@ export type ConnectionsOptions = Omit<ConnectionOptions, 'onClosed'> & {
 export const MAX_REFUSING = 64;
 /** Time for a refused connection to send its request. */
 const REFUSING_MS = 2_000;
+const CHECK_MS = 1_000;
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 
 export class Connections implements ConnectionCounts {
@@ -58,6 +59,8 @@ export class Connections implements ConnectionCounts {
   readonly #refusing = new Set<OpenConnection>();
   #accepted = 0;
   #refused = 0;
+  /** Null while there is no connection to check: an idle process is not woken. */
+  #checking: NodeJS.Timeout | null = null;
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -95,6 +98,13 @@ export class Connections implements ConnectionCounts {
     else socket.destroy();
   }
 
+  #check(): void {
+    this.checkDeadlines();
+    if (this.#open.size > 0 || this.#checking === null) return;
+    clearInterval(this.#checking);
+    this.#checking = null;
+  }
+
   checkDeadlines(): void {
     const nowMs = this.#options.now();
     for (const connection of this.#open) connection.checkDeadline();
@@ -129,6 +139,7 @@ export class Connections implements ConnectionCounts {
 
   #add(connection: OpenConnection, isRefused: boolean): void {
     this.#open.add(connection);
+    this.#checking ??= setInterval(() => this.#check(), CHECK_MS).unref();
     if (isRefused) this.#refusing.add(connection);
   }
 

@@ -40,8 +40,6 @@ export type ServeOptions = ListenOptions & {
   now?: () => number;
 };
 
-const CHECK_MS = 1_000;
-
 function isReadinessCheck({ url }: ServerRequest): boolean {
   return new URL(url).pathname === '/readyz';
 }
@@ -90,8 +88,6 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   const server = createServer({ noDelay: true }, (socket) => connections.accept(socket));
   const { drainDelayMs = 0, socketFd = null } = options;
   const { address, port } = await listen(server, options);
-  const checking = setInterval(() => connections.checkDeadlines(), CHECK_MS);
-  checking.unref();
   const host = socketFd === null ? options.host : address;
   return {
     port,
@@ -101,7 +97,6 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
       isDraining = true;
       const draining = { server, connections: connections.open, accepted: () => connections.accepted, now };
       await drain(draining, { delayMs: drainDelayMs, deadlineMs });
-      clearInterval(checking);
     },
   };
 }

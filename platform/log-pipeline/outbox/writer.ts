@@ -106,7 +106,7 @@ export type Outbox = {
   /** Entries that `append` committed, and those that it refused, since the outbox was opened. */
   readonly appended: number;
   readonly refused: number;
-  /** Bytes of all outboxes below the root, which the bound limits: measured every second, and counted in between. */
+  /** Bytes of all outboxes below the root, which the bound limits: measured every second, seldom while idle, and counted in between. */
   readonly bytesOnDisk: number;
   /** Waits for pending appends and closes the files. */
   close(): Promise<void>;
@@ -116,6 +116,9 @@ const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
 const MAX_GROUP_FRAMES = 256;
 const MAX_GROUP_BYTES = 64 * 1024 * 1024;
 const MEASURE_EVERY_MS = 1_000;
+/** Where nothing was appended in so many measures, and half of the bound is free, the next may come later. */
+const IDLE_MEASURES = 60;
+const MEASURE_IDLE_EVERY_MS = 15_000;
 const BEGUN_SHARE_OF_BOUND = 0.5;
 
 type Pending = { frame: EncodedFrame; settle: (kept: boolean) => void };
@@ -129,7 +132,10 @@ class OutboxWriter implements Outbox {
   readonly #log: Logger;
   readonly #lock: Lock;
   readonly #segments: SegmentWriter;
-  readonly #measuring: NodeJS.Timeout;
+  #measuring: NodeJS.Timeout | null = null;
+  /** Measures in a row before which nothing was appended. */
+  #idleMeasures = 0;
+  #appendedAtMeasure = 0;
   readonly #calls = new OpenCalls();
   #pending: Pending[] = [];
   #running: Promise<void> | null = null;
@@ -148,8 +154,18 @@ class OutboxWriter implements Outbox {
     this.#lock = lock;
     const firstFrames = () => this.#calls.starts();
     this.#segments = new SegmentWriter({ directory, sync, segmentBytes, firstFrames, log });
-    this.#measuring = setInterval(() => void this.measure(), MEASURE_EVERY_MS);
-    this.#measuring.unref();
+    this.#measureLater();
+  }
+
+  #measureLater(): void {
+    const isIdle = this.#idleMeasures >= IDLE_MEASURES && this.bytesOnDisk < this.#maxBytes / 2;
+    const waitMs = isIdle ? MEASURE_IDLE_EVERY_MS : MEASURE_EVERY_MS;
+    this.#measuring = setTimeout(async () => {
+      this.#idleMeasures = this.appended === this.#appendedAtMeasure ? this.#idleMeasures + 1 : 0;
+      this.#appendedAtMeasure = this.appended;
+      await this.measure();
+      if (this.#measuring !== null) this.#measureLater();
+    }, waitMs).unref();
   }
 
   async measure(): Promise<void> {
@@ -257,7 +273,8 @@ class OutboxWriter implements Outbox {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#measuring);
+    if (this.#measuring !== null) clearTimeout(this.#measuring);
+    this.#measuring = null;
     while (this.#running !== null) await this.#running;
     this.#segments.close();
     this.#lock.release();
