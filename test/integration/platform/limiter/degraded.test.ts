@@ -101,7 +101,7 @@ t.test('a gateway that starts while Postgres is unavailable admits its share of 
 t.test(
   'costs are reserved by the share while degraded, and settled once Postgres is available',
   async (t) => {
-    const { proxy, limiter } = await behindProxy(t, { gateways: 2 });
+    const { proxy, limiter } = await behindProxy(t, { gateways: 2, patienceMs: 5_000 });
     const counter = makeCounter({ unit: 'cents' });
     const policy = makePolicy(1_000, 3_600, 'cents');
     const reserve = (estimateNano: number) => limiter.reserve(counter, policy, estimateNano);
