@@ -148,8 +148,8 @@ export function createMaintenance(
     isResting = false;
     unusedRounds = 0;
     setTimers();
-    // What was counted before the rest may have changed. After the call that ends it: there may be one open connection.
-    setImmediate(() => beat());
+    // What was counted before the rest may have changed.
+    beat();
   }
 
   function restIfUnused(): void {
