@@ -213,7 +213,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const answer = async (request: Request) => {
     const response = await app.fetch(request);
-    // What it wrote is committed. Which routes change records is not listed here, where one would be forgotten.
+    // Its writes are committed. Routes that change records are not listed here, where one would be forgotten.
     if (mayHaveWritten()) announceChanges();
     return response;
   };

@@ -7,11 +7,14 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { Backoff } from '#platform/process/backoff.ts';
+import { WakeUp } from '#platform/process/wake-up.ts';
 
 /** Records moved at once: with 100 KB each, some 40 ms of pglz. */
 const MOVED_AT_ONCE = 16;
 /** Rest after a move, as a multiple of its duration: half of a connection's time, and a tenth while entries are waiting. */
 const REST = { usual: 1, behind: 9 };
+/** Longest sleep: bodies of a process that died, or whose rows were locked, are found then. */
+const LONGEST_SLEEP_MS = 10 * 60_000;
 const BACKOFF = { firstMs: 1_000, longestMs: 60_000 };
 
 /**
@@ -51,9 +54,8 @@ export class BodyCompressor {
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #stopping = new AbortController();
+  readonly #wakeUp = new WakeUp();
   #isBehind = false;
-  #hasWork = true;
-  #wakeUp: (() => void) | null = null;
 
   constructor({ sql, log }: { sql: Sql; log: Logger }) {
     this.#sql = sql;
@@ -61,10 +63,7 @@ export class BodyCompressor {
   }
 
   /** Tells that there are fresh bodies. */
-  readonly wake = (): void => {
-    this.#hasWork = true;
-    this.#wakeUp?.();
-  };
+  readonly wake = (): void => this.#wakeUp.wake();
 
   /** Tells whether log entries are waiting to be stored: they come first. */
   readonly setPace = (isBehind: boolean): void => {
@@ -76,44 +75,30 @@ export class BodyCompressor {
     const { signal } = this.#stopping;
     const backoff = new Backoff(BACKOFF);
     while (!signal.aborted) {
-      if (!this.#hasWork) {
-        await new Promise<void>((resolve) => {
-          this.#wakeUp = resolve;
-        });
-        continue;
-      }
-      let waitMs: number;
+      const beganAt = performance.now();
+      let restMs: number;
       try {
-        waitMs = await this.#move();
+        const moved = await compressBodies(this.#sql);
         backoff.reset();
+        if (moved === 0) {
+          await this.#wakeUp.sleep(LONGEST_SLEEP_MS, { isRef: false });
+          continue;
+        }
+        restMs = (performance.now() - beganAt) * (this.#isBehind ? REST.behind : REST.usual);
       } catch (error) {
-        waitMs = backoff.next();
+        restMs = backoff.next();
         this.#log.warn(
-          { error: describeError(error), retryMs: waitMs },
+          { error: describeError(error), retryMs: restMs },
           'cannot compress stored bodies; will try again',
         );
       }
-      await sleep(waitMs, undefined, { signal }).catch(() => {});
+      await sleep(restMs, undefined, { signal }).catch(() => {});
     }
-  }
-
-  /** Moves some, and returns how long to rest. */
-  async #move(): Promise<number> {
-    const beganAt = performance.now();
-    // Before the look: what is stored meanwhile sets it again.
-    this.#hasWork = false;
-    try {
-      if ((await compressBodies(this.#sql)) > 0) this.#hasWork = true;
-    } catch (error) {
-      this.#hasWork = true;
-      throw error;
-    }
-    return (performance.now() - beganAt) * (this.#isBehind ? REST.behind : REST.usual);
   }
 
   /** Lets `run` end after the move in progress. What is left is moved after the next start. */
   stop(): void {
     this.#stopping.abort();
-    this.#wakeUp?.();
+    this.#wakeUp.wake();
   }
 }

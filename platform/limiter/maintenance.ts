@@ -148,7 +148,7 @@ export function createMaintenance(
     isResting = false;
     unusedRounds = 0;
     setTimers();
-    // What was counted before the rest may have changed.
+    // The number of gateways may have changed during the rest.
     beat();
   }
 

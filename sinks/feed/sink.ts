@@ -27,7 +27,7 @@ export type Sink = {
   resume(tx: TransactionSql, sinceMs: number | null): Promise<void>;
 };
 
-/** What wakes those who follow the changes. */
+/** A signal that wakes those who follow the changes. */
 export type ChangeSignal = {
   /** Calls `wake` when there may be changes. */
   follow(wake: () => void): void;

@@ -26,7 +26,7 @@ export type RollupLoop = {
   stop(): Promise<void>;
 };
 
-/** What is too old is not read, and takes space for so much longer. */
+/** Rows that are too old are not read, and take space for so much longer. */
 const PRUNE_EVERY_MS = 300_000;
 /** Target duration of one transaction: others wait for the marks that it removes at its end. */
 const AIM_MS = 150;
@@ -137,7 +137,7 @@ class Turns {
       : { kind: 'taken' };
   }
 
-  /** Those that are due by their time and wait for their parts are not counted: they come after their parts. */
+  /** Buckets that are due by their time and wait for their parts are not counted: they come after their parts. */
   async #nextDueInMs(): Promise<number | null> {
     const sql = this.#sql;
     const [row] = await sql<{ dueInMs: number | null }[]>`

@@ -32,7 +32,7 @@ export type BacklogOptions = {
 
 /** Times are this exact. */
 const MARK_EVERY_MS = 1_000;
-/** Those of the first entries after a minute without any are less exact: an idle process is not woken every second. */
+/** Times of the first entries after a minute without any are less exact: an idle process is not woken every second. */
 const IDLE_MARK_EVERY_MS = 10_000;
 const IDLE_AFTER_MS = 60_000;
 

@@ -1,5 +1,5 @@
 /**
- * What the gateway does by the clock rather than for calls, mostly each second. It is subtracted from counts, because there
+ * Work that the gateway does by the clock rather than for calls, mostly each second. It is subtracted from counts, because there
  * is more of it in one that takes longer, as on a busy machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,10 +7,10 @@ import { type Allocated, countAllocations } from './allocations.ts';
 import type { Subject } from './subject.ts';
 import { countSystemCalls } from './system-calls.ts';
 
-/** How long the gateway is watched while it is not called: thrice what it does each second. */
+/** Time for which the gateway is watched while it is not called: thrice what it does each second. */
 const IDLE_MS = 3_000;
 
-/** Of one millisecond. */
+/** Counts of one millisecond. */
 export type ByTheClock = {
   allocated: Allocated;
   /** By name; none when they are not counted. */

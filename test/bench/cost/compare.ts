@@ -6,7 +6,7 @@ export const RECORD_COMMAND = 'npm run bench cost -- --record';
 
 export type FigureName = keyof Cost;
 
-/** What is counted of each, as a column and in a sentence. */
+/** Counts of each scenario, as a column and in a sentence. */
 export const UNITS: Record<FigureName, string> = {
   heapBytes: 'bytes on the JavaScript heap',
   externalBytes: 'bytes of ArrayBuffers',

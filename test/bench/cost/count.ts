@@ -6,7 +6,7 @@ import { type CostScenario, SCENARIOS } from './scenarios.ts';
 import { type Subject, startSubject } from './subject.ts';
 import { countSystemCalls } from './system-calls.ts';
 
-/** What a call costs. */
+/** The cost of a call. */
 export type Cost = {
   heapBytes: number;
   externalBytes: number;

@@ -8,7 +8,7 @@ import { INSPECTABLE, type Inspector, openInspector } from './inspector.ts';
 import type { CostScenario } from './scenarios.ts';
 
 export type Subject = AsyncDisposable & {
-  /** Of the gateway process; ingest and PostgreSQL are others. */
+  /** The gateway process; ingest and PostgreSQL are others. */
   pid: number;
   inspector: Inspector;
   /**
