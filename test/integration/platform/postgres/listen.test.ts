@@ -16,11 +16,11 @@ async function setUp(t: Test, log: Logger = silentLog) {
   const applicationName = `listening ${tests}`;
   const sql = world.connect({ url: proxy.url, applicationName });
   const listener = createListener({ sql, log });
-  /** The connections that listen; the pool has another, by which the listener notifies itself. */
+  /** The connections that listen; the pool has another, which does not, by which the listener notifies itself. */
   const backends = async () => {
     const rows = await database.sql<{ pid: number; query: string }[]>`
       select pid, query from pg_stat_activity
-       where application_name = ${applicationName} and query not ilike '%pg_notify%'`;
+       where application_name = ${applicationName} and query ilike '%listen "%'`;
     return [...rows];
   };
   const heard: string[] = [];
