@@ -12,10 +12,9 @@ WORKDIR /checkout
 COPY package.json package-lock.json ./
 COPY patches/ patches/
 COPY scripts/ scripts/
-RUN node scripts/image/build.mjs dependencies /image/dependencies \
- && node scripts/image/build.mjs bundler node_modules
+RUN node scripts/image/build.mjs packages node_modules
 COPY . .
-RUN node scripts/image/build.mjs sources /image/sources
+RUN node scripts/image/build.mjs program /image
 
 # Not the Node image: it carries npm, yarn and corepack, which nothing here runs.
 FROM ${BASE_IMAGE}
@@ -33,8 +32,7 @@ RUN apt-get update \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/assay --no-create-home --shell /usr/sbin/nologin assay \
  && install --directory --owner=10001 --group=10001 --mode=0711 /var/lib/assay
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
-COPY --from=build /image/dependencies/ /opt/assay/
-COPY --from=build /image/sources/ /opt/assay/
+COPY --from=build /image/ /opt/assay/
 
 # The ports of ingest and evaluators are for the health check, on loopback.
 ENV NODE_ENV=production \
@@ -45,11 +43,11 @@ ENV NODE_ENV=production \
 WORKDIR /opt/assay
 USER 10001:10001
 # What it cannot start, the build must not finish.
-RUN ["node", "main.ts", "--help"]
+RUN ["node", "dist/main.js", "--help"]
 # The outbox of a gateway must outlive its container. Nothing else is written: the root file system can be read-only.
 VOLUME /var/lib/assay
 EXPOSE 8787 8585
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-  CMD ["node", "/opt/assay/scripts/image/healthcheck.ts"]
-ENTRYPOINT ["tini", "-s", "--", "node", "--disable-warning=ExperimentalWarning", "/opt/assay/main.ts"]
+  CMD ["node", "/opt/assay/dist/healthcheck.js"]
+ENTRYPOINT ["tini", "-s", "--", "node", "--disable-warning=ExperimentalWarning", "/opt/assay/dist/main.js"]

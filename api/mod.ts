@@ -1,6 +1,6 @@
 /** The api role: the management API. */
 
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   BROWSER_SESSION_CHANGES_SUBJECT,
   ERASURES_SUBJECT,
@@ -62,7 +62,7 @@ import { createViewService } from './views/mod.ts';
 import { createWebhookService } from './webhooks/mod.ts';
 
 /** The built pages; scripts/dashboard/build.mjs makes them. */
-const DASHBOARD = join(import.meta.dirname, '../dashboard/dist');
+const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
 const QUERY_CONNECTIONS = 10;
 /** Longer than any query with an index takes; a scan of bodies that takes longer would hold a connection for minutes. */

@@ -1,4 +1,4 @@
-// Installs the locked dependencies and bundles the dashboard, each when it is missing or out of date, so that `npm start` and
+// Installs the locked dependencies and bundles the dashboard and the program, each when it is missing or out of date, so that `npm start` and
 // `npm test` need no step before them. Plain JavaScript that runs under whatever Node the machine has.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -41,3 +41,4 @@ if (!installed) {
 }
 
 await import('./build-dashboard.mjs');
+await import('./build-program.mjs');

@@ -1,11 +1,12 @@
 // Bundles dashboard/ to files with a hash in their names, each beside its compressed forms. Plain JavaScript that runs under
 // whatever Node the machine has: setup.mjs calls it, and the build of the image.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { digestOf, filesIn } from '../digest.mjs';
 import { groupSources } from './groups.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -39,26 +40,14 @@ const COMMON = {
   logLevel: 'warning',
 };
 
-function* filesIn(directory) {
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) {
-      if (![DIST, NEXT, LAST].includes(path)) yield* filesIn(path);
-    } else yield path;
-  }
-}
-
 /** Returns a digest of all that a build depends on: the sources, the pure code that they may import, and the libraries. */
 function digestOfSources() {
-  const digest = createHash('sha256');
-  const paths = [
-    ...filesIn(source),
+  return digestOf(root, [
+    ...filesIn(source, [DIST, NEXT, LAST]),
     ...filesIn(join(root, 'core')),
     ...filesIn(dirname(fileURLToPath(import.meta.url))),
     join(root, 'package-lock.json'),
-  ];
-  for (const path of paths.sort()) digest.update(`${path.slice(root.length)}\0`).update(readFileSync(path));
-  return digest.digest('hex');
+  ]);
 }
 
 /** Whether dashboard/dist is what the sources make. */

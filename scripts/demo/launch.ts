@@ -1,4 +1,4 @@
-/** Runs the product as an operator does: `main.ts` in a process of its own, on free ports, in a temporary directory. */
+/** Runs the product as an operator does: the program in a process of its own, on free ports, in a temporary directory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ export type RunningAssay = {
   stop(): Promise<void>;
 };
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** Time for the first start, which creates a PostgreSQL cluster: some seconds, on a slow disk tens of them. */
 const READY_WITHIN_MS = 60_000;
 

@@ -25,10 +25,10 @@ const ADDRESSES: Record<RoleName, (config: Config) => Address> = {
 };
 const ROLES = Object.keys(ADDRESSES) as RoleName[];
 
-/** Returns the first parameter of main.ts in a command line that may begin with an init, the runtime and its flags. */
+/** Returns the first parameter of the program in a command line that may begin with an init, the runtime and its flags. */
 function parameterOfContainer(): string | undefined {
   const parts = readFileSync('/proc/1/cmdline', 'utf8').split('\0').slice(0, -1);
-  const program = parts.findIndex((part) => part.endsWith('/main.ts'));
+  const program = parts.findIndex((part) => part.endsWith('/main.js'));
   if (program === -1) throw new Error('The first process of this container is not Assay: give the role');
   return parts[program + 1];
 }

@@ -1,9 +1,9 @@
 /**
- * The whole product as an operator runs it: `main.ts` in a process of its own, with its embedded PostgreSQL, on free
+ * The whole product as an operator runs it: the program in a process of its own, with its embedded PostgreSQL, on free
  * ports and in a temporary data directory, under Node or Deno.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ export type AssayOptions = {
 /** How a process ended. */
 export type Ending = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A run of `main.ts`, however it goes. */
+/** A run of the program, however it goes. */
 export type Run = {
   process: ChildProcess;
   ended: Promise<Ending>;
@@ -59,9 +59,12 @@ const READY_TIMEOUT_MS = 60_000;
 
 function commandOf(runtime: Runtime, parameters: string[], checkout?: string): [string, string[]] {
   const root = checkout ?? ROOT;
-  const main = join(root, 'main.ts');
   const bin = join(root, 'node_modules', '.bin');
-  if (runtime === 'deno') return [join(bin, 'deno'), ['run', '--allow-all', main, ...parameters]];
+  if (runtime === 'deno')
+    return [join(bin, 'deno'), ['run', '--allow-all', join(root, 'main.ts'), ...parameters]];
+  // What `npm start` runs. Older versions were not bundled.
+  const bundle = join(root, 'dist', 'main.js');
+  const main = checkout === undefined || existsSync(bundle) ? bundle : join(root, 'main.ts');
   const node = checkout === undefined ? process.execPath : join(bin, 'node');
   return [node, ['--disable-warning=ExperimentalWarning', main, ...parameters]];
 }
@@ -73,7 +76,7 @@ export function inheritedEnvironment(): Record<string, string> {
 }
 
 /**
- * Runs `main.ts` with these parameters, and nothing of this process's environment that Assay reads. It is told to stop
+ * Runs the program with these parameters, and nothing of this process's environment that Assay reads. It is told to stop
  * when this process is gone.
  * @param temporary a directory that is removed then
  * @param checkout the directory of another version of this repository

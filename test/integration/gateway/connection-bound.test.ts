@@ -11,7 +11,7 @@ import { freePort } from '../../support/free-port.ts';
 import { tether } from '../../support/tether.ts';
 import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
-const MAIN = fileURLToPath(new URL('../../../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const OPEN_FILES = 320;
 /** Half of what 192 leave. */
 const MAX_CONNECTIONS = 64;

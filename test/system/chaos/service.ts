@@ -22,7 +22,7 @@ export type ServiceOptions = {
   logPath: string;
 };
 
-const MAIN = fileURLToPath(new URL('../../../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const LOOK_EVERY_MS = 100;
 /** Before it is started again after an end that nobody asked for. */
 const BACKOFF_MS = 500;

