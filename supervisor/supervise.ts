@@ -140,7 +140,7 @@ function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
   return { GATEWAY_URL: address ?? '', ...(tls !== null && { GATEWAY_CERT_FILE: tls.certFile }) };
 }
 
-/** Returns whether the gateway will be where it is called by default, so that the API need not wait for it to start. */
+/** Returns whether the gateway will be where it is called by default, so that those who call it need not wait for its start. */
 function isGatewayAtDefault({ host, gatewayPort, gatewaySocketFd }: Config): boolean {
   return gatewayPort !== 0 && gatewaySocketFd === null && LOCAL_HOSTS.has(host);
 }
@@ -170,8 +170,9 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
       running.roles.gateway = await gateways;
       return;
     }
-    // Judges and the playground are called through the gateway, whose port may be unknown until it serves.
-    const callsGateway = role === 'evaluators' || (role === 'api' && !isGatewayAtDefault(config));
+    // Judges and the playground are called through the gateway, whose port may be unknown until it serves. Calls that come
+    // before it does wait at the socket, which this process holds.
+    const callsGateway = (role === 'evaluators' || role === 'api') && !isGatewayAtDefault(config);
     const ownGateway = callsGateway && !given.GATEWAY_URL ? addressOf(await gateways, config) : {};
     running.roles[role] = await startRoleProcess({
       ...options.commandFor(role),

@@ -4,9 +4,9 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/contracts/errors.ts';
 import { serverRequestOf } from '#platform/http-server/mod.ts';
+import { createLru } from '#platform/process/lru.ts';
 
 const MAX_TRIES = 10;
 const WINDOW_MS = 60_000;
@@ -45,7 +45,7 @@ type TriesOfAddress = {
 const UNDER_WAY_MS = 1_000;
 
 export function createTries(): Tries {
-  const addresses = new LRUCache<string, TriesOfAddress>({ max: MAX_ADDRESSES });
+  const addresses = createLru<TriesOfAddress>(MAX_ADDRESSES);
   return async (address, nowMs, logIn) => {
     const network = networkOf(address);
     const own = addresses.get(network) ?? { failed: [], underWay: 0 };

@@ -42,6 +42,11 @@ const PROVIDERS: ReadonlyMap<string, ProviderName> = new Map(
   BUILT_IN_MODELS.map(({ id, provider }) => [id, provider]),
 );
 
+/** Returns the provider of a built-in model, by its id. */
+export function builtInProviderOf(id: string): ProviderName | undefined {
+  return PROVIDERS.get(id);
+}
+
 /** Returns the maker of any model, by the makers in the generated data. */
 export const makerOf: MakerOf = createMakerOf(data.makers);
 

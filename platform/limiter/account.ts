@@ -1,6 +1,7 @@
 /** Accounts: what this gateway knows of a counter under a policy, and what it holds of it in advance. */
-import { LRUCache } from 'lru-cache';
+
 import { charge, createWindow, type Window, type WindowShape, windowShape } from '#core/rate-limit/mod.ts';
+import { createLru } from '../process/lru.ts';
 import { counterKey, counterName } from './counter-key.ts';
 import type { CounterSnapshot, UnusedCredits } from './counter-store.ts';
 import { availableNano, type Hold } from './hold.ts';
@@ -69,9 +70,9 @@ const MAX_ACCOUNTS = 20_000;
 
 /** Creates the accounts of a process. */
 export function createAccounts(): Accounts {
-  const accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
+  const accounts = createLru<Account>(MAX_ACCOUNTS);
   // Touched whenever one of its accounts is, so that no ledger is evicted before its accounts.
-  const ledgers = new LRUCache<string, Ledger>({ max: MAX_ACCOUNTS });
+  const ledgers = createLru<Ledger>(MAX_ACCOUNTS);
   const ledgerOf = (name: string) => {
     let ledger = ledgers.get(name);
     if (ledger === undefined) {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '../process/clock.ts';
+import { createLru } from '../process/lru.ts';
 import { createAvailability, StoreLateError } from './availability.ts';
 import { isStoreUnavailable } from './connect.ts';
 
@@ -61,10 +62,14 @@ export function createStoreCache<Input, Value>(
   options: StoreCacheOptions<Input, Value>,
 ): StoreCache<Input, Value> {
   const { clock, load, max, size, failure } = options;
-  const known = new LRUCache<string, Known<Value>>({
-    max,
-    ...(size !== undefined && { maxSize: size.max, sizeCalculation: ({ value }) => size.of(value) }),
-  });
+  const known =
+    size === undefined
+      ? createLru<Known<Value>>(max)
+      : new LRUCache<string, Known<Value>>({
+          max,
+          maxSize: size.max,
+          sizeCalculation: ({ value }) => size.of(value),
+        });
   const lookups = new Map<string, Promise<Value>>();
   const store = createAvailability({
     clock,

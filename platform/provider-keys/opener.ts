@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { ProviderName } from '#core/contracts/provider.ts';
 import type { Logger } from '../observability/log.ts';
+import { createLru } from '../process/lru.ts';
 import { type SecretBox, SecretsUnavailableError } from '../secrets/mod.ts';
 import { openProviderKey } from './seal.ts';
 
@@ -29,7 +29,7 @@ type OpenedKey = SealedProviderKey & { key: string | null };
  * by its organization and provider.
  */
 export function createKeyOpener({ secrets, log }: { secrets: SecretBox; log: Logger }): KeyOpener {
-  const opened = new LRUCache<string, { rows: OpenedKey[]; keys: ProviderKeys }>({ max: MAX_ORGANIZATIONS });
+  const opened = createLru<{ rows: OpenedKey[]; keys: ProviderKeys }>(MAX_ORGANIZATIONS);
 
   function open(organizationId: string, { provider, sealed }: SealedProviderKey): string | null {
     try {

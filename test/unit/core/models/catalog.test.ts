@@ -2,6 +2,7 @@ import t from 'tap';
 import { textUsage } from '#core/chat/mod.ts';
 import type { OperatorModel, OperatorModels } from '#core/models/mod.ts';
 import { BUILT_IN_CATALOG, createCatalog } from '#core/models/mod.ts';
+import { providerOf } from '#core/models/provider-of.ts';
 
 const built = BUILT_IN_CATALOG.chatModels();
 const ids = built.map(({ id }) => id);
@@ -26,6 +27,7 @@ t.test(
     t.ok(ids.length > 150, `${ids.length} models`);
     for (const { id, provider } of built) {
       t.same(BUILT_IN_CATALOG.providerOf(id), { provider, model: id }, id);
+      t.same(providerOf(id), { provider, model: id }, `${id}, by the registry's patterns`);
       const cost = BUILT_IN_CATALOG.costOf({
         provider,
         models: [id],
