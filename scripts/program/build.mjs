@@ -1,7 +1,7 @@
 // Bundles the program, main.ts with everything that it imports, to a few files of JavaScript: Node reads 1,100 files of a role
 // in three times the time (docs/decisions/0050-bundled-program.md). Plain JavaScript that runs under whatever Node the machine
 // has: setup.mjs calls it, and the build of the image.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, filesIn } from '../digest.mjs';
@@ -82,19 +82,13 @@ export function isProgramBuilt() {
   return inputs.every((input) => existsSync(join(root, input))) && digest === digestOfInputs(inputs);
 }
 
-/**
- * Bundles the program. A build has a directory of its own, so that a program that runs finds all of its files until it ends; of
- * older builds the latest stays.
- */
-export async function buildProgram() {
+/** Writes the bundle. Nothing is written when a source does not compile. */
+async function bundleTo(directory) {
   const { build } = await import('esbuild');
-  const next = join(DIST, 'next');
-  rmSync(next, { recursive: true, force: true });
-  mkdirSync(next, { recursive: true });
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: { ...PROGRAMS, ...threadModules() },
-    outdir: next,
+    outdir: directory,
     entryNames: '[name]',
     chunkNames: '[name]-[hash]',
     bundle: true,
@@ -110,7 +104,18 @@ export async function buildProgram() {
     metafile: true,
     logLevel: 'warning',
   });
-  const inputs = Object.keys(metafile.inputs).filter((path) => !/(^|\/)node_modules\//.test(path));
+  return metafile;
+}
+
+/**
+ * Bundles the program. A build has a directory of its own, so that a program that runs finds all of its files until it ends; of
+ * older builds the latest stays.
+ */
+export async function buildProgram() {
+  const next = join(DIST, 'next');
+  rmSync(next, { recursive: true, force: true });
+  const { inputs: read } = await bundleTo(next);
+  const inputs = Object.keys(read).filter((path) => !/(^|\/)node_modules\//.test(path));
   const digest = digestOfInputs(inputs);
   const name = digest.slice(0, NAME_CHARACTERS);
   const former = existsSync(LATEST)

@@ -48,9 +48,9 @@ export function readUsage(pids: readonly number[]): Map<number, Usage> {
 
 /** Names the group that a process is counted in, by its command line. */
 export function groupOf(command: string): string {
-  const role = /main\.ts (gateway|api|ingest|evaluators)\b/.exec(command)?.[1];
+  const role = /main\.[jt]s (gateway|api|ingest|evaluators)\b/.exec(command)?.[1];
   if (role !== undefined) return role;
-  if (/main\.ts/.test(command)) return 'supervisor';
+  if (/main\.[jt]s/.test(command)) return 'supervisor';
   if (/postgres/.test(command))
     return /client backend|127\.0\.0\.1|\[local\]/.test(command) ? 'PostgreSQL, connections' : 'PostgreSQL';
   return 'sandbox';

@@ -1,0 +1,92 @@
+/** The program's bundle, made of a copy of the sources. */
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const COPIED = [
+  'main.ts',
+  'package.json',
+  'package-lock.json',
+  'patches',
+  'core',
+  'platform',
+  'gateway',
+  'api',
+  'ingest',
+  'sinks',
+  'evaluators',
+  'supervisor',
+  'scripts',
+];
+
+/** Copies the sources, and returns what builds and runs their bundle. */
+function copySources(t: Test) {
+  const root = t.testdir();
+  for (const path of COPIED) cpSync(join(ROOT, path), join(root, path), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  const node = (...parameters: string[]) =>
+    execFileSync(process.execPath, parameters, {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  return {
+    root,
+    build: () => node('scripts/build-program.mjs'),
+    /** The directories of builds, the one that runs first. */
+    builds: () => {
+      const [, latest = ''] = /'\.\/(\w+)\/main\.js'/.exec(readFileSync(join(root, 'dist/main.js'), 'utf8'))!;
+      const directories = readdirSync(join(root, 'dist'), { withFileTypes: true }).filter((one) =>
+        one.isDirectory(),
+      );
+      const others = directories.map(({ name }) => name).filter((name) => name !== latest);
+      return [latest, ...others];
+    },
+    help: () => node('--disable-warning=ExperimentalWarning', 'dist/main.js', '--help'),
+  };
+}
+
+t.test('the bundle follows the sources, and the one before stays for a program that runs', async (t) => {
+  const { root, build, builds, help } = copySources(t);
+  build();
+  const [first] = builds();
+  t.same(builds(), [first]);
+  t.match(help(), /An LLM gateway/);
+
+  writeFileSync(join(root, 'core', 'unrelated.ts'), 'export {};\n');
+  build();
+  t.same(builds(), [first], 'a source that the program does not import changes nothing');
+
+  const main = join(root, 'main.ts');
+  writeFileSync(main, readFileSync(main, 'utf8').replace('An LLM gateway', 'Another gateway'));
+  build();
+  const [second] = builds();
+  t.same(builds(), [second, first]);
+  t.match(help(), /Another gateway/);
+
+  appendFileSync(main, '// A third.\n');
+  mkdirSync(join(root, 'dist', 'next'));
+  build();
+  const [third] = builds();
+  t.same(builds(), [third, second], 'what a killed build left behind is gone, too');
+});
+
+t.test('a source that does not compile ends with its place, and the bundle stays as it was', async (t) => {
+  const { root, build, builds, help } = copySources(t);
+  build();
+  const before = builds();
+  appendFileSync(join(root, 'main.ts'), 'const = 1;\n');
+  t.throws(build, /main\.ts:\d+:6:[\s\S]*Cannot bundle the program/);
+  t.same(builds(), before);
+  t.match(help(), /An LLM gateway/);
+});
