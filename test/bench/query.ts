@@ -9,11 +9,12 @@ import { type Call, callerOf, timed } from './calls.ts';
 import { dataDirectory, serveApi, startCluster } from './cluster.ts';
 import { describeMachine } from './machine.ts';
 import { wholeNumber } from './options.ts';
+import { measureBodies, seedBodies } from './query/bodies.ts';
 import { type QueryCase, queryCases } from './query/cases.ts';
 import { seed } from './query/seed.ts';
 import { formatTable, percentile, print } from './table.ts';
 
-type Options = { requests: number; rounds: number; only: string };
+type Options = { requests: number; rounds: number; only: string; bodies?: number };
 
 /** The bound for the first page of an indexed filter. */
 const TARGET_P50_MS = 10;
@@ -25,11 +26,24 @@ export async function run(args: string[]): Promise<void> {
     .option('--requests <number>', 'requests to seed', wholeNumber, 1_000_000)
     .option('--only <text>', 'queries whose name contains it', '')
     .option('--rounds <number>', 'calls of each query', wholeNumber, 30)
+    .option(
+      '--bodies <number>',
+      'in place of all that, queries that read the bodies of so many large requests',
+      wholeNumber,
+    )
     .parse(args, { from: 'user' });
   const options = command.opts<Options>();
   const log = createLogger({ role: 'bench', level: 'warn' });
   using directory = dataDirectory('query');
   await using cluster = await startCluster(directory.path, log);
+  if (options.bodies !== undefined) {
+    const key = await seedBodies(cluster.url, options.bodies);
+    await using api = await serveApi(cluster);
+    print(
+      `${describeMachine()}\n${await measureBodies(cluster.url, callerOf(api.url, key), options.rounds)}`,
+    );
+    return;
+  }
   const { key, sample } = await seed(cluster.url, options.requests);
   await using api = await serveApi(cluster);
   const cases = queryCases(sample, options.requests).filter(({ name }) => name.includes(options.only));

@@ -72,8 +72,11 @@ async function readRows(sql: Sql): Promise<{ rows: Row[]; scores: Score[] }> {
 /** Sums as texts: null where there is nothing to be summed, and no zeros. */
 const sum = (values: number[]) => nullForZero(values.reduce((all, one) => all + one, 0));
 const nullForZero = (value: number) => (value === 0 ? null : value);
-const least = (values: number[]) => (values.length === 0 ? null : Math.min(...values));
-const greatest = (values: number[]) => (values.length === 0 ? null : Math.max(...values));
+// Not `Math.min(...values)`: a run of chaos has more values than a call may have parameters.
+const leastOf = (values: number[]) => values.reduce((least, one) => Math.min(least, one));
+const greatestOf = (values: number[]) => values.reduce((greatest, one) => Math.max(greatest, one));
+const least = (values: number[]) => (values.length === 0 ? null : leastOf(values));
+const greatest = (values: number[]) => (values.length === 0 ? null : greatestOf(values));
 const known = (values: (number | null)[]) => values.filter((value) => value !== null);
 
 /** Thousandths of a token per second. */
@@ -131,7 +134,7 @@ function valuesOf(rows: Row[]) {
       return [nullForZero(values.length), sum(values)];
     });
   const times = rows.map(({ ms }) => ms);
-  return [...totalsOf(rows).slice(0, 2), ...measured, Math.min(...times), Math.max(...times)];
+  return [...totalsOf(rows).slice(0, 2), ...measured, leastOf(times), greatestOf(times)];
 }
 
 type Put = (family: string, ...named: unknown[]) => (sums: unknown) => void;
@@ -220,7 +223,7 @@ function putScores(rows: Row[], scores: Score[], put: Put): void {
         'scores',
         level,
         key,
-      )([values.length, values.reduce((all, one) => all + one, 0), Math.min(...values), Math.max(...values)]);
+      )([values.length, values.reduce((all, one) => all + one, 0), leastOf(values), greatestOf(values)]);
     }
   }
 }

@@ -75,10 +75,11 @@ t.test('the bundle follows the sources, and the one before stays for a program t
   t.match(help(), /Another gateway/);
 
   appendFileSync(main, '// A third.\n');
-  mkdirSync(join(root, 'dist', 'next'));
+  const longAgo = new Date(Date.now() - 2 * 86_400_000);
+  for (const old of [first, second]) utimesSync(join(root, 'dist', old!), longAgo, longAgo);
   build();
   const [third] = builds();
-  t.same(builds(), [third, second], 'what a killed build left behind is gone, too');
+  t.same(builds(), [third, second], 'of older ones the latest stays');
 });
 
 t.test('a source that does not compile ends with its place, and the bundle stays as it was', async (t) => {
