@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
-import { checkNats } from '#platform/log-pipeline/stream/mod.ts';
-import { connectNats, type NatsConnection, publicAddresses } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics, type Metrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
@@ -15,11 +13,11 @@ import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
 import { BodyCompressor, compressesSlowly } from './compress-bodies.ts';
-import { StreamConsumer } from './consume.ts';
-import { Drain, type DrainOptions } from './drain.ts';
+import { Drain } from './drain.ts';
 import { createReport } from './report.ts';
 import { startPartitionKeeper } from './retention.ts';
-import type { BatchResult, BatchStoreOptions } from './store-batch.ts';
+import type { Source, SourceOptions } from './source.ts';
+import type { BatchResult } from './store-batch.ts';
 import { createTokenCounter } from './tokens/mod.ts';
 
 export { dropDeadLetters, findDeadLetter, listDeadLetters } from './dead-letters.ts';
@@ -42,16 +40,6 @@ export type StartIngestOptions = {
   onStored?(): void;
 };
 
-/** A running source of log entries. */
-type Source = {
-  /** Rejects while the source is unavailable. */
-  check(): Promise<unknown>;
-  /** Ends the source once the entries in progress are stored. */
-  stop(): Promise<void>;
-};
-
-type SourceOptions = BatchStoreOptions & Pick<DrainOptions, 'onStored' | 'onPace'>;
-
 function drainOutboxes(dataDir: string, options: SourceOptions): Source {
   const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
   const running = drain.run();
@@ -61,31 +49,6 @@ function drainOutboxes(dataDir: string, options: SourceOptions): Source {
     stop: async () => {
       drain.stop();
       await running;
-    },
-  };
-}
-
-async function consumeStream(address: NonNullable<Config['nats']>, source: SourceOptions): Promise<Source> {
-  const { log } = source;
-  const options = { address, name: 'assay-ingest', log };
-  await checkNats(options);
-  // Not awaited: health is served, and a stop is possible, before there is a connection.
-  let connected: { connection: NatsConnection; consumer: StreamConsumer } | null = null;
-  const running = connectNats(options).then((connection) => {
-    connected = { connection, consumer: new StreamConsumer({ ...source, connection }) };
-    return connected.consumer.run();
-  });
-  log.info({ servers: publicAddresses(address) }, 'ingest reads from NATS');
-  return {
-    check: async () => {
-      if (connected === null) throw new Error('not connected');
-      await connected.connection.flush();
-    },
-    stop: async () => {
-      if (connected === null) return;
-      connected.consumer.stop();
-      await running;
-      await connected.connection.close();
     },
   };
 }
@@ -122,9 +85,10 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
       options.onStored?.();
     },
   };
+  // What reads NATS is loaded where a broker is configured, with its library.
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)
-    : consumeStream(config.nats, sourceOptions));
+    : (await import('./stream-source.ts')).consumeStream(config.nats, sourceOptions));
   const app = healthApp({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
   const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.ingestPort });
   log.info({ address: server.url }, 'ingest serves its health');

@@ -1,13 +1,6 @@
 /** Connections to NATS: made once and kept for as long as the process lives, whatever happens to the servers. */
 import { readFileSync } from 'node:fs';
-import {
-  AuthorizationError,
-  connect,
-  credsAuthenticator,
-  type NatsConnection,
-  type NodeConnectionOptions,
-  UserAuthenticationExpiredError,
-} from '@nats-io/transport-node';
+import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 
@@ -46,7 +39,15 @@ export function publicAddresses(address: NatsAddress): string {
     .join(', ');
 }
 
-function credentialsOf(address: NatsAddress): Pick<NodeConnectionOptions, 'authenticator'> {
+type Library = typeof import('@nats-io/transport-node');
+
+/** Loaded where a broker is configured: it is 30 ms of a start, and 2 MB. */
+const loadLibrary = (): Promise<Library> => import('@nats-io/transport-node');
+
+function credentialsOf(
+  { credsAuthenticator }: Library,
+  address: NatsAddress,
+): Pick<NodeConnectionOptions, 'authenticator'> {
   if (address.credentialsFile === null) return {};
   try {
     const authenticator = credsAuthenticator(readFileSync(address.credentialsFile));
@@ -68,12 +69,12 @@ function accountOf(address: NatsAddress): Pick<NodeConnectionOptions, 'user' | '
   return url.password === '' ? { token: user } : { user, pass: decodeURIComponent(url.password) };
 }
 
-function optionsOf({ address, name }: ConnectNatsOptions): NodeConnectionOptions {
+function optionsOf(library: Library, { address, name }: ConnectNatsOptions): NodeConnectionOptions {
   return {
     servers: address.servers.map((server) => new URL(server).host),
     ...(address.servers.some((server) => server.startsWith('tls:')) && { tls: {} }),
     ...accountOf(address),
-    ...credentialsOf(address),
+    ...credentialsOf(library, address),
     name,
     timeout: REQUEST_TIMEOUT_MS,
     pingInterval: PING_INTERVAL_MS,
@@ -86,12 +87,17 @@ function optionsOf({ address, name }: ConnectNatsOptions): NodeConnectionOptions
  * @throws NatsRefusalError when the servers refuse the credentials, or the credentials cannot be read
  */
 export async function connectOnce(options: ConnectNatsOptions): Promise<NatsConnection | null> {
+  const library = await loadLibrary();
   try {
-    return await connect({ ...optionsOf(options), timeout: FIRST_ATTEMPT_MS, reconnect: false });
+    return await library.connect({
+      ...optionsOf(library, options),
+      timeout: FIRST_ATTEMPT_MS,
+      reconnect: false,
+    });
   } catch (error) {
     if (error instanceof NatsRefusalError) throw error;
     const servers = publicAddresses(options.address);
-    if (isRefusal(error)) {
+    if (isRefusal(library, error)) {
       throw new NatsRefusalError(`NATS at ${servers} refuses the credentials: ${describeError(error)}`, {
         cause: error,
       });
@@ -101,7 +107,7 @@ export async function connectOnce(options: ConnectNatsOptions): Promise<NatsConn
   }
 }
 
-function isRefusal(error: unknown): boolean {
+function isRefusal({ AuthorizationError, UserAuthenticationExpiredError }: Library, error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return [error, cause].some(
     (one) => one instanceof AuthorizationError || one instanceof UserAuthenticationExpiredError,
@@ -112,9 +118,10 @@ function isRefusal(error: unknown): boolean {
  * Connects, and keeps trying for as long as it takes. The connection reconnects for ever; what is published while it is
  * lost is not kept, so callers have queues of their own.
  */
-export function connectNats(options: ConnectNatsOptions): Promise<NatsConnection> {
-  return connect({
-    ...optionsOf(options),
+export async function connectNats(options: ConnectNatsOptions): Promise<NatsConnection> {
+  const library = await loadLibrary();
+  return await library.connect({
+    ...optionsOf(library, options),
     maxReconnectAttempts: -1,
     waitOnFirstConnect: true,
     ignoreAuthErrorAbort: true,

@@ -6,7 +6,6 @@ import type { Sql } from '../../postgres/mod.ts';
 import type { Clock } from '../../process/clock.ts';
 import { newRequestId } from '../../process/ids.ts';
 import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
-import { checkNats } from '../stream/mod.ts';
 import { type Backlog, type BacklogOptions, createBacklogMeter, readStoredPart } from './backlog.ts';
 import { startForwarder } from './thread.ts';
 
@@ -49,7 +48,11 @@ export async function openLogPipeline({
   clock,
 }: LogPipelineOptions): Promise<LogPipeline> {
   const { nats } = config;
-  if (nats !== null) await checkNats({ address: nats, name: `assay-${role}`, log });
+  if (nats !== null) {
+    // Loaded where a broker is configured, with its library.
+    const { checkNats } = await import('../stream/mod.ts');
+    await checkNats({ address: nats, name: `assay-${role}`, log });
+  }
   const root = join(config.dataDir, 'outbox');
   const ownId = newRequestId();
   const outbox = await openOutbox({ root, id: ownId, ...config.outbox, log });

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';

@@ -1,0 +1,14 @@
+/** Where ingest gets log entries from. */
+import type { DrainOptions } from './drain.ts';
+import type { BatchStoreOptions } from './store-batch.ts';
+
+/** A running source of log entries. */
+export type Source = {
+  /** Rejects while the source is unavailable. */
+  check(): Promise<unknown>;
+  /** Ends the source once the entries in progress are stored. */
+  stop(): Promise<void>;
+};
+
+/** What every source stores by, and tells. */
+export type SourceOptions = BatchStoreOptions & Pick<DrainOptions, 'onStored' | 'onPace'>;
