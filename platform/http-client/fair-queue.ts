@@ -20,11 +20,14 @@ export type Queued<Item> = { item: Item; share: Share<Item> };
 export type FairQueueLimits = {
   /** Connections of all organizations. */
   connections: number;
-  /** Connections that one organization may hold. As many of its calls may wait. */
+  /** Connections that one organization may hold. Twice as many of its calls may wait. */
   perOrganization: number;
   /** Waiting calls of all organizations. */
   waiting: number;
 };
+
+/** Waiting calls of an organization for each connection that it may hold: a burst of three times what fits is served, not refused. */
+const WAITING_FOR_EACH = 2;
 
 export class FairQueue<Item> {
   readonly #limits: FairQueueLimits;
@@ -74,7 +77,7 @@ export class FairQueue<Item> {
    * does not keep others out.
    */
   wait(share: Share<Item>, item: Item, deadline: number): Queued<Item> | null {
-    if (share.waiting.size >= this.#limits.perOrganization) return { item, share };
+    if (share.waiting.size >= WAITING_FOR_EACH * this.#limits.perOrganization) return { item, share };
     share.waiting.set(item, deadline);
     this.#waiting += 1;
     this.#turns.add(share);

@@ -83,7 +83,7 @@ t.test('an organization at its bound keeps no other from a connection', async (t
 
 t.test('waiting calls that are aborted free their places, and connections go to the next ones', async (t) => {
   const wire = await startWire(t, { onRequest: (socket, place) => place > 0 && socket.write(reply('a')) });
-  const { begin } = startCalls(t, { maxConnections: 1, concurrencyPerOrganization: 2 });
+  const { begin } = startCalls(t, { maxConnections: 1, concurrencyPerOrganization: 1 });
   const first = begin(wire.origin, { path: '/first' });
   const gone = [begin(wire.origin, { path: '/gone' }), begin(wire.origin, { path: '/gone' })];
   t.match((await begin(wire.origin).whole).error, { code: 'provider_busy' }, 'the line is full');

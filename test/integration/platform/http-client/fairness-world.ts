@@ -168,7 +168,7 @@ export class Model {
   }
 
   send(organization: string): void {
-    const isLineFull = this.#of(organization, 'waiting').length >= this.#limits.perOrganization;
+    const isLineFull = this.#of(organization, 'waiting').length >= 2 * this.#limits.perOrganization;
     const call: ModelCall = { organization, state: 'waiting', cameAtMs: this.nowMs };
     this.calls.push(call);
     this.#serve();

@@ -65,13 +65,13 @@ t.test('for random calls, organizations get connections in turn and within their
 });
 
 t.test('when the queue is full, the organization with the most waiting calls loses its newest', async () => {
-  const queue = new FairQueue<string>({ connections: 9, perOrganization: 3, waiting: 4 });
+  const queue = new FairQueue<string>({ connections: 9, perOrganization: 2, waiting: 5 });
   const wait = (id: string, item: string) => queue.wait(queue.shareOf(id), item, 0)?.item ?? null;
-  for (const item of ['b1', 'b2', 'b3']) t.equal(wait('b', item), null);
-  t.equal(wait('b', 'b4'), 'b4', 'its line is full');
+  for (const item of ['b1', 'b2', 'b3', 'b4']) t.equal(wait('b', item), null);
+  t.equal(wait('b', 'b5'), 'b5', 'its line is full: twice what it may hold');
   t.equal(wait('a', 'a1'), null);
-  t.equal(wait('c', 'c1'), 'b3', 'a newcomer gets a place of the longest line');
-  t.equal(wait('b', 'b5'), 'b5', 'the longest line gets none of the others');
+  t.equal(wait('c', 'c1'), 'b4', 'a newcomer gets a place of the longest line');
+  t.equal(wait('b', 'b6'), 'b6', 'the longest line gets none of the others');
   const order: string[] = [];
   for (let next = queue.next(); next !== null; next = queue.next()) order.push(next.item);
   t.same(order, ['b1', 'a1', 'c1', 'b2']);
