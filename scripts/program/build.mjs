@@ -28,6 +28,7 @@ const THREAD = /new URL\('(\.[^']+\.ts)', import\.meta\.url\)/g;
 const REQUIRE = `import { createRequire as createBundleRequire } from 'node:module';
 const require = createBundleRequire(import.meta.url);`;
 
+const PACKAGE = /(^|\/)node_modules\//;
 const fromRoot = (path) => relative(root, path).split(sep).join('/');
 const bundleName = (path) => path.replace(/\.ts$/, '').replaceAll('/', '-');
 
@@ -67,6 +68,23 @@ const keepPlaces = {
   },
 };
 
+const RESOLVED = 'resolved';
+
+/**
+ * Says of our sources that importing them has no effect, which is a rule of this house: what a role does not use of a folder's
+ * mod.ts is left out, and so are the packages that only that part imports.
+ */
+const leaveOutUnused = {
+  name: 'leave out what is unused',
+  setup(build) {
+    build.onResolve({ filter: /^[.#]/ }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === RESOLVED || PACKAGE.test(from.importer)) return null;
+      const found = await build.resolve(path, { ...from, pluginData: RESOLVED });
+      return { ...found, sideEffects: PACKAGE.test(found.path) };
+    });
+  },
+};
+
 /** Returns a digest of these sources, the libraries and the way they are bundled. */
 function digestOfInputs(inputs) {
   return digestOf(root, [
@@ -100,7 +118,7 @@ async function bundleTo(directory) {
     target: 'node22',
     external: UNBUNDLED,
     banner: { js: REQUIRE },
-    plugins: [keepPlaces],
+    plugins: [keepPlaces, leaveOutUnused],
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
@@ -117,7 +135,7 @@ export async function buildProgram() {
   const next = join(DIST, 'next');
   rmSync(next, { recursive: true, force: true });
   const { inputs: read } = await bundleTo(next);
-  const inputs = Object.keys(read).filter((path) => !/(^|\/)node_modules\//.test(path));
+  const inputs = Object.keys(read).filter((path) => !PACKAGE.test(path));
   const digest = digestOfInputs(inputs);
   const name = digest.slice(0, NAME_CHARACTERS);
   const former = existsSync(LATEST)

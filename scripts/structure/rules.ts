@@ -128,6 +128,15 @@ const channelsByConstant: Rule = ({ path, literals }, { channels }) =>
         .filter(({ value }) => channels.has(value))
         .map(({ line, value }) => ({ line, rule: `import the channel '${value}' from ${CHANNELS}` }));
 
+/** The bundler leaves out what nobody uses of a file, because loading a file has no effect (scripts/program/build.mjs). */
+const importsName: Rule = ({ path, code }) =>
+  topOf(path) in MAY_IMPORT && topOf(path) !== 'dashboard'
+    ? matchesByLine(code, /^import '[^']+'/gm).map(({ line }) => ({
+        line,
+        rule: 'an import must name what it takes: loading a file has no effect, and the bundler leaves this one out',
+      }))
+    : [];
+
 const examplesStandAlone: Rule = ({ path, imports }, { packages }) =>
   topOf(path) !== 'examples'
     ? []
@@ -148,6 +157,7 @@ const RULES: readonly Rule[] = [
   handlersAreAwaited,
   productWithoutTests,
   channelsByConstant,
+  importsName,
   examplesStandAlone,
   ...DASHBOARD_RULES,
 ];

@@ -144,6 +144,12 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     breaches: ['1 only tests import test/'],
   },
   {
+    title: 'an import names what it takes',
+    path: 'gateway/mod.ts',
+    source: "import './register.ts';\nimport { a } from './a.ts';",
+    breaches: ['1 an import must name what it takes'],
+  },
+  {
     title: 'the dashboard imports core and no other folder',
     path: 'dashboard/pages/requests/requests.tsx',
     source: "import type { A } from '#platform/nats/mod.ts';\nimport { b } from '../../../api/mod.ts';",
