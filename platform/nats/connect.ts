@@ -39,10 +39,9 @@ export function publicAddresses(address: NatsAddress): string {
     .join(', ');
 }
 
-type Library = typeof import('@nats-io/transport-node');
+type Library = typeof import('./library.ts');
 
-/** Loaded where a broker is configured: it is 30 ms of a start, and 2 MB. */
-const loadLibrary = (): Promise<Library> => import('@nats-io/transport-node');
+const loadLibrary = (): Promise<Library> => import('./library.ts');
 
 function credentialsOf(
   { credsAuthenticator }: Library,

@@ -128,6 +128,15 @@ const channelsByConstant: Rule = ({ path, literals }, { channels }) =>
         .filter(({ value }) => channels.has(value))
         .map(({ line, value }) => ({ line, rule: `import the channel '${value}' from ${CHANNELS}` }));
 
+/** A package in CommonJS that is bundled has no names when it is imported at run time: all of it is its default. */
+const packagesAreImportedByName: Rule = ({ path, code }) =>
+  topOf(path) in MAY_IMPORT && topOf(path) !== 'dashboard'
+    ? matchesByLine(code, /(?<!typeof )\bimport\('(?![.#]|node:)[^']+'\)/g).map(({ line }) => ({
+        line,
+        rule: 'import a package at run time through a file of your own that names what it takes: a bundled package may have no names',
+      }))
+    : [];
+
 /** The bundler leaves out what nobody uses of a file, because loading a file has no effect (scripts/program/build.mjs). */
 const importsName: Rule = ({ path, code }) =>
   topOf(path) in MAY_IMPORT && topOf(path) !== 'dashboard'
@@ -158,6 +167,7 @@ const RULES: readonly Rule[] = [
   productWithoutTests,
   channelsByConstant,
   importsName,
+  packagesAreImportedByName,
   examplesStandAlone,
   ...DASHBOARD_RULES,
 ];

@@ -150,6 +150,12 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
     breaches: ['1 an import must name what it takes'],
   },
   {
+    title: 'a package is not imported at run time but by a file that names what it takes',
+    path: 'platform/nats/connect.ts',
+    source: "type A = typeof import('nats');\nconst a = import('nats');\nconst b = import('./library.ts');",
+    breaches: ['2 import a package at run time through a file of your own that names what it takes'],
+  },
+  {
     title: 'the dashboard imports core and no other folder',
     path: 'dashboard/pages/requests/requests.tsx',
     source: "import type { A } from '#platform/nats/mod.ts';\nimport { b } from '../../../api/mod.ts';",
