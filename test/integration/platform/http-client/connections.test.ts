@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import tls from 'node:tls';
 import t from 'tap';
+import { waitFor } from '../../../support/assay.ts';
 import { CERTIFICATE } from './certificate.ts';
 import { reply, startCalls, startWire } from './wire.ts';
 
@@ -121,3 +122,33 @@ t.test('over TLS the certificate must be that of the host', async (t) => {
   const elsewhere = await call(wire.origin.replace('localhost', '127.0.0.1'));
   t.match(elsewhere.error, { code: 'provider_unreachable', detail: /ALTNAME/ });
 });
+
+t.test(
+  'deadlines are checked while there is a connection, and an idle process is not woken for them',
+  async (t) => {
+    const running = new Set<unknown>();
+    const { setInterval: begin, clearInterval: end } = globalThis;
+    t.intercept(globalThis, 'setInterval', {
+      value: (...parameters: Parameters<typeof begin>) => {
+        const timer = begin(...parameters);
+        running.add(timer);
+        return timer;
+      },
+    });
+    t.intercept(globalThis, 'clearInterval', {
+      value: (timer: NodeJS.Timeout) => {
+        running.delete(timer);
+        end(timer);
+      },
+    });
+    const wire = await startWire(t, { onRequest: (socket) => socket.write(reply('yes')) });
+    const { call } = startCalls(t, { waitMs: 80 });
+    t.equal(running.size, 0, 'none before the first call');
+    for (let round = 0; round < 2; round += 1) {
+      t.equal((await call(wire.origin)).body, 'yes');
+      t.equal(running.size, 1, 'checks, for a connection that waits for the next call');
+      wire.sockets.at(-1)!.end();
+      await waitFor('the checks to rest', () => running.size === 0);
+    }
+  },
+);

@@ -353,3 +353,29 @@ t.test('a reading says whether it left entries behind', async (t) => {
   t.equal((await readOutbox(directory, BEGINNING, ALL)).hasMore, false);
   await outbox.close();
 });
+
+t.test('an outbox is measured every second, and seldom after a minute without entries', async (t) => {
+  const delays: number[] = [];
+  const later = globalThis.setTimeout;
+  // Time flies: what is to be done later is done at once.
+  t.intercept(globalThis, 'setTimeout', {
+    value: (callback: () => void, ms: number) => {
+      delays.push(ms);
+      return later(callback, 0);
+    },
+  });
+  const { outbox } = await openIn(temporaryRoot(t), { sync: 'process' });
+  const measured = (count: number) => waitUntil(() => delays.length >= count);
+  await measured(62);
+  t.same(delays.slice(0, 60), Array(60).fill(1_000), 'for a minute');
+  t.same(delays.slice(60, 62), [15_000, 15_000]);
+  await outbox.append({}, rawEntry('e'));
+  const since = delays.length;
+  await measured(since + 2);
+  t.ok(delays.slice(since).includes(1_000), 'and every second again after an entry');
+  await outbox.close();
+});
+
+async function waitUntil(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await new Promise((resolve) => setImmediate(resolve));
+}
