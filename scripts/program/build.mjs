@@ -132,7 +132,7 @@ async function bundleTo(directory) {
  * files.
  */
 export async function buildProgram() {
-  const next = join(DIST, 'next');
+  const next = join(DIST, `next-${process.pid}`);
   rmSync(next, { recursive: true, force: true });
   const { inputs: read } = await bundleTo(next);
   const inputs = Object.keys(read).filter((path) => !PACKAGE.test(path));
@@ -141,8 +141,7 @@ export async function buildProgram() {
   const former = existsSync(LATEST)
     ? JSON.parse(readFileSync(LATEST, 'utf8')).digest.slice(0, NAME_CHARACTERS)
     : '';
-  rmSync(join(DIST, name), { recursive: true, force: true });
-  renameSync(next, join(DIST, name));
+  moveOrDrop(next, join(DIST, name));
   for (const program of Object.keys(PROGRAMS))
     replace(`${program}.js`, `import './${name}/${program}.js';\n`);
   // Last: a build that was killed is begun again.
@@ -156,8 +155,19 @@ export async function buildProgram() {
   }
 }
 
+/** Gives a build its name, unless it is there: another process may have made it at the same time, and run it already. */
+function moveOrDrop(next, build) {
+  try {
+    if (!existsSync(build)) renameSync(next, build);
+  } catch (error) {
+    if (!existsSync(build)) throw error;
+  }
+  rmSync(next, { recursive: true, force: true });
+}
+
 /** Writes a file of dist/ at once: another process may be reading it. */
 function replace(file, text) {
-  writeFileSync(join(DIST, `${file}.next`), text);
-  renameSync(join(DIST, `${file}.next`), join(DIST, file));
+  const next = join(DIST, `${file}.${process.pid}`);
+  writeFileSync(next, text);
+  renameSync(next, join(DIST, file));
 }

@@ -1,5 +1,6 @@
 /** The program's bundle, made of a copy of the sources. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
@@ -43,6 +44,12 @@ function copySources(t: Test) {
   return {
     root,
     build: () => node('scripts/build-program.mjs'),
+    /** Builds in a process of its own; returns how that ended. */
+    buildBeside: async () => {
+      const child = spawn(process.execPath, ['scripts/build-program.mjs'], { cwd: root, stdio: 'ignore' });
+      const [code] = await once(child, 'exit');
+      return code;
+    },
     /** The directories of builds, the one that runs first. */
     builds: () => {
       const [, latest = ''] = /'\.\/(\w+)\/main\.js'/.exec(readFileSync(join(root, 'dist/main.js'), 'utf8'))!;
@@ -80,6 +87,13 @@ t.test('the bundle follows the sources, and the one before stays for a program t
   build();
   const [third] = builds();
   t.same(builds(), [third, second], 'of older ones the latest stays');
+});
+
+t.test('two that build at the same time make one bundle, and both find it', async (t) => {
+  const { buildBeside, builds, help } = copySources(t);
+  t.same(await Promise.all([buildBeside(), buildBeside()]), [0, 0]);
+  t.equal(builds().length, 1);
+  t.match(help(), /An LLM gateway/);
 });
 
 t.test('a source that does not compile ends with its place, and the bundle stays as it was', async (t) => {
