@@ -113,13 +113,13 @@ function installPackages(directory) {
   return `${installed.size} packages to bundle`;
 }
 
-/** Copies the licences of all that may be bundled, which has to be passed on with them. */
+/** Copies the licences of all that may be bundled, which has to be passed on with them. A package without one names it. */
 function copyLicenses(directory) {
   for (const path of installedPackages(root).keys()) {
-    for (const name of readdirSync(join(root, path)).filter((name) => LICENSE.test(name)))
-      cpSync(join(root, path, name), join(directory, path.replaceAll('node_modules/', ''), name), {
-        recursive: true,
-      });
+    const files = readdirSync(join(root, path)).filter((name) => LICENSE.test(name));
+    const place = join(directory, path.replaceAll('node_modules/', ''));
+    for (const name of files.length === 0 ? ['package.json'] : files)
+      cpSync(join(root, path, name), join(place, name), { recursive: true });
   }
 }
 
