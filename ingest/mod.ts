@@ -85,7 +85,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
       options.onStored?.();
     },
   };
-  // What reads NATS is loaded where a broker is configured, with its library.
+  // The reader of NATS is loaded where a broker is configured, with its library.
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)
     : (await import('./stream-source.ts')).consumeStream(config.nats, sourceOptions));

@@ -10,5 +10,5 @@ export type Source = {
   stop(): Promise<void>;
 };
 
-/** What every source stores by, and tells. */
+/** Options of every source: how it stores, and whom it tells. */
 export type SourceOptions = BatchStoreOptions & Pick<DrainOptions, 'onStored' | 'onPace'>;

@@ -62,7 +62,7 @@ function commandOf(runtime: Runtime, parameters: string[], checkout?: string): [
   const bin = join(root, 'node_modules', '.bin');
   if (runtime === 'deno')
     return [join(bin, 'deno'), ['run', '--allow-all', join(root, 'main.ts'), ...parameters]];
-  // What `npm start` runs. Older versions were not bundled.
+  // The bundle, which `npm start` runs too. Older versions have none.
   const bundle = join(root, 'dist', 'main.js');
   const main = checkout === undefined || existsSync(bundle) ? bundle : join(root, 'main.ts');
   const node = checkout === undefined ? process.execPath : join(bin, 'node');
