@@ -71,9 +71,15 @@ export function withRange(q: string, { from, to }: Pick<Range, 'from' | 'to'>): 
   return q.trim() === '' ? created : `(${q}) ${created}`;
 }
 
+/** When the page was loaded, and for how long it is starting: what it calls ahead and what it then shows is the same range. */
+const LOADED_MS = Date.now();
+const STARTING_MS = 5_000;
+
 /** The moment by which ranges are read: within the same minute, an address is the same range. */
 export function minuteNow(): number {
-  return Math.floor(Date.now() / STEP_MS) * STEP_MS;
+  const nowMs = Date.now();
+  const isStarting = nowMs - LOADED_MS < STARTING_MS;
+  return Math.floor((isStarting ? LOADED_MS : nowMs) / STEP_MS) * STEP_MS;
 }
 
 /** Returns the range of the address, and the way to change it. A change leaves the place in a list. */

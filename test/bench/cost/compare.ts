@@ -16,7 +16,7 @@ export const UNITS: Record<FigureName, string> = {
 /** Difference in bytes that is no finding, of the kept figure: runs differ by 1 to 2 %. */
 const BYTES_ALLOWED = 0.05;
 
-export type Change = { figure: FigureName; sentence: string };
+export type Change = { scenario: string; figure: FigureName; sentence: string };
 
 export const FIGURE_NAMES = Object.keys(UNITS) as FigureName[];
 
@@ -28,7 +28,7 @@ export function findChanges(kept: Costs, found: Costs): Change[] {
       const now = found[scenario.name]?.[figure] ?? null;
       if (now === null || !isFinding(scenario, figure, before, now)) return [];
       const sentence = `"${scenario.name}": ${describe(UNITS[figure], before, now)}`;
-      return [{ figure, sentence }];
+      return [{ scenario: scenario.name, figure, sentence }];
     }),
   );
 }

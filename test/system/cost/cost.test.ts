@@ -8,7 +8,7 @@ import { countCosts } from '../../bench/cost/count.ts';
 import { readKept } from '../../bench/cost/kept.ts';
 import { systemCallsAreHidden } from '../../bench/cost/system-calls.ts';
 
-// Half a minute, and six times as long on a machine whose cores are shared by twenty others.
+// Half a minute, twice as long where something is found, and six times as long where twenty others share the cores.
 t.setTimeout(480_000);
 
 const isElsewhere = process.platform === 'linux' ? false : 'strace and /proc are those of Linux';
@@ -25,11 +25,21 @@ function sentencesOf(isAsked: (figure: FigureName) => boolean): string[] | null 
 
 t.test('calls are made and counted under the Node of the kept figures', { skip: isElsewhere }, async (t) => {
   t.equal(process.versions.node, node, `with another Node: ${RECORD_COMMAND}`);
-  const found = await countCosts({
-    countsSystemCalls: isUncountable === false,
-    onProgress: (line) => t.comment(line),
-  });
-  changes = findChanges(kept, found);
+  const count = async () => {
+    const found = await countCosts({
+      countsSystemCalls: isUncountable === false,
+      onProgress: (line) => t.comment(line),
+    });
+    return findChanges(kept, found);
+  };
+  changes = await count();
+  if (changes.length === 0) return;
+  // Other programs may have disturbed the count. They hardly disturb that of another gateway in the same figure.
+  t.comment('found at first:', ...changes.map(({ sentence }) => sentence));
+  const again = await count();
+  changes = again.filter(({ figure, scenario }) =>
+    changes!.some((change) => change.figure === figure && change.scenario === scenario),
+  );
 });
 
 t.test('a call allocates as much as is kept', { skip: isElsewhere }, async (t) => {

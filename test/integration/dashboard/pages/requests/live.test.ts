@@ -64,6 +64,25 @@ story(
 );
 
 story(
+  'A list that is opened as the minute ends asks for its rows once',
+  async ({ t, page, organization }) => {
+    await organization.insert([{ user_id: 'anna' }]);
+    // The minute ends with the answer to the call that is made before the page is rendered.
+    await page.addInitScript({
+      content: `
+        ${WATCH}
+        const ownNow = Date.now;
+        const minuteMs = 60_000;
+        const lateMs = minuteMs - (ownNow() % minuteMs) - 500;
+        Date.now = () => ownNow() + lateMs + (globalThis.calls.length > 0 ? 600 : 0);`,
+    });
+    await page.goto('/requests');
+    await user(page, 'anna').waitFor();
+    t.equal(await page.evaluate('globalThis.calls.length'), 1);
+  },
+);
+
+story(
   'A live list that is scrolled stays where it is while newer requests come',
   async ({ t, page, organization }) => {
     const now = Date.now();
