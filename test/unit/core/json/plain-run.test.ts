@@ -1,5 +1,5 @@
 /** Runs of plain bytes: the search by words against a look at each byte. */
-import { strictEqual } from 'node:assert';
+import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { PLAIN } from '#core/json/json-bytes.ts';
@@ -38,6 +38,42 @@ t.test(
         },
       ),
       runs(t, 4_000),
+    );
+  },
+);
+
+t.test(
+  'long texts that are searched in steps have the same special bytes as a look at each byte finds',
+  async (t) => {
+    const step = fc.integer({ min: 1, max: 6_000 });
+    const put = fc.array(fc.tuple(fc.nat({ max: 12_000 }), fc.constantFrom(0x22, 0x5c, 0x1f, 0x00)), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1_000, max: 12_000 }),
+        put,
+        fc.nat({ max: 7 }),
+        fc.array(step, { minLength: 1, maxLength: 5 }),
+        (length, special, offset, steps) => {
+          const text = new Uint8Array(length).fill(0x61);
+          for (const [at, byte] of special) if (at < length) text[at] = byte;
+          const runsOfText = new PlainRuns(placed(text, offset));
+          const found = [];
+          for (let at = 0, turn = 0; at < length; turn += 1) {
+            const to = Math.min(length, at + steps[turn % steps.length]!);
+            while (at < to) {
+              at = runsOfText.end(at, to);
+              if (at < to) found.push(at++);
+            }
+          }
+          deepStrictEqual(
+            found,
+            [...text.keys()].filter((at) => PLAIN[text[at]!] !== 1),
+          );
+        },
+      ),
+      runs(t, 1_000),
     );
   },
 );
