@@ -7,8 +7,18 @@ export type { Mcp } from './server.ts';
 /** Creates the server. Its tools are those of the document that a key's scopes allow. */
 export function createMcp(options: McpOptions): Mcp {
   let loading: Promise<Mcp> | null = null;
+  const load = async () => {
+    try {
+      const { createServer } = await import('./server.ts');
+      return createServer(options);
+    } catch (error) {
+      // Loaded again for the next client: files may have run out for a moment.
+      loading = null;
+      throw error;
+    }
+  };
   return async (...call) => {
-    loading ??= import('./server.ts').then(({ createServer }) => createServer(options));
+    loading ??= load();
     const answer = await loading;
     return await answer(...call);
   };

@@ -10,7 +10,7 @@ import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { type TestDatabase, testDatabase } from '../support/postgres.ts';
 import { type Figures, type LoadGenerator, measure, startLoadGenerator } from './gateway/measure.ts';
-import { PINNING, pin } from './gateway/process.ts';
+import { describePinning, pin } from './gateway/process.ts';
 import type { Target } from './gateway/target.ts';
 import { startProvider, startTarget } from './gateway/targets.ts';
 import { describeMachine } from './machine.ts';
@@ -59,7 +59,7 @@ export async function run(args: string[]): Promise<void> {
   const variants = Object.entries(VARIANTS).filter(
     ([name]) => name === BASE || (only?.includes(name) ?? true),
   );
-  process.stdout.write(`\n${describeMachine()}\n${PINNING.join('\n')}\n`);
+  process.stdout.write(`\n${describeMachine()}\n${describePinning().join('\n')}\n`);
   await measureDecisions();
   pin(process.pid, 'others');
   const load = startLoadGenerator();

@@ -1,14 +1,14 @@
 /**
  * `npm run bench peers`: this gateway beside others, in interleaved rounds of one run. Load generator and provider are compiled,
  * so that neither is the limit. The measured gateway has a core to itself where the system can pin; everything else shares the
- * others, this gateway's ingest and PostgreSQL included. Linux only.
+ * others, this gateway's ingest and PostgreSQL included. Without pinning, priorities of the own processes show. Linux only.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { PINNING, pin } from './gateway/process.ts';
+import { describePinning, leaveUnpinned, pin } from './gateway/process.ts';
 import { describeMachine } from './machine.ts';
 import { positiveNumber, wholeNumber } from './options.ts';
 import { compilePrograms } from './peers/compile.ts';
@@ -31,6 +31,7 @@ type Options = {
   before?: string;
   peers?: string;
   litellm: boolean;
+  pin: boolean;
   json: boolean;
 };
 
@@ -158,7 +159,7 @@ async function compare(directory: string, options: Options): Promise<Omit<Result
     await warmUp(run, targets, scenarios, options.seconds);
     return {
       machine: describeMachine(),
-      pinning: PINNING,
+      pinning: describePinning(),
       rounds: options.rounds,
       seconds: options.seconds,
       targets: targets.map(({ name, version, logs }) => ({ name, version, logs })),
@@ -181,10 +182,12 @@ export async function run(args: string[]): Promise<void> {
     .option('--before <directory>', 'measure this other version of the repository too, as "before"')
     .option('--peers <file.json>', 'measure the peers that the file describes too')
     .option('--litellm', 'install LiteLLM when it is missing (several hundred megabytes)', false)
+    .option('--no-pin', 'leave everything on all cores, as `npm start` does')
     .option('--json', 'print every figure of every round as JSON', false)
     .addHelpText('after', HELP)
     .parse(args, { from: 'user' })
     .opts<Options>();
+  if (!options.pin) leaveUnpinned();
   // What this process starts stays where it is; only the measured gateways are moved.
   pin(process.pid, 'others');
   const directory = mkdtempSync(join(tmpdir(), 'assay-bench-peers-'));

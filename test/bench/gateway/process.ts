@@ -14,24 +14,29 @@ const LAST_CORE = availableParallelism() - 1;
  * The measured gateway has a core of its own; everything else shares the others; `two` is for a machine of two cores
  * within a larger one. Null: cannot pin here.
  */
-const CORES = canPin ? { gateway: '0', others: LAST_CORE > 1 ? `1-${LAST_CORE}` : '1', two: '0,1' } : null;
+let cores = canPin ? { gateway: '0', others: LAST_CORE > 1 ? `1-${LAST_CORE}` : '1', two: '0,1' } : null;
+
+/** Leaves all processes of this run on all cores, and with the priorities they give themselves, as `npm start` does. */
+export function leaveUnpinned(): void {
+  cores = null;
+}
 
 /** Moves a running process, with all its threads and the children it will have, to its cores. */
 export function pin(pid: number, to: 'gateway' | 'others' | 'two'): void {
-  if (CORES !== null) execFileSync('taskset', ['-acp', CORES[to], String(pid)], { stdio: 'ignore' });
+  if (cores !== null) execFileSync('taskset', ['-acp', cores[to], String(pid)], { stdio: 'ignore' });
 }
 
 /** Whether what is pinned to `two` has these two cores and no others. */
-export const HAS_TWO_CORES = CORES !== null || availableParallelism() === 2;
+export const HAS_TWO_CORES = canPin || availableParallelism() === 2;
 
-/** How cores are shared out, for the report. */
-export const PINNING =
-  CORES === null
-    ? ['No pinning: what is measured shares its cores with everything else.']
-    : [
-        `What is measured has core ${CORES.gateway} to itself: each gateway, and for "direct" a provider. Load generator and the`,
-        `gateways' provider share ${CORES.others} with this gateway's ingest and Postgres, which give way to them.`,
-      ];
+/** Says how cores are shared out, for the report. */
+export function describePinning(): string[] {
+  if (cores === null) return ['No pinning: what is measured shares its cores with everything else.'];
+  return [
+    `What is measured has core ${cores.gateway} to itself: each gateway, and for "direct" a provider. Load generator and the`,
+    `gateways' provider share ${cores.others} with this gateway's ingest and Postgres, which give way to them.`,
+  ];
+}
 
 /**
  * Lets everything that a process has started, but for one of them, give way to the rest of its core: work that elsewhere
@@ -59,7 +64,7 @@ const IDLE: Priority = { policy: '--idle', sessionNice: 19 };
 const ORDINARY: Priority = { policy: '--other', sessionNice: 0 };
 
 async function schedule(pids: readonly number[], priority: Priority): Promise<void> {
-  if (CORES === null) return;
+  if (cores === null) return;
   for (const pid of pids) {
     for (let attempt = 1; !setSessionNice(pid, priority) || !setPolicy(pid, priority); attempt += 1) {
       if (attempt === GIVE_WAY_ATTEMPTS) throw new Error(`Cannot change the priority of process ${pid}`);

@@ -1,7 +1,7 @@
 /** The gateway benchmark's figures as tables: medians over rounds, and ratios. */
 import { formatTable, median } from '../table.ts';
 import type { Figures } from './measure.ts';
-import { PINNING } from './process.ts';
+import { describePinning } from './process.ts';
 import type { Settled, TargetName } from './target.ts';
 
 export type Results = {
@@ -37,7 +37,7 @@ export function report(results: Results): string {
   const all = Object.values(results.figures).flatMap((targets) => Object.entries(targets));
   return [
     `\n${results.machine}`,
-    ...PINNING,
+    ...describePinning(),
     'CPU: user and system time of the gateway process with all its threads, from /proc/<pid>/stat.',
     '"added" is the difference to calling the provider directly; medians over rounds.\n',
     ...sections,
