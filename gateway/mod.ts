@@ -18,7 +18,13 @@ import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
-import { createSecretBox, readInternalCall, readInternalSecret, readKeyCall } from '#platform/secrets/mod.ts';
+import {
+  createSecretBox,
+  readExperimentCall,
+  readInternalCall,
+  readInternalSecret,
+  readKeyCall,
+} from '#platform/secrets/mod.ts';
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createResponseCache, watchErasures } from './cache/mod.ts';
@@ -133,6 +139,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     maxBodyBytes: config.maxBodyBytes,
     authenticate: createAuthenticator(keys, {
       evaluationOf: (header) => readInternalCall(internalSecret, header, clock.now()),
+      experimentOf: (header) => readExperimentCall(internalSecret, header, clock.now()),
       keyOf: (header) => readKeyCall(internalSecret, header, clock.now()),
     }),
     expandPrompt: createPromptExpander({ prompts, maxBodyBytes: config.maxBodyBytes }),

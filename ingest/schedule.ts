@@ -106,11 +106,11 @@ type Due = {
 };
 
 /**
- * Returns whether online evaluators score a request. Those of the playground are trials with other prompts and models: their
- * scores would cost money, and move the quality that is measured of real traffic. A run scores them when its filter finds them.
+ * Returns whether online evaluators score a request. Those of the playground and of experiments are trials with other prompts
+ * and models: their scores would cost money, and move the quality that is measured of real traffic. A run scores them when its
+ * filter finds them, and an experiment has evaluators of its own.
  */
-const isScorable = ({ source }: StorableRecord['request']) =>
-  source !== 'evaluator' && source !== 'playground';
+const isScorable = ({ source }: StorableRecord['request']) => source === 'gateway' || source === 'api';
 
 function applies(evaluator: OnlineEvaluator, { request }: StorableRecord): boolean {
   if (request.organization_id !== evaluator.organizationId || !isScorable(request)) return false;

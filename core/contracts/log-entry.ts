@@ -6,7 +6,7 @@ import { closed, OneOf } from './shapes.ts';
 export const INTERRUPTED = 'interrupted';
 
 /** Where calls come from: clients, requests that were made elsewhere, the dashboard, judges. Pages leave out the last. */
-export const SOURCES = ['gateway', 'api', 'playground', 'evaluator'] as const;
+export const SOURCES = ['gateway', 'api', 'playground', 'evaluator', 'experiment'] as const;
 export type Source = (typeof SOURCES)[number];
 
 const OptionalText = Type.Union([Type.String(), Type.Null()]);

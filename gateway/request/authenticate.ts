@@ -1,14 +1,16 @@
-/** Finds the caller of a call: by its key, or by the signature of one of our evaluators or of the playground. */
+/** Finds the caller of a call: by its key, or by the signature of one of our evaluators, of an experiment or of the playground. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import type { ApiKey, KeyDirectory } from '#platform/keys/mod.ts';
-import type { InternalCall } from '#platform/secrets/mod.ts';
+import type { ExperimentCall, InternalCall } from '#platform/secrets/mod.ts';
 import type { Caller, CallHeaders } from './call.ts';
 
 /** Reads the header of calls that Assay itself makes; null when nobody of ours signed it so. */
 export type SignedCalls = {
   /** The evaluation that a call is made for. */
   evaluationOf(header: string): InternalCall | null;
+  /** The experiment that a call is made for. */
+  experimentOf(header: string): ExperimentCall | null;
   /** The id of the key that a call of the playground is made with. */
   keyOf(header: string): string | null;
 };
@@ -23,22 +25,31 @@ export function createAuthenticator(
   keys: Pick<KeyDirectory, 'find' | 'findById' | 'providerKeysOf'>,
   signed: SignedCalls,
 ): (headers: CallHeaders) => Promise<Caller> {
+  async function ownCaller(
+    call: { organizationId: string; evaluationId?: string; experimentId?: string },
+    source: Caller['source'],
+  ): Promise<Caller> {
+    const { organizationId, evaluationId = null, experimentId = null } = call;
+    return {
+      organizationId,
+      apiKeyId: null,
+      countedAs: null,
+      source,
+      evaluationId,
+      experimentId,
+      rateLimitPolicy: null,
+      allowed: null,
+      logsPer5s: null,
+      providerKeys: await keys.providerKeysOf(organizationId),
+    };
+  }
+
   return async (headers) => {
     const { internal } = headers;
     const evaluation = internal === null ? null : signed.evaluationOf(internal);
-    if (evaluation !== null) {
-      return {
-        organizationId: evaluation.organizationId,
-        apiKeyId: null,
-        countedAs: null,
-        source: 'evaluator',
-        evaluationId: evaluation.evaluationId,
-        rateLimitPolicy: null,
-        allowed: null,
-        logsPer5s: null,
-        providerKeys: await keys.providerKeysOf(evaluation.organizationId),
-      };
-    }
+    if (evaluation !== null) return await ownCaller(evaluation, 'evaluator');
+    const experiment = internal === null ? null : signed.experimentOf(internal);
+    if (experiment !== null) return await ownCaller(experiment, 'experiment');
     const keyId = internal === null ? null : signed.keyOf(internal);
     if (keyId !== null) return callerOf(await keys.findById(keyId), 'playground');
     const token = keyOf(headers);
@@ -70,6 +81,7 @@ function callerOf(apiKey: ApiKey | null, source: Caller['source']): Caller {
     countedAs,
     source,
     evaluationId: null,
+    experimentId: null,
     rateLimitPolicy,
     allowed,
     logsPer5s,

@@ -16,6 +16,8 @@ export type Caller = {
   readonly source: Exclude<Source, 'api'>;
   /** The evaluation that an evaluator's call is made for. */
   readonly evaluationId: string | null;
+  /** The experiment that it is made for; null: another caller, whose header may name one. */
+  readonly experimentId: string | null;
   /** The key whose rate-limit counters its calls use; null as above. */
   readonly countedAs: string | null;
   /** The policy of its key, which bounds its calls beside a policy that they name. */

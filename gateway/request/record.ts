@@ -137,7 +137,7 @@ function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attemp
     sessionPath: headers.sessionPath,
     sessionName: headers.sessionName,
     promptId: body.prompt?.promptId ?? headers.promptId,
-    experimentId: headers.experimentId,
+    experimentId: caller.experimentId ?? headers.experimentId,
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,

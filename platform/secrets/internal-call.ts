@@ -1,6 +1,6 @@
 /**
- * The header by which calls of Assay itself pass the gateway without a key: those of judges, which the evaluators sign, and
- * those of the playground, which the API signs for the key of whoever is logged in. The secret is one that all roles read
+ * The header by which calls of Assay itself pass the gateway without a key: those of judges and of experiments, which the
+ * evaluators sign, and those of the playground, which the API signs for the key of whoever is logged in. The secret is one that all roles read
  * from Postgres. A client that sends the header without it is treated as if it had not.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -14,6 +14,9 @@ export const EVALUATION_PROPERTY = 'Assay-Evaluation-Id';
 /** On whose behalf, and for which evaluation. */
 export type InternalCall = { organizationId: string; evaluationId: string };
 
+/** On whose behalf, and for which experiment. */
+export type ExperimentCall = { organizationId: string; experimentId: string };
+
 /** Long enough for clocks of machines to differ, short enough for a header that got into a log. */
 const VALID_MS = 300_000;
 
@@ -26,8 +29,9 @@ export async function readInternalSecret(sql: Sql): Promise<string> {
   return row!.secret as string;
 }
 
-/** Begins the value for a key. A gateway that knows only judges refuses a value of three parts. */
+/** Begins the value for a key, and that for an experiment. A gateway that knows only judges refuses a value of three parts. */
 const FOR_KEY = 'key';
+const FOR_EXPERIMENT = 'experiment';
 
 function signatureOf(secret: string, payload: string): string {
   return createHmac('sha256', secret).update(payload).digest('base64url');
@@ -43,7 +47,16 @@ export function signInternalCall(secret: string, call: InternalCall, nowMs: numb
 
 /** The header's value for one call that a key is to have made. */
 export function signKeyCall(secret: string, keyId: string, nowMs: number): string {
-  const payload = `${FOR_KEY}.${Buffer.from(JSON.stringify([keyId, nowMs])).toString('base64url')}`;
+  return signFor(FOR_KEY, secret, [keyId, nowMs]);
+}
+
+/** The header's value for one call of an experiment. */
+export function signExperimentCall(secret: string, call: ExperimentCall, nowMs: number): string {
+  return signFor(FOR_EXPERIMENT, secret, [call.organizationId, call.experimentId, nowMs]);
+}
+
+function signFor(kind: string, secret: string, content: readonly unknown[]): string {
+  const payload = `${kind}.${Buffer.from(JSON.stringify(content)).toString('base64url')}`;
   return `${payload}.${signatureOf(secret, payload)}`;
 }
 
@@ -57,11 +70,26 @@ export function readInternalCall(secret: string, value: string, nowMs: number): 
 
 /** Returns the id of the key that a call is signed for; null as for `readInternalCall`. */
 export function readKeyCall(secret: string, value: string, nowMs: number): string | null {
-  const [kind = '', payload = '', signature = '', ...rest] = value.split('.');
-  if (kind !== FOR_KEY || rest.length > 0 || !isSignature(secret, `${kind}.${payload}`, signature))
-    return null;
-  const [keyId, signedAtMs] = JSON.parse(Buffer.from(payload, 'base64url').toString());
+  const content = readFor(FOR_KEY, secret, value);
+  if (content === null) return null;
+  const [keyId, signedAtMs] = content as [string, number];
   return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : keyId;
+}
+
+/** Returns the experiment that a call is signed for; null as for `readInternalCall`. */
+export function readExperimentCall(secret: string, value: string, nowMs: number): ExperimentCall | null {
+  const content = readFor(FOR_EXPERIMENT, secret, value);
+  if (content === null) return null;
+  const [organizationId, experimentId, signedAtMs] = content as [string, string, number];
+  return Math.abs(nowMs - signedAtMs) > VALID_MS ? null : { organizationId, experimentId };
+}
+
+/** Returns what was signed for this kind of call; null: nothing was. */
+function readFor(wanted: string, secret: string, value: string): unknown {
+  const [kind = '', payload = '', signature = '', ...rest] = value.split('.');
+  if (kind !== wanted || rest.length > 0 || !isSignature(secret, `${kind}.${payload}`, signature))
+    return null;
+  return JSON.parse(Buffer.from(payload, 'base64url').toString());
 }
 
 function isSignature(secret: string, payload: string, signature: string): boolean {

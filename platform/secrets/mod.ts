@@ -2,11 +2,14 @@
 
 export {
   EVALUATION_PROPERTY,
+  type ExperimentCall,
   INTERNAL_HEADER,
   type InternalCall,
+  readExperimentCall,
   readInternalCall,
   readInternalSecret,
   readKeyCall,
+  signExperimentCall,
   signInternalCall,
   signKeyCall,
 } from './internal-call.ts';

@@ -58,7 +58,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
       maxBodyBytes: config.maxBodyBytes,
       authenticate: createAuthenticator(
         { find: () => API_KEY, findById: async () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
-        { evaluationOf: () => null, keyOf: () => null },
+        { evaluationOf: () => null, experimentOf: () => null, keyOf: () => null },
       ),
       expandPrompt: () => t.fail('the call names no prompt') as never,
       plan: createPlanner({ resolve: createResolver(config.providers), groups: [], random: Math.random }),

@@ -55,6 +55,7 @@ const CALLER: Call['caller'] = {
   apiKeyId: null,
   source: 'gateway',
   evaluationId: null,
+  experimentId: null,
   rateLimitPolicy: null,
   countedAs: null,
   allowed: null,

@@ -44,6 +44,7 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
       apiKeyId: null,
       source: 'gateway',
       evaluationId: null,
+      experimentId: null,
       rateLimitPolicy: null,
       countedAs: null,
       allowed: null,

@@ -1,7 +1,14 @@
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { readInternalCall, readKeyCall, signInternalCall, signKeyCall } from '#platform/secrets/mod.ts';
+import {
+  readExperimentCall,
+  readInternalCall,
+  readKeyCall,
+  signExperimentCall,
+  signInternalCall,
+  signKeyCall,
+} from '#platform/secrets/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 const SECRET = 'a-secret-of-this-installation';
@@ -166,4 +173,16 @@ t.test('a signature for an evaluation is none for a key, and the other way round
   const [kind, payload, signature] = OF_KEY.split('.');
   t.equal(read(`${payload}.${signature}`), null);
   t.equal(readKey(`${kind}.${SIGNED}`), null);
+});
+
+t.test('a signature for an experiment is read as that, and as nothing else', async (t) => {
+  const call = { organizationId: CALL.organizationId, experimentId: '00000000-0000-4000-8000-00000000e001' };
+  const signed = signExperimentCall(SECRET, call, NOW);
+  t.same(readExperimentCall(SECRET, signed, NOW), call);
+  t.equal(readKeyCall(SECRET, signed, NOW), null);
+  t.equal(readInternalCall(SECRET, signed, NOW), null);
+  t.equal(readExperimentCall(SECRET, signKeyCall(SECRET, CALL.organizationId, NOW), NOW), null);
+  t.equal(readExperimentCall(SECRET, signed.replace(/^experiment/, 'key'), NOW), null);
+  t.equal(readExperimentCall(SECRET, signed, NOW + 6 * MINUTE), null, 'for five minutes');
+  t.equal(readExperimentCall('another', signed, NOW), null);
 });
