@@ -1,36 +1,52 @@
 /**
- * One lane of the worker: claims due evaluations as long as it has capacity, has them scored, and settles them. If the
- * process dies, the evaluations it holds become due again when their leases expire.
+ * One lane of the worker: claims due work of one queue as long as it has capacity, has it done, and settles it. If the
+ * process dies, the work it holds becomes due again when the leases expire.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
-import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 import { WakeUp } from '#platform/process/wake-up.ts';
-import {
-  type Claimed,
-  claim,
-  type Job,
-  LEASE_MS,
-  type Lease,
-  type NextState,
-  releaseLeases,
-  renewLeases,
-  settle,
-} from '../queue/mod.ts';
-import type { EvaluationResult } from './evaluate.ts';
-import { groupJobs } from './group.ts';
+import { LEASE_MS } from '../queue/mod.ts';
 
-type LaneOptions = {
-  sql: Sql;
+/** What a lane may claim now. */
+export type Room = {
+  /** Maximum number of jobs to claim. */
+  limit: number;
+  /** The number of further jobs that an organization may hold; organizations not in it may hold `roomOfOthers`. */
+  roomByOrganization: ReadonlyMap<string, number>;
+  roomOfOthers: number;
+};
+
+export type Claimed<Job> = {
+  jobs: Job[];
+  /** Time until the next open job is due, in milliseconds; 0: some are due already; null: none is open. */
+  dueInMs: number | null;
+};
+
+/** A table as a queue of leases. */
+export type Queue<Job, Result> = {
+  /** Names the work in log lines: `evaluations`. */
+  what: string;
+  claim(room: Room): Promise<Claimed<Job>>;
+  /** Returns whether this process still had the lease, so that the result was written. */
+  settle(job: Job, result: Result): Promise<boolean>;
+  renew(jobs: readonly Job[]): Promise<void>;
+  release(jobs: readonly Job[]): Promise<void>;
+};
+
+type LaneOptions<Job, Result> = {
   log: Logger;
-  name: LaneName;
-  /** Maximum number of evaluations held at a time. */
+  queue: Queue<Job, Result>;
+  /** Maximum number of jobs held at a time. */
   capacity: number;
-  /** Evaluates a group: one result for each job, in order. Must not reject. */
-  evaluate(group: readonly Job[]): Promise<EvaluationResult[]>;
-  onSettled(job: Job, next: NextState): void;
+  /** Returns what tells a job from all others of the queue. */
+  idOf(job: Job): string;
+  /** Puts jobs that are done together into groups. */
+  group(jobs: readonly Job[]): Job[][];
+  /** Does a group: one result for each job, in order. Must not reject. */
+  work(group: readonly Job[]): Promise<Result[]>;
+  onSettled(job: Job, result: Result): void;
   /** Returns how long the lane may sleep unless work is due before or `wake` is called, in milliseconds. */
   longestSleepMs(): number;
 };
@@ -42,20 +58,18 @@ const RETRY_MS = 500;
 /** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
 const MAX_ORGANIZATION_SHARE = 0.5;
 
-const NOTHING: Claimed = { jobs: [], dueInMs: null };
-
-export class Lane {
-  readonly #options: LaneOptions;
+export class Lane<Job extends { organizationId: string }, Result> {
+  readonly #options: LaneOptions<Job, Result>;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   readonly #wakeUp = new WakeUp();
   #isStopping = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: LaneOptions<Job, Result>) {
     this.#options = options;
   }
 
-  /** Number of evaluations held now. */
+  /** Number of jobs held now. */
   get held(): number {
     return this.#held.size;
   }
@@ -65,12 +79,12 @@ export class Lane {
     this.#wakeUp.wake();
   }
 
-  /** Runs until `stop`. Resolves when all evaluations under way are settled. */
+  /** Runs until `stop`. Resolves when all jobs under way are settled. */
   async run(): Promise<void> {
     const renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
     while (!this.#isStopping) {
       const { jobs, dueInMs } = await this.#claim();
-      for (const group of groupJobs(jobs)) this.#begin(group);
+      for (const group of this.#options.group(jobs)) this.#begin(group);
       // Otherwise more may be due: claims again at once.
       if (jobs.length === 0 || this.#freeCapacity() === 0) await this.#sleep(dueInMs);
     }
@@ -84,73 +98,72 @@ export class Lane {
     this.wake();
   }
 
-  /** Releases the evaluations that are still held, because the process ends before they are done. */
+  /** Releases the jobs that are still held, because the process ends before they are done. */
   async abandon(): Promise<void> {
     const held = [...this.#held.values()];
-    if (held.length > 0) await releaseLeases(this.#options.sql, held);
+    if (held.length > 0) await this.#options.queue.release(held);
   }
 
   #freeCapacity(): number {
     return this.#options.capacity - this.#held.size;
   }
 
-  async #claim(): Promise<Claimed> {
+  async #claim(): Promise<Claimed<Job>> {
     const limit = this.#freeCapacity();
-    if (limit === 0) return NOTHING;
-    const { sql, name, capacity, log } = this.#options;
+    if (limit === 0) return { jobs: [], dueInMs: null };
+    const { queue, capacity, log } = this.#options;
     const roomOfOthers = Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
     const roomByOrganization = new Map<string, number>();
     for (const { organizationId } of this.#held.values()) {
       roomByOrganization.set(organizationId, (roomByOrganization.get(organizationId) ?? roomOfOthers) - 1);
     }
     try {
-      return await claim(sql, { lane: name, limit, roomByOrganization, roomOfOthers });
+      return await queue.claim({ limit, roomByOrganization, roomOfOthers });
     } catch (error) {
-      if (!isStoreUnavailable(error)) log.error({ error: describeError(error) }, 'cannot claim evaluations');
+      if (!isStoreUnavailable(error))
+        log.error({ error: describeError(error) }, `cannot claim ${queue.what}`);
       await sleep(RETRY_MS);
       return { jobs: [], dueInMs: 0 };
     }
   }
 
   #begin(group: readonly Job[]): void {
-    for (const job of group) this.#held.set(job.evaluationId, job);
-    const running = this.#evaluate(group).finally(() => {
+    for (const job of group) this.#held.set(this.#options.idOf(job), job);
+    const running = this.#work(group).finally(() => {
       this.#running.delete(running);
       this.wake();
     });
     this.#running.add(running);
   }
 
-  async #evaluate(group: readonly Job[]): Promise<void> {
-    const evaluated = await this.#options.evaluate(group);
-    await Promise.all(group.map((job, index) => this.#settle(job, evaluated[index]!)));
+  async #work(group: readonly Job[]): Promise<void> {
+    const results = await this.#options.work(group);
+    await Promise.all(group.map((job, index) => this.#settle(job, results[index]!)));
   }
 
-  async #settle(job: Job, { next, use }: EvaluationResult): Promise<void> {
+  async #settle(job: Job, result: Result): Promise<void> {
+    const { queue, log, idOf, onSettled } = this.#options;
     const leaseEnds = performance.now() + LEASE_MS;
-    // While Postgres is unavailable the result waits here. When the lease expires the evaluation will be done again.
+    // While Postgres is unavailable the result waits here. When the lease expires the job will be done again.
     while (performance.now() < leaseEnds) {
       try {
-        if (await settle(this.#options.sql, job, next, use)) this.#options.onSettled(job, next);
+        if (await queue.settle(job, result)) onSettled(job, result);
         break;
       } catch (error) {
-        const { log } = this.#options;
         const level = isStoreUnavailable(error) ? 'warn' : 'error';
-        log[level](
-          { evaluationId: job.evaluationId, error: describeError(error) },
-          'cannot settle an evaluation',
-        );
+        log[level]({ id: idOf(job), error: describeError(error) }, `cannot settle one of the ${queue.what}`);
         await sleep(RETRY_MS);
       }
     }
-    this.#held.delete(job.evaluationId);
+    this.#held.delete(idOf(job));
   }
 
   async #renew(): Promise<void> {
-    const held: Lease[] = [...this.#held.values()];
+    const held = [...this.#held.values()];
     if (held.length === 0) return;
-    await renewLeases(this.#options.sql, held).catch((error: unknown) => {
-      this.#options.log.warn({ error: describeError(error) }, 'cannot renew the leases of evaluations');
+    const { queue, log } = this.#options;
+    await queue.renew(held).catch((error: unknown) => {
+      log.warn({ error: describeError(error) }, `cannot renew the leases of ${queue.what}`);
     });
   }
 

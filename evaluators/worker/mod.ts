@@ -10,7 +10,7 @@ import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import type { Job, NextState } from '../queue/mod.ts';
 import { evaluate } from './evaluate.ts';
-import { Lane } from './lane.ts';
+import { createEvaluationLane } from './evaluation-lane.ts';
 import { scheduleRuns } from './runs.ts';
 import type { Scorer } from './scorer.ts';
 import { serveTrials } from './trials.ts';
@@ -40,17 +40,16 @@ export type Worker = {
 /** Starts the worker of a process. */
 export function startWorker(options: WorkerOptions): Worker {
   const { sql, listener, log, capacity, onSettled } = options;
-  const lanes = (Object.keys(capacity) as LaneName[]).map(
-    (name) =>
-      new Lane({
-        sql,
-        log,
-        name,
-        capacity: capacity[name],
-        evaluate: (group) => evaluate(group, options),
-        onSettled,
-        longestSleepMs: () => announced.longestSleepMs(),
-      }),
+  const lanes = (Object.keys(capacity) as LaneName[]).map((name) =>
+    createEvaluationLane({
+      sql,
+      log,
+      name,
+      capacity: capacity[name],
+      evaluate: (group) => evaluate(group, options),
+      onSettled,
+      longestSleepMs: () => announced.longestSleepMs(),
+    }),
   );
   const wakeAll = () => {
     for (const lane of lanes) lane.wake();

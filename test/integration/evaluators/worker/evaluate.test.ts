@@ -6,7 +6,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { claim, type Job, MAX_ATTEMPTS, MAX_BODY_BYTES, settle } from '../../../../evaluators/queue/mod.ts';
 import { evaluate } from '../../../../evaluators/worker/evaluate.ts';
-import { Lane } from '../../../../evaluators/worker/lane.ts';
+import { createEvaluationLane } from '../../../../evaluators/worker/evaluation-lane.ts';
 import type { ScoreJob, Scorer } from '../../../../evaluators/worker/scorer.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
@@ -184,7 +184,7 @@ t.test('evaluations that are scored together each get their own next state, in o
 
 /** Evaluates one at a time, so that each sees what the ones before it have spent. */
 function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['evaluate']) {
-  const lane = new Lane({
+  const lane = createEvaluationLane({
     sql: world.sql,
     log,
     name: 'remote',

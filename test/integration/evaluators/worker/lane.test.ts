@@ -6,7 +6,7 @@ import type { JudgeUse } from '#core/scoring/mod.ts';
 import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { connectPostgres, createListener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
 import { type Job, LEASE_MS, type NextState, nextState } from '../../../../evaluators/queue/mod.ts';
-import { Lane } from '../../../../evaluators/worker/lane.ts';
+import { createEvaluationLane } from '../../../../evaluators/worker/evaluation-lane.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { leastOf } from '../../../support/least-of.ts';
@@ -68,7 +68,7 @@ function startLane(
     }
     return { next: completed(score), use: useOf(job) };
   };
-  const lane = new Lane({
+  const lane = createEvaluationLane({
     sql,
     log: given.log ?? log,
     name: 'remote',
@@ -314,7 +314,7 @@ async function startLaneBehindDoor(t: Test, world: World) {
   return { proxy, warned, ...startLane(t, sql, { log: watched }) };
 }
 
-const IN_VAIN = 'cannot settle an evaluation';
+const IN_VAIN = 'cannot settle one of the evaluations';
 
 t.test('results wait while Postgres is unavailable, and are settled once it is available', async (t) => {
   const world = await startWorld(t);
